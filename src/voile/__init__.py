@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from voile.core.drawn import Drawn
+from voile.core import drawn
 from voile.core.lazy import lazily
 from voile.core.version import __version__
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from voile.core.frontier import Frontier
     from voile.data import open_source
     from voile.data.roles import Roles
-    from voile.face import inspect, open_kit, open_release
+    from voile.face.kit import Kit, open_kit
+    from voile.face.release import Release, open_release
+    from voile.proposals.propose import inspect
     from voile.release.choice import Choice, Chosen
-    from voile.release.kit import Kit
-    from voile.release.manifest import Release
 
 
 __all__ = [
@@ -45,12 +45,12 @@ __getattr__ = lazily(
         "Chosen": "release.choice",
         "Evidence": "core.evidence",
         "Frontier": "core.frontier",
-        "Kit": "release.kit",
-        "Release": "release.manifest",
+        "Kit": "face.kit",
+        "Release": "face.release",
         "Roles": "data.roles",
-        "inspect": "face",
-        "open_kit": "face",
-        "open_release": "face",
+        "inspect": "proposals.propose",
+        "open_kit": "face.kit",
+        "open_release": "face.release",
         "open_source": "data",
     },
 )
@@ -62,4 +62,4 @@ def _html_of(thing: object) -> str:
     return html_of(thing)
 
 
-Drawn.html_of = staticmethod(_html_of)
+drawn.html_of = _html_of

@@ -1,15 +1,15 @@
 """The contract: the five functions and the check that each wing hands down.
 
-The command line, the report and the contract tests walk `WINGS`, which `core.kinds` lists.
+The command line, the Python face and the contract tests walk `WINGS`, the one list of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from voile.core.kinds import KINDS, load
+from voile.core.errors import RequestError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from voile.release.verify import Check
     from voile.report.sections import Audience, Section
 
-WINGS = KINDS
+WINGS: Mapping[str, str] = {
+    "documents": "voile.documents.wing",
+    "itemsets": "voile.itemsets.wing",
+    "signals": "voile.signals.wing",
+    "tables": "voile.tables.wing",
+}
+"""Where each kind's wing is; adding one is one line here."""
 
 
 class Wing(Protocol):
@@ -34,7 +40,7 @@ class Wing(Protocol):
     The three options classes say what `fit`, `apply` and `attack` can be told beyond their
     arguments; the command line makes one option of each field. `WAYS` are the fields of `Choice`
     by which a policy of its kits may be picked; the command line offers no other. `AXES` says what
-    its risk and its loss are called.
+    its risk and its loss are called. `apply` is `voile.release.apply.apply_by` of its `prepare`.
     """
 
     KIND: str
@@ -44,6 +50,7 @@ class Wing(Protocol):
     FitOptions: type[BaseModel]
     ApplyOptions: type[BaseModel]
     AttackOptions: type[BaseModel]
+    apply: Callable[..., Release]
 
     def fit(
         self, source: Source, roles: Roles, options: Any, *, seed: int | None, progress: Progress
@@ -55,19 +62,6 @@ class Wing(Protocol):
 
     def prepare(self, kit: Kit, chosen: Chosen, source: Source, options: Any) -> Applying[Any, Any]:
         """Decide what becomes of each row of a source; the same wherever it is prepared again."""
-
-    def apply(
-        self,
-        kit: Kit,
-        chosen: Chosen,
-        source: Source,
-        out: Path | None,
-        options: Any,
-        *,
-        force: bool,
-        progress: Progress,
-    ) -> Release:
-        """Stream the source through the policy into a release, on disk or in memory."""
 
     def attack(
         self,
@@ -90,5 +84,19 @@ class Wing(Protocol):
 
 
 def wing(kind: str) -> Wing:
-    """Load the wing of this kind; only now is its code imported."""
-    return cast(Wing, load(kind))
+    """Load the wing of this kind; only now is its code imported.
+
+    Raises
+    ------
+    RequestError : this voile has no such wing.
+    """
+    if kind not in WINGS:
+        raise RequestError(f"there is no kind of data {kind}", instead=f"use {', '.join(WINGS)}")
+    return cast(Wing, import_module(WINGS[kind]))
+
+
+def opener(kind: str | None) -> Callable[..., Source]:
+    """Return what opens a source of this kind: the wing's own `open_source`, or the common one."""
+    from voile.data import open_source
+
+    return open_source if kind is None else getattr(wing(kind), "open_source", open_source)

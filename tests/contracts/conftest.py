@@ -14,9 +14,9 @@ import pytest
 from voile.core.evidence import Evidence
 from voile.core.progress import silent
 from voile.data import Source, open_source
+from voile.face.kit import Kit
+from voile.face.release import Release
 from voile.release.choice import Choice, Chosen
-from voile.release.kit import Kit
-from voile.release.manifest import Release
 from voile.wings import WINGS, wing
 
 SEED = 11
@@ -56,7 +56,7 @@ class Case:
     def fit(self, thing: Any, *, how: str = "fit", seed: int = SEED) -> Kit:
         options = self.wing.FitOptions.model_validate(self.options[how])
         source = open_source(thing)
-        return self.wing.fit(source, self.tiny.roles(), options, seed=seed, progress=silent)
+        return Kit.of(self.wing.fit(source, self.tiny.roles(), options, seed=seed, progress=silent))
 
     def middle(self, kit: Kit | None = None) -> Chosen:
         kit = kit or self.kit
@@ -81,7 +81,7 @@ class Case:
             if isinstance(thing, Source)
             else open_source(self.table if thing is None else thing)
         )
-        return self.wing.apply(
+        release = self.wing.apply(
             kit,
             chosen or self.middle(kit),
             source,
@@ -90,6 +90,7 @@ class Case:
             force=force,
             progress=silent,
         )
+        return Release.of(release)
 
     def attack(self, release: Release, *, seed: int = SEED) -> tuple[Evidence, ...]:
         options = self.wing.AttackOptions.model_validate(self.options["attack"])

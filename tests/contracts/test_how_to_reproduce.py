@@ -14,9 +14,9 @@ import tomli_w
 from tests.contracts.conftest import SEED, Case
 
 from voile.cli.run import run
-from voile.release.commands import with_options
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.face.kit import Kit
+from voile.face.release import Release
+from voile.release.options import with_options
 from voile.report.sections import Audience
 
 LINES = re.compile(r'aria-label="Commands"><code>(.*?)</code>', re.S)

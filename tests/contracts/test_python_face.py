@@ -25,10 +25,11 @@ from voile.cli.run import run
 from voile.cli.wing_options import spelt
 from voile.core.errors import RequestError, VoileError
 from voile.data import open_source
-from voile.release.commands import with_options
+from voile.face.kit import Kit
+from voile.face.release import Release
+from voile.release import kit
 from voile.release.evidence import AttackResults
-from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.options import with_options
 
 
 def fit(case: Case, thing: Any = None, roles: Any = None, **options: Any) -> Kit:
@@ -158,7 +159,7 @@ def test_what_comes_in_goes_out_as_the_same(case: Case, make: str) -> None:
 def test_a_release_holds_no_kit(case: Case, held: Release) -> None:
     from tests.hostile.reaching import reachable
 
-    assert not [thing for thing in reachable(held, {}) if isinstance(thing, Kit)]
+    assert not [thing for thing in reachable(held, {}) if isinstance(thing, kit.Kit)]
     with pytest.raises(TypeError, match="save and load it"):
         pickle.dumps(case.kit)
 

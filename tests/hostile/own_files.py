@@ -120,7 +120,7 @@ class Wing:
 
     def use_release(self, scratch: Path) -> None:
         release = Release.open(scratch / "out.csv")
-        for _ in checks(release, None):
+        for _ in checks(release, self.case.wing.verify, None):
             pass
         place = default_place(release)
         found = read_evidence(place, release, None) if place.exists() else ()

@@ -22,7 +22,7 @@ def _demo(screen: Screen, *, out: Path, force: bool) -> int:
 
     Runs the commands that a user would type, from a table of people to a report.
     """
-    from voile.release.commands import typed
+    from voile.face.commands import typed
 
     run: Run = click.get_current_context().obj  # as a user's own command line runs them
     _prepare(screen, out, force=force)

@@ -22,7 +22,9 @@ def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
     """
     import pyarrow as pa
 
-    shown = kit.frontier.to_arrow()
+    from voile.face.frontier import KitFrontier
+
+    shown = KitFrontier(kit).to_arrow()
     if screen.json:
         policies = shown.to_pylist()
         screen.result({"kind": kit.kind, "kit": kit.id, "policies": policies})

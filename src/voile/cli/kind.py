@@ -96,7 +96,7 @@ def _fit(kind: str) -> click.Command:
         search, and what was found until then is kept.
         """
         from voile.data.roles import Roles
-        from voile.release.commands import with_options
+        from voile.release.options import with_options
 
         given = Roles.read(roles)
         opened = open_and_report(screen, source, table, encoding, kind)
@@ -237,8 +237,8 @@ def _attack(kind: str) -> click.Command:
         The adversary has the release and the background knowledge given by the options.
         """
         from voile.keys.secret import Secret
-        from voile.release.commands import stored
         from voile.release.manifest import Release
+        from voile.release.options import stored
         from voile.release.verify import check_seal, is_keyed
 
         attacked = Release.open(Path(release))

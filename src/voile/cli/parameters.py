@@ -114,7 +114,7 @@ def open_and_report(
     kind: str | None = None,
 ) -> Source:
     """Open a source as its kind does, and report what was found out about it."""
-    from voile.release.verbs import opener
+    from voile.wings import opener
 
     opened = opener(kind)(source, table=table, encoding=encoding)
     if opened.notes:

@@ -33,10 +33,10 @@ def _report(
 
     One HTML page that opens from disk without a network, and prints.
     """
+    from voile.face.report import report_of
     from voile.keys.secret import Secret
     from voile.release.evidence import find_evidence
     from voile.release.kit import Kit
-    from voile.release.report import report_of
 
     secret = Secret.find(key_file)
     shown = _open(Path(subject), secret)

@@ -17,12 +17,10 @@ def _verify(screen: Screen, *, release: str, key_file: Path | None) -> int:
     Exits with 1 when a check fails, and says what could not be checked. With the private folder
     beside the release more is checked, and all of it with the secret that sealed it.
     """
-    from voile.keys.secret import Secret
-    from voile.release.manifest import Release
-    from voile.release.verify import checks
+    from voile.face.release import open_release
 
     told = []
-    for says, holds in checks(Release.open(Path(release)), Secret.find(key_file)):
+    for says, holds in open_release(release).verify(key_file=key_file):
         told.append({"check": says, "ok": holds})
         if not screen.json:
             print(f"{STATES[holds]:<11} {says}")

@@ -5,15 +5,16 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing's own takes longer to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, ClassVar
+    from typing import Any
+
+html_of: Callable[[Any], str] = repr
+"""How; `voile` itself, which sees both, sets it."""
 
 
 class Drawn:
     """Draw itself in a notebook as the report would for the public."""
 
     __slots__ = ()
-    html_of: ClassVar[Callable[[Any], str]]
-    """How; `voile` itself, which sees both, sets it."""
 
     def _repr_html_(self) -> str:
-        return Drawn.html_of(self)
+        return html_of(self)

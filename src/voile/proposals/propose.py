@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
+from voile.core.errors import as_keywords
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.proposals.documents import examine_documents, holds_spans
@@ -15,6 +16,7 @@ from voile.proposals.items import examine_items, holds_lists
 from voile.proposals.proposal import Proposal
 from voile.proposals.readings import examine_readings
 from voile.proposals.tables import examine
+from voile.wings import opener, wing
 
 
 class ProposedRoles(Roles):
@@ -43,6 +45,26 @@ class ProposedRoles(Roles):
 
         rows = tuple((c.name, c.role, c.why) for c in self._proposal.columns)
         return drawn("Proposed roles: correct them", [Grid(("column", "role", "why"), rows)])
+
+
+def inspect(source: object, kind: str | None = None) -> ProposedRoles:
+    """Propose what each column of a source is; correct it before you use it.
+
+    Parameters
+    ----------
+    source : a frame, a dictionary of columns, or a path or address of a table.
+    kind : of data, tables, documents, itemsets or signals; without it tables, documents where
+        there are spans, itemsets where there are lists.
+
+    >>> roles = inspect({"name": ["Ada", "Ben"], "age": [36, 41]})
+    >>> roles.corrected({"age": "quasi"}).of("quasi")
+    ['age']
+    """
+    with as_keywords():
+        if kind is not None:
+            wing(kind)
+        kind = kind or kind_named(source)
+        return ProposedRoles.of_proposal(propose(opener(kind)(source), kind))
 
 
 def propose(source: Source, kind: str | None) -> Proposal:

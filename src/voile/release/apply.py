@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from voile.core.kinds import load
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.frames import frame_of
@@ -17,8 +17,12 @@ from voile.release.run import Run
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts, check_lists, write_release
 
+Prepare: TypeAlias = Callable[[Kit, Chosen, Source, Any], Applying[Any, Any]]
+"""What a wing hands down: what it makes of the rows of a source under a policy of a kit."""
 
-def apply(
+
+def apply_by(
+    prepare: Prepare,
     kit: Kit,
     chosen: Chosen,
     source: Source,
@@ -37,7 +41,7 @@ def apply(
     its reason, what was suppressed and what was held out.
     """
     chosen.check(kit)
-    applying: Applying[Any, Any] = load(kit.kind).prepare(kit, chosen, source, options)
+    applying = prepare(kit, chosen, source, options)
     return write(applying, out, options, force=force, progress=progress)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError, TamperedError, as_keywords
@@ -18,11 +18,6 @@ from voile.data.files.own_files import fitting
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from voile.release.choice import Chosen
-    from voile.release.frontier import KitFrontier
-    from voile.release.manifest import Release
-    from voile.release.report import Report
 
 T = TypeVar("T")
 
@@ -56,53 +51,6 @@ class Kit(Brief):
         """How many policies it holds."""
         return int(self.facts["policies"])
 
-    @property
-    def frontier(self) -> KitFrontier:
-        """Its policies, with their risk, loss and other figures."""
-        from voile.release.frontier import KitFrontier
-
-        return KitFrontier(self)
-
-    def choose(self, **how: Any) -> Chosen:
-        """Pick one policy of the frontier, by exactly one of these ways; not every kind has all.
-
-        Parameters
-        ----------
-        max_risk : largest risk of any one record: least loss, 0 to 1.
-        max_relative_risk : share of the source's risk that may be left: least loss, 0 to 1.
-        max_loss : least risk at this loss or less, 0 to 1.
-        least_loss : True for the least loss there is.
-        beats : better than a named policy, such as ``safe-harbor``.
-        policy : its number in the frontier.
-        knee : True for where the frontier bends most.
-
-        Raises
-        ------
-        InfeasibleError : no policy is within the limit.
-        RequestError : no way, several, or one that this kind of data has not.
-        """
-        from voile.release.verbs import choose_of
-
-        return choose_of(self, how)
-
-    @property
-    def apply(self) -> Callable[..., Release]:
-        """Make the release of a source under a policy; `help(kit.apply)` lists the options."""
-        from voile.release.verbs import apply_of
-
-        return apply_of(self)
-
-    def report(self, *, internal: bool = False) -> Report:
-        """Report the policies, on one page; `internal`: for the data holder, with small counts."""
-        from voile.release.report import report_of
-
-        return report_of(self, (), "internal" if internal else "public", f"{self.kind} kit")
-
-    def _repr_html_(self) -> str:
-        return self.frontier.drawn(
-            f"A {self.visibility} kit of {self.kind}, {self.policies:,} policies"
-        )
-
     def __reduce__(self) -> NoReturn:
         raise TypeError("a kit holds keys and is not pickled: save and load it")
 
@@ -123,7 +71,7 @@ class Kit(Brief):
                 (folder / name).write_bytes(data)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], kind: str | None = None) -> Kit:
+    def load(cls, path: str | os.PathLike[str], kind: str | None = None) -> Self:
         """Read a folder back, checking every file against the index.
 
         Parameters

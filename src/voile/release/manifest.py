@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from voile.core.brief import Brief
-from voile.core.errors import DamagedError, RequestError, TamperedError, as_keywords
+from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.data.files.memory import AnyPath, MemoryPath
 from voile.data.files.outputs import RELEASE_FORMAT
 from voile.data.files.own_files import read_json
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from voile.data import Source
     from voile.data.frames import Frame
     from voile.keys.secret import Secret
-    from voile.release.evidence import AttackResults
-    from voile.release.report import Report
-    from voile.release.verify import Check
 
 FORMAT = RELEASE_FORMAT
 VERSION = 1
@@ -116,135 +112,6 @@ class Release(Brief):
         return to_frame(pa.Table.from_batches(rows.batches(), rows.schema()), like=self.like)
 
     @property
-    def attack(self) -> Callable[..., AttackResults]:
-        """Attack it as an adversary would; `help(release.attack)` lists the options."""
-        from voile.release.verbs import attack_of
-
-        return attack_of(self)
-
-    @as_keywords()
-    def expand(
-        self, columns: str | Sequence[str] = (), *, weight: str = "weight", row: str = "row"
-    ) -> Any:
-        """Expand intervals to values, with weights, for counts and models; of tables alone.
-
-        It reads the released rows and their manifest, as any recipient can, and takes all values
-        of an interval for equally likely. A row becomes one row for each combination of the values
-        that the columns asked for may have, and its weights sum to 1. A missing value is one of
-        them, null.
-
-        Of a column not asked for, numbers, years and times (in hours) are the mean of the
-        interval's known values, days and months the middle as a timestamp, and text is the label.
-
-        Where an open interval ends is not known: its end is taken for the outermost one that the
-        release shows of that column, so ``85 and over`` is 85 where nothing above 85 is shown. An
-        interval that is open at both ends, where none is shown, is null. Codes of digits are taken
-        for all between two ends, also those that nobody has.
-
-        Parameters
-        ----------
-        columns : generalised columns to write out value by value; none gives a row for each
-            released row.
-        weight, row : names of the columns added: the weight, and the released row, from 0.
-
-        Returns
-        -------
-        The kind of frame that the source came as; Arrow where it was a file.
-
-        Raises
-        ------
-        RequestError : the release is of another kind, a column is not generalised or has no list
-            of values, or there would be more than 5 million rows.
-        TamperedError : the release's bytes are not those its manifest names.
-        """
-        from voile.core.kinds import load
-        from voile.data import to_frame
-
-        wing = load(self.kind)
-        if not hasattr(wing, "expand"):
-            raise RequestError(
-                f"a release of {self.kind} has no intervals to expand",
-                where=self.path.name,
-                instead="use its frame as it is",
-            )
-        self.check_hash()
-        asked = (columns,) if isinstance(columns, str) else tuple(columns)
-        return to_frame(wing.expand(self, asked, weight=weight, row=row), like=self.like)
-
-    def report(
-        self,
-        evidence: object = None,
-        *,
-        internal: bool = False,
-        key_file: str | os.PathLike[str] | None = None,
-    ) -> Report:
-        """Report what it discloses and what it keeps, on one page.
-
-        Parameters
-        ----------
-        evidence : what attack returned, a file of it, or several; without it, what attack wrote
-            beside a release on disk.
-        internal : for the data holder alone: includes small counts.
-        key_file : file with the secret of the seals [variable VOILE_SECRET].
-
-        Raises
-        ------
-        RequestError : the evidence is about another release.
-        TamperedError : the release or the evidence is not as it was sealed.
-        """
-        from voile.keys.secret import Secret
-        from voile.release.evidence import find_evidence
-        from voile.release.report import report_of
-        from voile.release.verify import check_seal
-
-        secret = Secret.find(key_file)
-        check_seal(self, secret)  # the page speaks of these bytes and figures
-        found = find_evidence(self, secret, evidence)
-        return report_of(self, found, "internal" if internal else "public", self.path.name)
-
-    def verify(self, *, key_file: str | os.PathLike[str] | None = None) -> tuple[Check, ...]:
-        """Check it against its manifests: what each check says, and whether it holds.
-
-        Parameters
-        ----------
-        key_file : file with the secret of the seals [variable VOILE_SECRET].
-        """
-        from voile.keys.secret import Secret
-        from voile.release.verify import checks
-
-        return tuple(checks(self, Secret.find(key_file)))
-
-    @as_keywords()
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        evidence: AttackResults | None = None,
-        *,
-        formulas: Literal["keep", "escape"] = "keep",
-        force: bool = False,
-    ) -> Release:
-        """Write a release that is in memory, with its manifests and its seal, as apply would have.
-
-        Parameters
-        ----------
-        path : a file, or a table of a database.
-        evidence : what attacks on it found, written into the private folder.
-        formulas : as of apply. force : replace the output if voile wrote it.
-
-        Returns
-        -------
-        The release on disk.
-        """
-        from voile.release.evidence import default_place, find_evidence, write_evidence
-        from voile.release.writing import save_release
-
-        found = find_evidence(self, self.secret, evidence)
-        saved = save_release(self, Path(path), escape=formulas == "escape", force=force)
-        if found:
-            write_evidence(default_place(saved), saved, found, self.secret, force=False)
-        return saved
-
-    @property
     def folder(self) -> AnyPath:
         """Where what never leaves lies."""
         return private_path(self.path)
@@ -256,7 +123,7 @@ class Release(Brief):
         *,
         like: Frame = "arrow",
         secret: Secret | None = None,
-    ) -> Release:
+    ) -> Self:
         """Read the manifests beside a release.
 
         Raises

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from voile.core.errors import RequestError, nearest
+from voile.data import PLACES
 from voile.keys.secret import Secret
 
+if TYPE_CHECKING:
+    from voile.release.kit import Kit
+
 M = TypeVar("M", bound=BaseModel)
+OPTIONS = "options"
+"""Where a kit's facts and a private manifest store them."""
+ALL_ONE = frozenset({"jobs", "resume"})
+"""Options that change nothing of the result."""
 
 
 class Options(BaseModel):
@@ -86,6 +95,38 @@ def request_error(
             what = one["msg"].removeprefix("Value error, ")
             said.append(f"{name and spelt(name) + ': '}{what[0].lower()}{what[1:]}")
     return RequestError("; ".join(said))
+
+
+def with_options(kit: Kit, options: BaseModel) -> Kit:
+    """Return a kit that stores the options with which it was fitted."""
+    return replace(kit, facts={**kit.facts, OPTIONS: stored(options)})
+
+
+def stored(options: BaseModel) -> dict[str, Any]:
+    """Return the options that a user gave; of each place that one names, None.
+
+    >>> stored(ApplyOptions(key_file="/home/me/key", keep_order=True, formulas="keep"))
+    {'keep_order': True, 'key_file': None}
+    """
+    kept: dict[str, Any] = {}
+    for attribute, field in type(options).model_fields.items():
+        value = getattr(options, attribute)
+        if attribute not in options.model_fields_set - ALL_ONE:
+            continue
+        if leaves(field.annotation) & PLACES:
+            value = [None] * len(value) if isinstance(value, tuple) else None
+        elif value == field.default:
+            continue
+        elif not isinstance(value, bool | int | float | tuple):
+            value = str(value)
+        kept[field.alias or attribute] = list(value) if isinstance(value, tuple) else value
+    return kept
+
+
+def leaves(annotation: Any) -> set[Any]:
+    """Return the types that an annotation is made of; of a Literal the Literal."""
+    inner = [] if get_origin(annotation) is Literal else get_args(annotation)
+    return set[Any]().union(*map(leaves, inner)) if inner else {annotation}
 
 
 class FitOptions(Options):

@@ -23,7 +23,6 @@ from voile.data.writer import Writer
 from voile.engines.processes import in_order
 from voile.engines.shuffle import held, shuffled
 from voile.keys.random import Protective
-from voile.release.commands import OPTIONS, stored
 from voile.release.manifest import (
     ASIDE,
     CONTROL,
@@ -34,7 +33,7 @@ from voile.release.manifest import (
     ROWS,
     VERSION,
 )
-from voile.release.options import ApplyOptions
+from voile.release.options import OPTIONS, ApplyOptions, stored
 from voile.release.outcomes import Aside, Batch, Known, Notes, Outcome, Tally, Written
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts

@@ -9,13 +9,12 @@ import csv
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isclose
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from voile.core.errors import TamperedError, VoileError
-from voile.core.kinds import load
 from voile.core.rounding import rounded
 from voile.data import Source, open_source
 from voile.data.files.memory import AnyPath, MemoryPath
@@ -50,7 +49,10 @@ class Check(NamedTuple):
 MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
-def checks(release: Release, secret: Secret | None) -> Iterator[Check]:
+def checks(
+    release: Release, own_checks: Callable[[Release], Iterable[Check]], secret: Secret | None
+) -> Iterator[Check]:
+    """Check a release in every way; `own_checks` are those of its kind."""
     own = _has_own_bytes(release)
     yield Check("the bytes are those that the manifest names", own)
     yield from sealed(release, secret)
@@ -58,7 +60,7 @@ def checks(release: Release, secret: Secret | None) -> Iterator[Check]:
     yield from _read(release, accounted(release))
     yield from _read(release, as_published(release))
     if own:
-        yield from _read(release, load(release.kind).verify(release))
+        yield from _read(release, own_checks(release))
 
 
 def _read(release: Release, checks: Iterable[Check]) -> Iterator[Check]:

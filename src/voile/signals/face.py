@@ -8,10 +8,11 @@ from pathlib import Path
 from voile.core.errors import as_keywords
 from voile.core.progress import Progress, silent
 from voile.data import open_source
+from voile.face.kit import policy_of
+from voile.face.verbs import fit_of, own_of
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
-from voile.release.verbs import fit_of, own_of, policy_of
 from voile.signals.verbs import decode as verb
 from voile.signals.verbs.apply import CLASSES
 from voile.signals.verbs.decode import Decoded

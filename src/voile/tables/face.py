@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from voile.release.verbs import fit_of
+from voile.face.verbs import fit_of
 
 fit = fit_of("tables")

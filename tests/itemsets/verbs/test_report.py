@@ -15,6 +15,8 @@ from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.face.kit import Kit
+from voile.face.release import Release
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE, Knowledge
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.verbs.report import sections
@@ -50,7 +52,7 @@ def _is_public(block):
 
 
 def test_a_page_is_for_the_public_unless_the_holder_asks_for_more(kit, release):
-    for subject in (kit, release):
+    for subject in (Kit.of(kit), Release.of(release)):
         assert subject.report().audience == "public"
         assert subject.report(internal=True).audience == "internal"
 

@@ -14,7 +14,7 @@ from tests.signals.channel.ward import COLUMNS
 import voile
 import voile.signals as vs
 from voile.core.errors import VoileError
-from voile.release.verbs import VoileWarning
+from voile.face.keywords import VoileWarning
 from voile.signals.channel.recipient import READINGS
 
 

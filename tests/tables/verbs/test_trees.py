@@ -14,8 +14,8 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.face.kit import Kit
 from voile.release.choice import Choice
-from voile.release.kit import Kit
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content import Content
@@ -45,7 +45,7 @@ def people(seed=1, rows=400, towns=TOWNS):
 def fitted(table=None, roles=ROLES, **options):
     asked = FitOptions.model_validate({"family": "tree", "k": 5, **options})
     source = open_source(people() if table is None else table)
-    return fit(source, roles, asked, seed=1, progress=silent)
+    return Kit.of(fit(source, roles, asked, seed=1, progress=silent))
 
 
 def applied(kit, table, out=None, *, way=None, **options):

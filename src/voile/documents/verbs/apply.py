@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,14 +31,12 @@ from voile.documents.verbs.policies import Policy
 from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
-from voile.release.apply import apply
+from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying, released_schema
 from voile.report.wording import needs_suppression
-
-__all__ = ["apply", "prepare"]
 
 FIGURES = ("risk", "risk_low", "risk_high", "loss", "published_tokens")
 REMOVALS = "removals.parquet"
@@ -103,6 +102,9 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         options=options,
         worker=Worker(recipe),
     )
+
+
+apply = partial(apply_by, prepare)
 
 
 def _jobs(asked: int) -> int:

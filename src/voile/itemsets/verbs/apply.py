@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,14 +24,12 @@ from voile.itemsets.verbs.options import ApplyOptions
 from voile.itemsets.verbs.policies import Policy
 from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
-from voile.release.apply import apply
+from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying, released_schema
 from voile.report.suppression import FEW
-
-__all__ = ["apply", "prepare"]
 
 KEPT: tuple[Role, ...] = ("label", "sensitive", "keep")
 WHAT = {
@@ -87,6 +85,9 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         policy=policy,
         masks=masks,
     )
+
+
+apply = partial(apply_by, prepare)
 
 
 def _check_promise(policy: Policy, figures: dict[str, float]) -> None:

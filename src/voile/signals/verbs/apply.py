@@ -6,7 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from voile.data.roles import Role
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.release.apply import apply
+from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
@@ -35,8 +35,6 @@ from voile.signals.verbs.content import Content
 from voile.signals.verbs.options import ApplyOptions
 from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.report_data import STATING, report_data
-
-__all__ = ["apply", "prepare"]
 
 KEPT: tuple[Role, ...] = ("label", "sensitive", "keep")
 PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
@@ -79,6 +77,9 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         lasts=lasting is not None,
         keyed=lasting or Secret(Protective().bytes(32)),
     )
+
+
+apply = partial(apply_by, prepare)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
-from voile.release.apply import apply
+from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
@@ -32,8 +33,6 @@ from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import Promise, promises_of
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.showing import AnyPublished, Showing, showing_of
-
-__all__ = ["apply", "prepare"]
 
 CONSTRAINTS = ("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress")
 BREAKS = {
@@ -89,6 +88,9 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
             policy, content.space, subject=content.roles.subject, sensitive=content.sensitive
         ),
     )
+
+
+apply = partial(apply_by, prepare)
 
 
 def _check_name_of_classes(source: Source) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier, Point
-from voile.core.kinds import load
 from voile.data import to_frame
 from voile.report.notebook import drawn
 from voile.report.sections import FrontierChart
+from voile.wings import wing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +87,7 @@ class KitFrontier:
         return self.drawn(f"{len(self):,} policies that no other beats")
 
     def drawn(self, title: str) -> str:
-        sections = load(self._kit.kind).sections(self._kit, (), audience="public")
+        sections = wing(self._kit.kind).sections(self._kit, (), audience="public")
         blocks = [block for section in sections for block in section.blocks]
         return drawn(title, [one for one in blocks if isinstance(one, FrontierChart)][:1])
 

@@ -1,20 +1,18 @@
 """The commands that make a kit or a release again, as a person would type them.
 
-Of the options a kit and a private manifest store what a user gave, but no path: a placeholder
-stands in its place. The public is shown numbers and choices, and no text of the user's.
+Of the options a kit and a private manifest store no path: a placeholder stands in its place. The
+public is shown numbers and choices, and no text of the user's.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
-from voile.core.kinds import load
-from voile.data import PLACES
 from voile.release.manifest import Release
-from voile.release.options import fields_of
+from voile.release.options import OPTIONS, fields_of, leaves
+from voile.wings import wing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -22,38 +20,7 @@ if TYPE_CHECKING:
     from voile.release.kit import Kit
     from voile.report.sections import Audience
 
-OPTIONS = "options"
-"""Where a kit's facts and a private manifest store them."""
-ALL_ONE = frozenset({"jobs", "resume"})
-"""Options that change nothing of the result."""
 WIDTH = 76
-
-
-def with_options(kit: Kit, options: BaseModel) -> Kit:
-    """Return a kit that stores the options with which it was fitted."""
-    return replace(kit, facts={**kit.facts, OPTIONS: stored(options)})
-
-
-def stored(options: BaseModel) -> dict[str, Any]:
-    """Return the options that a user gave; of each place that one names, None.
-
-    >>> from voile.release.options import ApplyOptions
-    >>> stored(ApplyOptions(key_file="/home/me/key", keep_order=True, formulas="keep"))
-    {'keep_order': True, 'key_file': None}
-    """
-    kept: dict[str, Any] = {}
-    for attribute, field in type(options).model_fields.items():
-        value = getattr(options, attribute)
-        if attribute not in options.model_fields_set - ALL_ONE:
-            continue
-        if _leaves(field.annotation) & PLACES:
-            value = [None] * len(value) if isinstance(value, tuple) else None
-        elif value == field.default:
-            continue
-        elif not isinstance(value, bool | int | float | tuple):
-            value = str(value)
-        kept[field.alias or attribute] = list(value) if isinstance(value, tuple) else value
-    return kept
 
 
 def commands(
@@ -77,11 +44,11 @@ def commands(
             choice = {"policy": None}
         ways = [word for way, value in choice.items() for word in _words(way, value)]
         yield typed(["voile", kind, "choose", "KIT", *ways, "--out", "policy.toml"])
-        own = _given(load(kind).ApplyOptions, asked.get("apply", {}), audience)
+        own = _given(wing(kind).ApplyOptions, asked.get("apply", {}), audience)
         policy = ["--policy", "policy.toml"]
         yield typed(["voile", kind, "apply", "KIT", source, *policy, *own, "--out", name])
         for given in attacks:
-            own = _given(load(kind).AttackOptions, given, audience)
+            own = _given(wing(kind).AttackOptions, given, audience)
             truth = ["--truth", source, *own, "--seed", "SEED"]
             yield typed(["voile", kind, "attack", name, *truth])
     yield typed(["voile", "verify", name])
@@ -109,7 +76,7 @@ def typed(words: Sequence[str]) -> str:
 
 
 def _fit(kind: str, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
-    own = _given(load(kind).FitOptions, asked, audience)
+    own = _given(wing(kind).FitOptions, asked, audience)
     where = ["--seed", "SEED", "--out", out]
     return typed(["voile", kind, "fit", "SOURCE", "--roles", "ROLES", *own, *where])
 
@@ -120,7 +87,7 @@ def _given(model: type[BaseModel], asked: Mapping[str, Any], audience: Audience)
     for name, field in fields_of(model).items():
         if name in asked:
             value = asked[name]
-            if audience == "public" and str in _leaves(field.annotation):
+            if audience == "public" and str in leaves(field.annotation):
                 value = [None] * len(value) if isinstance(value, list | tuple) else None
             words += _words(name, value)
     return words
@@ -140,9 +107,3 @@ def _words(name: str, value: Any) -> list[str]:
     if value is None:
         return [option, option[2:].upper()]
     return [option, str(value).removesuffix(".0")]
-
-
-def _leaves(annotation: Any) -> set[Any]:
-    """Return the types that an annotation is made of; of a Literal the Literal."""
-    inner = [] if get_origin(annotation) is Literal else get_args(annotation)
-    return set[Any]().union(*map(_leaves, inner)) if inner else {annotation}

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from voile.core.brief import Brief
 from voile.core.errors import as_keywords
-from voile.core.kinds import load
 from voile.core.version import __version__, versions
 from voile.data.files.outputs import REPORT
 from voile.data.files.own_files import fitting
+from voile.face.commands import commands
 from voile.release.choice import Choice, in_words
-from voile.release.commands import commands
 from voile.release.evidence import AttackResults
 from voile.release.manifest import Release
 from voile.report import render
 from voile.report.notebook import framed
 from voile.report.sections import Audience, Commands, Section
+from voile.wings import wing
 
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence
@@ -65,7 +65,7 @@ def report_of(
         page = render(
             title,
             (
-                *load(subject.kind).sections(subject, evidence, audience=audience),
+                *wing(subject.kind).sections(subject, evidence, audience=audience),
                 Section("reproduce", "How to reproduce", (Commands(lines),)),
             ),
             audience=audience,

@@ -1,0 +1,66 @@
+"""The verbs as Python has them: options are keywords, checked as the command line's are.
+
+Each is made once for all kinds of data, of the options that a wing has for it; `help` and a
+notebook's completion show these with what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from voile.core.errors import RequestError
+from voile.release.options import fields_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SOURCE = "a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns, a path or address of a "
+SOURCE += "table, or an open `Source`"
+SEED = "the same seed, the same result; a whole number from 0"
+PROGRESS = "called with a task, how much of it is done, and of how much"
+
+
+class VoileWarning(UserWarning):
+    """What the command line would report beside a result."""
+
+
+def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
+    """Check what is no option of a wing's, each with its type; None is none."""
+    found, mistakes = {}, []
+    for name, (value, kind) in given.items():
+        try:
+            found[name] = TypeAdapter(kind | None).validate_python(value)
+        except ValidationError as error:
+            said = error.errors(include_input=False, include_url=False)[0]["msg"]
+            mistakes.append(f"{name}: {said[0].lower()}{said[1:]}")
+    if mistakes:
+        raise RequestError("; ".join(mistakes))
+    return found
+
+
+def documented(function: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
+    """Give a verb the signature and the description of its wing's options.
+
+    first : its first sentence. said : what its own parameters are.
+    """
+    own = Signature.from_callable(function, eval_str=False)
+    parameters = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    lines = [first, "", "Parameters", "----------", *(f"{n} : {x}." for n, x in said.items())]
+    for name, field in fields_of(model).items():
+        default = Parameter.empty if field.is_required() else field.default
+        parameters.append(
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=field.annotation)
+        )
+        shown = "" if default in (None, (), False, "") else f" [{_shown(default)}]"
+        lines.append(f"{name} : {field.description}{shown}.")
+    function.__doc__ = "\n".join(lines)
+    function.__qualname__ = function.__name__
+    function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return function
+
+
+def _shown(default: Any) -> str:
+    return ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)

@@ -1,0 +1,150 @@
+"""A kit with its verbs: what a user chooses from, applies and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+from warnings import warn
+
+from voile.core.errors import RequestError, as_keywords, nearest
+from voile.core.progress import Progress, silent
+from voile.face.frontier import KitFrontier
+from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, documented
+from voile.face.release import Release
+from voile.face.report import Report, report_of
+from voile.release import kit
+from voile.release.choice import Choice, Chosen, check_exactly_one
+from voile.release.options import checked
+from voile.wings import opener, wing
+
+
+class Kit(kit.Kit):
+    """What `fit` learnt, and a folder where it is saved.
+
+    Parameters
+    ----------
+    kind : the wing that made it.
+    visibility : ``private`` when it holds raw values or one person's numbers; only a kit tested
+        to hold none is ``shareable``.
+    facts, tables : the wing's own.
+    """
+
+    @classmethod
+    def of(cls, kit: kit.Kit) -> Self:
+        """Give a kit its verbs."""
+        return cls(kit.kind, kit.visibility, kit.facts, kit.tables)
+
+    @property
+    def frontier(self) -> KitFrontier:
+        """Its policies, with their risk, loss and other figures."""
+        return KitFrontier(self)
+
+    def choose(self, **how: Any) -> Chosen:
+        """Pick one policy of the frontier, by exactly one of these ways; not every kind has all.
+
+        Parameters
+        ----------
+        max_risk : largest risk of any one record: least loss, 0 to 1.
+        max_relative_risk : share of the source's risk that may be left: least loss, 0 to 1.
+        max_loss : least risk at this loss or less, 0 to 1.
+        least_loss : True for the least loss there is.
+        beats : better than a named policy, such as ``safe-harbor``.
+        policy : its number in the frontier.
+        knee : True for where the frontier bends most.
+
+        Raises
+        ------
+        InfeasibleError : no policy is within the limit.
+        RequestError : no way, several, or one that this kind of data has not.
+        """
+        here = wing(self.kind)
+        given = {name: x for name, x in how.items() if x is not None and x is not False}
+        with as_keywords():
+            for name in given.keys() - set(here.WAYS):
+                raise RequestError(f"no such option: {name}", instead=nearest(name, here.WAYS))
+            check_exactly_one({**dict.fromkeys(here.WAYS), **given})
+            return here.choose(self, Choice.parse(given))
+
+    @property
+    def apply(self) -> Callable[..., Release]:
+        """Make the release of a source under a policy; `help(kit.apply)` lists the options."""
+        return apply_of(self)
+
+    def report(self, *, internal: bool = False) -> Report:
+        """Report the policies, on one page; `internal`: for the data holder, with small counts."""
+        return report_of(self, (), "internal" if internal else "public", f"{self.kind} kit")
+
+    def _repr_html_(self) -> str:
+        return self.frontier.drawn(
+            f"A {self.visibility} kit of {self.kind}, {self.policies:,} policies"
+        )
+
+
+def open_kit(path: str | PathLike[str]) -> Kit:
+    """Open a kit that `Kit.save` or `voile KIND fit` wrote."""
+    return Kit.load(Path(path))
+
+
+def apply_of(kit: Kit) -> Callable[..., Release]:
+    here = wing(kit.kind)
+
+    def apply(
+        policy: object,
+        source: object,
+        out: str | PathLike[str] | None = None,
+        *,
+        force: bool = False,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> Release:
+        with as_keywords():
+            given = checked(here.ApplyOptions, options)
+            chosen = policy_of(policy)
+            made = here.apply(
+                kit,
+                chosen,
+                opener(kit.kind)(source),
+                None if out is None else Path(out),
+                given,
+                force=force,
+                progress=progress,
+            )
+        release = Release.of(made)
+        _warn_of_set_aside(release)
+        return release
+
+    said = {
+        "policy": "what `choose` returned, or the file of a policy",
+        "source": SOURCE,
+        "out": "a file or table; without it the release is in memory, until it is saved (what "
+        "counts it may spill to the system's temporary folder, past 1 GB)",
+        "force": "replace the output if voile wrote it",
+        "progress": PROGRESS,
+    }
+    return documented(
+        apply, "Make the release of a source under a policy.", said, here.ApplyOptions
+    )
+
+
+def policy_of(given: object) -> Chosen:
+    """Return a policy from what a user has: what choose returned, or its file."""
+    if isinstance(given, Chosen):
+        return given
+    if isinstance(given, str | PathLike):
+        return Chosen.read(Path(given))
+    raise RequestError(
+        f"a {type(given).__name__} is no policy", instead="give what choose returned, or its file"
+    )
+
+
+class SetAsideWarning(VoileWarning):
+    """Rows could not be released, and were set aside."""
+
+
+def _warn_of_set_aside(release: Release) -> None:
+    counts = (release.private or {})["counts"]
+    if counts["set_aside"]:
+        said = "; ".join(f"column {x['column']}: {x['reason']}" for x in counts["set_aside_by"])
+        warn(f"{counts['set_aside']:,} rows set aside: {said}", SetAsideWarning, stacklevel=3)

@@ -1,0 +1,191 @@
+"""A release with its verbs: what a user attacks, reports, verifies and saves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import NonNegativeInt
+
+from voile.core.errors import RequestError, as_keywords
+from voile.core.progress import Progress, silent
+from voile.data import to_frame
+from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
+from voile.face.report import Report, report_of
+from voile.keys.secret import Secret
+from voile.release import manifest
+from voile.release.evidence import AttackResults, default_place, find_evidence, write_evidence
+from voile.release.options import checked, stored
+from voile.release.verify import Check, check_seal, checks
+from voile.release.writing import save_release
+from voile.wings import opener, wing
+
+
+class Release(manifest.Release):
+    """A release, on disk or in memory.
+
+    Parameters
+    ----------
+    path : where it lies.
+    public : its manifest.
+    private : the manifest that never leaves; None where only the release was received.
+    like : the kind of frame that the source came as, and the release is shown as.
+    secret : what a release in memory is sealed under when it is saved.
+    """
+
+    @classmethod
+    def of(cls, release: manifest.Release) -> Self:
+        """Give a release its verbs."""
+        return cls(release.path, release.public, release.private, release.like, release.secret)
+
+    @property
+    def attack(self) -> Callable[..., AttackResults]:
+        """Attack it as an adversary would; `help(release.attack)` lists the options."""
+        return attack_of(self)
+
+    @as_keywords()
+    def expand(
+        self, columns: str | Sequence[str] = (), *, weight: str = "weight", row: str = "row"
+    ) -> Any:
+        """Expand intervals to values, with weights, for counts and models; of tables alone.
+
+        It reads the released rows and their manifest, as any recipient can, and takes all values
+        of an interval for equally likely. A row becomes one row for each combination of the values
+        that the columns asked for may have, and its weights sum to 1. A missing value is one of
+        them, null.
+
+        Of a column not asked for, numbers, years and times (in hours) are the mean of the
+        interval's known values, days and months the middle as a timestamp, and text is the label.
+
+        Where an open interval ends is not known: its end is taken for the outermost one that the
+        release shows of that column, so ``85 and over`` is 85 where nothing above 85 is shown. An
+        interval that is open at both ends, where none is shown, is null. Codes of digits are taken
+        for all between two ends, also those that nobody has.
+
+        Parameters
+        ----------
+        columns : generalised columns to write out value by value; none gives a row for each
+            released row.
+        weight, row : names of the columns added: the weight, and the released row, from 0.
+
+        Returns
+        -------
+        The kind of frame that the source came as; Arrow where it was a file.
+
+        Raises
+        ------
+        RequestError : the release is of another kind, a column is not generalised or has no list
+            of values, or there would be more than 5 million rows.
+        TamperedError : the release's bytes are not those its manifest names.
+        """
+        expand = getattr(wing(self.kind), "expand", None)
+        if expand is None:
+            raise RequestError(
+                f"a release of {self.kind} has no intervals to expand",
+                where=self.path.name,
+                instead="use its frame as it is",
+            )
+        self.check_hash()
+        asked = (columns,) if isinstance(columns, str) else tuple(columns)
+        return to_frame(expand(self, asked, weight=weight, row=row), like=self.like)
+
+    def report(
+        self,
+        evidence: object = None,
+        *,
+        internal: bool = False,
+        key_file: str | PathLike[str] | None = None,
+    ) -> Report:
+        """Report what it discloses and what it keeps, on one page.
+
+        Parameters
+        ----------
+        evidence : what attack returned, a file of it, or several; without it, what attack wrote
+            beside a release on disk.
+        internal : for the data holder alone: includes small counts.
+        key_file : file with the secret of the seals [variable VOILE_SECRET].
+
+        Raises
+        ------
+        RequestError : the evidence is about another release.
+        TamperedError : the release or the evidence is not as it was sealed.
+        """
+        secret = Secret.find(key_file)
+        check_seal(self, secret)  # the page speaks of these bytes and figures
+        found = find_evidence(self, secret, evidence)
+        return report_of(self, found, "internal" if internal else "public", self.path.name)
+
+    def verify(self, *, key_file: str | PathLike[str] | None = None) -> tuple[Check, ...]:
+        """Check it against its manifests: what each check says, and whether it holds.
+
+        Parameters
+        ----------
+        key_file : file with the secret of the seals [variable VOILE_SECRET].
+        """
+        return tuple(checks(self, wing(self.kind).verify, Secret.find(key_file)))
+
+    @as_keywords()
+    def save(
+        self,
+        path: str | PathLike[str],
+        evidence: AttackResults | None = None,
+        *,
+        formulas: Literal["keep", "escape"] = "keep",
+        force: bool = False,
+    ) -> Release:
+        """Write a release that is in memory, with its manifests and its seal, as apply would have.
+
+        Parameters
+        ----------
+        path : a file, or a table of a database.
+        evidence : what attacks on it found, written into the private folder.
+        formulas : as of apply. force : replace the output if voile wrote it.
+
+        Returns
+        -------
+        The release on disk.
+        """
+        found = find_evidence(self, self.secret, evidence)
+        saved = save_release(self, Path(path), escape=formulas == "escape", force=force)
+        if found:
+            write_evidence(default_place(saved), saved, found, self.secret, force=False)
+        return Release.of(saved)
+
+
+def open_release(path: str | PathLike[str]) -> Release:
+    """Open a release that `Kit.apply`, `Release.save` or `voile KIND apply` wrote.
+
+    Its `frame` is an Arrow table.
+    """
+    return Release.open(path)
+
+
+def attack_of(release: Release) -> Callable[..., AttackResults]:
+    here = wing(release.kind)
+
+    def attack(
+        truth: object,
+        *,
+        seed: int | None = None,
+        key_file: str | PathLike[str] | None = None,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> AttackResults:
+        with as_keywords():
+            given = checked(here.AttackOptions, options)
+            own = checked_own(seed=(seed, NonNegativeInt))
+            check_seal(release, Secret.find(key_file))
+            opened = opener(release.kind)(truth)
+            found = here.attack(release, opened, given, seed=own["seed"], progress=progress)
+        return AttackResults(release, found, [stored(given)])
+
+    said = {
+        "truth": f"the original source, used to score the attack: {SOURCE}",
+        "seed": SEED,
+        "key_file": "file with the secret of the seal [variable VOILE_SECRET]",
+        "progress": PROGRESS,
+    }
+    first = "Attack the release as an adversary with the background knowledge given by the options."
+    return documented(attack, first, said, here.AttackOptions)

@@ -1,0 +1,108 @@
+"""The verbs that are functions: `fit` of each kind of data, and those that one kind alone has."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import Any, Literal
+from warnings import warn
+
+from pydantic import NonNegativeInt
+
+from voile.core.errors import as_keywords
+from voile.core.interruption import CUT_SHORT
+from voile.core.progress import Progress, silent
+from voile.data.roles import Roles
+from voile.face.keywords import PROGRESS, SEED, SOURCE, VoileWarning, checked_own, documented
+from voile.face.kit import Kit
+from voile.release.options import checked, with_options
+from voile.release.own_verbs import Ended
+from voile.wings import opener, wing
+
+
+def fit_of(kind: str) -> Callable[..., Kit]:
+    here = wing(kind)
+
+    def fit(
+        source: object,
+        roles: object,
+        *,
+        seed: int | None = None,
+        others: Literal["drop"] | None = None,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> Kit:
+        with as_keywords():
+            given = checked(here.FitOptions, options)
+            own = checked_own(seed=(seed, NonNegativeInt), others=(others, Literal["drop"]))
+            opened = opener(kind)(source)
+            read = Roles.parse(roles).completed(opened.columns, own["others"])
+            found = here.fit(opened, read, given, seed=own["seed"], progress=progress)
+            kit = Kit.of(with_options(found, given))
+        if kit.facts.get("stopped") == "interrupted":
+            warn(CUT_SHORT, VoileWarning, stacklevel=2)
+        return kit
+
+    said = {
+        "source": SOURCE,
+        "roles": "what each column is: a dictionary of column -> role, a file, or from `inspect`",
+        "seed": SEED,
+        "others": "role of the columns that roles do not name; without it they are an error",
+        "progress": PROGRESS,
+    }
+    first = f"Find the policies for {here.SUMMARY.partition(':')[0]} that no other beats."
+    fit.__module__ = f"voile.{kind}"
+    return documented(fit, first, said, here.FitOptions)
+
+
+SAID = {
+    "kit": "that the readings are sent by",
+    "source": SOURCE,
+    "spool": "folder where readings wait for their receipts; it holds them in the clear",
+    "out": "where the result goes",
+    "force": "replace the output if voile wrote it",
+}
+
+
+def own_of(kind: str, name: str) -> Callable[..., Mapping[str, Any]]:
+    """Return a verb that one kind of data alone has; it returns what `--json` prints."""
+    here = wing(kind)
+    (verb,) = (one for one in getattr(here, "OWN_VERBS", ()) if one.name == name)
+    places = [
+        Parameter(x, Parameter.POSITIONAL_OR_KEYWORD) for x in (*verb.arguments, *verb.outputs)
+    ]
+    if any(verb.outputs.values()):
+        places.append(Parameter("force", Parameter.KEYWORD_ONLY, default=False))
+    own = Signature(places)
+
+    def run(*args: Any, **given: Any) -> Mapping[str, Any]:
+        bound = own.bind(*args, **{n: x for n, x in given.items() if n in own.parameters})
+        bound.apply_defaults()
+        for output in verb.outputs:
+            bound.arguments[output] = Path(bound.arguments[output])
+        with as_keywords():
+            asked = {n: x for n, x in given.items() if n not in own.parameters}
+            options = checked(verb.options, asked)
+            how = {**bound.arguments, "table": None, "encoding": None}
+            ended: Ended = getattr(here, verb.run)(options, _Warnings(), **how)
+        return ended.result
+
+    run.__name__, run.__module__ = name.replace("-", "_"), f"voile.{kind}"
+    run.__signature__ = own  # type: ignore[attr-defined]
+    said = {name: SAID[name] for name in own.parameters}
+    return documented(run, inspect.getdoc(verb.options) or "", said, verb.options)
+
+
+class _Warnings:
+    """Report what a user must know as a warning, and nothing else."""
+
+    def say(self, text: str) -> None: ...
+
+    def insist(self, text: str) -> None:
+        warn(text, VoileWarning, stacklevel=5)
+
+    def progress(self) -> AbstractContextManager[Progress]:
+        return nullcontext(silent)
