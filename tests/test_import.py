@@ -1,10 +1,12 @@
-"""Importing voile and asking for help loads nothing heavy."""
+"""Importing voile and asking for help loads nothing heavy; imports go in no circle."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 
+import grimp
 import pytest
 
 HEAVY = ("numpy", "scipy", "sklearn", "duckdb", "numba", "pyarrow", "pydantic", "rich", "jinja2")
@@ -42,3 +44,11 @@ def test_ctrl_c_has_its_handler_before_anything_is_loaded_that_takes_a_while() -
         check=True,
     )
     assert not {"typing", "enum", "re", "json", "threading"} & {*done.stdout.split()}
+
+
+def test_no_module_is_imported_by_what_it_imports() -> None:
+    """Imports for types and inside functions count as any other."""
+    graph = grimp.build_graph("voile", cache_dir=None)
+    TopologicalSorter(
+        {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    ).prepare()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from voile.cli import INTERRUPTED
+from voile.cli.interrupt import INTERRUPTED
 from voile.core.interruption import ctrl_c
 
 SAID = f"voile: {INTERRUPTED}\n".encode()

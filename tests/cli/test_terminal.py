@@ -8,7 +8,7 @@ from tests.cli.conftest import Files
 from tests.cli.terminal import CTRL_C, Terminal
 
 from voile import open_kit
-from voile.cli import INTERRUPTED
+from voile.cli.interrupt import INTERRUPTED
 from voile.core.interruption import CUT_SHORT, STOPPING
 
 HIDDEN, SHOWN = "\x1b[?25l", "\x1b[?25h"

@@ -1,14 +1,13 @@
 """The command line: thin, and built once over the wing contract."""
 
 import _signal as signal  # type: ignore[import-not-found]  # loaded already; signal takes a while
-import os
 import sys
+
+from voile.cli.interrupt import leave
 
 TYPE_CHECKING = False  # typing's own takes longer to import than a user to press Ctrl-C
 if TYPE_CHECKING:
     from typing import NoReturn
-
-INTERRUPTED = "interrupted; no output is half-written"
 
 
 def main() -> "NoReturn":
@@ -25,12 +24,3 @@ def main() -> "NoReturn":
     except KeyboardInterrupt:  # before it has begun, or after its end
         code = 130
     sys.exit(code)
-
-
-def leave(*_: object) -> "NoReturn":
-    """End the process at once, with a sentence: at Ctrl-C while it starts, or the second."""
-    os.write(2, f"voile: {INTERRUPTED}\n".encode())
-    if "--json" in sys.argv:
-        said = f'{{"error": {{"what": "{INTERRUPTED}", "where": null, "instead": null}}}}\n'
-        os.write(1, said.encode())
-    os._exit(130)

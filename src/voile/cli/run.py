@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 import click
 
-from voile.cli import INTERRUPTED, leave
 from voile.cli.app import command
+from voile.cli.interrupt import INTERRUPTED, leave
 from voile.cli.screen import SHOW_CURSOR, Screen, tell
 from voile.core.errors import VoileError
 from voile.core.interruption import acknowledged, ctrl_c
