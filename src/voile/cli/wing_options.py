@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from voile.cli.parameters import Command, Run
-from voile.data import PLACES
+from voile.data.places import PLACES
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic.fields import FieldInfo
 
 from voile.core.errors import RequestError, nearest
-from voile.data import PLACES
+from voile.data.places import PLACES
 from voile.keys.secret import Secret
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import voile.release.options
-from voile.data import Data, NamedPhrases, Phrases, Place, named_phrases
+from voile.data.places import Data, NamedPhrases, Phrases, Place, named_phrases
 from voile.release.options import Options
 
 Learner = Literal[

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 import voile.release.options
-from voile.data import Data
+from voile.data.places import Data
 from voile.release.options import Options
 
 AXES = {"risk": "highest individual risk", "loss": "utility lost"}

@@ -16,8 +16,9 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
 from voile.core.progress import Progress
-from voile.data import Data, Source, open_source
+from voile.data import Source, open_source
 from voile.data.hold_out import HoldOut
+from voile.data.places import Data
 from voile.data.roles import Roles
 from voile.keys.random import streams
 from voile.release.kit import Kit

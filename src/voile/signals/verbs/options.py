@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 import voile.release.options
-from voile.data import Data
+from voile.data.places import Data
 from voile.release.options import Options, Pseudonymous
 
 Method = Literal["transport", "normal", "exponential", "gamma", "uniform", "affine"]

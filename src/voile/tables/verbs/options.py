@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 import voile.release.options
-from voile.data import Data, Described
+from voile.data.places import Data, Described
 from voile.release.options import Options, Pseudonymous
 
 AXES = {"risk": "relative risk", "loss": "loss"}

@@ -1,0 +1,97 @@
+"""What options name that a verb reads, and what Python may give in the place of a name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, NewType
+
+Place = NewType("Place", str)
+"""What an option names that a command reads: a file, folder, pattern or table of a database.
+
+No output of the command replaces a file that is named so, or by a `Path`.
+"""
+
+
+class _Given(ABC):
+    """A `Place`; in Python what it holds, too."""
+
+    @staticmethod
+    @abstractmethod
+    def check(thing: Any) -> Any:
+        """Return what was given; `ValueError` where it is neither a place nor what one holds."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(cls.check)
+
+
+class Data(_Given):
+    """What an option names whose rows a verb reads: a `Place`; in Python a frame or source too."""
+
+    @staticmethod
+    def check(thing: Any) -> Any:
+        from voile.data.frames import KNOWN, frame_kind
+        from voile.data.source import Source
+
+        if isinstance(thing, str | PathLike | Source) or frame_kind(thing) is not None:
+            return thing
+        raise ValueError(f"a {type(thing).__name__} is no source: give a path, a table, {KNOWN}")
+
+
+class Described(_Given):
+    """A TOML file that an option names; in Python what it says, as a mapping, or a function too."""
+
+    @staticmethod
+    def check(thing: Any) -> Any:
+        if isinstance(thing, str | PathLike):
+            return str(thing)
+        if isinstance(thing, Mapping) or callable(thing):
+            return thing
+        raise ValueError("give a TOML file, what it would say as a mapping, or a function")
+
+
+class Phrases(_Given):
+    """A file of phrases, one a line, that an option names; in Python the phrases themselves too."""
+
+    @staticmethod
+    def check(thing: Any) -> Any:
+        if isinstance(thing, str | PathLike):
+            return str(thing)
+        if isinstance(thing, set | frozenset):
+            thing = sorted(thing, key=str)
+        if isinstance(thing, list | tuple) and all(isinstance(x, str) for x in thing):
+            return tuple(thing)
+        raise ValueError("give a file of phrases, one a line, or a list of them")
+
+
+class NamedPhrases(_Given):
+    """``NAME=FILE``; in Python name -> phrases, or their file, as well: see `named_phrases`."""
+
+    @staticmethod
+    def check(thing: Any) -> Any:
+        if isinstance(thing, Mapping):
+            return {str(name): Phrases.check(phrases) for name, phrases in thing.items()}
+        if not isinstance(thing, str) or not all(part.strip() for part in named_phrases(thing)[0]):
+            raise ValueError("write NAME=FILE")
+        return thing
+
+
+def named_phrases(thing: Any) -> list[tuple[str, Any]]:
+    """Return the name and the phrases, or the file of them, of each list of an option's.
+
+    >>> named_phrases("given=a.txt"), named_phrases({"given": ("Ann", "Ben")})
+    ([('given', 'a.txt')], [('given', ('Ann', 'Ben'))])
+    """
+    if isinstance(thing, Mapping):
+        return list(thing.items())
+    name, _, file = thing.partition("=")
+    return [(name, file)]
+
+
+PLACES = frozenset({Path, Place, Data, Described, Phrases, NamedPhrases})
+"""Types of options that name a file or a table, or hold in Python what one would."""
