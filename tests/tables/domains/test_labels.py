@@ -64,6 +64,13 @@ def test_many_listed_values_are_shortened_and_say_how_many():
     assert label_interval(names, 0, 7, Style(listed=True)) == "a|b|c|d|e|f|g|h"
 
 
+def test_long_lists_that_overlap_are_written_whole_where_they_would_be_called_alike():
+    jobs = Domain("x", ("b", "a", *"cdefghi", "z"), Parser("text"))
+    assert jobs.labels([(0, 8), (0, 9)]) == ("a|...|i (9 values)", "a|...|z (10 values)")
+    ends = Domain("x", ("b", "a", *"defghi", "z", "c"), Parser("text"))
+    assert ends.labels([(0, 8), (1, 9)]) == ("a|b|d|e|f|g|h|i|z", "a|c|d|e|f|g|h|i|z")
+
+
 def test_a_style_follows_the_values():
     assert style_for("text", "day", ("a", "b")).listed
     assert style_for("text", "day", ("00501", "37010", None)).between == "-"

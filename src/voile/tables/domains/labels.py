@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,11 +25,15 @@ OTHER_DATES = re.compile(
 
 @dataclass(frozen=True)
 class Style:
-    """Ranges as first, `between`, last; or values `listed`, `quoted` where one could mislead."""
+    """Ranges as first, `between`, last; or values `listed`, `quoted` where one could mislead.
+
+    Of a list of more than `most` values, the first and the last are written, and how many.
+    """
 
     between: str = "-"
     listed: bool = False
     quoted: bool = True
+    most: int = SHOWN
 
 
 def reads_as_date(label: str) -> bool:
@@ -65,7 +70,10 @@ def style_for(kind: str, by: str, values: Sequence[Any]) -> Style:
 def label_intervals(
     kind: str, by: str, values: Sequence[Any], bounds: Sequence[tuple[int, int]]
 ) -> tuple[str, ...]:
-    """Write intervals (first, last) of ordered values, both ends included, all in one style."""
+    """Write intervals (first, last) of ordered values, both ends included, all in one style.
+
+    Long lists are shortened, but where two intervals that overlap would then have one label.
+    """
     style = style_for(kind, by, values)
     ranks = _ranks(values) if kind == "listed" and not style.listed else None
 
@@ -76,7 +84,14 @@ def label_intervals(
             for a, b in bounds
         )
 
-    return write_in_one_style(labels, style)
+    short = write_in_one_style(labels, style)
+    called = Counter(label for _, label in set(zip(bounds, short, strict=True)))
+    if len(called) == called.total():
+        return short
+    whole = write_in_one_style(labels, replace(style, most=len(values)))
+    return tuple(
+        long if called[label] > 1 else label for label, long in zip(short, whole, strict=True)
+    )
 
 
 def label_bins(
@@ -143,7 +158,7 @@ def label_interval(values: Sequence[Any], first: int, last: int, style: Style) -
 def _known(shown: Sequence[Any], style: Style) -> str:
     if style.listed:
         texts = [_value(v, style) for v in shown]
-        if len(texts) <= SHOWN:
+        if len(texts) <= style.most:
             return "|".join(texts)
         return f"{texts[0]}|...|{texts[-1]} ({len(texts)} values)"
     return label_range(shown[0], shown[-1], style)
