@@ -93,6 +93,16 @@ def _ends(column: CodedColumn) -> list[tuple[Any, Any] | None]:
     ]
 
 
+def widths(column: CodedColumn) -> NDArray[np.float64]:
+    """Return how many values each interval may stand for; of decimals, how far it reaches."""
+    if column.parser.kind != "decimal":
+        return Possible.of(column).sizes.astype(np.float64)
+    reach = [0.0 if e is None else float(e[1] - e[0]) for e in _ends(column)]
+    # one value alone is as wide as the narrowest interval
+    least = min((width for width in reach if width > 0), default=1.0)
+    return np.maximum(reach, least)
+
+
 def _numbering(column: CodedColumn) -> tuple[Callable[[Any], int], Callable[[Ints], pa.Array]]:
     """Return how a column's values are numbered, so that neighbours differ by 1, and written."""
     parser = column.parser

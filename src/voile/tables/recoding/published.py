@@ -26,6 +26,7 @@ class Published(Brief):
     """
 
     shows = ("codebook",)
+    marginals = ()  # a tree's alone
 
     policy: Policy
     codebook: Codebook

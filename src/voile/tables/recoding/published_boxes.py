@@ -15,6 +15,7 @@ from voile.tables.policies.family import of_cuts
 from voile.tables.policies.policy import Interval
 from voile.tables.recoding.boxes import BoxCodebook
 from voile.tables.recoding.codebook import UNKNOWN, CodedColumn
+from voile.tables.recoding.marginals import Counted, Marginal, marginal_of
 from voile.tables.recoding.naming import Name, name_intervals
 from voile.tables.recoding.published import Published, check_bounds, write_entries
 from voile.tables.trees.policy import TreePolicy
@@ -27,6 +28,7 @@ class PublishedBoxes(Brief):
     codebook : of the boxes that released rows are in.
     box_of : (uncut boxes of the policy,) which box of the codebook each has become; -1 for none.
     finest : the global policy of every cut that a released box has, as it would be published.
+    marginals : of the columns that have more than one run.
     """
 
     shows = ("codebook",)
@@ -35,6 +37,7 @@ class PublishedBoxes(Brief):
     codebook: BoxCodebook
     box_of: NDArray[np.int32]
     finest: Published
+    marginals: tuple[Marginal, ...] = ()
 
     @classmethod
     def of(
@@ -44,11 +47,12 @@ class PublishedBoxes(Brief):
         stands: NDArray[np.int32],
         *,
         bounds: bool = False,
+        counted: Counted | None = None,
     ) -> PublishedBoxes:
         """Name the intervals of boxes by the values that released rows have.
 
         `stands` (uncut boxes,) is the box of the pruned tree that the rows of each are released
-        in, -1 where it has none.
+        in, -1 where it has none. People that are `counted` give marginals.
         """
         nodes = np.unique(stands[stands >= 0])
         low, high = (ends[nodes] for ends in policy.pruned.bounds)
@@ -62,7 +66,17 @@ class PublishedBoxes(Brief):
         boxes = tuple(tuple(map(int, box)) for box in np.column_stack(numbers))
         box_of = np.where(stands >= 0, np.searchsorted(nodes, stands), UNKNOWN).astype(np.int32)
         finest = Published.of(of_cuts(policy.domains, high), released)
-        return cls(policy, BoxCodebook(tuple(columns), boxes), box_of, finest)
+        book = BoxCodebook(tuple(columns), boxes)
+        if counted is None:
+            return cls(policy, book, box_of, finest)
+        people = np.bincount(box_of[box_of >= 0], counted.people[box_of >= 0], len(nodes))
+        found = (
+            marginal_of(domain, coded, (a, b, people.astype(np.int64)), values, counted.least)
+            for domain, coded, a, b, values in zip(
+                policy.domains, columns, low.T, high.T, counted.values, strict=True
+            )
+        )
+        return cls(policy, book, box_of, finest, tuple(one for one in found if one is not None))
 
     def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the published intervals of positions in the domains; -1 in no released box."""

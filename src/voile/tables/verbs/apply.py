@@ -85,7 +85,11 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         outputs=outputs,
         recoder=Recoder(policy, _released(content, policy)),
         showing=showing_of(
-            policy, content.space, subject=content.roles.subject, sensitive=content.sensitive
+            policy,
+            content.space,
+            subject=content.roles.subject,
+            sensitive=content.sensitive,
+            marginals=options.marginals,
         ),
     )
 
@@ -249,6 +253,7 @@ class _Recoding(Applying[Any, AnyPublished]):
             shown.append("share_under_11")
         return {
             "policy": known.codebook.to_data(),
+            **_marginals(known),
             "columns": self._described(),
             "figures": {
                 **{name: figures[name] for name in shown if np.isfinite(figures[name])},
@@ -279,4 +284,10 @@ class _Recoding(Applying[Any, AnyPublished]):
 
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
-        return {"story": report_data(self.content, self.policy, known)}
+        story = report_data(self.content, self.policy, known)
+        return {"story": story, **_marginals(known)}
+
+
+def _marginals(known: AnyPublished) -> dict[str, Any]:
+    """Return the marginals, where there are any: in public, and sealed as they were counted."""
+    return {"marginals": [one.to_data() for one in known.marginals]} if known.marginals else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,8 @@ from voile.core.errors import RequestError, nearest
 from voile.release.manifest import Release
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
-from voile.tables.recoding.possible import Possible, expected
+from voile.tables.recoding.marginals import Marginal, marginals_in
+from voile.tables.recoding.spread import Spread
 
 LARGEST = 5_000_000
 
@@ -28,25 +29,29 @@ def expand(release: Release, columns: Sequence[str], *, weight: str, row: str) -
             )
     table = release.rows().read()
     codes = book.released_codes(table)
-    possible = {c.column: Possible.of(c) for c in book.columns if c.column in columns}
-    sizes = {name: one.sizes[codes[:, generalised.index(name)]] for name, one in possible.items()}
+    spread = _spread(book, marginals_in(release.public), codes)
+    sizes = [
+        spread[place].sizes[codes[:, place]] if name in columns else np.ones(1, dtype=np.int64)
+        for place, name in enumerate(generalised)
+    ]
     times = np.ones(len(codes))
-    for size in sizes.values():
+    for size in sizes:
         times *= size
     _check_size(times.sum(), columns)
     repeats = times.astype(np.int64)
     origin = np.repeat(np.arange(len(codes)), repeats)
     nth = np.arange(len(origin)) - (np.cumsum(repeats) - repeats)[origin]
-    cells = {}
-    for place, column in enumerate(book.columns):
+    cells, weights = {}, np.ones(len(origin))
+    for place, name in enumerate(generalised):
         interval = codes[origin, place]
-        if column.column in possible:
-            nth, own = np.divmod(nth, sizes[column.column][origin])
-            cells[column.column] = possible[column.column].cells(interval, own)
+        if name in columns:
+            nth, own = np.divmod(nth, sizes[place][origin])
+            cells[name], likely = spread[place].values(interval, own)
+            weights *= likely
         else:
-            cells[column.column] = expected(column).take(pa.array(interval))
+            cells[name] = spread[place].expected.take(pa.array(interval))
     made = _in_order(book, table, cells, origin)
-    for name, added in ((weight, 1 / times[origin]), (row, origin)):
+    for name, added in ((weight, weights), (row, origin)):
         if name in made:
             raise RequestError(
                 f"the release has a column {name} of its own",
@@ -54,6 +59,20 @@ def expand(release: Release, columns: Sequence[str], *, weight: str, row: str) -
             )
         made[name] = pa.array(added)
     return pa.table(made)
+
+
+def _spread(
+    book: Codebook, marginals: Mapping[str, Marginal], codes: NDArray[np.int32]
+) -> list[Spread]:
+    """Return how the rows of each interval are spread, by column."""
+    return [
+        Spread.of(
+            column,
+            marginals.get(column.column),
+            np.bincount(own, minlength=len(column.entries)).astype(np.float64),
+        )
+        for column, own in zip(book.columns, codes.T, strict=True)
+    ]
 
 
 def _check_size(rows: float, columns: Sequence[str]) -> None:

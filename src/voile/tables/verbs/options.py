@@ -131,6 +131,11 @@ class ApplyOptions(Pseudonymous):
     class_id: bool = Field(
         False, description="add a column of random ids, one for each equivalence class"
     )
+    marginals: bool = Field(
+        True,
+        description="of trees: count released people by runs of each column's values, in the "
+        "manifest",
+    )
 
 
 class AttackOptions(Options):

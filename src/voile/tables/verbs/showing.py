@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError
 from voile.release.outcomes import Batch
+from voile.report.suppression import FEW
 from voile.tables.domains.domain import encode_cells
 from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
+from voile.tables.recoding.marginals import Counted
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.recoding.recoder import Recoded
@@ -51,11 +53,16 @@ class Showing(Protocol[Notes]):
 
 
 def showing_of(
-    policy: AnyPolicy, space: PolicySpace, *, subject: str | None, sensitive: Sequence[str]
+    policy: AnyPolicy,
+    space: PolicySpace,
+    *,
+    subject: str | None,
+    sensitive: Sequence[str],
+    marginals: bool,
 ) -> Showing[Any]:
     """Return how a policy is shown: intervals as they are, or boxes that no row breaks."""
     if isinstance(policy, TreePolicy):
-        return ShownBoxes(policy, space, subject, tuple(sensitive))
+        return ShownBoxes(policy, space, subject, tuple(sensitive), marginals)
     return ShownIntervals(policy)
 
 
@@ -91,13 +98,16 @@ def mark(seen: list[Bits], recoded: Recoded, kept: Bits) -> None:
 class BoxNotes:
     """What rows hold, by uncut box of a tree policy.
 
-    rows : (boxes,). people : distinct (box, person), where rows have subjects; memory follows
-    them. values : rows by sensitive column, box and value, where these are counted.
+    rows : (boxes,). counts : rows by value, of each domain.
+    people : distinct (box, person, combination), where rows have subjects; memory follows them.
+    codes : the combination of each of these, of one batch alone; counts are then of these, not of
+    rows. values : rows by sensitive column, box and value, where these are counted.
     """
 
-    seen: list[Bits]
+    counts: list[NDArray[np.int64]]
     rows: NDArray[np.int64]
     people: NDArray[np.int64]
+    codes: NDArray[np.int32]
     values: Counter[tuple[int, int, str | None]] = field(default_factory=Counter)
 
 
@@ -109,14 +119,18 @@ class ShownBoxes:
     space: PolicySpace
     subject: str | None
     sensitive: tuple[str, ...]
+    marginals: bool = False
 
     def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> BoxNotes:
-        notes, box = self.nothing(), recoded.intervals[kept, 0]
-        mark(notes.seen, recoded, kept)
+        notes, box, codes = self.nothing(), recoded.intervals[kept, 0], recoded.values[kept]
         notes.rows += np.bincount(box, minlength=len(notes.rows))
         if self.subject is not None:
             people = _people(batch.rows.column(self.subject), batch.numbers)[kept]
-            notes.people = np.unique(np.column_stack([box, people]), axis=0)
+            each = np.column_stack([box, people, _combinations(codes)])
+            notes.people, first = np.unique(each, axis=0, return_index=True)
+            codes = notes.codes = codes[first]
+        for counts, own in zip(notes.counts, codes.T, strict=True):
+            counts += np.bincount(own, minlength=len(counts))
         for number, column in enumerate(self.sensitive):
             values, place = encode_cells(batch.rows.column(column))
             pairs, rows = np.unique(np.column_stack([box, place[kept]]), axis=0, return_counts=True)
@@ -127,14 +141,21 @@ class ShownBoxes:
 
     def nothing(self) -> BoxNotes:
         rows = np.zeros(self.policy.n_groups, dtype=np.int64)
-        seen = [np.zeros(len(domain), dtype=np.bool_) for domain in self.policy.domains]
-        return BoxNotes(seen, rows, np.zeros((0, 2), dtype=np.int64))
+        domains = self.policy.domains
+        counts = [np.zeros(len(domain), dtype=np.int64) for domain in domains]
+        codes = np.zeros((0, len(domains)), dtype=np.int32)
+        return BoxNotes(counts, rows, np.zeros((0, 3), dtype=np.int64), codes)
 
     def merge(self, notes: BoxNotes, more: BoxNotes) -> None:
-        for seen, values in zip(notes.seen, more.seen, strict=True):
-            np.logical_or(seen, values, out=seen)
+        """Add the notes of the next batch; whoever was noted before is not counted again."""
+        both = np.concatenate([notes.people, more.people])
+        notes.people, first = np.unique(both, axis=0, return_index=True)
+        again = np.ones(len(both), dtype=np.bool_)
+        again[first] = False
+        known = more.codes[again[len(both) - len(more.people) :]]
+        for own, added, codes in zip(notes.counts, more.counts, known.T, strict=True):
+            own += added - np.bincount(codes, minlength=len(own))
         notes.rows += more.rows
-        notes.people = np.unique(np.concatenate([notes.people, more.people]), axis=0)
         notes.values.update(more.values)
 
     def conclude(self, notes: BoxNotes, *, bounds: bool) -> PublishedBoxes:
@@ -148,7 +169,19 @@ class ShownBoxes:
                 instead="fit on this source",
             )
         used = np.where(shown, stands, -1)[tree.leaves].astype(np.int32)
-        return PublishedBoxes.of(self.policy, notes.seen, used, bounds=bounds)
+        seen = [counts > 0 for counts in notes.counts]
+        counted = self._counted(notes) if self.marginals else None
+        return PublishedBoxes.of(self.policy, seen, used, bounds=bounds, counted=counted)
+
+    def _counted(self, notes: BoxNotes) -> Counted | None:
+        """Count people once; None where somebody has rows of several combinations."""
+        people = notes.rows
+        if self.subject is not None:
+            box, person, _ = notes.people.T
+            if len(np.unique(person)) < len(person):
+                return None
+            people = np.bincount(box, minlength=len(notes.rows))
+        return Counted(people, notes.counts, max(FEW, self.space.constraints.k))
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:
@@ -206,6 +239,13 @@ class _Allowed:
             if not are_diverse(own, whole, rules, ordered=ordered).all():
                 return False
         return True
+
+
+def _combinations(codes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return a number of each combination of values; two have the same one in 2^64."""
+    odd = np.random.default_rng(0).integers(2**63, size=codes.shape[1], dtype=np.int64) | 1
+    with np.errstate(over="ignore"):
+        return codes.astype(np.int64) @ odd
 
 
 def _people(column: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,102 @@
+"""Marginals: how many released people have a value in each run of a column's values.
+
+Runs are named as intervals are, by what released rows show, and hold `least` people or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.tables.domains.domain import Domain
+from voile.tables.policies.policy import Interval
+from voile.tables.recoding.codebook import CodedColumn, Entry
+from voile.tables.recoding.naming import name_intervals
+from voile.tables.recoding.runs import Ints, choose_cuts
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """One column's runs, in order, and the people in each."""
+
+    column: str
+    runs: tuple[Entry, ...]
+    people: tuple[int, ...]
+
+    def to_data(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Marginal:
+        """Read back what `to_data` and JSON made of one."""
+        runs = tuple(Entry(**{**e, "values": tuple(e["values"])}) for e in data["runs"])
+        return cls(str(data["column"]), runs, tuple(map(int, data["people"])))
+
+    def reached(self, column: CodedColumn) -> NDArray[np.bool_]:
+        """(intervals, runs) bool, whether an interval of the column and a run share a value."""
+        n = len(column.entries)
+        return replace(column, entries=column.entries + self.runs).overlaps[:n, n:]
+
+
+def marginals_in(public: Mapping[str, Any]) -> dict[str, Marginal]:
+    """Return the marginals of a public manifest, by column."""
+    found = (Marginal.from_data(one) for one in public.get("marginals", ()))
+    return {one.column: one for one in found}
+
+
+@dataclass(frozen=True)
+class Counted(Brief):
+    """Released people, each counted once.
+
+    people : (boxes,) in each uncut box of a policy. values : by column, (values,).
+    least : what no count that boxes and runs imply may be below, unless boxes alone imply it.
+    """
+
+    shows = ("least",)
+
+    people: Ints
+    values: Sequence[Ints]
+    least: int
+
+
+def marginal_of(
+    domain: Domain, coded: CodedColumn, boxes: Sequence[Ints], counts: Ints, least: int
+) -> Marginal | None:
+    """Count people by runs of a column's values; None where all are one run.
+
+    Parameters
+    ----------
+    coded : the column as it is published.
+    boxes : (boxes,) each, first and last position of every released box, and its people.
+    counts : (values,) released people by position.
+    least : what no count that boxes and runs imply may be below, unless boxes alone imply it.
+    """
+    low, high, people = boxes
+    places = _told_apart(domain, counts > 0)
+    first = np.searchsorted(places, low)
+    last = np.searchsorted(places, high, side="right") - 1
+    cuts = choose_cuts(first, last, people, counts[places], least)
+    if len(cuts) < 3:
+        return None
+    ends = np.append(places[cuts[:-1]], len(domain))
+    ends[0] = 0
+    runs = [Interval(int(a), int(b) - 1, "") for a, b in pairwise(ends)]
+    names = name_intervals(domain, runs, counts > 0)
+    held = np.add.reduceat(counts[places], cuts[:-1])
+    bounds = len(coded.released) == 2
+    entries = CodedColumn.of(domain, names, bounds=bounds).entries
+    return Marginal(domain.column, entries, tuple(map(int, held)))
+
+
+def _told_apart(domain: Domain, released: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the positions of values between which a release can show a cut."""
+    shown = released | domain.is_declared
+    if domain.is_scale and domain.is_contiguous:
+        shown[: len(domain) - domain.nullable] = True
+    return np.flatnonzero(shown)

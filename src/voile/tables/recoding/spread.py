@@ -1,0 +1,129 @@
+"""How the people of each published interval are spread over its values, as marginals say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.tables.domains.labels import MISSING
+from voile.tables.recoding.codebook import CodedColumn, Entry
+from voile.tables.recoding.marginals import Marginal
+from voile.tables.recoding.possible import Possible, expected, widths
+from voile.tables.recoding.raking import rake
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(Brief):
+    """The pieces of each interval, within which all values are equally likely.
+
+    column : as published. pieces : the same column, its intervals cut where runs end, in order.
+    first : (intervals + 1,) where the pieces of each interval begin.
+    share : (pieces,) of an interval's people.
+    """
+
+    shows = ("column",)
+
+    column: CodedColumn
+    pieces: CodedColumn
+    first: Ints
+    share: Floats
+
+    @classmethod
+    def of(cls, column: CodedColumn, marginal: Marginal | None, people: Floats) -> Spread:
+        """Rake the people of each interval, (intervals,), to the counts of runs."""
+        n = len(column.entries)
+        if marginal is None or not people.sum():
+            return cls(column, column, np.arange(n + 1), np.ones(n))
+        reached = marginal.reached(column)
+        interval, run = np.nonzero(reached)
+        read: Callable[[Any], Any] = column.parser.restore
+        cut = replace(
+            column,
+            entries=tuple(
+                _shared(column.entries[i], marginal.runs[r], read)
+                for i, r in zip(interval, run, strict=True)
+            ),
+        )
+        width = np.zeros(reached.shape)
+        width[interval, run] = widths(cut)
+        held = np.array(marginal.people) * people.sum() / sum(marginal.people)
+        share = rake(width, people, held)
+        first = np.searchsorted(interval, np.arange(n + 1))
+        return cls(column, cut, first, share[interval, run])
+
+    @property
+    def expected(self) -> pa.Array:
+        """One cell for each interval: the mean of its known values, or the label of text."""
+        if self.pieces is self.column or not self.column.parser.is_scale:
+            return expected(self.column)
+        cells = expected(self.pieces)
+        numbers = cells.cast(pa.int64()) if pa.types.is_timestamp(cells.type) else cells
+        known = numbers.is_valid().to_numpy(zero_copy_only=False)
+        values = numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
+        shares = np.where(known, self.share, 0.0)
+        whole = np.add.reduceat(shares, self.first[:-1])
+        mean = np.divide(
+            np.add.reduceat(shares * values, self.first[:-1]),
+            whole,
+            out=np.zeros_like(whole),
+            where=whole > 0,
+        )
+        if cells.type != pa.float64():
+            mean = np.round(mean)
+        made = pa.array(mean, mask=~(whole > 0))
+        return made if cells.type == pa.float64() else made.cast(pa.int64()).cast(cells.type)
+
+    @cached_property
+    def _possible(self) -> Possible:
+        return Possible.of(self.pieces)
+
+    @cached_property
+    def _starts(self) -> Ints:
+        """(pieces + 1,) where the values of each piece begin among those of all."""
+        return np.concatenate(([0], np.cumsum(self._possible.sizes)))
+
+    @property
+    def sizes(self) -> Ints:
+        """(intervals,) int64, how many values each may stand for, null among them."""
+        return np.diff(self._starts[self.first])
+
+    def values(self, interval: NDArray[np.int32], nth: Ints) -> tuple[pa.Array, Floats]:
+        """Return the value of each interval that has this number among its own, and its weight."""
+        place = self._starts[self.first[interval]] + nth
+        piece = np.searchsorted(self._starts, place, side="right") - 1
+        cells = self._possible.cells(piece.astype(np.int32), place - self._starts[piece])
+        return cells, self.share[piece] / self._possible.sizes[piece]
+
+
+def _shared(one: Entry, other: Entry, read: Callable[[Any], Any]) -> Entry:
+    """Return what two intervals share, which is something."""
+    missing = one.missing and other.missing
+    nothing = Entry(MISSING, None, None, missing=missing)
+    if MISSING in (one.label, other.label):
+        return nothing
+    if one.values or other.values:
+        values = tuple(value for value in one.values if value in other.values)
+        if not values:
+            return nothing
+        return Entry("", values[0], values[-1], None, missing, values)
+    firsts = [entry.first for entry in (one, other) if entry.first is not None]
+    first = max(firsts, key=read, default=None)
+    tops = [entry for entry in (one, other) if entry.bounds[1] is not None]
+    # of two equal ends, one that is not included lies lower
+    top = min(tops, key=lambda e: (read(e.bounds[1]), e.below is None), default=None)
+    if first is not None and top is not None:
+        low, high = read(first), read(top.bounds[1])
+        if low > high or (low == high and top.below is not None):
+            return nothing
+    last, below = (None, None) if top is None else (top.last, top.below)
+    return Entry("", first, last, below, missing)
