@@ -16,16 +16,28 @@ from voile.tables.domains.domain import Domain
 from voile.tables.domains.hierarchy import level_cuts
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people import combinations
-from voile.tables.people.counted_boxes import CountedBoxes, estimate_matches
+from voile.tables.people.counted_boxes import (
+    CountedBoxes,
+    estimate_each,
+    estimate_matches,
+    estimate_uniques,
+)
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.people.population import Population, population_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.scoring.disclosure import MEASURES, Classes, are_diverse, disclosure
 from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.scoring.group_measures import GroupMeasure, information, matches, sees_outcomes
+from voile.tables.scoring.group_measures import (
+    GroupMeasure,
+    estimated_matches,
+    information,
+    matches,
+    sees_outcomes,
+)
 from voile.tables.scoring.losses import Grouping, losses
 from voile.tables.scoring.named_measures import Weights, measure_named
+from voile.tables.trees.policy import TreePolicy
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -153,6 +165,12 @@ class PolicySpace:
         limits = add_cuts(domains, constraints or Constraints(), settings or {})
         weights = Weights(loss_weight, importance_of(domains, settings or {}))
         its_risk, its_loss = risk_of(counts, weights), loss_of(counts, weights)
+        if its_risk == estimated_matches() and not (joined.boxes and joined.boxes.sampled):
+            raise RequestError(
+                "matches are estimated where a table counts people by some quasi-identifiers, and "
+                "the source is declared a random sample of these people",
+                instead="give both (--population, --sampled), or ask for the risk matches",
+            )
         if outcomes and not (sees_outcomes(its_risk) or sees_outcomes(its_loss)):
             raise RequestError(
                 "outcomes are named and neither risk nor loss looks at them",
@@ -258,12 +276,30 @@ class PolicySpace:
         """Estimate how many released subjects are matched to their person in the population.
 
         None where tables count people by all columns, or none, where the source is not declared a
-        random sample (`sampled`), and where a group is too small to estimate.
+        random sample (`sampled`), and where a group of a global policy is too small to estimate.
         """
         boxes = self.population.boxes
         if boxes is None or not boxes.sampled:
             return None
-        return estimate_matches(*self.counted_boxes(policy, boxes))
+        found = self.counted_boxes(policy, boxes)
+        if isinstance(policy, TreePolicy):
+            return float(estimate_each(*found).sum())
+        return estimate_matches(*found)
+
+    def estimated_uniques(self, policy: AnyPolicy) -> float | None:
+        """Estimate how many released subjects are unique in the population by their box.
+
+        None as in `estimated_matches`, and of global policies.
+        """
+        boxes = self.population.boxes
+        if boxes is None or not boxes.sampled or not isinstance(policy, TreePolicy):
+            return None
+        return estimate_uniques(*self.counted_boxes(policy, boxes))
+
+    @property
+    def estimates(self) -> bool:
+        """Whether the risk is one that is estimated in boxes of trees."""
+        return self.risk == estimated_matches()
 
     def counted_boxes(
         self, policy: AnyPolicy, boxes: CountedBoxes

@@ -257,6 +257,32 @@ def small_groups() -> GroupMeasure:
     return matches(under=SMALL_GROUP)
 
 
+def estimated_matches() -> GroupMeasure:
+    """Return the risk that trees estimate of their boxes; of a group alone it is n / g.
+
+    See `voile.tables.people.counted_boxes`.
+    """
+    return GroupMeasure(
+        "estimated_matches",
+        "Estimated matches",
+        "matches",
+        "sum over records of E[1 / F], F the people of a record's box, estimated from those of "
+        "its counted box",
+        generalising="falls",
+        source="Benedetti & Franconi, NTTS 1998",
+        each=Weighing(1.0, np.inf),
+    )
+
+
+def refuse_estimated(risk: GroupMeasure) -> None:
+    """Raise `RequestError` where global policies cannot be searched for this risk."""
+    if risk == estimated_matches():
+        raise RequestError(
+            "matches are estimated for the boxes of trees alone",
+            instead="take --family tree, or --risk matches",
+        )
+
+
 def information() -> GroupMeasure:
     """Return the loss of eq. 4: KL(P || Q), Q spreading each group's subjects evenly."""
     return GroupMeasure(

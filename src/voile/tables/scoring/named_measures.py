@@ -14,6 +14,7 @@ from voile.core.errors import RequestError, nearest
 from voile.tables.people.counts import Counts
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
+    estimated_matches,
     information,
     matches,
     mutual_information,
@@ -36,7 +37,11 @@ class Weights:
 Maker = Callable[[Counts, Weights], GroupMeasure]
 
 NAMES: Mapping[Kind, Mapping[str, Maker]] = {
-    "risk": {"matches": lambda *_: matches(), "small-groups": lambda *_: small_groups()},
+    "risk": {
+        "matches": lambda *_: matches(),
+        "small-groups": lambda *_: small_groups(),
+        "estimated-matches": lambda *_: estimated_matches(),
+    },
     "loss": {
         "weighted": lambda counts, weights: weighted(
             counts, weight=weights.loss_weight, importance=weights.importance

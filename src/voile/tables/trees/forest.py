@@ -17,7 +17,7 @@ from voile.tables.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 
-FIGURES = ("largest", "distribution", "resolution", "ncp")
+FIGURES = ("matches", "largest", "distribution", "resolution", "ncp")
 APART = 2e-4
 """Loss by which two policies of a forest differ at least: closer ones are one to a user."""
 
@@ -42,7 +42,8 @@ class Forest(Brief):
     ----------
     trees : as many as have a policy on the frontier.
     frontier : whose policies are rows (tree, links pruned).
-    figures : (policies,) each, `largest` 1 / g of a record, `distribution`, `resolution`, `ncp`.
+    figures : (policies,) each, `matches` relative to the source's, `largest` 1 / g of a record,
+        `distribution`, `resolution`, `ncp`.
     stopped : ``finished``, or ``seconds`` where time was up before all trees were grown.
     """
 

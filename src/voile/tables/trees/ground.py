@@ -19,6 +19,7 @@ from voile.tables.scoring.losses import (
     importance_shares,
     n_log_n,
 )
+from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.kernels.inputs import Allowed, People, Sensitive, Worth
 
 Floats = NDArray[np.float64]
@@ -78,6 +79,7 @@ class Ground(Brief):
     public : whether the population's counts owe nothing to the sample, so that they may place a
         cut where the sample has a gap.
     importance : by column, its share in the resolution lost; None counts all alike.
+    counted : people by some columns, where trees are pruned by the matches estimated from these.
     """
 
     counts: Counts
@@ -86,6 +88,7 @@ class Ground(Brief):
     nullable: tuple[bool, ...] = ()
     public: bool = False
     importance: tuple[float, ...] | None = None
+    counted: CountedPeople | None = None
 
     @cached_property
     def _sampled(self) -> NDArray[np.intp]:

@@ -21,12 +21,14 @@ Floats = NDArray[np.float64]
 class Grown(Brief):
     """A tree and what its pruned policies score: row i has i links pruned.
 
-    risk : (policies,) relative risk. distribution, resolution, ncp : see `losses`.
+    risk : (policies,) relative risk, estimated where the ground has `counted`.
+    matches : the same by the groups' own g. distribution, resolution, ncp : see `losses`.
     largest : largest 1 / g of a box. smallest : fewest subjects of a box.
     """
 
     tree: Tree
     risk: Floats
+    matches: Floats
     distribution: Floats
     resolution: Floats
     ncp: Floats
@@ -51,7 +53,10 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
     column, cut, part, figures = grow(
         ground.people(), ground.worth(growth), ground.allowed(), ground.sensitive, ground.most_boxes
     )
-    risk = figures[:, 2] / ground.matches
+    matches = figures[:, 2] / ground.matches
+    risk = matches
+    if ground.counted is not None:
+        risk = ground.counted.matches(figures[:, 0], column, cut, part) / ground.matches
     spread = figures[:, 3] * ground.spread_unit
     wide = figures[:, 4] / (ground.counts.subjects * len(ground.counts.sizes))
     hidden = figures[:, 5:] @ ground.hidden_units
@@ -65,6 +70,7 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
     return Grown(
         tree,
         np.clip(life.summed(risk), 0.0, 1.0),
+        np.clip(life.summed(matches), 0.0, 1.0),
         np.clip(ground.own * ground.spread_unit + life.summed(spread), 0.0, 1.0),
         np.clip(life.summed(hidden), 0.0, 1.0),
         np.clip(life.summed(wide), 0.0, 1.0),

@@ -390,7 +390,9 @@ def _score_tree(space: PolicySpace, policy: TreePolicy) -> Score:
     matches = float((classes.sample / classes.people).sum())
     lost, weight = space.losses(policy), loss_weight_of(space)
     loss = weight * lost["distribution"] + (1 - weight) * lost["resolution"]
-    return Score(matches / space.evaluator.matches, loss, 0.0, matches, **lost)
+    estimated = space.estimated_matches(policy) if space.estimates else None
+    searched = matches if estimated is None else estimated
+    return Score(searched / space.evaluator.matches, loss, 0.0, matches, **lost)
 
 
 def _measure_of(

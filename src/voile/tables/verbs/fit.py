@@ -25,6 +25,7 @@ from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
+from voile.tables.scoring.group_measures import refuse_estimated
 from voile.tables.scoring.named_measures import Weights
 from voile.tables.searches.result import Checkpoint
 from voile.tables.trees.forest import Forest
@@ -61,6 +62,8 @@ def fit(
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
     sensitive = _sensitive(roles) if constraints.diverse else ()
     space = _space(fitted, roles, options, constraints, sensitive)
+    if options.family != "tree":
+        refuse_estimated(space.risk)
     marks, absent = _marks(space, options)
     if options.lower_bound_seconds is not None:
         refuse_unbounded(space.evaluator)
@@ -341,6 +344,8 @@ def _sensitive(roles: Roles) -> tuple[str, ...]:
 
 def _marks(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy], dict[str, str]]:
     """Return Safe Harbor where the columns it speaks of are there; else why it is not."""
+    if space.estimates:
+        return {}, {SAFE_HARBOR: "matches are estimated for trees alone, and this is none"}
     asked = options.zip_column is not None or options.age_column is not None
     if not asked and not any(is_zip(d) or is_age(d) for d in space.domains):
         return {}, {SAFE_HARBOR: "no column of ZIP codes or ages was found"}

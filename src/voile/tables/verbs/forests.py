@@ -11,6 +11,7 @@ from voile.tables.policies.family import Family, join
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import Spread, Weighted, matches
 from voile.tables.scoring.policy_figures import PolicyFigures
+from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.forest import Forest, grow_forest
 from voile.tables.trees.ground import Diversity, Ground
 
@@ -22,7 +23,8 @@ def loss_weight_of(space: PolicySpace) -> float:
 
 def refuse_trees(space: PolicySpace) -> None:
     """Raise `RequestError` where trees cannot make small what was asked for."""
-    ours = isinstance(space.loss.each, (Spread, Weighted)) and space.risk == matches()
+    ours = isinstance(space.loss.each, (Spread, Weighted))
+    ours &= space.risk == matches() or space.estimates
     if not ours:
         raise RequestError(
             f"trees know the risk matches and the loss of distribution and resolution, not "
@@ -54,7 +56,16 @@ def ground_of(space: PolicySpace) -> Ground:
         tuple(domain.nullable for domain in space.domains),
         public=population.known and not population.assumptions,
         importance=space.weights.importance,
+        counted=_counted(space),
     )
+
+
+def _counted(space: PolicySpace) -> CountedPeople | None:
+    """Return whom tables count by some columns, where risk is estimated from these."""
+    boxes = space.population.boxes
+    if not space.estimates or boxes is None:
+        return None
+    return CountedPeople.of(space.counts, space.quasi, boxes)
 
 
 def grow(space: PolicySpace, progress: Progress) -> Forest:
@@ -82,8 +93,9 @@ def joined(
     if forest is not None:
         number = {tuple(row): i for i, row in enumerate(grown.policies.tolist())}
         at = [number[tuple(row)] for row in family.members[~own].tolist()]
-        figures["expected_matches"][~own] = frontier.risk[~own] * space.evaluator.matches
-        for name, values in forest.figures.items():
+        of_trees = dict(forest.figures)
+        of_trees["expected_matches"] = of_trees.pop("matches") * space.evaluator.matches
+        for name, values in of_trees.items():
             figures[name][~own] = values[at]
     return frontier, family, PolicyFigures(**figures)
 

@@ -38,7 +38,11 @@ class FitOptions(voile.release.options.FitOptions):
         lt=1,
         description="sampling fraction: share of the population in the source",
     )
-    risk: str = Field("matches", description="risk: matches, small-groups or module:object")
+    risk: str = Field(
+        "matches",
+        description="risk: matches, small-groups, estimated-matches (trees, with --sampled) or "
+        "module:object",
+    )
     loss: str = Field(
         "weighted",
         description="loss: weighted, information, mutual-information or module:object",

@@ -79,6 +79,7 @@ def report_data(
         data["lost"] = loss_data(space, policy)
         data["uniques_release"] = _uniques(space, policy, content.fraction)
         data["estimated_matches"] = space.estimated_matches(policy)
+        data["estimated_uniques"] = space.estimated_uniques(policy)
         data["after"] = _finite(space.disclosure(policy))
     if published is not None:
         if isinstance(published, PublishedBoxes):

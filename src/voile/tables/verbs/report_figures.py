@@ -85,7 +85,10 @@ def risks(
         if data.get(f"uniques_{when}"):
             blocks.append(Prose((_estimated(when, data[f"uniques_{when}"], audience),)))
     if data.get("estimated_matches"):
-        blocks.append(Prose((_estimated_matches(data["estimated_matches"]), ASSUMPTION)))
+        said = [_estimated_matches(data["estimated_matches"])]
+        if uniques := data.get("estimated_uniques"):
+            said.append(_estimated_uniques(uniques, after["sample_uniques"], audience))
+        blocks.append(Prose((*said, ASSUMPTION)))
     return Section("risk", "Risk before and after", tuple(blocks))
 
 
@@ -126,6 +129,13 @@ def _estimated_matches(matches: float) -> str:
         "If the source is a random sample of the people counted, an adversary who links every "
         "record of the release to the population is estimated to re-identify "
         f"{describe_matches(matches)}. The figures above do not rest on this."
+    )
+
+
+def _estimated_uniques(uniques: float, alone: float, audience: Audience) -> str:
+    return (
+        f"Of the people alone in their group ({format_people(alone, audience)}), "
+        f"{format_people(uniques, audience)} are estimated to be unique in the population."
     )
 
 

@@ -12,6 +12,7 @@ from voile.core.interruption import ctrl_c
 from voile.tables.paper.chains import RandomChain
 from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.group_measures import refuse_estimated
 from voile.tables.searches import best, exhaustive, interval, local, quick, steepest
 from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
 from voile.tables.searches.resume import continue_from
@@ -83,6 +84,7 @@ def search(
         raise RequestError("seconds must be more than 0")
     explore = METHODS[method] if isinstance(method, str) else method
     space.evaluator.constraints.refuse_global()
+    refuse_estimated(space.evaluator.risk)
     _refuse_part_of_a_chain(space.evaluator, evaluations)
     run = Run(
         space.evaluator,

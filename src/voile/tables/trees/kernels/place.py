@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import compiled
-from voile.tables.trees.kernels.inputs import Codes
+from voile.tables.trees.kernels.inputs import Codes, Floats
 
 Nodes = NDArray[np.int32]
 
@@ -44,3 +44,30 @@ def place(codes: Codes, column: Nodes, cut: Nodes, part: Nodes) -> Nodes:
             box = part[box] + (codes[r, column[box]] > cut[box])
         found[r] = box
     return found
+
+
+@compiled
+def add_up(codes: Codes, weight: Floats, column: Nodes, cut: Nodes, part: Nodes) -> Floats:
+    """Return the weight of the rows that each box may hold, (boxes,); of a value below 0, any may.
+
+    Cost: O(rows x boxes that may hold one).
+    """
+    total = np.zeros(len(part))
+    waiting = np.zeros(len(part), dtype=np.int32)
+    for r in range(len(codes)):
+        top = 0
+        waiting[0] = 0
+        while top >= 0:
+            box = waiting[top]
+            top -= 1
+            total[box] += weight[r]
+            if part[box] < 0:
+                continue
+            at = codes[r, column[box]]
+            if at < 0 or at <= cut[box]:
+                top += 1
+                waiting[top] = part[box]
+            if at < 0 or at > cut[box]:
+                top += 1
+                waiting[top] = part[box] + 1
+    return total

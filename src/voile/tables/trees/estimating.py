@@ -1,0 +1,51 @@
+"""Matches estimated in the boxes of a tree, where people are counted by some of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.tables.people.counted_boxes import CountedBoxes, estimate_each
+from voile.tables.people.counts import Counts
+from voile.tables.trees.kernels.place import add_up
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class CountedPeople(Brief):
+    """Subjects and people by the columns that a population counts; -1 stands in the others.
+
+    subjects, people : (rows, columns) codes and (rows,) counts, each.
+    """
+
+    subjects: tuple[Codes, Floats]
+    people: tuple[Codes, Floats]
+
+    @classmethod
+    def of(cls, counts: Counts, columns: Sequence[str], boxes: CountedBoxes) -> CountedPeople:
+        """Take them from the counts of these columns, and of the boxes' own."""
+        own = [columns.index(column) for column in boxes.columns]
+        people, subjects = (
+            np.full((len(codes), len(columns)), UNKNOWN, dtype=np.int32)
+            for codes in (boxes.codes, counts.codes)
+        )
+        people[:, own], subjects[:, own] = boxes.codes, counts.codes[:, own]
+        return cls((subjects, counts.sample), (people, boxes.people))
+
+    def matches(self, n: Floats, column: Codes, cut: Codes, part: Codes) -> Floats:
+        """Estimate the matches among the subjects n of each box of a tree, (boxes,) in (0, 1].
+
+        Parts never have fewer than their whole: p of a whole lies between those of its parts, and
+        n E[1 / F | n] falls in n and rises in p.
+        """
+        subjects, people = (
+            add_up(*counted, column, cut, part) for counted in (self.subjects, self.people)
+        )
+        return estimate_each(n, subjects, people)
