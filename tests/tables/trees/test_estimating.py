@@ -20,8 +20,10 @@ from voile.release.kit import Kit
 from voile.report.sections import Prose
 from voile.tables.people.counted_boxes import CountedBoxes, estimate_each
 from voile.tables.people.counts import distinct_rows
+from voile.tables.scoring.group_measures import estimated_matches
 from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.growing import grow_tree
+from voile.tables.trees.measuring import BoxMeasures
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 from voile.tables.verbs.report import sections
@@ -42,7 +44,14 @@ def grown_on_estimates(seed, columns):
     )
     boxes = CountedBoxes(tuple(NAMES[j] for j in columns), codes, people, True)
     counts = replace(ground.counts, population=ground.counts.sample)
-    ground = replace(ground, counts=counts, counted=CountedPeople.of(counts, NAMES, boxes))
+    measures = BoxMeasures(
+        counts,
+        estimated_matches(),
+        None,
+        (replace(ground, counts=counts).matches, 1.0),
+        CountedPeople.of(counts, NAMES, boxes),
+    )
+    ground = replace(ground, counts=counts, measures=measures)
     try:
         return ground, boxes, grow_tree(ground, GROWTHS[seed % 3], loss_weight=0.5)
     except InfeasibleError:

@@ -65,7 +65,7 @@ def test_no_pruning_of_the_tree_costs_less_at_any_weight(seed, growth, limited, 
     own = loss_weight * ground.own * ground.spread_unit
     for weight in np.concatenate(([0.0], np.geomspace(1e-3, 1e3, 40))):
         least = (loss + weight * risk).min() + own
-        found = (grown.loss(loss_weight) + weight * grown.risk).min()
+        found = (grown.loss + weight * grown.risk).min()
         assert abs(found - least) < 1e-9
 
 
@@ -130,4 +130,4 @@ def test_pruning_all_links_leaves_what_costs_no_risk():
     whole = ground.counts.subjects / max(ground.counts.population.sum(), 1.0) / ground.matches
     assert np.isclose(grown.risk[-1], whole)
     assert (np.diff(grown.risk) <= 1e-12).all()
-    assert (np.diff(grown.loss(0.5)) >= -1e-12).all()
+    assert (np.diff(grown.loss) >= -1e-12).all()

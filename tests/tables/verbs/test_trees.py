@@ -235,10 +235,13 @@ def test_a_report_draws_what_no_box_of_a_release_tells_apart(kit, tmp_path):
             assert len(drawn[coded.column]) <= len(coded.entries)
 
 
+OF_CUT = ROLES.corrected({"sex": {"role": "quasi", "keep_cuts": ["f"]}})
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"risk": "small-groups"}, "not small_groups"),
+        ({"roles": OF_CUT}, "trees keep none everywhere"),
         ({"lower_bound_seconds": 1}, "global policies alone"),
         ({"k": 1000}, "k is 1,000"),
     ],
@@ -249,6 +252,6 @@ def test_what_trees_cannot_do_is_refused(options, says):
 
 
 def test_beside_a_search_it_is_said_why_there_are_no_trees():
-    kit = fitted(family="both", method="steepest", risk="small-groups")
-    assert "small_groups" in Content.of(kit).absent["trees"]
+    kit = fitted(roles=OF_CUT, family="both", method="steepest")
+    assert "trees keep none everywhere" in Content.of(kit).absent["trees"]
     assert set(kit.frontier.to_arrow()["family"].to_pylist()) == {"global"}

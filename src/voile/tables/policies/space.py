@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,8 +12,6 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError, nearest
 from voile.data import open_source
 from voile.tables.domains.domain import Domain
-from voile.tables.domains.hierarchy import level_cuts
-from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people import combinations
 from voile.tables.people.counted_boxes import (
     CountedBoxes,
@@ -24,6 +21,7 @@ from voile.tables.people.counted_boxes import (
 )
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.people.population import Population, population_of
+from voile.tables.policies.asked import Settings, add_cuts, importance_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.scoring.disclosure import MEASURES, Classes, are_diverse, disclosure
@@ -41,7 +39,6 @@ from voile.tables.trees.policy import TreePolicy
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-Settings = Mapping[str, Mapping[str, Any]]
 
 
 class PolicySpace:
@@ -343,13 +340,6 @@ class PolicySpace:
         return {name: MEASURES[name].worst([one[name] for one in found]) for name in found[0]}
 
 
-def importance_of(domains: Sequence[Domain], settings: Settings) -> tuple[float, ...] | None:
-    """Return the importance of each column where the settings give one any; 1 is usual."""
-    asked = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
-    given = tuple(1.0 if one.importance is None else one.importance for one in asked)
-    return given if any(one.importance is not None for one in asked) else None
-
-
 def _add_within(
     boxes: NDArray[np.int32], values: Sequence[Bits], codes: NDArray[np.int32], counts: Floats
 ) -> Floats:
@@ -360,51 +350,6 @@ def _add_within(
         within = np.logical_and.reduce([held[entry][own] for held, entry, own in of])
         total[number] = counts[within].sum()
     return total
-
-
-def add_cuts(
-    domains: Sequence[Domain], constraints: Constraints, settings: Settings
-) -> Constraints:
-    wanted = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
-    both = [_fixed(domain, asked) for domain, asked in zip(domains, wanted, strict=True)]
-    required, forbidden = (np.concatenate(cuts) for cuts in zip(*both, strict=True))
-    if not (required | forbidden).any():
-        return constraints
-    return replace(
-        constraints,
-        required=_with(required, constraints.required),
-        forbidden=_with(forbidden, constraints.forbidden),
-    )
-
-
-def _with(cuts: Bits, given: Bits | None) -> Bits:
-    return cuts if given is None else cuts | given
-
-
-def _fixed(domain: Domain, asked: QuasiSettings) -> tuple[Bits, Bits]:
-    """Return which cuts of a column must stay, and which must go."""
-    stay, go = _cuts_after(domain, asked.keep_cuts), _cuts_after(domain, asked.drop_cuts)
-    if asked.finest is not None or asked.coarsest is not None:
-        between = level_cuts(domain, finest=asked.finest, coarsest=asked.coarsest)
-        stay, go = stay | between[0], go | between[1]
-    if np.any(stay & go):
-        raise RequestError(
-            "a cut is both to keep and to drop", where=f"roles, column {domain.column}"
-        )
-    return stay, go
-
-
-def _cuts_after(domain: Domain, values: Sequence[Any]) -> Bits:
-    cuts = np.zeros(len(domain) - 1, dtype=np.bool_)
-    for value in values:
-        place = domain.code(value)
-        if not 0 <= place < len(cuts):
-            raise RequestError(
-                "a cut is asked for after a value that is not in the domain, or is its last",
-                where=f"roles, column {domain.column}",
-            )
-        cuts[place] = True
-    return cuts
 
 
 def _several(population: Any) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.tables.people.counted_boxes import CountedBoxes, estimate_each
 from voile.tables.people.counts import Counts
-from voile.tables.trees.kernels.place import add_up
+from voile.tables.trees.tree import Tree
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -39,13 +39,10 @@ class CountedPeople(Brief):
         people[:, own], subjects[:, own] = boxes.codes, counts.codes[:, own]
         return cls((subjects, counts.sample), (people, boxes.people))
 
-    def matches(self, n: Floats, column: Codes, cut: Codes, part: Codes) -> Floats:
+    def matches(self, n: Floats, tree: Tree) -> Floats:
         """Estimate the matches among the subjects n of each box of a tree, (boxes,) in (0, 1].
 
         Parts never have fewer than their whole: p of a whole lies between those of its parts, and
         n E[1 / F | n] falls in n and rises in p.
         """
-        subjects, people = (
-            add_up(*counted, column, cut, part) for counted in (self.subjects, self.people)
-        )
-        return estimate_each(n, subjects, people)
+        return estimate_each(n, tree.add_up(*self.subjects), tree.add_up(*self.people))

@@ -78,16 +78,16 @@ def grow_forest(
         grown.append(grow_tree(ground, growth, loss_weight=loss_weight))
         progress(sum(len(one.risk) for one in grown))
     stopped = "finished" if len(grown) == len(plan) else "seconds"
-    return _joined(grown, loss_weight, stopped)
+    return _joined(grown, stopped)
 
 
-def _joined(grown: Sequence[Grown], loss_weight: float, stopped: str) -> Forest:
+def _joined(grown: Sequence[Grown], stopped: str) -> Forest:
     sizes = [len(one.risk) for one in grown]
     policies = np.column_stack(
         [np.repeat(np.arange(len(grown)), sizes), np.concatenate([np.arange(s) for s in sizes])]
     ).astype(np.int32)
     risk = np.concatenate([one.risk for one in grown])
-    loss = np.concatenate([one.loss(loss_weight) for one in grown])
+    loss = np.concatenate([one.loss for one in grown])
     whole = Frontier.of(risk, loss, policies)
     kept = _apart(whole.loss)
     frontier = Frontier.of(whole.risk[kept], whole.loss[kept], whole.policies[kept])

@@ -19,8 +19,8 @@ from voile.tables.scoring.losses import (
     importance_shares,
     n_log_n,
 )
-from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.kernels.inputs import Allowed, People, Sensitive, Worth
+from voile.tables.trees.measuring import BoxMeasures
 
 Floats = NDArray[np.float64]
 SLACK = 1e-9
@@ -79,7 +79,8 @@ class Ground(Brief):
     public : whether the population's counts owe nothing to the sample, so that they may place a
         cut where the sample has a gap.
     importance : by column, its share in the resolution lost; None counts all alike.
-    counted : people by some columns, where trees are pruned by the matches estimated from these.
+    measures : what trees are pruned by, where it is not expected matches, distribution and
+        resolution; they are grown by these in any case.
     """
 
     counts: Counts
@@ -88,7 +89,7 @@ class Ground(Brief):
     nullable: tuple[bool, ...] = ()
     public: bool = False
     importance: tuple[float, ...] | None = None
-    counted: CountedPeople | None = None
+    measures: BoxMeasures | None = None
 
     @cached_property
     def _sampled(self) -> NDArray[np.intp]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from voile.tables.trees.kernels.grow import grow
 from voile.tables.trees.kernels.prune import last_cut, weakest_links
 from voile.tables.trees.tree import Tree
 
+DIGITS = 13
 Nodes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
@@ -21,23 +22,20 @@ Floats = NDArray[np.float64]
 class Grown(Brief):
     """A tree and what its pruned policies score: row i has i links pruned.
 
-    risk : (policies,) relative risk, estimated where the ground has `counted`.
-    matches : the same by the groups' own g. distribution, resolution, ncp : see `losses`.
+    risk, loss : (policies,) each, what the tree is pruned by.
+    matches : expected ones, relative to the source's. distribution, resolution, ncp : see `losses`.
     largest : largest 1 / g of a box. smallest : fewest subjects of a box.
     """
 
     tree: Tree
     risk: Floats
+    loss: Floats
     matches: Floats
     distribution: Floats
     resolution: Floats
     ncp: Floats
     largest: Floats
     smallest: Floats
-
-    def loss(self, loss_weight: float) -> Floats:
-        """Return the loss that weighs the two."""
-        return loss_weight * self.distribution + (1 - loss_weight) * self.resolution
 
 
 def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
@@ -54,25 +52,28 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
         ground.people(), ground.worth(growth), ground.allowed(), ground.sensitive, ground.most_boxes
     )
     matches = figures[:, 2] / ground.matches
-    risk = matches
-    if ground.counted is not None:
-        risk = ground.counted.matches(figures[:, 0], column, cut, part) / ground.matches
     spread = figures[:, 3] * ground.spread_unit
     wide = figures[:, 4] / (ground.counts.subjects * len(ground.counts.sizes))
     hidden = figures[:, 5:] @ ground.hidden_units
-    loss = loss_weight * spread + (1 - loss_weight) * hidden
+    whole = Tree(ground.counts.sizes, column, cut, part, np.minimum(part, 0))
+    others = (None, None) if ground.measures is None else ground.measures.of_boxes(whole)
+    risk = matches if others[0] is None else others[0]
+    loss = loss_weight * spread + (1 - loss_weight) * hidden if others[1] is None else others[1]
     weight = weakest_links(part, risk, loss)
     goes = np.flatnonzero(np.isfinite(weight))
     goes = goes[np.argsort(weight[goes], kind="stable")]
-    last = last_cut(part, weight, goes)
-    tree = Tree(ground.counts.sizes, column, cut, part, last)
+    tree = replace(whole, last=last_cut(part, weight, goes))
     life = _Life.of(tree, len(goes))
+    distribution = np.clip(ground.own * ground.spread_unit + life.summed(spread), 0.0, 1.0)
+    resolution = np.clip(life.summed(hidden), 0.0, 1.0)
+    weighed = loss_weight * distribution + (1 - loss_weight) * resolution
     return Grown(
         tree,
-        np.clip(life.summed(risk), 0.0, 1.0),
+        np.clip(life.summed(risk) if others[0] is None else life.rounded(risk), 0.0, 1.0),
+        weighed if others[1] is None else np.clip(life.rounded(loss), 0.0, 1.0),
         np.clip(life.summed(matches), 0.0, 1.0),
-        np.clip(ground.own * ground.spread_unit + life.summed(spread), 0.0, 1.0),
-        np.clip(life.summed(hidden), 0.0, 1.0),
+        distribution,
+        resolution,
         np.clip(life.summed(wide), 0.0, 1.0),
         1.0 / life.least(np.maximum(figures[:, :2].max(axis=1), 1.0)),
         life.least(figures[:, 0]),
@@ -97,6 +98,10 @@ class _Life:
         begins = np.bincount(self.first, values, self.policies + 1)
         ends = np.bincount(self.last + 1, values, self.policies + 1)
         return np.asarray(np.cumsum(begins - ends)[: self.policies])
+
+    def rounded(self, values: Floats) -> Floats:
+        """Return the same of what may sum to 0, exactly 0 then."""
+        return np.asarray(np.round(self.summed(values), DIGITS))
 
     def least(self, values: Floats) -> Floats:
         """Return the least of the uncut boxes of each policy, where parts have less than wholes."""

@@ -97,3 +97,10 @@ class Tree(Brief):
         from voile.tables.trees.kernels.place import place
 
         return place(np.ascontiguousarray(codes), self.column, self.cut, self.part)
+
+    def add_up(self, codes: NDArray[np.int32], weight: Floats) -> Floats:
+        """Return the weight of the rows in each box, (boxes,); a value below 0 may be any."""
+        from voile.tables.trees.kernels.place import add_up
+
+        codes = np.ascontiguousarray(codes)
+        return add_up(codes, weight, self.column, self.cut, self.part)

@@ -50,7 +50,7 @@ from voile.tables.verbs.content_tables import (
     value_table,
     with_columns,
 )
-from voile.tables.verbs.forests import loss_weight_of
+from voile.tables.verbs.forests import score_tree
 
 KIND = "tables"
 COMPARED = ("distribution", "resolution")
@@ -388,11 +388,7 @@ def _score_tree(space: PolicySpace, policy: TreePolicy) -> Score:
     """Count the boxes of a tree, none of which is suppressed."""
     _, classes, _ = space.groups(policy)
     matches = float((classes.sample / classes.people).sum())
-    lost, weight = space.losses(policy), loss_weight_of(space)
-    loss = weight * lost["distribution"] + (1 - weight) * lost["resolution"]
-    estimated = space.estimated_matches(policy) if space.estimates else None
-    searched = matches if estimated is None else estimated
-    return Score(searched / space.evaluator.matches, loss, 0.0, matches, **lost)
+    return Score(*score_tree(space, policy), 0.0, matches, **space.losses(policy))
 
 
 def _measure_of(

@@ -14,23 +14,17 @@ from voile.tables.scoring.policy_figures import PolicyFigures
 from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.forest import Forest, grow_forest
 from voile.tables.trees.ground import Diversity, Ground
+from voile.tables.trees.measuring import BoxMeasures
+from voile.tables.trees.policy import TreePolicy
 
 
 def loss_weight_of(space: PolicySpace) -> float:
-    """Return what distribution counts in the loss of a space; resolution counts the rest."""
-    return space.weights.loss_weight if isinstance(space.loss.each, Weighted) else 1.0
+    """Return what distribution counts in the loss that trees grow by; resolution has the rest."""
+    return 1.0 if isinstance(space.loss.each, Spread) else space.weights.loss_weight
 
 
 def refuse_trees(space: PolicySpace) -> None:
-    """Raise `RequestError` where trees cannot make small what was asked for."""
-    ours = isinstance(space.loss.each, (Spread, Weighted))
-    ours &= space.risk == matches() or space.estimates
-    if not ours:
-        raise RequestError(
-            f"trees know the risk matches and the loss of distribution and resolution, not "
-            f"{space.risk.name} and {space.loss.name}",
-            instead="take --family global",
-        )
+    """Raise `RequestError` where trees cannot keep what was asked for."""
     required = space.constraints.required
     if required is not None and required.any():
         raise RequestError(
@@ -56,16 +50,35 @@ def ground_of(space: PolicySpace) -> Ground:
         tuple(domain.nullable for domain in space.domains),
         public=population.known and not population.assumptions,
         importance=space.weights.importance,
-        counted=_counted(space),
+        measures=_measures(space),
     )
 
 
-def _counted(space: PolicySpace) -> CountedPeople | None:
-    """Return whom tables count by some columns, where risk is estimated from these."""
-    boxes = space.population.boxes
-    if not space.estimates or boxes is None:
+def _measures(space: PolicySpace) -> BoxMeasures | None:
+    """Return what trees are pruned by beside the usual."""
+    risk = None if space.risk == matches() else space.risk
+    loss = None if isinstance(space.loss.each, (Spread, Weighted)) else space.loss
+    if risk is None and loss is None:
         return None
-    return CountedPeople.of(space.counts, space.quasi, boxes)
+    boxes, counted = space.population.boxes, None
+    if space.estimates and boxes is not None:
+        counted = CountedPeople.of(space.counts, space.quasi, boxes)
+    return BoxMeasures(space.counts, risk, loss, space.evaluator.units[:2], counted)
+
+
+def score_tree(space: PolicySpace, policy: TreePolicy) -> tuple[float, float]:
+    """Return the risk and the loss of a tree's boxes, none of which is suppressed."""
+    measures, tree = _measures(space), policy.pruned
+    risks, lost = (None, None) if measures is None else measures.of_boxes(tree)
+    if risks is None:
+        _, classes, _ = space.groups(policy)
+        risk = float((classes.sample / classes.people).sum()) / space.evaluator.matches
+    else:
+        risk = float(risks[tree.leaves].sum())
+    if lost is None:
+        weight, ours = loss_weight_of(space), space.losses(policy)
+        return risk, weight * ours["distribution"] + (1 - weight) * ours["resolution"]
+    return risk, float(lost[tree.leaves].sum())
 
 
 def grow(space: PolicySpace, progress: Progress) -> Forest:

@@ -1,0 +1,71 @@
+"""What the settings of columns ask: cuts that every policy keeps or drops, what columns count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.hierarchy import level_cuts
+from voile.tables.domains.settings import QuasiSettings
+from voile.tables.people.counts import Constraints
+
+Bits = NDArray[np.bool_]
+Settings = Mapping[str, Mapping[str, Any]]
+
+
+def importance_of(domains: Sequence[Domain], settings: Settings) -> tuple[float, ...] | None:
+    """Return the importance of each column where the settings give one any; 1 is usual."""
+    asked = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
+    given = tuple(1.0 if one.importance is None else one.importance for one in asked)
+    return given if any(one.importance is not None for one in asked) else None
+
+
+def add_cuts(
+    domains: Sequence[Domain], constraints: Constraints, settings: Settings
+) -> Constraints:
+    wanted = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
+    both = [_fixed(domain, asked) for domain, asked in zip(domains, wanted, strict=True)]
+    required, forbidden = (np.concatenate(cuts) for cuts in zip(*both, strict=True))
+    if not (required | forbidden).any():
+        return constraints
+    return replace(
+        constraints,
+        required=_with(required, constraints.required),
+        forbidden=_with(forbidden, constraints.forbidden),
+    )
+
+
+def _with(cuts: Bits, given: Bits | None) -> Bits:
+    return cuts if given is None else cuts | given
+
+
+def _fixed(domain: Domain, asked: QuasiSettings) -> tuple[Bits, Bits]:
+    """Return which cuts of a column must stay, and which must go."""
+    stay, go = _cuts_after(domain, asked.keep_cuts), _cuts_after(domain, asked.drop_cuts)
+    if asked.finest is not None or asked.coarsest is not None:
+        between = level_cuts(domain, finest=asked.finest, coarsest=asked.coarsest)
+        stay, go = stay | between[0], go | between[1]
+    if np.any(stay & go):
+        raise RequestError(
+            "a cut is both to keep and to drop", where=f"roles, column {domain.column}"
+        )
+    return stay, go
+
+
+def _cuts_after(domain: Domain, values: Sequence[Any]) -> Bits:
+    cuts = np.zeros(len(domain) - 1, dtype=np.bool_)
+    for value in values:
+        place = domain.code(value)
+        if not 0 <= place < len(cuts):
+            raise RequestError(
+                "a cut is asked for after a value that is not in the domain, or is its last",
+                where=f"roles, column {domain.column}",
+            )
+        cuts[place] = True
+    return cuts
