@@ -27,22 +27,25 @@ def compiled(kernel: Kernel) -> Kernel:
     >>> compiled(lambda x: x + 1)(2)
     3
     """
-    return _compile(kernel, inner=False)
+    return _compile(kernel)
 
 
 def inner(kernel: Kernel) -> Kernel:
     """As `compiled`, for a kernel that only other kernels call: quicker to compile."""
-    return _compile(kernel, inner=True)
+    return _compile(kernel, no_cpython_wrapper=True)
 
 
-def _compile(kernel: Kernel, *, inner: bool) -> Kernel:
+def bare(kernel: Kernel) -> Kernel:
+    """As `inner`, for a kernel that makes no array, slices of one aside.
+
+    It leaves references to arrays uncounted: to count them takes longer than a small step itself.
+    """
+    return _compile(kernel, no_cpython_wrapper=True, _nrt=False)
+
+
+def _compile(kernel: Kernel, **options: Any) -> Kernel:
     named = kernel.__name__ != "<lambda>"
-    options: dict[str, Any] = {
-        "error_model": "numpy",
-        "nogil": True,
-        "no_cpython_wrapper": inner,
-        "no_cfunc_wrapper": True,
-    }
+    options |= {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
     if named:
         kernel.__qualname__ += f"_{_digest(Path(inspect.getfile(kernel)).parent, str(options))}"
     result: Kernel = numba.njit(kernel, cache=named, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import bare, compiled
 from voile.tables.trees.kernels.inputs import (
     Allowed,
     Box,
@@ -43,6 +43,9 @@ def grow(
     scratch = Scratch(
         np.zeros(start[d]),
         np.zeros(start[d]),
+        np.zeros(start[d], dtype=np.int64),
+        np.zeros(start[d]),
+        np.zeros(d + 1, dtype=np.int64),
         np.zeros(len(people.n) if len(sensitive.whole) else 0, dtype=np.int64),
         np.zeros(start[d], dtype=np.int64),
         np.zeros((2, len(sensitive.whole))),
@@ -59,7 +62,7 @@ def grow(
         number, first, last, near, far = ahead[waiting]
         box = Box(first, last, lows[waiting].copy(), highs[waiting].copy(), figures[number])
         count(people, worth, start, box, near, far, scratch)
-        if last - first < 2 or made + 2 > most:
+        if last - first < 2 or box.figures[0] < 2 * allowed.least_n or made + 2 > most:
             continue
         j, after = best_cut(people, worth, allowed, sensitive, box, scratch)
         if j < 0:
@@ -81,39 +84,65 @@ def grow(
     return column[:made], cut[:made], part[:made], figures[:made]
 
 
-@inner
+@bare
 def count(
     people: People, worth: Worth, start: Ints, box: Box, near: int, far: int, scratch: Scratch
 ) -> None:
     """Count a box's subjects and people by the values of each column, and add up its figures."""
-    d, table, figures = len(box.low), worth.n_log_n, box.figures
-    for j in range(d):
-        scratch.values[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0
-        if people.factor == 0.0:
-            scratch.crowd[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0
-    n, g = 0.0, 0.0
-    for r in range(box.first, box.last):
-        n += people.n[r]
-        for j in range(d):
-            scratch.values[start[j] + people.codes[r, j]] += people.n[r]
-    for r in range(near, far):
-        g += people.g[r]
-        for j in range(d):
-            scratch.crowd[start[j] + people.crowd[r, j]] += people.g[r]
-    if people.factor > 0.0:
-        g = n * people.factor
-    own = n_log_n(n, table)
+    n = tally(people.codes, people.n, box.first, box.last, start, box, scratch.values)
+    g = n * people.factor
+    if people.factor == 0.0:
+        g = count_crowd(people, near, far, start, box, scratch.crowd)
+    figures, own = box.figures, n_log_n(n, worth.n_log_n)
     figures[0], figures[1], figures[2], figures[3] = n, g, n / group_of(n, g), -own
-    for j in range(d):
+    made = 0
+    for j in range(len(box.low)):
         width = box.high[j] - box.low[j] + 1
-        figures[3] += n * worth.log[width]
-        figures[4] += n * (width - 1) / (start[j + 1] - start[j] - 1)
-        figures[5 + j] = own
-        for v in range(start[j] + box.low[j], start[j] + box.high[j] + 1):
-            figures[5 + j] -= n_log_n(scratch.values[v], table)
+        if width > 1:
+            figures[3] += n * worth.log[width]
+            figures[4] += n * (width - 1) / (start[j + 1] - start[j] - 1)
+            hidden = own
+            for v in range(box.low[j], box.high[j] + 1):
+                x = scratch.values[start[j] + v]
+                if x > 0.0:
+                    scratch.values[start[j] + v] = 0.0
+                    scratch.at[made], scratch.held[made] = v, x
+                    made += 1
+                    hidden -= n_log_n(x, worth.n_log_n)
+            figures[5 + j] = hidden
+        scratch.until[j + 1] = made
 
 
-@inner
+@bare
+def count_crowd(
+    people: People, near: int, far: int, start: Ints, box: Box, crowd: Floats
+) -> float:
+    """Count a box's people up to each value of each column that has several in the box."""
+    for j in range(len(box.low)):
+        crowd[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0
+    total = tally(people.crowd, people.g, near, far, start, box, crowd)
+    for j in range(len(box.low)):
+        for v in range(start[j] + box.low[j], start[j] + box.high[j]):
+            crowd[v + 1] += crowd[v]
+    return total
+
+
+@bare
+def tally(
+    codes: Codes, weight: Floats, first: int, last: int, start: Ints, box: Box, values: Floats
+) -> float:
+    """Add rows first..last - 1 up by the values of each column that has several in the box."""
+    total = 0.0
+    for r in range(first, last):
+        total += weight[r]
+    for j in range(len(box.low)):
+        if box.low[j] < box.high[j]:
+            for r in range(first, last):
+                values[start[j] + codes[r, j]] += weight[r]
+    return total
+
+
+@bare
 def move(
     codes: Codes, weight: Floats, row: Ints, first: int, last: int, column: int, after: int
 ) -> int:

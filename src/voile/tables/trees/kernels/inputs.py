@@ -100,15 +100,21 @@ class Box(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room that every box uses in turn: its counts.
+    """Room that every box uses in turn.
 
-    values, crowd : (sum of sizes,) subjects and people by value of each column.
+    values : (sum of sizes,) subjects by value of each column; 0 between boxes.
+    crowd : (sum of sizes,) people up to each value of each column, inside the box.
+    at, held : the values that the sample has in the box, and their subjects, column after column:
+        those of column j are until[j] to until[j + 1]; none where the box has one value.
     order : (m,) its rows, sorted by one column. ends : (sum of sizes,) where a value's rows end.
     shown : (2, values) subjects by sensitive value: of the box, and below a cut.
     """
 
     values: Floats
     crowd: Floats
+    at: Ints
+    held: Floats
+    until: Ints
     order: Ints
     ends: Ints
     shown: Floats
