@@ -75,7 +75,7 @@ def estimate_matches(n: Floats, box_subjects: Floats, box_people: Floats) -> flo
 def estimate_each(n: Floats, box_subjects: Floats, box_people: Floats) -> Floats:
     """Estimate n / F of each group, (groups,) in (0, 1]; see `estimate_matches`.
 
-    Measured in sums over the boxes of trees, on tenths of Adult and of NHANES: .98 to 1.08 times the
+    In sums over the boxes of trees, on tenths of Adult and of NHANES: .98 to 1.08 times the
     truth at k = 5 and 11; of k = 1 1.03 to 1.43. Where some people are 5 times as likely to be in,
     .67 to 1.04.
 
