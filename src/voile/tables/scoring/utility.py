@@ -75,21 +75,23 @@ def query_error(
     A query counts subjects within a range of 1 to 3 columns: 5 to 30% of each domain, around the
     values of a subject drawn at random. On the release values are taken as even within a group's
     own values. An error is relative to the true count, or to .1% of the subjects where that is
-    more. Cost: O(queries x (cells + groups)).
+    more. Cost: O(queries x (cells + groups)), of those that have a subject.
     """
     rng = np.random.default_rng(random_state)
-    kept = np.bincount(grouping.group, counts.sample, len(grouping.kept)).astype(np.float64)
-    kept[~grouping.kept] = 0.0
-    shares = counts.sample / counts.subjects
+    n = np.bincount(grouping.group, counts.sample, len(grouping.kept)).astype(np.float64)
+    shown = grouping.kept & (n > 0)
+    kept, box = n[shown], grouping.box[shown]
+    codes, sample = counts.codes[counts.sample > 0], counts.sample[counts.sample > 0]
     errors = np.empty(queries)
-    for i, around in enumerate(counts.codes[rng.choice(len(shares), queries, p=shares)]):
+    drawn = rng.choice(len(sample), queries, p=sample / counts.subjects)
+    for i, around in enumerate(codes[drawn]):
         among = rng.permutation(len(counts.sizes))[: rng.integers(1, MOST_COLUMNS + 1)]
-        within, inside = np.ones(len(shares), dtype=np.bool_), kept
+        within, inside = np.ones(len(sample), dtype=np.bool_), kept
         for d in among:
             asked = _range(int(around[d]), counts.sizes[d], rng)
-            within &= asked[counts.codes[:, d]]
-            inside = inside * _overlap(grouping.values[d], asked)[grouping.box[:, d]]
-        true = float(counts.sample[within].sum())
+            within &= asked[codes[:, d]]
+            inside = inside * _overlap(grouping.values[d], asked)[box[:, d]]
+        true = float(sample[within].sum())
         errors[i] = abs(inside.sum() - true) / max(true, LEAST_COUNT * counts.subjects)
     return float(np.median(errors))
 
