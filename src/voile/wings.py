@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from voile.core.errors import RequestError
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from voile.core.evidence import Evidence
     from voile.core.progress import Progress
     from voile.data import Source
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from voile.release.choice import Choice, Chosen
     from voile.release.kit import Kit
     from voile.release.manifest import Release
+    from voile.release.options import ApplyOptions, AttackOptions, FitOptions
     from voile.release.step import Applying
     from voile.release.verify import Check
     from voile.report.sections import Audience, Section
@@ -47,9 +46,9 @@ class Wing(Protocol):
     SUMMARY: str
     WAYS: tuple[str, ...]
     AXES: Mapping[str, str]
-    FitOptions: type[BaseModel]
-    ApplyOptions: type[BaseModel]
-    AttackOptions: type[BaseModel]
+    FitOptions: type[FitOptions]
+    ApplyOptions: type[ApplyOptions]
+    AttackOptions: type[AttackOptions]
     apply: Callable[..., Release]
 
     def fit(

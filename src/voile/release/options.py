@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic.fields import FieldInfo
 
 from voile.core.errors import RequestError, nearest
-from voile.data.places import PLACES
+from voile.data.places import PLACES, Data
 from voile.keys.secret import Secret
 
 if TYPE_CHECKING:
@@ -169,3 +169,15 @@ class Pseudonymous(ApplyOptions):
                 instead="set VOILE_SECRET or --key-file, or do without, by --no-pseudonyms",
             )
         return secret
+
+
+class AttackOptions(Options):
+    """What every wing's adversary has beside the release."""
+
+
+class Controlled(AttackOptions):
+    """How an attack is scored against people whom no release could have given away."""
+
+    control: Data | None = Field(
+        None, description="people who are not in the release, as a control"
+    )

@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import voile.release.options
 from voile.data.places import Data, NamedPhrases, Phrases, Place, named_phrases
-from voile.release.options import Options
 
 Learner = Literal[
     "crf",
@@ -157,7 +156,7 @@ class ApplyOptions(voile.release.options.ApplyOptions):
         return value
 
 
-class AttackOptions(Options):
+class AttackOptions(voile.release.options.AttackOptions):
     """What the adversary trains on, and how many tokens are inspected."""
 
     inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(

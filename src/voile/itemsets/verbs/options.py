@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 import voile.release.options
-from voile.data.places import Data
-from voile.release.options import Options
 
 AXES = {"risk": "highest individual risk", "loss": "utility lost"}
 """What risk and loss are called."""
@@ -59,7 +57,7 @@ class ApplyOptions(voile.release.options.ApplyOptions):
     """How the release is written."""
 
 
-class AttackOptions(Options):
+class AttackOptions(voile.release.options.Controlled):
     """What the adversary holds and knows."""
 
     items: tuple[Annotated[int, Field(ge=1)], ...] = Field(
@@ -67,4 +65,3 @@ class AttackOptions(Options):
         description="items of a person that the adversary knows; may be given again",
     )
     targets: int = Field(1000, ge=1, description="people attacked, at most; drawn at random")
-    control: Data | None = Field(None, description="people who are not in the release")

@@ -78,12 +78,11 @@ class ApplyOptions(Pseudonymous):
     )
 
 
-class AttackOptions(Options):
+class AttackOptions(voile.release.options.Controlled):
     """The adversary's background knowledge."""
 
     public_map: Path | None = Field(None, description="kit whose maps the adversary knows")
     knows: tuple[str, ...] = Field((), description="kept columns that the adversary knows as well")
-    control: Data | None = Field(None, description="people who are not in the release")
     beliefs: Data | None = Field(
         None,
         description="table of the adversary's prior beliefs: a column of subjects, and one of "

@@ -10,7 +10,7 @@ from pydantic import Field
 
 import voile.release.options
 from voile.data.places import Data, Described
-from voile.release.options import Options, Pseudonymous
+from voile.release.options import Pseudonymous
 
 AXES = {"risk": "relative risk", "loss": "loss"}
 """What risk and loss are called."""
@@ -142,7 +142,7 @@ class ApplyOptions(Pseudonymous):
     )
 
 
-class AttackOptions(Options):
+class AttackOptions(voile.release.options.Controlled):
     """What the adversary holds and knows."""
 
     register_: Data | None = Field(
@@ -159,7 +159,6 @@ class AttackOptions(Options):
         description="share of released people in the register, as the adversary knows it; "
         "else estimated",
     )
-    control: Data | None = Field(None, description="people held out of the fit, as a control")
     population: Data | None = Field(None, description="table of people by quasi-identifiers")
     people: str = Field("people", description="column of counts in the population table")
     threshold: float = Field(0.0, ge=0, le=1, description="minimum match probability of a claim")
