@@ -19,7 +19,8 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from pycanon import anonymity
 
-from voile.tables.scoring.disclosure import MEASURES, Classes, disclosure
+from voile.tables.scoring.catalogue import MEASURES
+from voile.tables.scoring.disclosure import Classes, disclosure
 
 COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),

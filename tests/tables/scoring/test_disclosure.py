@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pycanon import anonymity
 
 from voile.core.errors import RequestError
+from voile.tables.scoring.catalogue import MEASURES
 from voile.tables.scoring.disclosure import (
-    MEASURES,
     Classes,
     discernibility,
     disclosure,

@@ -24,7 +24,8 @@ from voile.tables.people.population import Population, population_of
 from voile.tables.policies.asked import Settings, add_cuts, importance_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
-from voile.tables.scoring.disclosure import MEASURES, Classes, are_diverse, disclosure
+from voile.tables.scoring.catalogue import MEASURES
+from voile.tables.scoring.disclosure import Classes, are_diverse, disclosure
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.scoring.group_measures import (
     GroupMeasure,

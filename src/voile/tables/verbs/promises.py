@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from voile.tables.scoring.disclosure import MEASURES, of_column
+from voile.tables.scoring.catalogue import MEASURES
+from voile.tables.scoring.disclosure import of_column
 
 SLACK = 1e-8
 MEASURED = {

@@ -9,7 +9,8 @@ from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.wording import listed, needs_suppression, share, share_of
 from voile.tables.bounds.result import OPTIMAL
 from voile.tables.people.counted_boxes import ASSUMPTION
-from voile.tables.scoring.disclosure import MEASURES, OF_SENSITIVE, of_column
+from voile.tables.scoring.catalogue import MEASURES
+from voile.tables.scoring.disclosure import OF_SENSITIVE, of_column
 from voile.tables.verbs.wording import describe_matches, format_expected, format_people
 
 ROWS = (

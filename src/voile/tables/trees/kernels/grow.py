@@ -114,9 +114,7 @@ def count(
 
 
 @bare
-def count_crowd(
-    people: People, near: int, far: int, start: Ints, box: Box, crowd: Floats
-) -> float:
+def count_crowd(people: People, near: int, far: int, start: Ints, box: Box, crowd: Floats) -> float:
     """Count a box's people up to each value of each column that has several in the box."""
     for j in range(len(box.low)):
         crowd[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0

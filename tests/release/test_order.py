@@ -1,0 +1,117 @@
+"""Rows are put in another order, or kept in theirs, and written when they are finished."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from tests.release.words import (
+    IN_ORDER,
+    PEOPLE,
+    RELEASED,
+    WORDS,
+    Words,
+    column,
+    private,
+    run,
+    source,
+)
+
+from voile.core.progress import silent
+from voile.engines.shuffle import BUCKETS
+from voile.release.apply import write
+from voile.release.options import ApplyOptions
+from voile.release.outcomes import Batch, Outcome, Written
+
+
+class Loud(Words):
+    """Make capitals of the words when all rows were made."""
+
+    def make(self, batch: Batch) -> Outcome[Counter[str]]:
+        made = super().make(batch)
+        return replace(made, columns=[*made.columns, *made.columns])
+
+    def finish(self, columns: Sequence[pa.Array], known: Counter[str]) -> Sequence[pa.Array]:
+        assert known["rows"] == len(PEOPLE), "a row is finished before the last was made"
+        words, again = columns
+        assert words.equals(again)
+        return [pc.utf8_upper(words)]
+
+    def certified(self, written: Written[Counter[str]]) -> dict[str, float]:
+        return {"loss": 0.0}
+
+
+def test_rows_are_put_in_another_order_unless_that_is_to_be_kept(out: Path) -> None:
+    words = [str(n) for n in range(200)]
+    applying = run(source=source(words, words))
+    release = write(applying, out, ApplyOptions(), force=False, progress=silent)
+    assert (release.private or {})["counts"]["set_aside_by"] == []
+    released = column(out, "word")
+    assert released != words
+    assert sorted(released, key=int) == words
+    assert released == [str(row) for row in column(private(out, "rows.parquet"), "row")]
+
+
+def test_an_order_that_is_too_large_for_memory_is_drawn_on_the_private_disk(out: Path) -> None:
+    class Small(Words):
+        shuffle_bytes = 2_048
+
+    words = [str(n) for n in range(4 * BUCKETS)]
+    write(
+        run(Small, source=source(words, words)), out, ApplyOptions(), force=False, progress=silent
+    )
+    assert sorted(column(out, "word"), key=int) == words
+
+
+@pytest.mark.parametrize("keep_order", [True, False])
+def test_rows_are_finished_when_the_last_was_made(out: Path, keep_order: bool) -> None:
+    loose = pa.schema([("word", pa.string()), ("again", pa.string())])
+    applying = run(Loud, unfinished=loose, schema=pa.schema([("loud", pa.string())]))
+    write(applying, out, ApplyOptions(keep_order=keep_order), force=False, progress=silent)
+    assert sorted(column(out, "loud")) == sorted(WORDS[row].upper() for row in RELEASED)
+
+
+def test_rows_in_another_order_are_written_after_all_are_drawn(out: Path) -> None:
+    steps: list[tuple[str, float, float | None]] = []
+
+    def progress(task: str, done: float, total: float | None = None) -> None:
+        steps.append((task, done, total))
+
+    write(run(), out, ApplyOptions(), force=False, progress=progress)
+    read = [("applying", rows, len(WORDS)) for rows in (4, 8, 12)]
+    assert [*steps[:3], steps[-2]] == [*read, ("writing", len(RELEASED), len(RELEASED))]
+
+
+@pytest.mark.parametrize(("kind", "waits"), [(Words, False), (Loud, True)])
+def test_rows_wait_on_disk_only_where_they_are_finished_last(
+    out: Path, kind: type[Words], waits: bool
+) -> None:
+    """Rows in their order are else written as they are made: memory follows the batch."""
+    loose = pa.schema([("word", pa.string()), ("again", pa.string())])
+    applying = run(kind, unfinished=loose if waits else None)
+    waiting = set()
+    write(
+        applying,
+        out,
+        IN_ORDER,
+        force=False,
+        progress=lambda *_: waiting.update(out.parent.rglob("*.arrow")),
+    )
+    assert bool(waiting) == waits
+
+
+def test_progress_is_told_after_every_batch(out: Path) -> None:
+    told: list[tuple[str, float]] = []
+    write(
+        run(),
+        out,
+        IN_ORDER,
+        force=False,
+        progress=lambda task, done, total=None: told.append((task, done)),
+    )
+    assert told == [("applying", 4), ("applying", 8), ("applying", 12), ("certifying", 0)]
