@@ -9,7 +9,6 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 
 from voile.core.errors import RequestError, VoileError
 from voile.data.files.locks import Lock
@@ -120,12 +119,7 @@ class Staging:
         os.rename(new / self.out.name, self.out)
         _sync(self.out.parent)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self._close()
         if error is not None and is_full(error):
             raise _full(self.out) from None
