@@ -16,7 +16,7 @@ from voile.core.errors import RequestError, TamperedError
 from voile.tables.domains.domain import Domain, build_domain
 from voile.tables.domains.parser import Parser
 from voile.tables.policies.policy import Policy
-from voile.tables.recoding.codebook import Codebook
+from voile.tables.recoding.codebook import Codebook, CodedColumn, Entry
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.recoder import Recoder
 
@@ -212,3 +212,19 @@ def test_a_codebook_of_bins_holds_how_cells_are_read_and_no_cell():
     text = json.dumps(column.__dict__, default=str)
     assert "1234,5 kg" in text
     assert not any(digits in text for digits in ("37", "91", "13", "47", "72"))
+
+
+def test_intervals_overlap_where_some_number_is_in_both():
+    entries = (
+        Entry("under 40.3", None, None, "40.3"),
+        Entry("40.3 to below 43", "40.3", None, "43"),
+        Entry("41.5", "41.5", "41.5"),
+        Entry("42 and over|missing", "42", None, missing=True),
+        Entry("any", None, None),
+        Entry("missing", None, None, missing=True),
+    )
+    column = CodedColumn("kg", ("kg",), "decimal", "day", (), (), entries)
+    cells = pa.array([*(f"{n / 10:g}" for n in range(380, 480)), None], pa.string())
+    held, place = column.membership(cells, blank_is_unknown=False)
+    of_cells = held[:, place].astype(int)
+    assert (column.overlaps == (of_cells @ of_cells.T > 0)).all()

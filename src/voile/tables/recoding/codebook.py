@@ -202,7 +202,8 @@ class CodedColumn:
             run = self._run_of(entry, ends)
             if entry.label != MISSING:
                 start = 0 if entry.first is None else 2 * run.start + 1
-                stop = places.shape[1] if entry.bounds[1] is None else 2 * run.stop
+                below = 2 * run.stop + (entry.below is not None)
+                stop = places.shape[1] if entry.bounds[1] is None else below
                 places[number, start:stop] = True
         met = places.astype(np.int64) @ places.T.astype(np.int64) > 0
         return np.asarray(shared | met)
