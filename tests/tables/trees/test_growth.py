@@ -63,6 +63,22 @@ def place(ground, column, a, b, low, high):
     return min(free, key=lambda c: (abs(c - wanted), c), default=None)
 
 
+def cuts_in(ground, j, low, high):
+    """Yield after which values a box may be cut: once in each gap, and anywhere before or after."""
+    counts, start = ground.counts, sum(ground.counts.sizes[:j]) - j
+    own = inside(ground, low, high) & (counts.sample > 0)
+    shown = np.unique(counts.codes[own, j]).tolist()
+    yield from (place(ground, j, a, b, low, high) for a, b in pairwise(shown))
+    if shown and ground.constraints.empty_boxes:
+        forbidden = ground.constraints.forbidden
+        for c in (*range(low[j], shown[0]), *range(shown[-1], high[j])):
+            yield None if forbidden is not None and forbidden[start + c] else c
+
+
+def is_empty(ground, own):
+    return ground.constraints.empty_boxes and not ground.counts.sample[own].any()
+
+
 def gains(ground, growth, low, high):
     """Return what each allowed cut of a box gains, by (column, after)."""
     counts, found = ground.counts, {}
@@ -81,22 +97,20 @@ def gains(ground, growth, low, high):
         )
 
     for j in range(len(low)):
-        shown = np.unique(counts.codes[own & (counts.sample > 0), j])
-        for a, b in pairwise(shown):
-            c = place(ground, j, int(a), int(b), low, high)
+        for c in cuts_in(ground, j, low, high):
             if c is None:
                 continue
             left, right = own & (counts.codes[:, j] <= c), own & (counts.codes[:, j] > c)
-            if is_allowed(ground, left) and is_allowed(ground, right):
+            if all(is_allowed(ground, part) or is_empty(ground, part) for part in (left, right)):
                 after = cost(left, j, c - low[j] + 1) + cost(right, j, high[j] - c)
                 found[j, c] = cost(own, j, high[j] - low[j] + 1) - after
     return found
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(GROWTHS), st.booleans())
-def test_each_cut_gains_most_and_no_allowed_one_is_left(seed, growth, limited):
-    ground = small_ground(seed, limited=limited)
+@given(st.integers(0, 10**6), st.sampled_from(GROWTHS), st.booleans(), st.booleans())
+def test_each_cut_gains_most_and_no_allowed_one_is_left(seed, growth, limited, empty):
+    ground = small_ground(seed, limited=limited, empty=empty)
     try:
         tree = grow_tree(ground, growth, loss_weight=0.5).tree
     except InfeasibleError:

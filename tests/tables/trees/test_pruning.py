@@ -13,8 +13,8 @@ from voile.tables.scoring.losses import Grouping, losses
 from voile.tables.trees.growing import grow_tree
 
 
-def grown_of(seed, growth, *, limited, loss_weight=0.5):
-    ground = small_ground(seed, limited=limited)
+def grown_of(seed, growth, *, limited, loss_weight=0.5, empty=False):
+    ground = small_ground(seed, limited=limited, empty=empty)
     try:
         return ground, grow_tree(ground, growth, loss_weight=loss_weight)
     except InfeasibleError:
@@ -35,6 +35,9 @@ def box_figures(ground, tree, loss_weight):
     counts, found = ground.counts, []
     for low, high in zip(*tree.bounds, strict=True):
         own = inside(ground, low, high)
+        if not counts.sample[own].any():
+            found.append((0.0, 0.0))
+            continue
         n, g = counts.sample[own].sum(), counts.population[own].sum()
         hidden = 0.0
         for j, unit in enumerate(ground.hidden_units):
@@ -56,9 +59,12 @@ def box_figures(ground, tree, loss_weight):
     st.sampled_from(GROWTHS),
     st.booleans(),
     st.sampled_from([0.0, 0.5, 1.0]),
+    st.booleans(),
 )
-def test_no_pruning_of_the_tree_costs_less_at_any_weight(seed, growth, limited, loss_weight):
-    ground, grown = grown_of(seed, growth, limited=limited, loss_weight=loss_weight)
+def test_no_pruning_of_the_tree_costs_less_at_any_weight(
+    seed, growth, limited, loss_weight, empty
+):
+    ground, grown = grown_of(seed, growth, limited=limited, loss_weight=loss_weight, empty=empty)
     assume(len(grown.tree.leaves) <= 14)
     figures = box_figures(ground, grown.tree, loss_weight)
     risk, loss = np.array(list(every_pruning(grown.tree.part, 0, figures))).T
@@ -70,15 +76,17 @@ def test_no_pruning_of_the_tree_costs_less_at_any_weight(seed, growth, limited, 
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(GROWTHS), st.booleans())
-def test_each_policy_scores_what_its_boxes_do(seed, growth, limited):
-    ground, grown = grown_of(seed, growth, limited=limited)
+@given(st.integers(0, 10**6), st.sampled_from(GROWTHS), st.booleans(), st.booleans())
+def test_each_policy_scores_what_its_boxes_do(seed, growth, limited, empty):
+    ground, grown = grown_of(seed, growth, limited=limited, empty=empty)
     counts = ground.counts
     for links in range(len(grown.risk)):
         tree = grown.tree.pruned(links)
         box = np.searchsorted(tree.leaves, tree.place(counts.codes))
-        n = np.bincount(box, counts.sample)
-        g = np.maximum(np.maximum(n, np.bincount(box, counts.population)), 1)
+        n, g = (
+            np.bincount(box, of, len(tree.leaves)) for of in (counts.sample, counts.population)
+        )
+        g = np.maximum(np.maximum(n, g), 1)
         low, high = (ends[tree.leaves] for ends in tree.bounds)
         values = tuple(
             (np.arange(size) >= a[:, None]) & (np.arange(size) <= b[:, None])
@@ -90,22 +98,24 @@ def test_each_policy_scores_what_its_boxes_do(seed, growth, limited):
         assert np.isclose(grown.distribution[links], exact["distribution"], atol=1e-9)
         assert np.isclose(grown.resolution[links], exact["resolution"], atol=1e-9)
         assert np.isclose(grown.ncp[links], exact["ncp"], atol=1e-9)
-        assert np.isclose(grown.largest[links], (1 / g).max())
-        assert np.isclose(grown.smallest[links], n.min())
+        assert np.isclose(grown.largest[links], (1 / g)[n > 0].max())
+        assert np.isclose(grown.smallest[links], n[n > 0].min())
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(GROWTHS))
-def test_every_policy_keeps_the_constraints_and_no_box_is_empty(seed, growth):
-    ground, grown = grown_of(seed, growth, limited=True)
+@given(st.integers(0, 10**6), st.sampled_from(GROWTHS), st.booleans())
+def test_every_policy_keeps_the_constraints_and_no_box_is_empty_unasked(seed, growth, empty):
+    ground, grown = grown_of(seed, growth, limited=True, empty=empty)
     rules, counts = ground.constraints, ground.counts
     assert (np.maximum(grown.smallest, 1) >= rules.k - 1e-9).all()
-    assert (grown.smallest > 0).all()
     assert (grown.largest <= rules.max_risk + 1e-9).all()
     for links in (0, len(grown.risk) // 2, len(grown.risk) - 1):
-        box = grown.tree.pruned(links).place(counts.codes)
+        tree = grown.tree.pruned(links)
+        box = tree.place(counts.codes)[counts.sample > 0]
+        assert empty or set(box) == set(tree.leaves)
         for one in ground.diversity:
-            held = np.array([one.counts[box == b].sum(0) for b in np.unique(box)])
+            own = one.counts[counts.sample > 0]
+            held = np.array([own[box == b].sum(0) for b in np.unique(box)])
             assert distinct_l(held) >= one.distinct
             assert entropy_l(held) >= one.entropy - 1e-9
             assert t_closeness(held, ordered=one.ordered) <= one.t + 1e-7
@@ -131,3 +141,12 @@ def test_pruning_all_links_leaves_what_costs_no_risk():
     assert np.isclose(grown.risk[-1], whole)
     assert (np.diff(grown.risk) <= 1e-12).all()
     assert (np.diff(grown.loss) >= -1e-12).all()
+
+
+def test_a_box_that_may_leave_others_empty_is_cut_back_to_its_records():
+    ground, grown = grown_of(0, GROWTHS[2], limited=False, empty=True)
+    sampled = ground.counts.sample > 0
+    box = grown.tree.place(ground.counts.codes[sampled])
+    low, high = (ends[box] for ends in grown.tree.bounds)
+    assert (low == high).all()
+    assert np.isclose(grown.loss[0], 0)

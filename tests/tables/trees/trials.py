@@ -12,7 +12,7 @@ from voile.tables.trees.ground import Diversity, Ground, Growth
 GROWTHS = (Growth(0.5, 0.5, 0.5), Growth(8.0, 1.0, 0.3, large=6.0), Growth(0.0, 0.0, 1.0))
 
 
-def small_ground(seed, *, sizes=(5, 2, 4), limited=True):
+def small_ground(seed, *, sizes=(5, 2, 4), limited=True, empty=False):
     """Make a table of a few people from a seed: fractions, people outside, sensitive values."""
     rng = np.random.default_rng(seed)
     cells = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1)
@@ -22,11 +22,11 @@ def small_ground(seed, *, sizes=(5, 2, 4), limited=True):
     kind = rng.integers(0, 3)  # a census, none, or a sampling fraction
     people = sample + rng.integers(0, 9, len(cells)) if kind == 0 else sample * (kind * 3.0 - 2)
     values = sample[:, None] * rng.dirichlet(np.full(3, 0.4), len(cells)).round(1)
-    constraints, diversity = Constraints(), ()
+    constraints, diversity = Constraints(empty_boxes=empty), ()
     if limited:
         k, risk = int(rng.integers(1, 4)), float(rng.choice([1.0, 0.3]))
         cuts = rng.random(sum(sizes) - len(sizes)) < 0.2
-        constraints = Constraints(k=k, max_risk=risk, forbidden=cuts)
+        constraints = Constraints(k=k, max_risk=risk, forbidden=cuts, empty_boxes=empty)
         diversity = (
             Diversity(values, distinct=int(rng.integers(1, 3)), t=float(rng.choice([0.4, 1.0]))),
             Diversity(values[:, ::-1], entropy=1.2, t=0.8, ordered=bool(rng.integers(0, 2))),

@@ -79,6 +79,7 @@ class Constraints:
     suppress : largest share of subjects that may be dropped because their group breaks one of
         the above, in [0, 1).
     required, forbidden : (n_bits,) bool, cuts that must stay, cuts that must go.
+    empty_boxes : whether a tree may leave boxes without a record of the sample.
     """
 
     k: int = 1
@@ -89,6 +90,7 @@ class Constraints:
     forbidden: NDArray[np.bool_] | None = None
     entropy_l: float = 1.0
     t_closeness: float = 1.0
+    empty_boxes: bool = False
 
     @property
     def for_trees(self) -> bool:

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 SLACK = 1e-9
 LARGEST_TABLE = 2**21
 SHORT = 2**15
+MOST_FIGURES = 2**27
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,7 @@ class Ground(Brief):
             start,
             np.array(self.nullable or [False] * len(sizes)),
             self.public and not self._factor,
+            rules.empty_boxes,
         )
 
     @cached_property
@@ -202,12 +204,18 @@ class Ground(Brief):
 
     @property
     def most_boxes(self) -> int:
-        """Boxes that a tree may have, those that are cut included."""
-        least = max(self.allowed().least_n, 0.0)
+        """Boxes that a tree may have, those that are cut included.
+
+        Where boxes may be empty, each of the others may be cut back at both ends of every column.
+        """
+        least, d = max(self.allowed().least_n, 0.0), len(self.counts.sizes)
         leaves = len(self._sampled)
         if least > 0:
             leaves = min(leaves, int(self.counts.subjects / least))
-        return 2 * max(leaves, 1) + 1
+        boxes = 2 * max(leaves, 1) + 1
+        if self.constraints.empty_boxes:
+            boxes = max(boxes, min(boxes * (4 * d + 1), MOST_FIGURES // (d + 5)))
+        return boxes
 
     def check(self) -> None:
         """Raise `InfeasibleError` where even one box of all breaks a constraint."""

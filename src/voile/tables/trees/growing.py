@@ -24,7 +24,7 @@ class Grown(Brief):
 
     risk, loss : (policies,) each, what the tree is pruned by.
     matches : expected ones, relative to the source's. distribution, resolution, ncp : see `losses`.
-    largest : largest 1 / g of a box. smallest : fewest subjects of a box.
+    largest : largest 1 / g of a box. smallest : fewest subjects of a box. Of boxes with records.
     """
 
     tree: Tree
@@ -67,6 +67,7 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
     distribution = np.clip(ground.own * ground.spread_unit + life.summed(spread), 0.0, 1.0)
     resolution = np.clip(life.summed(hidden), 0.0, 1.0)
     weighed = loss_weight * distribution + (1 - loss_weight) * resolution
+    n, g = figures[:, 0], figures[:, :2].max(axis=1)
     return Grown(
         tree,
         np.clip(life.summed(risk) if others[0] is None else life.rounded(risk), 0.0, 1.0),
@@ -75,8 +76,8 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
         distribution,
         resolution,
         np.clip(life.summed(wide), 0.0, 1.0),
-        1.0 / life.least(np.maximum(figures[:, :2].max(axis=1), 1.0)),
-        life.least(figures[:, 0]),
+        1.0 / life.least(np.where(n > 0, np.maximum(g, 1.0), np.inf)),
+        life.least(np.where(n > 0, n, np.inf)),
     )
 
 

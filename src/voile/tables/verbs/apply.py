@@ -34,7 +34,10 @@ from voile.tables.verbs.promises import Promise, promises_of
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.showing import AnyPublished, Showing, showing_of
 
-CONSTRAINTS = ("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress")
+CONSTRAINTS = (
+    *("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress"),
+    "empty_boxes",
+)
 BREAKS = {
     "l_diversity": "holds fewer values of",
     "entropy_l": "holds fewer effective values of",

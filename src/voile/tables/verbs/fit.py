@@ -312,6 +312,11 @@ def _check_method(options: FitOptions) -> None:
         raise RequestError(
             "a lower bound is proved for global policies alone", instead="take --family global"
         )
+    if options.empty_boxes and options.family == "global":
+        raise RequestError(
+            "boxes without a record are those of trees, and the policies asked for are global",
+            instead="take --family both or tree, or leave --empty-boxes out",
+        )
     if options.bisect_risk is not None and options.method != "bisect":
         raise RequestError(
             f"a risk to bisect for is given, and the method is {_named(options)}",
@@ -327,6 +332,7 @@ def _constraints(options: FitOptions) -> Constraints:
         options.suppress,
         entropy_l=options.entropy_l,
         t_closeness=options.t_closeness,
+        empty_boxes=options.empty_boxes,
     )
 
 

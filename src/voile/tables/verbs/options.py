@@ -118,6 +118,11 @@ class FitOptions(voile.release.options.FitOptions):
     suppress: float = Field(
         0.0, ge=0, lt=1, description="maximum share of subjects suppressed to meet these"
     )
+    empty_boxes: bool = Field(
+        False,
+        description="let trees leave boxes without a record: less is lost, and the release shows "
+        "which combinations nobody in it has",
+    )
     zip_column: str | None = Field(None, description="column of ZIP codes, for Safe Harbor")
     age_column: str | None = Field(None, description="column of ages, for Safe Harbor")
     vintage: Literal["population", "2000", "2010"] | None = Field(

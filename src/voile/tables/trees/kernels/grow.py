@@ -62,7 +62,8 @@ def grow(
         number, first, last, near, far = ahead[waiting]
         box = Box(first, last, lows[waiting].copy(), highs[waiting].copy(), figures[number])
         count(people, worth, start, box, near, far, scratch)
-        if last - first < 2 or box.figures[0] < 2 * allowed.least_n or made + 2 > most:
+        may_part = last - first > 1 and box.figures[0] >= 2 * allowed.least_n
+        if last == first or not (may_part or allowed.empty) or made + 2 > most:
             continue
         j, after = best_cut(people, worth, allowed, sensitive, box, scratch)
         if j < 0:

@@ -57,6 +57,7 @@ class Allowed(NamedTuple):
     nullable : (d,) bool, whether a column's last value is null.
     by_crowd : in a gap of the sample, cut where the population's density changes most; else cut
         in the middle.
+    empty : whether a cut may leave one side without a record.
     """
 
     least_n: float
@@ -65,6 +66,7 @@ class Allowed(NamedTuple):
     start: Ints
     nullable: NDArray[np.bool_]
     by_crowd: bool
+    empty: bool
 
 
 class Sensitive(NamedTuple):

@@ -50,6 +50,10 @@ def best_cut(
     if looks:
         show(people, box, sensitive, scratch)
     for j in range(len(box.low)):
+        if allowed.empty and box.low[j] < box.high[j]:
+            gain, value = best_of_edges(people, worth, allowed, box, scratch, j, best)
+            if gain > best:
+                best, column, after = gain, j, value
         if scratch.until[j + 1] - scratch.until[j] < 2:
             continue
         if looks:
@@ -129,6 +133,31 @@ def place_in_gap(a: int, b: int, j: int, box: Box, allowed: Allowed, scratch: Sc
     elif allowed.by_crowd and b > a + 1:
         c = where_density_changes(a, b, j, box, begin, scratch.crowd)
     return nearest_allowed(c, a, b, allowed.cuts[begin:end])
+
+
+@bare
+def best_of_edges(
+    people: People, worth: Worth, allowed: Allowed, box: Box, scratch: Scratch, j: int, best: float
+) -> tuple[float, int]:
+    """Return the gain of the best cut of column j that leaves one side empty, if it gains more."""
+    n, g, found = box.figures[0], box.figures[1], -1
+    spread = worth.spread if n > worth.large else worth.fine_spread
+    low, high, begin = box.low[j], box.high[j], allowed.start[j]
+    first, last = scratch.at[scratch.until[j]], scratch.at[scratch.until[j + 1] - 1]
+    for c in range(low, high):
+        if first <= c < last or not allowed.cuts[begin + c]:
+            continue
+        width = high - c if c < first else c - low + 1
+        kept = g
+        if people.factor == 0.0:
+            kept = g - scratch.crowd[begin + c] if c < first else scratch.crowd[begin + c]
+        if group_of(n, kept) < allowed.least_g:
+            continue
+        narrower = worth.log[high - low + 1] - worth.log[width]
+        gain = n * narrower * spread - worth.risk * (n / group_of(n, kept) - box.figures[2])
+        if gain > best:
+            best, found = gain, c
+    return (best, found) if found >= 0 else (-math.inf, -1)
 
 
 @bare
