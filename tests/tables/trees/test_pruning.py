@@ -61,9 +61,7 @@ def box_figures(ground, tree, loss_weight):
     st.sampled_from([0.0, 0.5, 1.0]),
     st.booleans(),
 )
-def test_no_pruning_of_the_tree_costs_less_at_any_weight(
-    seed, growth, limited, loss_weight, empty
-):
+def test_no_pruning_of_the_tree_costs_less_at_any_weight(seed, growth, limited, loss_weight, empty):
     ground, grown = grown_of(seed, growth, limited=limited, loss_weight=loss_weight, empty=empty)
     assume(len(grown.tree.leaves) <= 14)
     figures = box_figures(ground, grown.tree, loss_weight)
@@ -83,9 +81,7 @@ def test_each_policy_scores_what_its_boxes_do(seed, growth, limited, empty):
     for links in range(len(grown.risk)):
         tree = grown.tree.pruned(links)
         box = np.searchsorted(tree.leaves, tree.place(counts.codes))
-        n, g = (
-            np.bincount(box, of, len(tree.leaves)) for of in (counts.sample, counts.population)
-        )
+        n, g = (np.bincount(box, of, len(tree.leaves)) for of in (counts.sample, counts.population))
         g = np.maximum(np.maximum(n, g), 1)
         low, high = (ends[tree.leaves] for ends in tree.bounds)
         values = tuple(

@@ -51,8 +51,8 @@ class PublishedBoxes(Brief):
     ) -> PublishedBoxes:
         """Name the intervals of boxes by the values that released rows have.
 
-        `stands` (uncut boxes,) is the box of the pruned tree that the rows of each are released
-        in, -1 where it has none. People that are `counted` give marginals.
+        `stands` (uncut boxes,) is the box of the pruned tree that each is part of where rows of it
+        are released, else -1. People that are `counted` give marginals.
         """
         nodes = np.unique(stands[stands >= 0])
         low, high = (ends[nodes] for ends in policy.pruned.bounds)

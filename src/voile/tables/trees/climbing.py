@@ -24,8 +24,8 @@ def climb(
     Parameters
     ----------
     shown : (boxes,) which uncut boxes hold rows: others are not released, whatever they count.
-    is_allowed : whether the rows of these uncut boxes together may be one box. What it allows of
-        a box, it need not allow of a larger one.
+    is_allowed : whether these uncut boxes, of which some hold rows, may be one box together. What
+        it allows of a box, it need not allow of a larger one.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def climb(
             merged[box] = short[one] or short[one + 1]
         if merged[box] or (tree.part[box] < 0 and shown[box]):
             own = ordered[first[box] : last[box]]
-            short[box] = not is_allowed(own[shown[own]])
+            short[box] = not is_allowed(own)
     if short[0]:
         return None
     stands = np.arange(len(tree), dtype=np.int32)

@@ -42,6 +42,7 @@ from voile.tables.verbs.wording import (
     describe_matches,
     describe_risk,
     explain_choice,
+    explain_empty_boxes,
     format_expected,
     format_odds,
     is_default,
@@ -169,6 +170,8 @@ def _summary(
     row = tuple(f"{counts[name]:,}" for name in fates)
     titles = tuple(name.replace("_", " ") for name in fates)
     ledger = Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
+    if "empty_boxes" in data:
+        decided = (*decided, *explain_empty_boxes(data["empty_boxes"]))
     blocks = (
         Prose(three_sentences(data, figures, why, audience)),
         Figures(shown),

@@ -83,9 +83,29 @@ def report_data(
         data["after"] = _finite(space.disclosure(policy))
     if published is not None:
         if isinstance(published, PublishedBoxes):
-            data["boxes"], published = len(published.codebook.boxes), published.finest
+            data["boxes"] = len(published.codebook.boxes)
+            if space.constraints.empty_boxes:
+                data["empty_boxes"] = _empty_boxes(space, published)
+            published = published.finest
         data["strips"] = {"chosen": _published_strips(published), **data["strips"]}
     return data
+
+
+def _empty_boxes(space: PolicySpace, published: PublishedBoxes) -> dict[str, float]:
+    """Return what boxes without a released record hold of the population, where tables count it.
+
+    The share of its people, who are then proved not to be in the release, and of those of them
+    who are not in the sample, whom nothing was certified for.
+    """
+    if not space.population.known:
+        return {}
+    counts = space.counts
+    never = (published.codes_of(counts.codes) < 0).any(axis=1)
+    unseen = np.maximum(counts.population - counts.sample, 0.0)
+    return {
+        "people": float(counts.population[never].sum() / max(counts.population.sum(), 1.0)),
+        "unseen": float(unseen[never].sum() / max(unseen.sum(), 1.0)),
+    }
 
 
 def _shown(content: Content) -> dict[str, list[Any]]:

@@ -29,6 +29,7 @@ from voile.tables.recoding.recoder import Recoded
 from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.policy import TreePolicy
+from voile.tables.trees.tree import UNCUT
 
 SLACK = 1e-9
 Notes = TypeVar("Notes")
@@ -168,7 +169,8 @@ class ShownBoxes:
                 "even one group of all released rows breaks the kit's constraints",
                 instead="fit on this source",
             )
-        used = np.where(shown, stands, -1)[tree.leaves].astype(np.int32)
+        # a box without rows is still part of the one that has taken it in
+        used = np.where(np.isin(stands, stands[shown]), stands, UNCUT)[tree.leaves]
         seen = [counts > 0 for counts in notes.counts]
         counted = self._counted(notes) if self.marginals else None
         return PublishedBoxes.of(self.policy, seen, used, bounds=bounds, counted=counted)
@@ -193,7 +195,7 @@ class ShownBoxes:
 
 @dataclass(frozen=True)
 class _Allowed:
-    """Whether the rows of some uncut boxes together may be one box."""
+    """Whether some uncut boxes together may be one box."""
 
     showing: ShownBoxes
     notes: BoxNotes

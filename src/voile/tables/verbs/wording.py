@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from voile.release.choice import Choice
@@ -133,6 +133,30 @@ def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
     if len(single) > 1:
         return f"{said}; columns {listed(single)} are one group each"
     return said + "".join(f"; column {column} is one group" for column in single)
+
+
+def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
+    """Say what a tree costs whose boxes may be empty: shares of the population, where it is known.
+
+    >>> [*explain_empty_boxes({"people": 0.59, "unseen": 0.593})][0][:68]
+    'Boxes without a record were allowed. They lose less on paper, but 59'
+    """
+    yield (
+        "Boxes without a record were allowed. They lose less on paper, but "
+        + (
+            f"{share(of_people['people'])} of the population is proved not to be in the release, "
+            f"and {share(of_people['unseen'])} of the people who are not in the source would fall "
+            "into boxes for which nothing was certified."
+            if of_people
+            else "whoever is in none of the released boxes is proved not to be in the release, and "
+            "new people may fall into boxes for which nothing was certified: how many is not "
+            "known without a population."
+        )
+    )
+    yield (
+        "The ends of such boxes are values of records, and a risk that is estimated from the "
+        "release's own counts is too low."
+    )
 
 
 def count_beating(count: int) -> str:
