@@ -4,10 +4,30 @@ Every attack takes integer codes, not files: the number of the interval that a r
 or -1 where it is missing. None of them sees a kit.
 """
 
+from voile.tables.attack.absences import absences, outside
+from voile.tables.attack.downcoding import downcoding
+from voile.tables.attack.exact import Exact
+from voile.tables.attack.faces import faces
 from voile.tables.attack.inference import Cases, inference
 from voile.tables.attack.linkage import linkage
+from voile.tables.attack.minimality import Rules, Sensitives, minimality
 from voile.tables.attack.model import HitMiss
 from voile.tables.attack.records import Records
 from voile.tables.attack.singling_out import singling_out
 
-__all__ = ["Cases", "HitMiss", "Records", "inference", "linkage", "singling_out"]
+__all__ = [
+    "Cases",
+    "Exact",
+    "HitMiss",
+    "Records",
+    "Rules",
+    "Sensitives",
+    "absences",
+    "downcoding",
+    "faces",
+    "inference",
+    "linkage",
+    "minimality",
+    "outside",
+    "singling_out",
+]

@@ -53,7 +53,7 @@ class Possible(Brief):
             known = np.array([len(entry.values) for entry in column.entries], dtype=np.int64)
             first = np.cumsum(known) - known
             return cls(first, known, _missing(column, known), pa.array(values, pa.string()).take)
-        number, write = _numbering(column)
+        number, write = numbering(column)
         runs = [(0, -1) if e is None else (number(e[0]), number(e[1])) for e in _ends(column)]
         first, last = np.array(runs, dtype=np.int64).reshape(-1, 2).T
         known = last - first + 1
@@ -103,7 +103,7 @@ def widths(column: CodedColumn) -> NDArray[np.float64]:
     return np.maximum(reach, least)
 
 
-def _numbering(column: CodedColumn) -> tuple[Callable[[Any], int], Callable[[Ints], pa.Array]]:
+def numbering(column: CodedColumn) -> tuple[Callable[[Any], int], Callable[[Ints], pa.Array]]:
     """Return how a column's values are numbered, so that neighbours differ by 1, and written."""
     parser = column.parser
     if parser.kind == "decimal":

@@ -22,6 +22,7 @@ from voile.tables.attack import Cases, Records, inference, linkage, singling_out
 from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
+from voile.tables.verbs.attack_policy import PolicyAttacks
 from voile.tables.verbs.options import AttackOptions
 
 MISSING = -1
@@ -46,10 +47,13 @@ def attack(
     scene = Scene(release, truth, options)
     scene.check()
     found = []
-    linking, singling, inferring = streams(seed, "linkage", "singling out", "inference")
+    names = ("linkage", "singling out", "inference", "policy")
+    linking, singling, inferring, reading = streams(seed, *names)
     has_register = options.register_ is not None
     has_people = has_register or options.population is not None
-    step = Steps(progress, has_register + has_people + len(scene.sensitive))
+    on_policy = PolicyAttacks(scene).tasks
+    steps = has_register + has_people + len(scene.sensitive) + len(on_policy)
+    step = Steps(progress, steps)
     if has_register:
         step("linking")
         found.append(
@@ -87,6 +91,10 @@ def attack(
                 held_out=scene.cases_held_out(column),
             )
         )
+    for task, run in on_policy:
+        step(task)
+        evidence = run(reading)
+        found += [] if evidence is None else [evidence]
     return tuple(found)
 
 
@@ -245,9 +253,14 @@ class Scene:
         ]
         return Records(_beside(self.register_quasi.codes, columns), self.register_quasi.subject)
 
+    @property
+    def register_rows(self) -> pa.Table:
+        """The register's columns that the release has."""
+        return self._register
+
     @cached_property
-    def population(self) -> Records:
-        """The population table, a row for each of its people."""
+    def counted(self) -> tuple[pa.Table, NDArray[np.int64]]:
+        """The population table, and the people of each of its rows."""
         source = open_source(self.options.population)
         columns = [name for name in self.quasi if name in source.columns]
         if len(columns) < len(self.quasi) or self.options.people not in source.columns:
@@ -256,7 +269,12 @@ class Scene:
                 where=source.name,
             )
         table = source.read([*columns, self.options.people])
-        people = table.column(self.options.people).cast(pa.int64()).to_numpy()
+        return table, table.column(self.options.people).cast(pa.int64()).to_numpy()
+
+    @cached_property
+    def population(self) -> Records:
+        """The population table, a row for each of its people."""
+        table, people = self.counted
         codes = self.codebook.recode(table)
         distinct, place = np.unique(codes, axis=0, return_inverse=True)
         # Two of a group tell whether exactly one person fits as well as all of them would.
@@ -282,8 +300,18 @@ class Scene:
                 return table, self._numbers(table.column(self.person))
             own = -2 - self.true_rows.num_rows - np.arange(table.num_rows, dtype=np.int64)
             return table, own
-        rows = rows_held_out(self.release)
+        rows = self.rows_held_out
         return self.true_rows.take(pa.array(rows)), self.who[rows]
+
+    @cached_property
+    def rows_held_out(self) -> NDArray[np.int64]:
+        """The source's rows that were set aside before fitting."""
+        return rows_held_out(self.release)
+
+    @property
+    def held_out_rows(self) -> pa.Table:
+        """The cells of people who are not in the release."""
+        return self._control[0]
 
     def cases(self, column: str) -> Cases:
         return Cases(self.released, _coded(self.table.column(column), self._values(column)))

@@ -160,22 +160,22 @@ def _summary(
     )
     columns = listed([strip["column"] for strip in data["strips"]["chosen"]])
     whom = "the population" if data["population_known"] else "the source"
-    decided = (
+    decided = [
         f"The adversary is assumed to know the name, {columns} of everybody in {whom}, and links "
         f"every record. The population is {data['population']}.",
         f"The data holder chose this policy, {why}. The approver signs below.",
-    )
+    ]
     counts = private["counts"]
     fates = ("read", "released", "set_aside", "suppressed", "held_out")
     row = tuple(f"{counts[name]:,}" for name in fates)
     titles = tuple(name.replace("_", " ") for name in fates)
     ledger = Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
     if "empty_boxes" in data:
-        decided = (*decided, *explain_empty_boxes(data["empty_boxes"]))
+        decided += explain_empty_boxes(data["empty_boxes"])
     blocks = (
         Prose(three_sentences(data, figures, why, audience)),
         Figures(shown),
-        Prose(decided),
+        Prose(tuple(decided)),
         ledger,
     )
     return Section("summary", "In short", blocks, first=True)

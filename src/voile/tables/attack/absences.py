@@ -1,0 +1,83 @@
+"""Absences: name people who are not in the source, because no released group has room for them.
+
+The adversary holds the release, its codebook and a register of the population. Whoever is in none
+of the released boxes is not in the release, and not in the source either where no row was
+suppressed or set aside: nobody needs to be linked to say so. The tree's codebook lists boxes that
+released rows are in, and no others; a global policy's release shows as well which combinations of
+intervals it has. A tree that leaves no box empty has room for everybody, so that this proves
+nothing; with empty boxes it proves most of a population absent (Cohen, Attacks on
+deidentification's defenses, USENIX Security 2022, reads a release's gaps alike).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.tables.attack.records import MISSING, distinct_rows
+
+Bits = NDArray[np.bool_]
+Counted = NDArray[np.int64]
+
+
+def outside(codes: NDArray[np.int32], released: NDArray[np.int32]) -> Bits:
+    """Say which rows of codes are in no released group; one that lacks a value may be in any.
+
+    >>> released = np.array([[0, 0], [1, 1]], np.int32)
+    >>> outside(np.array([[0, 0], [0, 1], [0, -1]], np.int32), released).tolist()
+    [False, True, False]
+    """
+    _, place = distinct_rows(np.concatenate([released, codes]))
+    own = np.isin(place[len(released) :], place[: len(released)])
+    return np.asarray(~own & (codes > MISSING).all(axis=1))
+
+
+def absences(
+    claimed: Bits, apart: Bits, people: Counted, present: Counted, *, columns: Sequence[str]
+) -> Evidence:
+    """Claim that people are not in the source, and count by truth.
+
+    Parameters
+    ----------
+    claimed, apart : (entries,) whether an entry of the register is in no released group, and
+        whether one of its values alone is in no released interval.
+    people, present : (entries,) people of each entry, and those of them who are in the source.
+
+    Returns
+    -------
+    The people proved absent, of all (baseline: those whom a single column's intervals leave out);
+    and the claims that are true (baseline: claiming it of anybody). Exact.
+    """
+    everybody, absent = int(people.sum()), int((people - present).sum())
+    of_claims, true = int(people[claimed].sum()), int((people - present)[claimed].sum())
+    alone = int((people - present)[apart].sum())
+    return Evidence(
+        attack="absences",
+        heading="inference",
+        story=Note(
+            "The adversary looks up which people of the register are in none of the released "
+            "groups of {columns}, and claims that they are not in the source. Success is a true "
+            "claim: to be a patient, or not to be one, can itself be sensitive.",
+            {"columns": ", ".join(columns)},
+        ),
+        knows=tuple(columns),
+        findings=(
+            Finding(
+                "people shown to be absent from the source",
+                Rate(true, everybody),
+                baseline=Rate(alone, everybody),
+                meaning="Of all people of the register, those in no released group who are truly "
+                "absent. Baseline: those whom the intervals of one column alone leave out.",
+            ),
+            Finding(
+                "claims of absence that are true",
+                Rate(true, of_claims),
+                baseline=Rate(absent, everybody),
+                meaning="Of the people in no released group, those who are absent. Baseline: the "
+                "share of the register that is absent. Suppressed people make a claim false.",
+            ),
+        ),
+    )

@@ -1,0 +1,83 @@
+"""Downcoding: recover finer values from boxes that k alone would have cut, but did not.
+
+The adversary knows that the tree was grown to lose least, under k and nothing else. A box of n
+people, 2 k or more, was not cut: so in every column no cut leaves k people on both sides. Then at
+least n - 2 (k - 1) of its people share one exact value of that column, for fewer than k are below
+it and fewer than k above. She names the value: the one that most people of the population have,
+within the box (Cohen, Attacks on deidentification's defenses, USENIX Security 2022, undoes
+hierarchical generalisation from the same minimality).
+
+Assumed in her favour: that nothing was pruned for less risk. Where it was, a box may be uncut for
+that alone, and the share that she claims is too high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.tables.attack.exact import Exact
+
+Floats = NDArray[np.float64]
+
+
+def downcoding(
+    people: Exact,
+    register: Exact,
+    weights: NDArray[np.int64],
+    *,
+    least: int,
+    columns: Sequence[str],
+) -> Evidence:
+    """Name one exact value for all people of each box that k would have cut.
+
+    `weights` (entries,) are the people of each entry of the register. Where the population's share
+    of the value is as large as what minimality implies, nothing is learnt, and nothing claimed.
+    Exact. Cost: O(rows x columns x log rows).
+    """
+    right: list[float] = []
+    expected: list[float] = []
+    trials: list[int] = []
+    for group in np.unique(people.group[people.group >= 0]).tolist():
+        own = people.places[people.group == group]
+        theirs = register.group == group
+        n = len(own)
+        if n < 2 * least or not theirs.any():
+            continue
+        for values, known in zip(own.T, register.places[theirs].T, strict=True):
+            counted = np.bincount(known[known >= 0], weights[theirs][known >= 0])
+            share = counted.max(initial=0.0) / max(counted.sum(), 1.0)
+            if 0 < share < 1 - 2 * (least - 1) / n:
+                right.append(float((values == counted.argmax()).sum()))
+                expected.append(share * n)
+                trials.append(n)
+    return Evidence(
+        attack="downcoding",
+        heading="inference",
+        story=Note(
+            "The adversary knows that only k = {least} keeps a box from being cut. A box of twice "
+            "as many people that was not cut must hold one value of each column that all but a few "
+            "of its people share, and the adversary names the one most frequent in the population. "
+            "Success is a person who has it.",
+            {"least": least},
+        ),
+        knows=tuple(columns),
+        findings=(
+            Finding(
+                "exact values named in boxes that k would have cut",
+                Rate.clustered(right, trials),
+                baseline=Rate.clustered(expected, trials),
+                meaning="Baseline: the share of the population, within the box, that has the value "
+                "named. Only what exceeds it follows from the cuts that are missing.",
+            ),
+        ),
+        notes=(
+            Note(
+                "The policy is taken to be that of least loss. Where it was pruned for less risk, "
+                "boxes are uncut for that alone, and the adversary is misled."
+            ),
+        ),
+    )

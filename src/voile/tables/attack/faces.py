@@ -1,0 +1,84 @@
+"""Faces: read off the ends of boxes which exact values their people have, or lack.
+
+A box of a tree ends where a cut was made. If cuts stood against records, each end would be the
+value of somebody in the box, and its label would publish the exact least and greatest values
+(as R-tree anonymisation does: boxes as narrow as their records). If they stood in gaps of the
+sample, no record would have that value. The adversary reads the ends of every released interval
+that is wider than one value and claims that a record of the box has the end's value. Where cuts
+follow a rule that looks at the sample only for where a gap is, the claim is right about as often
+as for any other value of the interval. More often: ends are records. Less often: they are gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.evidence import Evidence, Finding, Note, Rate
+
+Ints = NDArray[np.int64]
+
+
+def faces(
+    box: Ints,
+    numbers: Ints,
+    spans: Ints,
+    inner: NDArray[np.bool_],
+    *,
+    columns: Sequence[str],
+    rng: np.random.Generator,
+) -> Evidence:
+    """Claim that the ends of boxes are values of their records, and count by truth.
+
+    Parameters
+    ----------
+    box, numbers : (rows,) and (rows, columns), the box of each released row and its exact values,
+        numbered so that neighbours differ by 1.
+    spans : (boxes, columns, 2) first and last value of each box, in the same numbers.
+    inner : (boxes, columns, 2) whether that end is a cut, and not the end of what is released.
+
+    Returns
+    -------
+    Claims that are right, of cuts that end an interval of two values and more; baseline: the
+    same of another value of the interval, drawn at random. Exact but for the draw.
+    """
+    wide = spans[:, :, 1] > spans[:, :, 0]
+    at = np.argwhere(inner & wide[:, :, None])
+    one, column, side = at.T
+    first, last = spans[one, column].T
+    ends = spans[one, column, side]
+    others = first + 1 - side + np.floor(rng.random(len(at)) * (last - first)).astype(np.int64)
+    held = _held(box, numbers)
+    found, drawn = (
+        [(b, j, v) in held for b, j, v in zip(one.tolist(), column.tolist(), values, strict=True)]
+        for values in (ends.tolist(), others.tolist())
+    )
+    return Evidence(
+        attack="faces",
+        heading="inference",
+        story=Note(
+            "The adversary reads the ends of the boxes of {columns} and claims that a person in "
+            "the box has the exact value at the end. Success is a value that somebody in the box "
+            "has.",
+            {"columns": ", ".join(columns)},
+        ),
+        knows=tuple(columns),
+        findings=(
+            Finding(
+                "ends of boxes that are a person's value",
+                Rate.by_subject(found, one.tolist()),
+                baseline=Rate.by_subject(drawn, one.tolist()),
+                meaning="Baseline: another value of the same interval, at random. More than it: "
+                "boxes end at records. Less: boxes end in gaps, at values that nobody in them has.",
+            ),
+        ),
+    )
+
+
+def _held(box: Ints, numbers: Ints) -> set[tuple[int, int, int]]:
+    """Return each (box, column, value) that a released row has."""
+    rows, d = numbers.shape
+    every = np.column_stack([np.repeat(box, d), np.tile(np.arange(d), rows), numbers.reshape(-1)])
+    return set(map(tuple, np.unique(every, axis=0).tolist()))

@@ -1,0 +1,344 @@
+"""Minimality: infer sensitive values from the cuts that the policy does not have.
+
+The adversary knows the algorithm: it cuts wherever a cut lowers the loss and keeps the
+constraints, which the manifest states. She knows the exact quasi-identifiers of everybody in the
+release, from a register, but not the sensitive values. So she knows which further cuts would have
+left k people on both sides. None was made, so each would have broken l-diversity or t-closeness:
+in every one of them some side holds too few values, or too uneven ones. Of all the ways to hand a
+group's released sensitive values to its people, only those remain that break the rule in each of
+these cuts (Wong, Fu, Wang, Pei: Minimality attack in privacy preserving data publishing, VLDB
+2007). Without the inference all ways are equally likely, and everybody's chances are the group's.
+
+Assumed in her favour: that the policy was the one of least loss. Where it was pruned further for
+less risk, a cut may be missing for that alone, and she is misled. She allows for it by a small
+doubt of each cut.
+
+A tree's cut divides one group. A global policy's divides all groups at once, and one that breaks
+the rule in any of them is not made: of each group she reckons with the chance that others did it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.report.wording import listed
+from voile.tables.attack.exact import Exact, Places
+from voile.tables.trees.kernels.inputs import Sensitive
+from voile.tables.trees.kernels.worlds import chance_of_breaking, drawn_worlds, possible_worlds
+
+Floats = NDArray[np.float64]
+Bits = NDArray[np.bool_]
+
+DOUBT = 1e-3
+"""Chance that a cut is missing for another reason than the rule."""
+SURE = 0.9
+MOST_CUTS, MOST_GROUPS = 48, 300
+DRAWS, ENOUGH = 20_000, 100.0
+"""Worlds drawn, of any order; and the number of equal weight that they must be worth."""
+CHAINS, STEPS = 24, 60
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the manifest promises of every group: k people, and values of a sensitive column.
+
+    least : people of a group, at least. distinct, entropy : l of distinct and of entropy
+    l-diversity. t, ordered : the largest distance from everybody, ordered for numbers.
+    """
+
+    least: int = 1
+    distinct: float = 1.0
+    entropy: float = 1.0
+    t: float = 1.0
+    ordered: bool = False
+
+    @property
+    def are_diverse(self) -> bool:
+        """Whether anything is asked of the sensitive column."""
+        return self.distinct > 1 or self.entropy > 1 or self.t < 1
+
+    def of(self, values: NDArray[np.int64]) -> Sensitive:
+        """Return the rules as kernels read them, `values` being everybody's."""
+        none = np.zeros(0, dtype=np.int64)
+        whole = np.bincount(values).astype(np.float64)
+        return Sensitive(
+            none,
+            none,
+            np.zeros(0),
+            np.array([0, len(whole)], dtype=np.int64),
+            np.array([float(self.distinct)]),
+            np.array([math.log(self.entropy)]),
+            np.array([float(self.t)]),
+            np.array([self.ordered]),
+            whole,
+        )
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Cuts that a group does not have, though k people would be on both sides.
+
+    column, after : (cuts,) which column is divided after which place. number : (cuts,) which of
+    the policy's cuts each is: one of a global policy divides several groups.
+    """
+
+    column: NDArray[np.int64]
+    after: NDArray[np.int64]
+    number: NDArray[np.int64]
+
+    def above(self, places: Places) -> Bits:
+        """Return (cuts, people) who would be on the upper side."""
+        return np.greater(places[:, self.column].T, self.after[:, None])
+
+
+def cuts_of_tree(people: Exact, least: int) -> dict[int, Cuts]:
+    """Return, by group, the cuts of it alone that leave `least` people on both sides."""
+    found, number = {}, 0
+    for group in np.unique(people.group[people.group >= 0]).tolist():
+        own = people.places[people.group == group]
+        if len(own) >= 2 * least:
+            cuts = [
+                (column, after)
+                for column in range(own.shape[1])
+                for after in np.unique(own[:, column])[:-1].tolist()
+                if least <= (own[:, column] > after).sum() <= len(own) - least
+            ]
+            chosen = _evenest(own, cuts)
+            if chosen:
+                column, after = np.array(chosen, dtype=np.int64).T
+                numbers = np.arange(number, number + len(chosen))
+                found[group] = Cuts(column, after, numbers)
+                number += len(chosen)
+    return found
+
+
+def _evenest(own: Places, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the cuts that divide people most evenly, one of those that divide them alike."""
+    sides: dict[bytes, tuple[float, tuple[int, int]]] = {}
+    for column, after in cuts:
+        above = own[:, column] > after
+        alike = min(above.tobytes(), (~above).tobytes())
+        sides.setdefault(alike, (abs(above.mean() - 0.5), (column, after)))
+    return [cut for _, cut in sorted(sides.values())[:MOST_CUTS]]
+
+
+def cuts_of_all(people: Exact, least: int) -> dict[int, Cuts]:
+    """Return, by group, the cuts of all groups at once that leave `least` people in each part."""
+    known = people.group >= 0
+    places, group = people.places[known], people.group[known]
+    whole, found = np.bincount(group), list[tuple[int, int, int, int]]()
+    number = 0
+    for column in range(places.shape[1]):
+        for after in np.unique(places[:, column])[:-1].tolist():
+            above = np.bincount(group[places[:, column] > after], minlength=len(whole))
+            divided = np.flatnonzero((above > 0) & (above < whole))
+            parts = np.minimum(above, whole - above)[divided]
+            if len(divided) and parts.min() >= least:
+                found += [(one, column, after, number) for one in divided.tolist()]
+                number += 1
+    rows = np.array(found, dtype=np.int64).reshape(-1, 4)
+    return {one: Cuts(*rows[rows[:, 0] == one, 1:].T) for one in np.unique(rows[:, 0]).tolist()}
+
+
+@dataclass(frozen=True)
+class Sensitives:
+    """One sensitive column: the value of each person, >= 0, and what is promised of every group."""
+
+    values: NDArray[np.int64]
+    rules: Rules
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What the adversary believes of the people of one group: (people, values), rows sum to 1."""
+
+    group: int
+    people: NDArray[np.intp]
+    chances: Floats
+
+
+def beliefs(
+    people: Exact,
+    columns: Sequence[Sensitives],
+    which: int,
+    cuts: Mapping[int, Cuts],
+    rng: np.random.Generator,
+) -> list[Belief]:
+    """Return what missing cuts make the adversary believe of one column, of the groups they divide.
+
+    Of a group's people the values count, not who has which: that is what she infers. At most 300
+    groups, drawn at random. Cost: O(people x cuts x values) a group.
+    """
+    groups = np.array(sorted(cuts), dtype=np.int64)
+    groups = np.sort(rng.permutation(groups)[:MOST_GROUPS])
+    elsewhere = _chances_elsewhere(people, columns, which, cuts, rng)
+    values, rules = columns[which].values, columns[which].rules.of(columns[which].values)
+    found = []
+    for group in groups.tolist():
+        own, doubt = np.flatnonzero(people.group == group), np.maximum(elsewhere[group], DOUBT)
+        tells = np.argsort(doubt, kind="stable")[:MOST_CUTS]
+        tells = tells[doubt[tells] < 1 - DOUBT]
+        if len(tells):
+            above = np.ascontiguousarray(cuts[group].above(people.places[own])[tells])
+            counted = _counted(values[own], above, doubt[tells], rules, rng)
+            found.append(Belief(group, own, counted / counted.sum(axis=1, keepdims=True)))
+    return found
+
+
+def _counted(
+    values: NDArray[np.int64],
+    above: Bits,
+    doubt: Floats,
+    rules: Sensitive,
+    rng: np.random.Generator,
+) -> Floats:
+    """Weigh who has which value over worlds: drawn where these suffice, else sought by steps."""
+    seeds = rng.integers(2**31, size=CHAINS + 1).tolist()
+    drawn, worth = drawn_worlds(values, above, doubt, rules, DRAWS, seeds[0])
+    if worth >= ENOUGH:
+        return drawn
+    steps = STEPS * len(values)
+    chains = (possible_worlds(values, above, doubt, rules, steps, s) for s in seeds[1:])
+    return np.asarray(np.sum(list(chains), axis=0))
+
+
+def _chances_elsewhere(
+    people: Exact,
+    columns: Sequence[Sensitives],
+    which: int,
+    cuts: Mapping[int, Cuts],
+    rng: np.random.Generator,
+) -> dict[int, Floats]:
+    """Return, by group, how likely each of its cuts breaks a rule elsewhere.
+
+    In another group that it divides, or of another sensitive column.
+    """
+    numbers = np.concatenate([np.zeros(0, np.int64), *(one.number for one in cuts.values())])
+    if len(np.unique(numbers)) == len(numbers) and len(columns) == 1:
+        return {group: np.zeros(len(one.number)) for group, one in cuts.items()}
+    kept = np.zeros(numbers.max(initial=-1) + 1)  # log of the chance that a cut breaks nothing
+    own_kept = {group: np.zeros(len(one.number)) for group, one in cuts.items()}
+    for at, column in enumerate(columns):
+        rules = column.rules.of(column.values)
+        for group, one in cuts.items():
+            own = np.flatnonzero(people.group == group)
+            above = np.ascontiguousarray(one.above(people.places[own]))
+            seed = int(rng.integers(2**31))
+            chance = chance_of_breaking(column.values[own], above, rules, DRAWS // 50, seed)
+            keeps = np.log1p(-np.minimum(chance, 1 - DOUBT / DRAWS))
+            np.add.at(kept, one.number, keeps)
+            if at == which:
+                own_kept[group] = keeps
+    return {
+        group: np.asarray(1 - np.exp(kept[one.number] - own_kept[group]))
+        for group, one in cuts.items()
+    }
+
+
+def minimality(
+    people: Exact,
+    columns: Sequence[Sensitives],
+    which: int,
+    *,
+    known: Sequence[str],
+    sensitive: str,
+    is_tree: bool,
+    rng: np.random.Generator,
+    held_out: tuple[Exact, NDArray[np.int64]] | None = None,
+) -> Evidence:
+    """Guess a sensitive column from the cuts that the policy does not have.
+
+    Guesses that are right, of people in groups that a missing cut divides, against guesses from
+    what their group shows (baseline); the same of people who are in such a group and were never
+    released (control): what is guessed of them is knowledge about the group's parts. And the
+    claims of which she is 90% sure.
+    """
+    least = columns[which].rules.least
+    cuts = (cuts_of_tree if is_tree else cuts_of_all)(people, least)
+    found = beliefs(people, columns, which, cuts, rng)
+    values = columns[which].values
+    right, before, sure, shown = [], [], [], []
+    for one in found:
+        own = values[one.people]
+        shares = np.bincount(own, minlength=one.chances.shape[1]) / len(own)
+        guess, blind = _guesses(one.chances, rng), _guesses(np.tile(shares, (len(own), 1)), rng)
+        claims = one.chances.max(axis=1) >= max(SURE, float(shares.max()) + DOUBT)
+        right.append(guess == own)
+        before.append(blind == own)
+        sure.append((guess == own)[claims])
+        shown.append(shares[guess[claims]])
+    control = None if held_out is None else _control(people, found, cuts, *held_out, rng)
+    return Evidence(
+        attack="minimality",
+        heading="inference",
+        story=Note(
+            "The adversary knows the algorithm, its constraints, and the exact {columns} of "
+            "everybody in the release, and so which further cuts would leave {least} people or "
+            "more on both sides. None was made: each must break the rule on {sensitive}. Of all "
+            "ways to hand a group's values to its people, only those that explain this remain. "
+            "Success is a guess that is true of the person.",
+            {"columns": listed(known), "least": least, "sensitive": sensitive},
+        ),
+        knows=tuple(known),
+        findings=(
+            Finding(
+                f"{sensitive} guessed correctly from missing cuts",
+                _rate(right),
+                baseline=_rate(before),
+                control=control,
+                meaning="People in groups that a missing cut divides. Baseline: the same people, "
+                "guessed by what their group shows; only what exceeds it follows from the cuts.",
+            ),
+            Finding(
+                f"{sensitive} claimed at 90% from missing cuts",
+                _rate(sure),
+                baseline=_rate(shown),
+                meaning="The same of those of whom the missing cuts make the adversary 90% sure. "
+                "Baseline: the share of their group that has the claimed value.",
+            ),
+        ),
+        notes=(
+            Note(
+                "The adversary is taken to know exactly who is in the release, and the policy to "
+                "be that of least loss. Where it was pruned for less risk, cuts are missing for "
+                "that alone, and the adversary is misled."
+            ),
+        ),
+    )
+
+
+def _guesses(chances: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the likeliest value of each person, one of several at random."""
+    return np.asarray(np.argmax(chances + rng.random(chances.shape) * 1e-9, axis=1))
+
+
+def _rate(hits: Sequence[NDArray[Any]]) -> Rate:
+    """Return the rate of guesses that come group by group, where they hang together."""
+    return Rate.clustered([float(one.sum()) for one in hits], [len(one) for one in hits])
+
+
+def _control(
+    people: Exact,
+    found: Sequence[Belief],
+    cuts: Mapping[int, Cuts],
+    others: Exact,
+    values: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> Rate:
+    """Guess for people who were never released what is believed of those on the same sides."""
+    hits = []
+    for one in found:
+        own = np.flatnonzero(others.group == one.group)
+        if len(own):
+            theirs = cuts[one.group].above(people.places[one.people])
+            differ = (cuts[one.group].above(others.places[own]).T[:, :, None] != theirs).sum(axis=1)
+            alike = (differ == differ.min(axis=1, keepdims=True)).astype(np.float64)
+            hits.append(_guesses(alike @ one.chances, rng) == values[own])
+    return _rate(hits)

@@ -1,0 +1,317 @@
+"""What the policy itself gives away: which of its attacks apply to a release, and what each takes.
+
+The adversary of these attacks reads the codebook and the constraints that the manifest states, and
+knows the algorithm. Nothing here is read from a kit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence
+from voile.tables.attack import (
+    Exact,
+    Rules,
+    Sensitives,
+    absences,
+    downcoding,
+    faces,
+    minimality,
+    outside,
+)
+from voile.tables.attack.records import distinct_rows
+from voile.tables.domains.domain import encode_cells
+from voile.tables.domains.parser import NotInKind
+from voile.tables.people.combinations import MOST_DECIMALS, value_order
+from voile.tables.recoding.boxes import BoxCodebook
+from voile.tables.recoding.codebook import CodedColumn
+from voile.tables.recoding.possible import Possible, numbering
+
+if TYPE_CHECKING:
+    from voile.tables.verbs.attack import Scene
+
+Places = NDArray[np.int32]
+NOWHERE = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyAttacks:
+    """The attacks that apply to a release, for what the adversary is said to hold."""
+
+    scene: Scene
+
+    @cached_property
+    def constraints(self) -> dict[str, Any]:
+        """What the manifest states."""
+        return dict(self.scene.release.public["constraints"])
+
+    @property
+    def is_tree(self) -> bool:
+        return isinstance(self.scene.codebook, BoxCodebook)
+
+    @cached_property
+    def least(self) -> int:
+        """People whom any group holds, by k and by the largest risk."""
+        of_risk = math.ceil(1 / float(self.constraints["max_risk"]) - 1e-9)
+        return max(int(self.constraints["k"]), of_risk)
+
+    @cached_property
+    def diverse(self) -> list[str]:
+        """The sensitive columns that something is promised of."""
+        types = self.scene.table.schema
+        counted = [c for c in self.scene.sensitive if not pa.types.is_floating(types.field(c).type)]
+        return counted if self._rules().are_diverse else []
+
+    def _rules(self, *, ordered: bool = False) -> Rules:
+        """Return what is promised of every group, values being numbers or not."""
+        names = ("l_diversity", "entropy_l", "t_closeness")
+        distinct, entropy, t = (float(self.constraints.get(name, 1)) for name in names)
+        return Rules(self.least, distinct, entropy, t, ordered)
+
+    @cached_property
+    def one_row_each(self) -> bool:
+        """Whether no person has several rows: else what k counts is not rows."""
+        who = self.scene.released.subject
+        return len(np.unique(who)) == len(who)
+
+    @property
+    def reads_missing_cuts(self) -> bool:
+        """Whether a missing cut says something: nothing was suppressed in its place."""
+        return self.one_row_each and not (self.constraints["suppress"] and not self.is_tree)
+
+    @cached_property
+    def tasks(self) -> list[tuple[str, Callable[[np.random.Generator], Evidence | None]]]:
+        """Each attack that applies, by what it is called while it runs."""
+        found: list[tuple[str, Callable[[np.random.Generator], Evidence | None]]] = []
+        options = self.scene.options
+        if options.register_ is not None or options.population is not None:
+            found.append(("looking for absences", lambda _: self.absences()))
+            if self.is_tree and self.reads_missing_cuts and not self.diverse and self.least > 1:
+                found.append(("naming values of uncut boxes", lambda _: self.downcoding()))
+        if self.is_tree:
+            found.append(("reading faces", self.faces))
+        if self.reads_missing_cuts:
+            for column in self.diverse:
+                task = f"inferring {column} from missing cuts"
+                found.append((task, partial(self.minimality, column)))
+        return found
+
+    def absences(self) -> Evidence:
+        """Name people of the register, or of the population, who are not in the source."""
+        scene, codebook = self.scene, self.scene.codebook
+        table, weights, who = self._everybody
+        codes = codebook.recode(table) if who is None else scene.register_quasi.codes
+        claimed = outside(codes, scene.released.codes)
+        sourced = np.delete(np.arange(len(scene.who)), scene.rows_held_out)
+        if who is not None:
+            present = np.isin(who, scene.who[sourced]).astype(np.int64)
+        else:
+            present = _present(table, weights, scene.true_rows.take(pa.array(sourced)), scene.quasi)
+        apart = np.zeros(len(codes), dtype=np.bool_)
+        for column in codebook.columns:
+            if column.column in table.column_names:
+                held, place = column.membership(
+                    table.column(column.column), blank_is_unknown=who is not None
+                )
+                apart |= np.asarray(~held.any(axis=0))[place]
+        return absences(claimed, apart, weights, present, columns=scene.quasi)
+
+    @cached_property
+    def _everybody(self) -> tuple[pa.Table, NDArray[np.int64], NDArray[np.int64] | None]:
+        """Rows of the population, the people of each, and who they are where that is known."""
+        if self.scene.options.register_ is not None:
+            table = self.scene.register_rows
+            people = np.ones(table.num_rows, dtype=np.int64)
+            return table, people, self.scene.register_quasi.subject
+        table, people = self.scene.counted
+        return table, people, None
+
+    def downcoding(self) -> Evidence | None:
+        """Name exact values of boxes that k would have cut."""
+        table, weights, _ = self._everybody
+        if not set(self.scene.quasi) <= set(table.column_names):
+            return None
+        people, register = self._exact(self._released_cells, table)
+        if not people.places.shape[1]:
+            return None
+        return downcoding(people, register, weights, least=self.least, columns=self.scene.quasi)
+
+    def faces(self, rng: np.random.Generator) -> Evidence | None:
+        """Read the ends of boxes."""
+        codebook = self.scene.codebook
+        assert isinstance(codebook, BoxCodebook)
+        boxes = np.array(codebook.boxes, dtype=np.int32).reshape(-1, len(codebook.columns))
+        numbers, spans, inner, names = [], [], [], []
+        for column, own in zip(codebook.columns, boxes.T, strict=True):
+            read = _spans(column)
+            if read is not None:
+                numbers.append(_numbers(column, self._released_cells.column(column.column)))
+                spans.append(read[0][own])
+                inner.append(read[1][own])
+                names.append(column.column)
+        if not names or not len(boxes):
+            return None
+        _, place = distinct_rows(np.concatenate([boxes, self.scene.released.codes]))
+        box = np.empty(place.max() + 1, dtype=np.int64)
+        box[place[: len(boxes)]] = np.arange(len(boxes))
+        return faces(
+            box[place[len(boxes) :]],
+            np.column_stack(numbers),
+            np.stack(spans, axis=1),
+            np.stack(inner, axis=1),
+            columns=names,
+            rng=rng,
+        )
+
+    def minimality(self, column: str, rng: np.random.Generator) -> Evidence | None:
+        """Infer a sensitive column from missing cuts."""
+        scene = self.scene
+        control = scene.held_out_rows
+        released, others = self._exact(self._released_cells, control)
+        if not released.places.shape[1]:
+            return None
+        coded = [self._sensitive(name, control) for name in self.diverse]
+        which = self.diverse.index(column)
+        return minimality(
+            released,
+            [one for one, _ in coded],
+            which,
+            known=scene.quasi,
+            sensitive=column,
+            is_tree=self.is_tree,
+            rng=rng,
+            held_out=(others, coded[which][1]) if control.num_rows else None,
+        )
+
+    @cached_property
+    def _released_cells(self) -> pa.Table:
+        """The source's cells of the released rows."""
+        return self.scene.true_rows.take(pa.array(self.scene.rows))
+
+    def _exact(self, *tables: pa.Table) -> list[Exact]:
+        """Return the exact values of rows, of the columns whose order is public."""
+        codebook, own = self.scene.codebook, []
+        for column in codebook.columns:
+            placed = places(column, [table.column(column.column) for table in tables])
+            if placed is not None:
+                own.append(placed)
+        released, ids = distinct_rows(self.scene.released.codes)
+        groups = [
+            ids.astype(np.int64),
+            *(_groups(codebook.recode(t), released) for t in tables[1:]),
+        ]
+        none = [np.zeros((table.num_rows, 0), dtype=np.int32) for table in tables]
+        stacked = [np.column_stack(one) for one in zip(*own, strict=True)] if own else none
+        return [Exact(p, g) for p, g in zip(stacked, groups, strict=True)]
+
+    def _sensitive(self, name: str, control: pa.Table) -> tuple[Sensitives, NDArray[np.int64]]:
+        """Number a sensitive column's values, numbers in their order, in release and control."""
+        columns = [self.scene.table.column(name), control.column(name)]
+        cells = [encode_cells(column) for column in columns]
+        texts = [[None if c is None else str(c) for c in own] for own, _ in cells]
+        every = list(dict.fromkeys([*texts[0], *texts[1]]))
+        order, ordered = value_order(every)
+        rank = {every[at]: n for n, at in enumerate(order.tolist())}
+        values, others = (
+            np.array([rank[t] for t in own], dtype=np.int64)[place]
+            for own, (_, place) in zip(texts, cells, strict=True)
+        )
+        return Sensitives(values, self._rules(ordered=ordered)), others
+
+
+def places(column: CodedColumn, cells: Sequence[pa.ChunkedArray]) -> list[Places] | None:
+    """Number the cells of several tables alike, in the order in which the column can be cut.
+
+    Numbers, dates and codes have their own; names are cut by how many rows of the first table have
+    them, most first, which everybody knows who knows all rows. Null comes last. None where the
+    column is put into bins, whose edges are not public.
+    """
+    parser, read, counted = column.parser, [], Counter[Any]()
+    for number, one in enumerate(cells):
+        raw, place = encode_cells(one)
+        values = [_value(parser, cell) for cell in raw]
+        read.append((values, place))
+        if number == 0:
+            for at, many in enumerate(np.bincount(place, minlength=len(raw)).tolist()):
+                counted[values[at]] += many
+    known = {value for values, _ in read for value in values if value is not None}
+    if parser.kind == "decimal" and len(known) > MOST_DECIMALS:
+        return None
+    if parser.is_scale or all(str(value).isdigit() for value in known):
+        order = sorted(known)
+    else:
+        order = sorted(known, key=lambda value: (-counted[value], value))
+    rank = {value: n for n, value in enumerate([*order, None])}
+    return [
+        np.array([rank[value] for value in values], dtype=np.int32)[place] for values, place in read
+    ]
+
+
+def _value(parser: Any, cell: Any) -> Any:
+    """Read a cell; what cannot be read is as good as missing."""
+    try:
+        return parser(cell)
+    except NotInKind:
+        return None
+
+
+def _groups(codes: NDArray[np.int32], released: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the number of each row's group among the released ones; -1 of none."""
+    _, place = distinct_rows(np.concatenate([released, codes]))
+    group = np.full(place.max(initial=-1) + 1, -1, dtype=np.int64)
+    group[place[: len(released)]] = np.arange(len(released))
+    return group[place[len(released) :]]
+
+
+def _spans(column: CodedColumn) -> tuple[NDArray[np.int64], NDArray[np.bool_]] | None:
+    """Return first and last value of each interval, and which of these ends are cuts.
+
+    None of a column whose values have no numbers: decimals, names, codes of several widths.
+    """
+    if any(entry.values for entry in column.entries):
+        return None
+    try:
+        possible = Possible.of(column)
+    except RequestError:
+        return None
+    spans = np.column_stack([possible.first, possible.first + possible.known - 1])
+    ends = np.array([[e.first is not None, e.last is not None] for e in column.entries])
+    some = possible.known > 0
+    outer = spans[some, 0].min(initial=0), spans[some, 1].max(initial=0)
+    return spans, ends.reshape(-1, 2) & (spans != outer) & some[:, None]
+
+
+def _numbers(column: CodedColumn, cells: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Number the exact values of released rows as the intervals' ends are."""
+    number, _ = numbering(column)
+    raw, place = encode_cells(cells)
+    values = [_value(column.parser, cell) for cell in raw]
+    return np.array([NOWHERE if v is None else number(v) for v in values], dtype=np.int64)[place]
+
+
+def _present(
+    table: pa.Table, people: NDArray[np.int64], source: pa.Table, columns: Sequence[str]
+) -> NDArray[np.int64]:
+    """Return how many people of each row of a population are in the source: as many as it counts.
+
+    By equal cells. Where a combination stands in several rows the first has the people.
+    """
+    inside: Counter[tuple[str, ...]] = Counter(_cells(source, columns))
+    found = np.zeros(len(people), dtype=np.int64)
+    for row, cells in enumerate(_cells(table, columns)):
+        found[row] = min(inside.pop(cells, 0), int(people[row]))
+    return found
+
+
+def _cells(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    yield from zip(*([str(c) for c in table.column(n).to_pylist()] for n in columns), strict=True)
