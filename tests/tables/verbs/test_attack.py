@@ -77,6 +77,7 @@ def test_every_attack_answers_its_question(folder):
         "linkage": "linkability",
         "singling out": "singling out",
         "inference": "inference",
+        "absences": "inference",
     }
     assert all(e.story for e in found.values())
 
@@ -189,7 +190,8 @@ def test_a_null_is_a_value_of_the_control_and_no_knowledge_of_a_register(tmp_pat
     nulls = scene.held_out.codes[:, 0] == scene.released.codes[:, 0].max()
     held = pq.read_table(release.folder / "control.parquet")["row"].to_numpy()
     assert nulls.tolist() == [table["age"][int(row)].as_py() is None for row in held]
-    (inferred,) = attack(release, open_source(table), AttackOptions(), seed=2, progress=silent)
+    inferred, faces = attack(release, open_source(table), AttackOptions(), seed=2, progress=silent)
+    assert faces.attack == "faces"
     guessed = finding(inferred, "ill guessed correctly").control
     assert guessed.successes == guessed.trials > 0
 

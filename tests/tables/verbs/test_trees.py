@@ -211,7 +211,8 @@ def test_every_attack_works_on_a_release_of_boxes(kit, tmp_path):
         {"register": str(tmp_path / "register.parquet"), "person": "who"}
     )
     found = attack(release, open_source(people()), asked, seed=1, progress=silent)
-    assert [one.attack for one in found] == ["linkage", "singling out", "inference"]
+    known = ["linkage", "singling out", "inference", "absences", "downcoding", "faces"]
+    assert [one.attack for one in found] == known
     claims = found[0].findings[0].rate
     risk = release.private["figures"]["prosecutor_mean"]
     low, high = claims.interval()

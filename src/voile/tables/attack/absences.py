@@ -58,9 +58,9 @@ def absences(
         attack="absences",
         heading="inference",
         story=Note(
-            "The adversary looks up which people of the register are in none of the released "
-            "groups of {columns}, and claims that they are not in the source. Success is a true "
-            "claim: to be a patient, or not to be one, can itself be sensitive.",
+            "The adversary looks up which people of the register fit no released group of "
+            "{columns}, and claims that they are not in the source. Success is a true claim: to be "
+            "a patient, or not to be one, can itself be sensitive.",
             {"columns": ", ".join(columns)},
         ),
         knows=tuple(columns),
