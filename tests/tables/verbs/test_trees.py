@@ -236,7 +236,7 @@ def test_a_report_draws_what_no_box_of_a_release_tells_apart(kit, tmp_path):
             assert len(drawn[coded.column]) <= len(coded.entries)
 
 
-OF_CUT = ROLES.corrected({"sex": {"role": "quasi", "keep_cuts": ["f"]}})
+OF_CUT = ROLES.corrected({"age": {"role": "quasi", "keep_cuts": [40]}})
 
 
 @pytest.mark.parametrize(
