@@ -15,8 +15,10 @@ from voile.core.errors import TamperedError
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.parser import Parser
 from voile.tables.people.counts import Constraints, Counts, distinct_rows
+from voile.tables.policies.family import finest_cuts
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
 from voile.tables.recoding.generalise import generalise
+from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.ground import Ground, Growth
@@ -168,3 +170,31 @@ def test_a_frame_is_generalised_by_a_tree_as_by_bits():
     made = generalise(policy, raw(codes), keep_order=True)
     expected = written(publish(policy, codes, k=1), codes)
     assert made.to_pydict() == {name: expected[name].to_pylist() for name in made.column_names}
+
+
+BEYOND = {"age": ("-7", "300"), "dose": ("-1", "9999"), "born": ("1901-01-01", "2030-01-01")}
+
+
+@pytest.mark.parametrize("family", ["tree", "global"])
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(0, 30))
+def test_the_outermost_intervals_of_a_scale_cover_all_that_lies_beyond(family, seed, links):
+    """An interval of one value is that value; any other with an end of the rows is open there."""
+    codes = people(seed)
+    policy = policy_of(codes, links=links)
+    if family == "tree":
+        book = publish(policy, codes).codebook
+    else:
+        seen = [np.isin(np.arange(len(d)), own) for d, own in zip(DOMAINS, codes.T, strict=True)]
+        book = Published.of(finest_cuts(policy), seen).codebook
+    for domain, own in zip(DOMAINS, codes.T, strict=True):
+        if domain.column not in BEYOND:
+            continue
+        shown = [i for i in np.unique(own) if domain.values[i] is not None]
+        ends = [str(domain.values[i]) for i in (shown[0], shown[-1])]
+        column = book.column(domain.column)
+        held, _ = column.membership(pa.array([*ends, *BEYOND[domain.column]]), blank_is_unknown=True)
+        for entry, (low, high, below, above) in zip(column.entries, held, strict=True):
+            one = entry.first is not None and entry.first == entry.last
+            assert one or (not low or below)
+            assert one or (not high or above)
