@@ -125,3 +125,18 @@ def test_a_proposal_reads_back_as_roles(names: list[str]) -> None:
     roles.check(source.columns)
     assert list(roles.columns) == names
     assert {column.role for column in roles.columns.values()} <= set(get_args(Role))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("postcode", [f"{1011 + i % 20} A{'BKX'[i % 3]}" for i in range(N)]),
+        ("postnummer", [f"114 {10 + i % 40}" for i in range(N)]),
+        ("postal", [f"K{i % 9}A 0B{i % 5}" for i in range(N)]),
+        ("isco_08", [(2211, 22, 2212, 3112)[i % 4] for i in range(N)]),
+        ("NACE Code", [("1.11", "1.12", "10", "47.2")[i % 4] for i in range(N)]),
+    ],
+)
+def test_codes_are_proposed_by_what_they_begin_with(name: str, values: list[object]) -> None:
+    column = examine(open_source(pa.table({name: values}))).columns[0]
+    assert (column.role, column.settings) == ("quasi", {"order": "prefix"})

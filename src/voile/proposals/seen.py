@@ -34,7 +34,10 @@ FEW = 0.2  # of rows: fewer distinct values name places rather than people
 MANY = 0.5  # as much: neither a category nor one a row
 FREE_TEXT = 30  # characters, on average
 DAY_WIDTH = 8  # digits of 20240131
-CODE = re.compile(r"[A-Za-z]{1,2}\d[A-Za-z\d.\- ]{0,10}")
+CODE = re.compile(
+    r"[A-Za-z]{1,2}\d[A-Za-z\d.\- ]{0,10}|\d{4} ?[A-Za-z]{2}|\d{2,5}[ -]\d{3,4}|\d{3} \d{2}"
+)
+"""Of classifications, and postal codes: SW1A 1AA, K1A 0B1, 1011 AB, 00-950, 114 55."""
 ID_WIDTH = 7  # digits: whole numbers that all have as many are ids or times, hardly readings
 
 
@@ -52,7 +55,7 @@ class Seen:
     identifiers : what the values are, where their form says it: ``e-mail addresses``.
     missing : texts that say that nothing is known; they are not present.
     written : of numbers and times as text, the forms that fit all; `mostly` the one that fits most,
-        where none fits all. codes : whether texts begin with a letter and have digits.
+        where none fits all. codes : whether texts are written as codes are, see `CODE`.
     """
 
     name: str

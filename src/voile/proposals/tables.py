@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voile.proposals.column_words import ends_in, find_words
+from voile.proposals.column_words import ends_in, find_words, mentions
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import FEW, LEAST_ROWS, ROWS, Seen, first_rows, look, printable
 
@@ -47,13 +47,14 @@ def _settings(seen: Seen) -> dict[str, Any]:
     """Say how a quasi-identifier is read: its form, what is missing; how it is put into bins."""
     form = seen.written[0][1] if seen.written else next(iter(seen.forms), "")
     most = BINNED if find_words(seen.name) is None else NAMED_BINNED
-    many = bool(seen.number) and not seen.width and seen.distinct > most
+    tree = _is_tree(seen)
+    many = bool(seen.number) and not seen.width and seen.distinct > most and not tree
     settings: dict[str, Any] = {
         "by": "year" if seen.kind == "date" else "hour" if _is_time(seen) else None,
-        "form": form or None,
+        "form": form if form and not tree else None,
         "missing": list(seen.missing) or None,
         "bins": BINS if many else None,
-        "order": "prefix" if _is_tree(seen) else None,
+        "order": "prefix" if tree else None,
     }
     return {name: value for name, value in settings.items() if value is not None}
 
@@ -63,7 +64,7 @@ def _is_time(seen: Seen) -> bool:
 
 
 def _is_tree(seen: Seen) -> bool:
-    return seen.codes and seen.distinct > FEW_CODES
+    return mentions(seen.name, "codes") or (seen.codes and seen.distinct > FEW_CODES)
 
 
 def _role(seen: Seen) -> Said:

@@ -174,6 +174,26 @@ def test_codes_are_a_tree_of_what_they_begin_with():
     assert domain(["0110", "0210", "1111"], order="prefix").levels[1] == (True, True)
 
 
+@pytest.mark.parametrize(
+    ("codes", "groups"),
+    [
+        (["B1 1AB", "B12 1AB", "B1 2AB", "B11 4AB"], ["B1 1AB", "B1 2AB"]),
+        (["K1A 0B1", "K2A 0B1", "K1B 0B1", "H1A 0B1"], ["K1A 0B1", "K1B 0B1"]),
+        (["1011 AB", "2011 AB", "1012 XK"], ["1011 AB", "1012 XK"]),
+        (["01067", "10115", "01069"], ["01067", "01069"]),
+        (["2211", "3112", "22", "2212"], ["22", "2211", "2212"]),
+    ],
+)
+def test_codes_that_begin_alike_stand_side_by_side(codes, groups):
+    """The district B1 is no part of B11 and B12: a space ends it."""
+    made = domain(codes, order="prefix")
+    first = made.position[groups[0]]
+    assert list(made.values[first : first + len(groups)]) == groups
+    ends = {first - 1, first + len(groups) - 1} & set(range(len(made) - 1))
+    own = [level for level in made.levels if all(level[end] for end in ends)]
+    assert any(not any(level[first : first + len(groups) - 1]) for level in own)
+
+
 def test_a_column_of_one_value_is_still_refused():
     assert "at least two values" in message([2.5, 2.5])
     assert isinstance(domain([2.5, None]), Domain)

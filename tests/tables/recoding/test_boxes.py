@@ -193,7 +193,9 @@ def test_the_outermost_intervals_of_a_scale_cover_all_that_lies_beyond(family, s
         shown = [i for i in np.unique(own) if domain.values[i] is not None]
         ends = [str(domain.values[i]) for i in (shown[0], shown[-1])]
         column = book.column(domain.column)
-        held, _ = column.membership(pa.array([*ends, *BEYOND[domain.column]]), blank_is_unknown=True)
+        held, _ = column.membership(
+            pa.array([*ends, *BEYOND[domain.column]]), blank_is_unknown=True
+        )
         for entry, (low, high, below, above) in zip(column.entries, held, strict=True):
             one = entry.first is not None and entry.first == entry.last
             assert one or (not low or below)

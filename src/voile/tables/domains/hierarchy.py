@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -86,12 +86,21 @@ def _way_up(path: Path, parent: dict[str, str], number: int, value: str) -> tupl
 def prefix_tree(values: Iterable[str]) -> list[tuple[str, ...]]:
     """Return codes as rows of a tree whose groups are the codes that begin alike.
 
-    Capitals count, spaces, points and hyphens do not. A code shorter than others stays itself.
+    Capitals count. Spaces, points and hyphens part a code, and a part is whole before the next
+    begins: B1 1AB is in the district B1, and B11 1AB is not. A code shorter than others stays itself.
 
     >>> prefix_tree(["C50.9", "C5", "B1"])
     [('B1', 'B1', 'B1', 'B', '*'), ('C5', 'C5', 'C5', 'C', '*'), ('C50.9', 'C50', 'C5', 'C', '*')]
     """
-    codes = sorted((re.sub(r"[\s.-]", "", value), value) for value in set(values))
+    parts = {value: re.split(r"[\s.-]+", value.strip()) for value in values}
+    widths = [max(map(len, own)) for own in zip_longest(*parts.values(), fillvalue="")]
+    codes = sorted(
+        (
+            "".join(part.ljust(width) for part, width in zip(own, widths, strict=False)).rstrip(),
+            value,
+        )
+        for value, own in parts.items()
+    )
     depth = max((len(code) for code, _ in codes), default=0)
     lengths = range(depth - 1, 0, -1)
     return [(value, *(code[:length] for length in lengths), ROOT) for code, value in codes]
