@@ -7,9 +7,12 @@ leaves as it is needs a reason. What neither its name nor its values decide is `
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voile.proposals.column_words import ends_in, find_words, mentions
+from voile.proposals.coordinates import find_pairs
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import FEW, LEAST_ROWS, ROWS, Seen, first_rows, look, printable
 
@@ -34,8 +37,21 @@ def examine(source: Source) -> Proposal:
     """
     table = first_rows(source)
     seen = list(look(table, written=True))
-    columns = tuple(_propose(column) for column in seen)
-    return Proposal(source.name, len(table), columns, find_subject(seen))
+    columns = [_propose(column) for column in seen]
+    quasi = [one for one, column in zip(seen, columns, strict=True) if column.role == "quasi"]
+    pairs = find_pairs(quasi, table)
+    paired = tuple(_paired(column, pairs) for column in columns)
+    return Proposal(source.name, len(table), paired, find_subject(seen))
+
+
+def _paired(column: ColumnProposal, pairs: Mapping[str, str]) -> ColumnProposal:
+    """Say of a latitude which column has its longitude; trees cut both, without bins of ours."""
+    if column.name not in {*pairs, *pairs.values()}:
+        return column
+    settings = {name: value for name, value in column.settings.items() if name != "bins"}
+    if column.name in pairs:
+        settings["pair"] = pairs[column.name]
+    return replace(column, settings=settings, why=f"{column.why}; one place with its pair")
 
 
 def _propose(seen: Seen) -> ColumnProposal:

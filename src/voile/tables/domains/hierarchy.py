@@ -87,20 +87,18 @@ def prefix_tree(values: Iterable[str]) -> list[tuple[str, ...]]:
     """Return codes as rows of a tree whose groups are the codes that begin alike.
 
     Capitals count. Spaces, points and hyphens part a code, and a part is whole before the next
-    begins: B1 1AB is in the district B1, and B11 1AB is not. A code shorter than others stays itself.
+    begins: B1 1AB is in the district B1, and B11 1AB is not. A short code stays itself.
 
     >>> prefix_tree(["C50.9", "C5", "B1"])
     [('B1', 'B1', 'B1', 'B', '*'), ('C5', 'C5', 'C5', 'C', '*'), ('C50.9', 'C50', 'C5', 'C', '*')]
     """
     parts = {value: re.split(r"[\s.-]+", value.strip()) for value in values}
     widths = [max(map(len, own)) for own in zip_longest(*parts.values(), fillvalue="")]
-    codes = sorted(
-        (
-            "".join(part.ljust(width) for part, width in zip(own, widths, strict=False)).rstrip(),
-            value,
-        )
-        for value, own in parts.items()
-    )
+
+    def padded(own: list[str]) -> str:
+        return "".join(part.ljust(size) for part, size in zip(own, widths, strict=False)).rstrip()
+
+    codes = sorted((padded(own), value) for value, own in parts.items())
     depth = max((len(code) for code, _ in codes), default=0)
     lengths = range(depth - 1, 0, -1)
     return [(value, *(code[:length] for length in lengths), ROOT) for code, value in codes]

@@ -137,6 +137,9 @@ class QuasiSettings(Settings):
     - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
 
     `importance` is what the column counts in the resolution lost, beside 1 for others.
+
+    `pair` of latitudes names the column of their longitudes: the two are one place, which counts as
+    one column in the resolution lost, and trees cut it into rectangles.
     """
 
     kind: Literal["integer", "decimal", "date", "time", "text"] | None = None
@@ -156,6 +159,7 @@ class QuasiSettings(Settings):
     finest: int | None = None
     coarsest: int | None = None
     importance: float | None = Field(None, ge=0, allow_inf_nan=False)
+    pair: str | None = None
 
     @model_validator(mode="after")
     def _ordered_once(self) -> Self:

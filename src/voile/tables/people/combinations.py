@@ -18,6 +18,7 @@ from voile.engines.counting import count_combinations
 from voile.tables.domains.domain import OUTSIDE, Domain, build_domain, encode_cells
 from voile.tables.domains.hierarchy import build_tree_domain, prefix_tree, read_tree
 from voile.tables.domains.ordering import order_domain
+from voile.tables.domains.pairs import check_pairs
 from voile.tables.domains.parser import Parser
 from voile.tables.domains.reading import EXAMPLES, FindRows, choose_edges, choose_parser
 from voile.tables.domains.settings import QuasiSettings
@@ -128,11 +129,13 @@ def build_domains(
     settings: Mapping[str, Mapping[str, Any]],
 ) -> tuple[Domain, ...]:
     """Order the values of sample and populations into one domain for each quasi-identifier."""
-    domains = []
+    domains, wanted = [], {}
     for column in quasi:
         tables = [c for c in (sample, *populations) if column in c.columns]
-        wanted = QuasiSettings.read(column, settings.get(column, {}))
-        domains.append(_build(column, tables, wanted))
+        wanted[column] = QuasiSettings.read(column, settings.get(column, {}))
+        domains.append(_build(column, tables, wanted[column]))
+    pairs = {column: asked.pair for column, asked in wanted.items() if asked.pair is not None}
+    check_pairs(domains, pairs, [sample, *populations])
     return tuple(domains)
 
 

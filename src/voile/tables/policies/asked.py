@@ -20,10 +20,18 @@ Settings = Mapping[str, Mapping[str, Any]]
 
 
 def importance_of(domains: Sequence[Domain], settings: Settings) -> tuple[float, ...] | None:
-    """Return the importance of each column where the settings give one any; 1 is usual."""
-    asked = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
-    given = tuple(1.0 if one.importance is None else one.importance for one in asked)
-    return given if any(one.importance is not None for one in asked) else None
+    """Return the importance of each column where the settings give one any; 1 is usual.
+
+    Latitude and longitude of one place have half of it each.
+    """
+    asked = {d.column: QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains}
+    paired = {column for own, one in asked.items() if one.pair for column in (own, one.pair)}
+    if not paired and all(one.importance is None for one in asked.values()):
+        return None
+    return tuple(
+        (1.0 if one.importance is None else one.importance) * (0.5 if column in paired else 1.0)
+        for column, one in asked.items()
+    )
 
 
 def add_cuts(

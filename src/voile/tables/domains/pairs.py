@@ -1,0 +1,76 @@
+"""Latitudes and longitudes that are one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, nearest
+from voile.report.wording import listed
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import NotInKind, Parser
+from voile.tables.domains.public_files import LATITUDE, LONGITUDE
+from voile.tables.domains.reading import FindRows
+
+
+class Cells(Protocol):
+    """The distinct cells of a table, by column, and where they stand."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def distinct(self, column: str) -> pa.Array: ...
+
+    def rows_of(self, column: str) -> FindRows: ...
+
+
+def check_pairs(
+    domains: Sequence[Domain], pairs: Mapping[str, str], tables: Sequence[Cells]
+) -> None:
+    """Refuse pairs, latitude to longitude, that are no coordinates, or share a column."""
+    of_name = {domain.column: domain for domain in domains}
+    named = [column for pair in pairs.items() for column in pair]
+    for latitude, longitude in pairs.items():
+        if longitude not in of_name:
+            raise RequestError(
+                f"its pair {longitude} is no quasi-identifier",
+                where=f"roles, column {latitude}",
+                instead=nearest(longitude, of_name),
+            )
+        for column, ends in ((latitude, LATITUDE), (longitude, LONGITUDE)):
+            if named.count(column) > 1:
+                raise RequestError("a column of two pairs", where=f"roles, column {column}")
+            _check_range(of_name[column], ends, tables)
+
+
+def _check_range(domain: Domain, ends: tuple[str, float, float], tables: Sequence[Cells]) -> None:
+    column, (name, least, most), parser = domain.column, ends, domain.parser.reading
+    if not parser.is_number:
+        raise RequestError(f"{name}s are numbers, and this is {parser.kind}", where=column)
+    for table in tables:
+        if column not in table.columns:
+            continue
+
+        def outside(raw: Any) -> bool:
+            return not _lies_within(parser, raw, least, most)
+
+        if any(map(outside, table.distinct(column).to_pylist())):
+            rows = listed([f"{row:,}" for row in table.rows_of(column)(outside)])
+            raise RequestError(
+                f"{name}s lie between {least:g} and {most:g} degrees, and those of rows {rows} do "
+                "not",
+                where=f"column {column}",
+                instead="correct them, or leave the pair out",
+            )
+
+
+def _lies_within(parser: Parser, raw: Any, least: float, most: float) -> bool:
+    if raw is None or raw != raw:
+        return True
+    try:
+        value = parser(raw)
+    except NotInKind:
+        return True
+    return value is None or least <= float(value) <= most
