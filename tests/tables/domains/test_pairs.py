@@ -33,16 +33,24 @@ def with_column(place, name, values):
     return places().set_column(place, name, pa.array(values))
 
 
+QUASI = ["lat", "lon", "age"]
+
+
+def space_of(**importance):
+    settings = {name: {"importance": value} for name, value in importance.items()}
+    return PolicySpace.of(places(), quasi=QUASI, settings=settings or PAIR)
+
+
 def test_a_place_counts_as_one_column_in_the_resolution_lost():
-    quasi = ["lat", "lon", "age"]
-    alone, pair = (PolicySpace.of(places(), quasi=quasi, settings=own) for own in ({}, PAIR))
-    assert (alone.weights.importance, pair.weights.importance) == (None, (0.5, 0.5, 1.0))
-    where = pair.top.copy()
-    where[: sum(len(d) - 1 for d in pair.domains[:2])] = True  # all cuts of the place, none of age
-    assert pair.losses(pair.policy(where))["resolution"] == pytest.approx(1 / 2)
-    assert alone.losses(alone.policy(where))["resolution"] == pytest.approx(1 / 3)
+    pair = space_of()
+    policy = pair.policy(np.arange(pair.n_bits) % 60 == 0)
+    only = [{name: float(name == one) for name in QUASI} for one in QUASI]
+    lat, lon, age = (space_of(**own).losses(policy)["resolution"] for own in only)
+    assert 0 < lat < 1 and 0 < age < 1
+    lost = ((lat + lon) / 2 + age) / 2
+    assert pair.losses(policy)["resolution"] == pytest.approx(lost)
     weighed = {**PAIR, "lon": {"importance": 3}}
-    both = PolicySpace.of(places(), quasi=quasi, settings=weighed)
+    both = PolicySpace.of(places(), quasi=QUASI, settings=weighed)
     assert both.weights.importance == (0.5, 1.5, 1.0)
 
 
@@ -77,7 +85,7 @@ def test_trees_cut_a_place_into_rectangles_of_both_columns(bounds):
 )
 def test_what_is_no_pair_of_coordinates_is_refused(table, settings, says):
     with pytest.raises(RequestError, match=says):
-        PolicySpace.of(table, quasi=["lat", "lon", "age"], settings=settings)
+        PolicySpace.of(table, quasi=QUASI, settings=settings)
 
 
 @pytest.mark.parametrize(
