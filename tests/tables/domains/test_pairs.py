@@ -46,7 +46,8 @@ def test_a_place_counts_as_one_column_in_the_resolution_lost():
     policy = pair.policy(np.arange(pair.n_bits) % 60 == 0)
     only = [{name: float(name == one) for name in QUASI} for one in QUASI]
     lat, lon, age = (space_of(**own).losses(policy)["resolution"] for own in only)
-    assert 0 < lat < 1 and 0 < age < 1
+    assert 0 < lat < 1
+    assert 0 < age < 1
     lost = ((lat + lon) / 2 + age) / 2
     assert pair.losses(policy)["resolution"] == pytest.approx(lost)
     weighed = {**PAIR, "lon": {"importance": 3}}
