@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import bare, compiled
 
 FREE = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -19,13 +19,13 @@ WORD = np.uint64(64)
 Table = NDArray[np.int64]
 
 
-@inner
+@bare
 def home(key: int | np.int64, bits: int) -> int:
     """Return the slot where `key` is looked for first (Fibonacci hashing)."""
     return np.int64((np.uint64(key) * GOLDEN) >> (WORD - np.uint64(bits)))  # type: ignore[return-value]
 
 
-@inner
+@bare
 def find(table: Table, bits: int, key: int | np.int64) -> int:
     """Return the slot of `key`, or the free slot where it belongs."""
     mask = (1 << bits) - 1

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import bare, compiled, inner
 from voile.tables.kernels.cells import Rules
 from voile.tables.kernels.scratch import LOG, Parts, Sorted, partition, parts_of
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
@@ -136,7 +136,7 @@ def tally(slabs: Slabs) -> tuple[Floats, NDArray[np.uint64], Floats]:
     return np.zeros((groups, COLUMNS)), present, np.zeros((len(slabs.parts.group), 2))
 
 
-@inner
+@bare
 def scan(
     slabs: Slabs,
     rules: Rules,
@@ -225,7 +225,7 @@ def score_intervals(cells: Sorted, rules: Rules, policy: Bits, last: Ints) -> Fl
     return out
 
 
-@inner
+@bare
 def worth(cost: Floats, i: int, j: int, price: Floats) -> float:
     """Return the three sums of an interval as one number."""
     return float(cost[i, j, 0] * price[0] + cost[i, j, 1] * price[1] + cost[i, j, 2] * price[2])

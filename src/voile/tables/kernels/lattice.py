@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import bare, compiled, inner
 from voile.tables.kernels.cells import LatticeCells, Rules
 from voile.tables.kernels.hashing import insert, lookup, remove
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
@@ -182,7 +182,7 @@ def _enter(at: Lattice, codes: Places) -> None:
             sums[SUPPRESSED] += cell[c, N]
 
 
-@inner
+@bare
 def add_kept_mass(at: Lattice, c: int, n: float) -> None:
     """Count `n` more subjects as kept in every interval of cell `c`."""
     for d in range(len(at.sizes)):
@@ -211,7 +211,7 @@ def living(at: Lattice, d: int, head: Ints, tail: Ints, i: int, out: Ints) -> In
     return out[:count]
 
 
-@inner
+@bare
 def charged(at: Lattice, one: int, other: int, d: int) -> float:
     """Return what the details of two cells are charged more once these are one, along `d`.
 
@@ -236,7 +236,7 @@ def charged(at: Lattice, one: int, other: int, d: int) -> float:
     return total
 
 
-@inner
+@bare
 def join_details(at: Lattice, stays: int, goes: int) -> None:
     """Join the lists of details of a cell that goes to those of the one that stays."""
     detail, value, following = at.detail, at.value, at.following
@@ -259,7 +259,7 @@ def join_details(at: Lattice, stays: int, goes: int) -> None:
                 end = new
 
 
-@inner
+@bare
 def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
     """Return the change of n / g, and of -n log n, when two cells become one.
 
@@ -274,7 +274,7 @@ def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
     return risk, cell[one, N_LOG_N] + cell[other, N_LOG_N] - n_log_n(n)
 
 
-@inner
+@bare
 def kept_change(at: Lattice, one: int, other: int, more: float) -> tuple[float, float, float]:
     """Return the changes of n / g and nats that are kept, and the subjects no longer suppressed.
 
@@ -301,7 +301,7 @@ def kept_change(at: Lattice, one: int, other: int, more: float) -> tuple[float, 
     return risk, nats, gain
 
 
-@inner
+@bare
 def keep(at: Lattice, one: int, other: int, more: float) -> None:
     """Update what is kept when two cells become one, `one` living on."""
     risk, nats, gain = kept_change(at, one, other, more)
@@ -318,7 +318,7 @@ def keep(at: Lattice, one: int, other: int, more: float) -> None:
             at.values[one, w] |= at.values[other, w]
 
 
-@inner
+@bare
 def move_sampled(at: Lattice, d: int, name: int, shift: int, cells: Ints) -> None:
     """Move sampled cells to interval `name` of attribute `d`: by `shift` in key.
 
@@ -353,7 +353,7 @@ def move_sampled(at: Lattice, d: int, name: int, shift: int, cells: Ints) -> Non
             insert(table, bits, key[c], c)
 
 
-@inner
+@bare
 def move_people(at: Lattice, shift: int, cells: Ints) -> None:
     """Move cells that have people only by `shift` in key; a cell that is there lives on."""
     key, cell, p, table, bits = at.key, at.cell, at.p, at.table, at.state[0]
@@ -376,7 +376,7 @@ def move_people(at: Lattice, shift: int, cells: Ints) -> None:
         at.state[1] -= 1
 
 
-@inner
+@bare
 def merge(at: Lattice, d: int, cut: int) -> int:
     """Merge the intervals of attribute `d` on both sides of `cut`; return the merged name.
 
@@ -410,7 +410,7 @@ def merge(at: Lattice, d: int, cut: int) -> int:
     return int(stays - start)
 
 
-@inner
+@bare
 def shrink(at: Lattice) -> None:
     """Use the front of the table only, so that what is looked up stays in the cache."""
     at.table[: 2 << at.state[0]] = -1
@@ -421,7 +421,7 @@ def shrink(at: Lattice) -> None:
             insert(at.table, at.state[0], at.key[c], c)
 
 
-@inner
+@bare
 def widths_part(at: Lattice, mass: Floats) -> float:
     """Return the intervals' part of the nats lost: spread x mass x log width, summed."""
     total = 0.0
@@ -434,7 +434,7 @@ def widths_part(at: Lattice, mass: Floats) -> float:
     return at.rules.spread * total
 
 
-@inner
+@bare
 def totals(at: Lattice) -> tuple[float, float, float]:
     """Return the sum of n / g, the nats lost and the subjects suppressed, as they stand."""
     if not at.constrained:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import bare, compiled, inner
 from voile.tables.kernels.cells import Rules
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
@@ -138,7 +138,7 @@ def slab_of(nest: Nest, words: int) -> Slab:
     return Slab(np.zeros(shape), np.zeros(shape), np.zeros(shape), present)
 
 
-@inner
+@bare
 def add_value(nest: Nest, v: int, start: Ints, box: Ints, slab: Slab) -> None:
     """Add the cells of outer value v to the boxes that hold them."""
     for c in range(nest.start[v], nest.start[v + 1]):
@@ -151,7 +151,7 @@ def add_value(nest: Nest, v: int, start: Ints, box: Ints, slab: Slab) -> None:
                 slab.present[b, z, w] |= nest.values[c, w]
 
 
-@inner
+@bare
 def score_plain(
     n: Floats, own: Floats, p: Floats, rules: Rules, table: Floats, log_width: Floats,
     total: Floats, risk: Floats, nats: Floats,
@@ -183,7 +183,7 @@ def score_plain(
             nats[z] -= n_log_n(count[z])
 
 
-@inner
+@bare
 def score_kept(
     n: Floats, own: Floats, p: Floats, present: Words, rules: Rules, most: float,
     log_width: Floats, seen: Words, risk: Floats, nats: Floats,
@@ -207,13 +207,13 @@ def score_kept(
             risk[z], nats[z] = np.inf if has > most else 0.0, has * rules.wholly_lost
 
 
-@inner
+@bare
 def add(total: Floats, more: Floats) -> None:
     for z in range(len(total)):
         total[z] += more[z]
 
 
-@inner
+@bare
 def relax(at: float, risk: Floats, nats: Floats, price: Floats, best: Floats) -> None:
     """Lower the cost of what ends after each value, where an interval from here makes it less."""
     of_risk, of_nats = price[0], price[1]
@@ -221,7 +221,7 @@ def relax(at: float, risk: Floats, nats: Floats, price: Floats, best: Floats) ->
         best[z] = min(best[z], at + (of_risk * risk[z] + of_nats * nats[z]))
 
 
-@inner
+@bare
 def relax_traced(
     at: float, risk: Floats, nats: Floats, price: Floats, best: Floats, begin: int, before: Ints
 ) -> None:
@@ -232,7 +232,7 @@ def relax_traced(
             best[z], before[z] = way, begin
 
 
-@inner
+@bare
 def score_row(
     nest: Nest, rules: Rules, most: float, slab: Slab, width: int, i: int, row: int,
     combos: Ints, boxes: Ints, room: Scratch,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import bare, compiled, inner
 from voile.tables.kernels.cells import Details, LatticeCells, Rules
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.scorer import (
@@ -237,7 +237,7 @@ def room_for(cells: Sorted, rules: Rules) -> Room:
     return Room(n, p, own, charged, part, values)
 
 
-@inner
+@bare
 def charge_parts(cells: Sorted, parts: Parts, begin: int, end: int, room: Room) -> None:
     """Add up what the details of an interval are charged, by group."""
     details, kind, n, part = range(begin, end), cells.detail_kind, cells.detail_n, room.part
@@ -250,7 +250,7 @@ def charge_parts(cells: Sorted, parts: Parts, begin: int, end: int, room: Room) 
             part[x] = 0.0
 
 
-@inner
+@bare
 def add_interval(
     cells: Sorted,
     rules: Rules,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import bare, compiled
 from voile.tables.kernels.cells import Rules
 
 Row = int | np.int64
@@ -25,13 +25,13 @@ def n_log_n(n: float) -> float:
     return n * math.log(n)
 
 
-@inner
+@bare
 def group_of(n: float, people: float) -> float:
     """Return g: the people of a cell, at least its subjects, and at least the one who is there."""
     return max(n, people, 1.0)
 
 
-@inner
+@bare
 def share(rules: Rules, n: float, g: float) -> float:
     """Return what n subjects of a cell of g people add to risk: n / g, or what the rules weigh."""
     if rules.power == 1.0 and g < rules.under:
@@ -39,7 +39,7 @@ def share(rules: Rules, n: float, g: float) -> float:
     return n / g**rules.power if g < rules.under else 0.0
 
 
-@inner
+@bare
 def distinct(values: NDArray[np.uint64], one: Row, other: Row, begin: int, end: int) -> int:
     """Count the bits set in row `one` or `other`, in the words from `begin` to below `end`."""
     count = 0
@@ -51,7 +51,7 @@ def distinct(values: NDArray[np.uint64], one: Row, other: Row, begin: int, end: 
     return count
 
 
-@inner
+@bare
 def is_kept(
     rules: Rules, n: float, g: float, values: NDArray[np.uint64], one: Row, other: Row
 ) -> bool:

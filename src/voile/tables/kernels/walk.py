@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import bare, compiled, inner
 from voile.tables.kernels.hashing import lookup
 from voile.tables.kernels.lattice import (
     KEPT_NATS,
@@ -33,7 +33,7 @@ from voile.tables.kernels.lattice import (
 BY_RISK, BY_BOTH = 0, 1
 
 
-@inner
+@bare
 def place(at: Lattice, bit: int) -> tuple[int, int]:
     """Return the attribute of a bit and the value before its cut."""
     d = 0
@@ -52,7 +52,7 @@ def follow(at: Lattice, order: Ints, sums: Floats) -> None:
         sums[step, 0], sums[step, 1], sums[step, 2] = totals(at)
 
 
-@inner
+@bare
 def touch(at: Lattice, change: Floats, cells: Ints, sides: NDArray[np.bool_], sign: float) -> None:
     """Add to `change` (or, with sign -1, take away) the pairs that sampled cells are in.
 
@@ -84,7 +84,7 @@ def touch(at: Lattice, change: Floats, cells: Ints, sides: NDArray[np.bool_], si
                     touch_kept(at, change[bit], c, other, d, beside, more, sign)
 
 
-@inner
+@bare
 def touch_kept(
     at: Lattice, change: Floats, c: int, other: int, d: int, beside: int, more: float, sign: float
 ) -> None:
@@ -138,7 +138,7 @@ def merge_and_update(at: Lattice, change: Floats, bit: int, buffer: Ints) -> Non
             touch(at, change, cells, sides, 1.0)
 
 
-@inner
+@bare
 def stretch(at: Lattice, mass: Floats, d: int, cut: int) -> float:
     """Return the change of the intervals' part of the nats when the pair at `cut` merges."""
     i = at.start[d] + at.name_at[at.start[d] + cut]

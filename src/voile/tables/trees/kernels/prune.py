@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled, inner
+from voile.core.compiled import bare, compiled
 from voile.tables.trees.kernels.inputs import Floats
 
 Nodes = NDArray[np.int32]
@@ -73,7 +73,7 @@ def last_cut(part: Nodes, weight: Floats, links: NDArray[np.int64]) -> Nodes:
     return last
 
 
-@inner
+@bare
 def trade(falls: float, rises: float, scale: float) -> float:
     """Return the weight at which what risk falls by is worth what loss rises by."""
     if falls > FLAT * scale:
@@ -81,7 +81,7 @@ def trade(falls: float, rises: float, scale: float) -> float:
     return math.inf if rises > FLAT else 0.0
 
 
-@inner
+@bare
 def meld(
     one: int, other: int, key: Floats, left: Nodes, right: Nodes, rank: Nodes, path: Nodes
 ) -> int:
