@@ -106,9 +106,11 @@ def by_lead(cells: LatticeCells, lead: int | None = None) -> Sorted:
 
 def _kinds(details: Details, which: Places) -> tuple[NDArray[np.int64], Places]:
     """Return the distinct rests, attributes and values of details, and which each detail has."""
-    rows = np.stack([which[details.cell].astype(np.int64), details.attribute, details.value])
-    kinds, kind = np.unique(rows, axis=1, return_inverse=True)
-    return np.ascontiguousarray(kinds), kind.ravel().astype(np.uint32)
+    shape = int(which.max()) + 1, len(details.charge), int(details.value.max(initial=0)) + 1
+    keys = np.ravel_multi_index((which[details.cell], details.attribute, details.value), shape)
+    kinds, kind = np.unique(keys, return_inverse=True)
+    rests, attributes, values = np.unravel_index(kinds, shape)
+    return np.stack([rests, attributes, values]), kind.astype(np.uint32)
 
 
 def _rests(cells: LatticeCells, lead: int) -> tuple[int, NDArray[np.int32], Places]:
