@@ -77,7 +77,7 @@ def _hidden(cuts: Ints, before: Ints) -> NDArray[np.float64]:
     """Return, by inner cut, how many people even values would misplace if it were not there."""
     width, held = np.diff(cuts), np.diff(before)
     even = (held[:-1] + held[1:]) * width[:-1] / (width[:-1] + width[1:])
-    return np.abs(held[:-1] - even)
+    return np.asarray(np.abs(held[:-1] - even))
 
 
 def _candidates(counts: Ints) -> Ints:

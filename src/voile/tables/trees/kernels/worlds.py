@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from voile.core.compiled import compiled
 from voile.tables.trees.kernels.inputs import Floats, Ints, Sensitive
-from voile.tables.trees.kernels.split import is_diverse
+from voile.tables.trees.kernels.diverse import is_diverse
 
 Bits = NDArray[np.bool_]
 
