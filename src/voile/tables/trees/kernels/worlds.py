@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import compiled
-from voile.tables.trees.kernels.inputs import Floats, Ints, Sensitive
 from voile.tables.trees.kernels.diverse import is_diverse
+from voile.tables.trees.kernels.inputs import Floats, Ints, Sensitive
 
 Bits = NDArray[np.bool_]
 
