@@ -28,7 +28,7 @@ from voile.documents.committee.publication import publish
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source
-from voile.documents.verbs.apply import REMOVALS
+from voile.documents.verbs.apply import REMOVALS, ROWS_AT_A_TIME
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.wing import apply, choose, verify
 from voile.release.choice import Choice
@@ -84,23 +84,29 @@ CORPUS = Roles.model_validate(
 )
 
 
-def test_why_a_file_could_not_be_read_is_told(tmp_path):
+@pytest.fixture(scope="module")
+def corpus_kit():
     notes = people()
     nothing = pa.nulls(len(notes), pa.string())
     columns = [notes["person"], nothing, notes["note"], notes["spans"], nothing]
     rows = pa.table(dict(zip(CORPUS.columns, columns, strict=True)))
-    kit = fitted(rows, CORPUS, miss_cost=[2])
-    files = {"a": b"Fine .", "b": b"Jos\xe9", "c": b" " * (1 + (64 << 20)), "d": "\ufffd".encode()}
+    return fitted(rows, CORPUS, miss_cost=[2])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_why_a_file_could_not_be_read_is_told(tmp_path, corpus_kit, jobs):
+    fine = {f"a{n:03}": b"Fine ." for n in range(ROWS_AT_A_TIME + 2)}
+    files = {"b": b"Jos\xe9", "c": b" " * (1 + (64 << 20)), "d": "\ufffd".encode()}
     (tmp_path / "notes").mkdir()
-    for name, content in files.items():
+    for name, content in {**fine, **files}.items():
         (tmp_path / "notes" / f"{name}.txt").write_bytes(content)
     with pytest.warns(UnreadWarning):
         release = apply(
-            kit,
-            choose(kit, Choice(policy=0)),
+            corpus_kit,
+            choose(corpus_kit, Choice(policy=0)),
             open_source(tmp_path / "notes"),
             tmp_path / "r.jsonl",
-            ApplyOptions(),
+            ApplyOptions(jobs=jobs),
             force=False,
             progress=silent,
         )
@@ -111,7 +117,7 @@ def test_why_a_file_could_not_be_read_is_told(tmp_path):
         ("c", "is longer than 64 MiB"),
         ("d", "characters that were lost in decoding"),
     ]
-    assert [row["text"] for row in read(release.path)] == ["Fine ."]
+    assert [row["text"] for row in read(release.path)] == ["Fine ."] * len(fine)
 
 
 def _lines(rows):

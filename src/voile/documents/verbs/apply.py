@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -56,7 +56,7 @@ REMOVED = pa.schema(
 )
 """Who removed what: characters of the source, and where in the release what stands for them."""
 UNTAGGED, FAILED = "no parts of speech, which the kit learnt from", "could not be worked on"
-LEARNT = "learnt from"
+LEARNT, UNREAD = "learnt from", "why it could not be read"
 ROWS_AT_A_TIME = 128
 """Few, so that several processes have work of a small source; a row may be a whole book."""
 BUILT_IN = "built in"
@@ -142,6 +142,16 @@ class _Sanitizing(Applying[Worked, Worked]):
     def texts(self) -> list[str]:
         return self.content.reading.texts
 
+    def batches(self) -> Iterator[Batch]:
+        """Yield rows beside why a file could not be read, which other processes do not learn."""
+        for batch in super().batches():
+            rows = batch.rows
+            if isinstance(self.source, CorpusSource):
+                names = rows.column("id").to_pylist()
+                why = pa.array(map(self.source.unread.get, names), pa.string())
+                rows = rows.append_column(UNREAD, why)
+            yield replace(batch, rows=rows)
+
     def make(self, batch: Batch) -> Outcome[Worked]:
         """Put each document through the committee; set aside what cannot be."""
         first, width = int(batch.numbers[0]), len(self.texts)
@@ -177,9 +187,8 @@ class _Sanitizing(Applying[Worked, Worked]):
         notes.labels.update(more.labels)
 
     def _unread_at(self, batch: Batch, row: int) -> str | None:
-        if not isinstance(self.source, CorpusSource) or not self.source.unread:
-            return None  # there may be no column of that name
-        return self.source.unread.get(batch.rows.column("id")[row].as_py())
+        is_corpus = isinstance(self.source, CorpusSource)  # another may have a column called so
+        return batch.rows.column(UNREAD)[row].as_py() if is_corpus else None
 
     def _untagged(self, document: Document) -> str | None:
         tagged = bool(self.worker.recipe.committee.space.tags)
