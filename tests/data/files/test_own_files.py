@@ -73,6 +73,7 @@ def test_a_place_with_a_long_name_is_cut_short() -> None:
 def test_what_does_not_fit_is_said_by_what_is_absent_and_never_by_a_value(
     error: Exception, said: str
 ) -> None:
-    with pytest.raises(RequestError) as refused, fitting("the kit", Path("kit.json")):
-        raise error
-    assert str(refused.value) == said
+    for where in (Path("kit.json"), None):
+        with pytest.raises(RequestError) as refused, fitting("the kit", where):
+            raise error
+        assert str(refused.value) == (said if where else said.removeprefix("kit.json: "))
