@@ -55,6 +55,12 @@ def test_moments_of_the_years_1_to_9999_are_read_and_no_others(kind: pa.DataType
     _check_ends(kind, pa.int64(), first, last - 1)
 
 
+def test_all_moments_in_nanoseconds_are_read() -> None:
+    ticks = pa.array([-(2**63) + 1, None, 2**63 - 1], pa.int64())
+    moments = ticks.cast(pa.timestamp("ns"))
+    assert open_source(pa.table({"day": moments})).read().column("day").combine_chunks() == moments
+
+
 def test_days_of_the_years_1_to_9999_are_read_and_no_others() -> None:
     first, last = ((end - EPOCH).days for end in ENDS)
     _check_ends(pa.date32(), pa.int32(), first, last)

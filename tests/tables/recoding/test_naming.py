@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from voile.core.round_cuts import roundest
@@ -117,6 +117,7 @@ def test_every_released_value_is_within_its_own_interval_alone(values, data):
 
 
 @given(st.integers(-(10**6), 10**6), st.integers(1, 10**6))
+@example(-4, 4)
 def test_the_roundest_number_lies_between(below, width):
     assert below < roundest(below, below + width) <= below + width
 

@@ -74,3 +74,12 @@ def test_a_source_with_a_column_of_that_name_is_refused():
     kit = vt.fit(table, {**ROLES, "class": "drop"}, family="tree", k=11, seed=1)
     with pytest.raises(RequestError, match="has a column class, as class_id would add; rename"):
         kit.apply(kit.choose(least_loss=True), table, class_id=True)
+
+
+def test_a_column_of_that_name_is_released_as_any_other_where_no_ids_are_asked_for():
+    table = PEOPLE.append_column("class", PEOPLE["ill"])
+    kit = vt.fit(table, {**ROLES, "class": "keep"}, family="tree", k=11, seed=1)
+    release = kit.apply(kit.choose(least_loss=True), table)
+    assert set(release.frame["class"].to_pylist()) == {"flu", "gout"}
+    (described,) = (one for one in release.public["columns"] if one["column"] == "class")
+    assert (described["role"], described["what"]) == ("keep", "as in the source")

@@ -89,6 +89,15 @@ def test_a_release_is_held_to_each_promise_of_its_kit(strict, figures, said):
         _check_constraints(strict, {**kept, **figures})
 
 
+def test_a_sensitive_column_that_cannot_be_counted_any_more_is_refused(patients, tmp_path):
+    kit = fitted(patients, roles(seen="drop"), l_diversity=2, suppress=0.2)
+    measured = pa.array([number / 7 for number in range(len(patients))])
+    other = patients.set_column(patients.column_names.index("ill"), "ill", measured)
+    with pytest.raises(InfeasibleError, match="ill of this source cannot be counted as the kit"):
+        run(kit, other, tmp_path / "out.parquet", chosen=finest(kit))
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("asked", [{}, {"k": 2}, {"max_risk": 0.5}, {"l_diversity": 2}])
 def test_a_group_that_the_fit_did_not_see_is_released_only_where_nothing_is_promised(
     patients, tmp_path, asked

@@ -46,6 +46,15 @@ def test_a_policy_edited_by_hand_is_scored_again(kit, patients, key_file, tmp_pa
     assert {name: figures[name] for name in top.figures} == pytest.approx(dict(top.figures))
 
 
+def test_a_policy_that_nobody_edited_is_not_said_to_be(kit, patients, key_file, tmp_path, release):
+    """Nor is one whose file has lost its number."""
+    chosen = replace(middle(kit), number=None)
+    unnumbered = run(kit, patients, tmp_path / "out.csv", chosen=chosen, key_file=key_file)
+    for one in (release, unnumbered):
+        assert one.private["chosen"]["edited"] is False
+        assert one.private["chosen"]["number"] == middle(kit).number
+
+
 def test_a_policy_edited_into_none_of_the_kit_has_no_number(kit, patients, key_file, tmp_path):
     chosen, every = middle(kit), range(kit.facts["policies"])
     of_the_kit = [choose(kit, Choice(policy=number)).policy for number in every]

@@ -123,6 +123,12 @@ def test_verify_fails_when_more_is_promised_than_is_kept(received, asked, said):
     assert failed(Release(received.path, more)) == [said]
 
 
+def test_verify_holds_a_release_to_no_constraint_that_its_manifest_does_not_name(received):
+    """Releases of earlier versions name fewer."""
+    constraints = {name: received.public["constraints"][name] for name in ("k", "max_risk")}
+    assert failed(Release(received.path, {**received.public, "constraints": constraints})) == []
+
+
 @pytest.mark.parametrize(("values", "holds"), [({"ill": 2}, True), ({"ill": 1}, False), ({}, None)])
 def test_a_promise_is_kept_to_the_last_person_and_value(values, holds):
     """Of floats no values are counted: then nothing is said of them."""
