@@ -49,6 +49,7 @@ diagnosis = "sensitive"
 length_of_stay = "drop"
 """
 
+SEED = 2013
 _README = """\
 A made-up county
 ================
@@ -83,7 +84,7 @@ class County:
     patients: pa.Table
 
 
-def make_county(seed: RandomState = 2013, people: int = 100_000) -> County:
+def make_county(seed: RandomState = SEED, people: int = 100_000) -> County:
     """Make up a county; the same seed makes the same one.
 
     Every patient is in the register and has its values on every visit, so that no group of
@@ -107,13 +108,13 @@ def count_people(register: pa.Table) -> pa.Table:
     return ordered.sort_by([(name, "ascending") for name in QUASI])
 
 
-def write_county(county: County, folder: Path, *, seed: int = 2013, force: bool = False) -> None:
+def write_county(county: County, folder: Path, *, force: bool = False) -> None:
     """Write the county as a folder: it appears whole or not at all.
 
     register.csv, population.parquet, patients.csv, register-adversary.csv and a README.txt that
     says it is made up.
     """
-    adversary = leave_some_out(register_with_errors(county.register, seed), seed)
+    adversary = leave_some_out(register_with_errors(county.register, SEED), SEED)
     with write_folder(folder, COUNTY, force=force) as new:
         pyarrow.csv.write_csv(county.register, new / "register.csv")
         pyarrow.parquet.write_table(county.population, new / "population.parquet")

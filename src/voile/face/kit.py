@@ -23,12 +23,8 @@ from voile.wings import opener, wing
 class Kit(kit.Kit):
     """What `fit` learnt, and a folder where it is saved.
 
-    Parameters
-    ----------
-    kind : the wing that made it.
-    visibility : ``private`` when it holds raw values or one person's numbers; only a kit tested
-        to hold none is ``shareable``.
-    facts, tables : the wing's own.
+    `visibility` is ``private`` where it holds raw values or one person's numbers; only a kit tested
+    to hold none is ``shareable``.
     """
 
     @classmethod

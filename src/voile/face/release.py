@@ -24,15 +24,10 @@ from voile.wings import opener, wing
 
 
 class Release(manifest.Release):
-    """A release, on disk or in memory.
+    """A release, on disk or in memory: what `Kit.apply` returns, and `open_release`.
 
-    Parameters
-    ----------
-    path : where it lies.
-    public : its manifest.
-    private : the manifest that never leaves; None where only the release was received.
-    like : the kind of frame that the source came as, and the release is shown as.
-    secret : what a release in memory is sealed under when it is saved.
+    `path` is where it lies, `manifest` what goes with it, and `private` what never leaves: None
+    where only the release was received.
     """
 
     @classmethod

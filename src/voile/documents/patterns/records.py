@@ -35,7 +35,7 @@ _WIDEST = 200
 _CLASSES = {"#": r"\d", "9": r"\d", "@": r"[^\W\d_]", "*": r"[^\W_]", " ": r"[ \t]{1,3}"}
 
 
-def record_pattern(format: str, *, label: str = "RECORD") -> Pattern:
+def record_pattern(format: str) -> Pattern:
     plain = normalise(format).text.strip()
     is_expression = len(plain) > 2 and plain[0] == plain[-1] == "/"
     expression = _checked(plain[1:-1], format) if is_expression else _written(plain, format)
@@ -44,7 +44,7 @@ def record_pattern(format: str, *, label: str = "RECORD") -> Pattern:
     def slices(plain: str) -> Iterator[Slice]:
         return (match.span() for match in whole.finditer(plain))
 
-    return Pattern(f"record {format}", label, slices)
+    return Pattern(f"record {format}", "RECORD", slices)
 
 
 def _written(plain: str, format: str) -> str:
