@@ -21,8 +21,8 @@ from voile.demo.county import ROLES, make_county, register_with_errors
 from voile.release.choice import Choice
 from voile.release.manifest import Release
 from voile.report.wording import name_of
-from voile.tables.verbs.attack import Scene
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
+from voile.tables.verbs.scene import Scene
 from voile.tables.wing import apply, attack, choose, fit
 
 UNNAMED = ApplyOptions(no_pseudonyms=True)

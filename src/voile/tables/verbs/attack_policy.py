@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,9 +36,7 @@ from voile.tables.people.combinations import MOST_DECIMALS, value_order
 from voile.tables.recoding.boxes import BoxCodebook
 from voile.tables.recoding.codebook import CodedColumn
 from voile.tables.recoding.possible import Possible, numbering
-
-if TYPE_CHECKING:
-    from voile.tables.verbs.attack import Scene
+from voile.tables.verbs.scene import Scene
 
 Places = NDArray[np.int32]
 NOWHERE = np.iinfo(np.int64).min

@@ -1,0 +1,265 @@
+"""What the attacks on a table are given: the release, what the adversary holds, the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.data import Source, open_source
+from voile.release.manifest import Release
+from voile.release.scoring import rows_held_out, rows_released
+from voile.tables.attack import Cases, Records
+from voile.tables.domains.domain import encode_cells
+from voile.tables.recoding.boxes import read_codebook
+from voile.tables.recoding.codebook import Codebook
+from voile.tables.verbs.options import AttackOptions
+
+MISSING = -1
+STRANGER = np.int64(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything an attack is given, brought onto one list of true people and one set of codes."""
+
+    release: Release
+    truth: Source
+    options: AttackOptions
+
+    def check(self) -> None:
+        """Refuse what cannot be scored, and an attack that has nothing to do."""
+        self.release.check_truth(self.true_rows.num_rows, self.truth.name)
+        holds_people = self.options.register_ is not None or self.options.population is not None
+        if not holds_people and not self.sensitive:
+            raise RequestError(
+                "there is nothing to attack with",
+                instead="give the adversary a register or a population",
+            )
+
+    @cached_property
+    def codebook(self) -> Codebook:
+        return read_codebook(self.release.public["policy"])
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        return tuple(column.column for column in self.codebook.columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the linking adversary knows: the quasi-identifiers and the kept columns named."""
+        return (*self.quasi, *self.options.knows)
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The sensitive columns of the release."""
+        return [c["column"] for c in self.release.public["columns"] if c["role"] == "sensitive"]
+
+    @property
+    def kept_columns(self) -> list[str]:
+        own = ("quasi", "identifier")
+        return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
+
+    @cached_property
+    def table(self) -> pa.Table:
+        for column in self.options.knows:
+            if column not in self.kept_columns:
+                raise RequestError(
+                    f"the adversary cannot know {column}: it is not a kept column of the release",
+                    instead=nearest(column, self.kept_columns),
+                )
+        return self.release.rows().read()
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The source's row of each released row."""
+        return rows_released(self.release)
+
+    @cached_property
+    def person(self) -> str | None:
+        """The column that says who a row is; None when every row is a person."""
+        private = self.release.private or {}
+        named = self.options.person or private.get("roles", {}).get("subject")
+        if named is not None and named not in self.truth.columns:
+            raise RequestError(
+                f"truth has no column {named} that says who a row is",
+                where=self.truth.name,
+                instead=nearest(named, self.truth.columns),
+            )
+        return named
+
+    @cached_property
+    def true_rows(self) -> pa.Table:
+        """The source's columns that scoring needs."""
+        wanted = [*self.quasi, *self.sensitive, *([self.person] if self.person else [])]
+        return self.truth.read(dict.fromkeys(wanted))
+
+    @cached_property
+    def _people(self) -> dict[Any, int]:
+        """Number the true people by the text of their identity."""
+        return {}
+
+    def _numbers(self, column: pa.ChunkedArray) -> NDArray[np.int64]:
+        names, places = encode_cells(column)
+        people = self._people
+        known = [
+            STRANGER if name is None else people.setdefault(str(name), len(people))
+            for name in names
+        ]
+        return np.array(known, dtype=np.int64)[places]
+
+    @cached_property
+    def who(self) -> NDArray[np.int64]:
+        """The person of each row of the source."""
+        if self.person is None:
+            return np.arange(self.true_rows.num_rows, dtype=np.int64)
+        numbers = self._numbers(self.true_rows.column(self.person))
+        # a row without a subject is a person of its own
+        return np.where(numbers == STRANGER, -2 - np.arange(len(numbers)), numbers)
+
+    @cached_property
+    def released(self) -> Records:
+        """The release over the quasi-identifiers."""
+        return Records(self.codebook.released_codes(self.table), self.who[self.rows])
+
+    @cached_property
+    def known(self) -> Records:
+        """The release over all that the adversary knows."""
+        names = self.options.knows
+        columns = [_coded(self.table.column(name), self._values(name)) for name in names]
+        return Records(_beside(self.released.codes, columns), self.released.subject)
+
+    @cached_property
+    def kept_codes(self) -> NDArray[np.int32] | None:
+        """The kept columns, each distinct value a number."""
+        columns = [_coded(self.table.column(name), {}) for name in self.kept_columns]
+        return np.column_stack(columns) if columns else None
+
+    @cached_property
+    def _values_of(self) -> dict[str, dict[str, int]]:
+        return {}
+
+    def _values(self, column: str) -> dict[str, int]:
+        """Number a kept column's values alike in release and register."""
+        return self._values_of.setdefault(column, {})
+
+    @cached_property
+    def _register(self) -> pa.Table:
+        source = open_source(self.options.register_)
+        wanted = [*self.columns, *([self.person] if self.person else [])]
+        columns = [name for name in dict.fromkeys(wanted) if name in source.columns]
+        if self.person is None or self.person not in columns:
+            raise RequestError(
+                "the register does not say who a row is in the words of the source",
+                where=source.name,
+                instead="name the column with --person",
+            )
+        return source.read(columns)
+
+    @cached_property
+    def register_quasi(self) -> Records:
+        """The adversary's register over the quasi-identifiers."""
+        people = self._numbers(self._register.column(self.person))
+        return Records(self.codebook.register_codes(self._register), people)
+
+    @cached_property
+    def register(self) -> Records:
+        """The adversary's register over all known columns."""
+        missing = np.full(self._register.num_rows, MISSING, dtype=np.int32)
+        columns = [
+            _coded(self._register.column(name), self._values(name))
+            if name in self._register.column_names
+            else missing
+            for name in self.options.knows
+        ]
+        return Records(_beside(self.register_quasi.codes, columns), self.register_quasi.subject)
+
+    @property
+    def register_rows(self) -> pa.Table:
+        """The register's columns that the release has."""
+        return self._register
+
+    @cached_property
+    def counted(self) -> tuple[pa.Table, NDArray[np.int64]]:
+        """The population table, and the people of each of its rows."""
+        source = open_source(self.options.population)
+        columns = [name for name in self.quasi if name in source.columns]
+        if len(columns) < len(self.quasi) or self.options.people not in source.columns:
+            raise RequestError(
+                "the population that confirms who is alone counts by every quasi-identifier",
+                where=source.name,
+            )
+        table = source.read([*columns, self.options.people])
+        return table, table.column(self.options.people).cast(pa.int64()).to_numpy()
+
+    @cached_property
+    def population(self) -> Records:
+        """The population table, a row for each of its people."""
+        table, people = self.counted
+        codes = self.codebook.recode(table)
+        distinct, place = np.unique(codes, axis=0, return_inverse=True)
+        # Two of a group tell whether exactly one person fits as well as all of them would.
+        counted = np.minimum(np.bincount(place, weights=people), 2).astype(np.int64)
+        repeated = np.repeat(distinct, counted, axis=0)
+        strangers = -2 - self.true_rows.num_rows - np.arange(len(repeated), dtype=np.int64)
+        return Records(repeated, strangers)
+
+    @cached_property
+    def held_out(self) -> Records | None:
+        """People who were set aside before fitting, or come in a control file."""
+        table, people = self._control
+        return Records(self.codebook.recode(table), people) if table.num_rows else None
+
+    @cached_property
+    def _control(self) -> tuple[pa.Table, NDArray[np.int64]]:
+        """Rows of people who are not in the release, and who they are."""
+        if self.options.control is not None:
+            source = open_source(self.options.control)
+            named = [self.person] if self.person in source.columns else []
+            table = source.read([*self.quasi, *self.sensitive, *named])
+            if named:
+                return table, self._numbers(table.column(self.person))
+            own = -2 - self.true_rows.num_rows - np.arange(table.num_rows, dtype=np.int64)
+            return table, own
+        rows = self.rows_held_out
+        return self.true_rows.take(pa.array(rows)), self.who[rows]
+
+    @cached_property
+    def rows_held_out(self) -> NDArray[np.int64]:
+        """The source's rows that were set aside before fitting."""
+        return rows_held_out(self.release)
+
+    @property
+    def held_out_rows(self) -> pa.Table:
+        """The cells of people who are not in the release."""
+        return self._control[0]
+
+    def cases(self, column: str) -> Cases:
+        return Cases(self.released, _coded(self.table.column(column), self._values(column)))
+
+    def cases_held_out(self, column: str) -> Cases | None:
+        """The control with the same column."""
+        if self.held_out is None:
+            return None
+        table, _ = self._control
+        return Cases(self.held_out, _coded(table.column(column), self._values(column)))
+
+
+def _beside(codes: NDArray[np.int32], columns: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    return np.column_stack([codes, *columns]).astype(np.int32)
+
+
+def _coded(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[np.int32]:
+    """Number a column's values by their text, going on from `numbers`; null is -1."""
+    values, places = encode_cells(column)
+    codes = [
+        MISSING if value is None else numbers.setdefault(str(value), len(numbers))
+        for value in values
+    ]
+    return np.array(codes, dtype=np.int32)[places]
