@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+from voile.core.errors import TamperedError
 from voile.tables.domains.domain import Domain
 from voile.tables.policies.policy import Interval
 from voile.tables.recoding.codebook import CodedColumn, Entry
 from voile.tables.recoding.naming import name_intervals
-from voile.tables.recoding.runs import Ints, choose_cuts
+from voile.tables.recoding.runs import Ints, choose_cuts, straddling
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,30 @@ class Marginal:
         """(intervals, runs) bool, whether an interval of the column and a run share a value."""
         n = len(column.entries)
         return replace(column, entries=column.entries + self.runs).overlaps[:n, n:]
+
+
+def least_implied(column: CodedColumn, marginal: Marginal, people: Ints) -> int:
+    """Return the least count that runs, and the people of each interval (intervals,), imply.
+
+    It is the least of all runs, and of the people of intervals that reach into runs next to each
+    other, and beyond them, who have a value there.
+
+    Raises
+    ------
+    TamperedError : no people could be in these intervals and in these runs.
+    """
+    reached, held = marginal.reached(column), np.array(marginal.people)
+    runs = replace(column, entries=marginal.runs).overlaps
+    first, last = reached.argmax(axis=1), len(held) - 1 - reached[:, ::-1].argmax(axis=1)
+    beyond, some = straddling(first, last, people, np.arange(len(held) + 1), held)
+    pairs = np.triu(np.ones_like(some), 1)
+    fits = (runs == np.eye(len(held), dtype=np.bool_)).all()
+    fits &= (reached.sum(axis=1) == last - first + 1).all() and held.sum() == people.sum()
+    if not fits or (beyond[pairs & ~some] != 0).any() or (beyond[pairs] < 0).any():
+        raise TamperedError(
+            "the marginals are not those of the release", where=f"column {marginal.column}"
+        )
+    return int(min(held.min(), beyond[pairs & some].min(initial=held.min())))
 
 
 def marginals_in(public: Mapping[str, Any]) -> dict[str, Marginal]:

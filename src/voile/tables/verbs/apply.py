@@ -27,10 +27,10 @@ from voile.tables.recoding.class_ids import CLASS, ClassIds
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import Recoder
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.verbs.certify import certify
+from voile.tables.verbs.certify import certify, certify_marginals
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions
-from voile.tables.verbs.promises import Promise, promises_of
+from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.showing import AnyPublished, Showing, showing_of
 
@@ -183,6 +183,15 @@ def _check_promise(promise: Promise, value: float | None) -> None:
         )
 
 
+def _check_implied(least: int, k: int) -> None:
+    """Refuse marginals from which counts of few people would follow."""
+    if least < least_of(k):
+        raise InfeasibleError(
+            f"the marginals imply a count of fewer than {least_of(k)} people",
+            instead="leave them out with --no-marginals",
+        )
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Recoding(Applying[Any, AnyPublished]):
     """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
@@ -246,6 +255,16 @@ class _Recoding(Applying[Any, AnyPublished]):
             directory=written.scratch,
         )
         _check_constraints(content, figures)
+        if marginals := written.known.marginals:
+            least = certify_marginals(
+                written.rows,
+                written.people,
+                written.known.codebook,
+                marginals,
+                directory=written.scratch,
+            )
+            _check_implied(least, content.space.constraints.k)
+            figures[LEAST_IMPLIED] = float(least)
         return figures
 
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:

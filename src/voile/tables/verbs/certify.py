@@ -18,6 +18,7 @@ from voile.engines.duck import connect
 from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Counts, row_keys
 from voile.tables.recoding.codebook import UNKNOWN, Codebook
+from voile.tables.recoding.marginals import Marginal, least_implied
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.scoring.disclosure import (
@@ -76,7 +77,7 @@ def certify(
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
-    classes = _classes(counted, codebook, subject, population, directory)
+    classes, _ = _classes(counted, codebook, subject, population, directory)
     figures = disclosure(classes, suppressed=suppressed)
     figures |= {"subjects": float(round(classes.sample.sum())), "suppressed": float(suppressed)}
     if subject is not None and len(classes.sample):
@@ -97,6 +98,33 @@ def certify(
     return figures
 
 
+def certify_marginals(
+    release: Source,
+    people: Source | None,
+    codebook: Codebook,
+    marginals: Sequence[Marginal],
+    *,
+    directory: Path | None = None,
+) -> int:
+    """Return the least count of people that a written release and its marginals imply together.
+
+    Raises
+    ------
+    TamperedError : no people could be in both.
+    """
+    counted: Source = release if people is None else WithPerson(release, people)
+    subject = None if people is None else PERSON
+    classes, codes = _classes(counted, codebook, subject, None, directory)
+    places = [column.column for column in codebook.columns]
+    found = []
+    for one in marginals:
+        place = places.index(one.column)
+        column = codebook.columns[place]
+        held = np.bincount(codes[:, place], classes.sample, len(column.entries))
+        found.append(least_implied(column, one, np.rint(held).astype(np.int64)))
+    return min(found)
+
+
 def _least_group(counted: Source, columns: Sequence[str], directory: Path | None) -> int:
     keys = ", ".join(identifier(name) for name in columns)
     sql = f"SELECT count(DISTINCT {identifier(PERSON)}) AS n FROM source GROUP BY {keys}"
@@ -115,12 +143,13 @@ def _classes(
     subject: str | None,
     population: tuple[Published | PublishedBoxes, Counts] | None,
     directory: Path | None,
-) -> Classes:
+) -> tuple[Classes, NDArray[np.int32]]:
+    """Count the equivalence classes, and say which intervals each shows."""
     table = count_combinations(counted, codebook.released, subject=subject, directory=directory)
     codes = codebook.released_codes(table)
     sample = table.column("count").to_numpy()
     people = sample if population is None else _people(*population, codes)
-    return Classes(sample, people, np.zeros((len(sample), 0)))
+    return Classes(sample, people, np.zeros((len(sample), 0))), codes
 
 
 def _people(

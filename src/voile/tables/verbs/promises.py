@@ -1,4 +1,4 @@
-"""What a release promises of its sensitive columns: l-diversity of two kinds, and t-closeness."""
+"""What a release promises of its sensitive columns, and of the counts that its marginals imply."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from voile.report.suppression import FEW
 from voile.tables.scoring.catalogue import MEASURES
 from voile.tables.scoring.disclosure import of_column
 
 SLACK = 1e-8
+LEAST_IMPLIED = "least_implied"
+"""The least count of people that boxes and marginals imply together and boxes alone do not."""
 MEASURED = {
     "l_diversity": ("distinct_l",),
     "entropy_l": ("entropy_l",),
@@ -19,6 +22,11 @@ MEASURED = {
 
 The ordered distance is that of numbers alone, and never more than the other.
 """
+
+
+def least_of(k: int) -> int:
+    """Return the least count that marginals may imply, where groups hold k people."""
+    return max(FEW, k)
 
 
 class Promise(NamedTuple):

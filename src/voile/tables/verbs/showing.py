@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError
 from voile.release.outcomes import Batch
-from voile.report.suppression import FEW
 from voile.tables.domains.domain import encode_cells
 from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Constraints
@@ -30,6 +29,7 @@ from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.trees.tree import UNCUT
+from voile.tables.verbs.promises import least_of
 
 SLACK = 1e-9
 Notes = TypeVar("Notes")
@@ -183,7 +183,7 @@ class ShownBoxes:
             if len(np.unique(person)) < len(person):
                 return None
             people = np.bincount(box, minlength=len(notes.rows))
-        return Counted(people, notes.counts, max(FEW, self.space.constraints.k))
+        return Counted(people, notes.counts, least_of(self.space.constraints.k))
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:

@@ -10,10 +10,11 @@ from voile.core.rounding import rounded
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, has_rows, recounted
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
-from voile.tables.recoding.codebook import Entry
+from voile.tables.recoding.codebook import Codebook, Entry
+from voile.tables.recoding.marginals import marginals_in
 from voile.tables.scoring.disclosure import OF_SENSITIVE, of_column
-from voile.tables.verbs.certify import certify
-from voile.tables.verbs.promises import promises_of
+from voile.tables.verbs.certify import certify, certify_marginals
+from voile.tables.verbs.promises import least_of, promises_of
 
 COUNTED = (
     "subjects",
@@ -57,9 +58,33 @@ def verify(release: Release) -> Iterator[Check]:
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
     people_counted = people is not None or release.is_sealed
     yield from _promises(public, found, people_counted=people_counted)
+    subjects = int(found["subjects"])
+    yield from _marginals(release, codebook, None if people_counted else subjects)
     names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
     again = {name: found[name] for name in names if name in found}
     yield from recounted(release, again, left=LEFT)
+
+
+def _marginals(release: Release, codebook: Codebook, rows: int | None) -> Iterator[Check]:
+    """Hold the marginals to the boxes, to what they may imply, and to what apply counted.
+
+    `rows` are those of the release where people are not known: they may then be fewer.
+    """
+    public, private = release.public, release.private
+    if private is not None:
+        same = public.get("marginals") == private.get("marginals")
+        yield Check("the marginals are as apply counted them", same)
+    if not (marginals := [*marginals_in(public).values()]):
+        return
+    least = least_of(public["constraints"]["k"])
+    said = f"marginals and groups together imply no count of fewer than {least} people"
+    try:
+        found = certify_marginals(release.rows(), release.people(), codebook, marginals)
+    except TamperedError:
+        fewer = rows is not None and all(sum(one.people) < rows for one in marginals)
+        yield Check(said, None if fewer else False)
+        return
+    yield Check(said, found >= least)
 
 
 def _is_named_by_its_ends(entry: Entry) -> bool:

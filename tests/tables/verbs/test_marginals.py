@@ -1,0 +1,226 @@
+"""Counts of people by runs of a column, beside a release of boxes: right, public, and never few."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import voile
+import voile.tables as vt
+from voile.core.errors import InfeasibleError
+from voile.data import open_source
+from voile.release.manifest import manifest_path
+from voile.tables.recoding.boxes import read_codebook
+from voile.tables.recoding.marginals import marginals_in
+from voile.tables.verbs import apply as verb
+from voile.tables.verbs.promises import LEAST_IMPLIED
+
+QUASI = ("age", "kg", "zip", "job", "born")
+JOBS = tuple(f"{letter}. trade" for letter in "abcdefghijkl")
+ROLES = {
+    "who": "drop",
+    **dict.fromkeys(QUASI, "quasi"),
+    "ill": "sensitive",
+}
+
+
+def people(rows=3_000, seed=1):
+    """Make people of columns of every kind, crowded and sparse, with missing values."""
+    rng = np.random.default_rng(seed)
+    kg = np.round(np.clip(rng.normal(75, 14, rows), 40, 130), 1).tolist()
+    kg = [None if lost else one for one, lost in zip(kg, rng.random(rows) < 0.03, strict=True)]
+    days = np.datetime64("1950-01-01") + rng.integers(0, 60, rows) ** 2 * 5
+    jobs = rng.choice([*JOBS, None], rows, p=rng.dirichlet(np.full(len(JOBS) + 1, 0.7)))
+    return pa.table(
+        {
+            "who": [f"person {i}" for i in range(rows)],
+            "age": np.clip(rng.normal(45, 15, rows), 18, 90).astype(int),
+            "kg": pa.array(kg),
+            "zip": rng.choice(["37010", "37011", "37020", "37201", "38001"], rows),
+            "job": jobs,
+            "born": pa.array(days.astype("datetime64[D]")),
+            "ill": rng.choice(["flu", "gout", "cold"], rows),
+        }
+    )
+
+
+def fitted(table=None, roles=ROLES, **options):
+    asked = {"family": "tree", "k": 5, "seed": 1, **options}
+    return vt.fit(people() if table is None else table, roles, **asked)
+
+
+def applied(kit, table, out=None, **options):
+    return kit.apply(kit.choose(least_loss=True), table, out, **options)
+
+
+@pytest.fixture(scope="module")
+def kit():
+    return fitted()
+
+
+@pytest.fixture(scope="module")
+def release(kit):
+    return applied(kit, people())
+
+
+def counted(release, table):
+    """Return people by run of each column, each raw value looked up among the runs."""
+    book, found = read_codebook(release.public["policy"]), {}
+    for name, marginal in marginals_in(release.public).items():
+        runs = replace(book.column(name), entries=marginal.runs)
+        held, place = runs.membership(table.column(name), blank_is_unknown=False)
+        assert (held.sum(axis=0) == 1).all()  # each value is in one run
+        found[name] = held[:, place].sum(axis=1).tolist()
+    return found
+
+
+def stated(release):
+    return {name: list(one.people) for name, one in marginals_in(release.public).items()}
+
+
+def test_every_run_holds_the_people_that_the_source_has_there(release):
+    assert stated(release) == counted(release, people())
+    assert set(stated(release)) == set(QUASI)
+    assert all(min(held) >= 11 for held in stated(release).values())
+    assert min(map(len, stated(release).values())) >= 4
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 800))
+def test_so_it_is_of_people_that_the_kit_never_met(kit, seed, rows):
+    new = people(rows, seed)
+    try:
+        release = applied(kit, new)
+    except InfeasibleError:
+        assert rows < 5
+        return
+    numbers = open_source(release.folder / "rows.parquet").read(["row"]).column("row")
+    assert stated(release) == counted(release, new.take(numbers))
+    assert all(check.holds is not False for check in release.verify())
+
+
+def test_people_who_are_set_aside_or_held_out_are_not_counted():
+    odd = people().set_column(3, "zip", pa.array(["99999"] * 40 + ["37010", "37201"] * 1480))
+    release = applied(fitted(odd.slice(40), hold_out=0.2), odd)
+    assert release.private["counts"]["set_aside"] > 0
+    assert release.private["counts"]["held_out"] > 0
+    numbers = open_source(release.folder / "rows.parquet").read(["row"]).column("row")
+    assert stated(release) == counted(release, odd.take(numbers))
+    assert "99999" not in str(release.public)
+
+
+def test_no_run_and_no_implied_count_is_of_fewer_people_than_k():
+    release = applied(fitted(k=40), people())
+    assert release.private["figures"][LEAST_IMPLIED] >= 40
+    assert min(min(held) for held in stated(release).values()) >= 40
+
+
+def test_a_person_with_several_equal_rows_counts_once(monkeypatch):
+    once = people(1_000)
+    twice = pa.concat_tables([once, once.slice(0, 400)])
+    kit = fitted(twice, {"subject": "who", "columns": {**ROLES, "who": "identifier"}})
+    for rows in (100, 10_000):  # in one batch with herself, and in another
+        monkeypatch.setattr(verb._Recoding, "batch_rows", rows)
+        release = applied(kit, twice, no_pseudonyms=True)
+        assert stated(release) == counted(release, once)
+        assert all(check.holds is not False for check in release.verify())
+
+
+def test_nobody_is_in_two_runs():
+    moved = people(1_000).set_column(1, "age", pa.array([30] * 1_000))
+    both = pa.concat_tables([people(1_000), moved.slice(0, 1)])
+    kit = fitted(both, {"subject": "who", "columns": {**ROLES, "who": "identifier"}})
+    assert stated(applied(kit, both, no_pseudonyms=True)) == {}
+    assert stated(applied(kit, both.slice(0, 1_000), no_pseudonyms=True)) != {}
+
+
+def test_they_can_be_left_out_and_a_global_policy_has_none(kit):
+    assert "marginals" not in applied(kit, people(), marginals=False).public
+    whole = fitted(family="global", method="steepest")
+    assert "marginals" not in applied(whole, people()).public
+
+
+def test_bounds_say_the_same_as_labels(kit, release):
+    whole = people().filter(pa.array([v is not None for v in people()["kg"].to_pylist()]))
+    whole = whole.filter(pa.array([v is not None for v in whole["job"].to_pylist()]))
+    with_bounds, labels = (applied(fitted(whole), whole, bounds=one) for one in (True, False))
+    assert stated(with_bounds) == stated(labels)
+    assert all(check.holds is not False for check in with_bounds.verify())
+
+
+SAID = {
+    "apply": "the marginals are as apply counted them",
+    "few": "marginals and groups together imply no count of fewer than 11 people",
+}
+
+
+def forged(release, edit):
+    public = copy.deepcopy(dict(release.public))
+    edit(public["marginals"])
+    return replace(release, public=public)
+
+
+def moved(n):
+    def edit(marginals):
+        held = marginals[0]["people"]
+        held[0], held[-1] = held[0] - n, held[-1] + n
+
+    return edit
+
+
+def added(marginals):
+    marginals[0]["people"][0] += 1
+
+
+@pytest.mark.parametrize(
+    ("edit", "fails"),
+    [
+        (moved(1), {"apply"}),
+        (moved(10_000), {"apply", "few"}),
+        (added, {"apply", "few"}),
+        (lambda found: found.clear(), {"apply"}),
+        (lambda found: found[0]["runs"].reverse(), {"apply", "few"}),
+    ],
+)
+def test_verify_refuses_forged_marginals(release, edit, fails):
+    checks = dict(forged(release, edit).verify())
+    assert {name for name, said in SAID.items() if checks.get(said) is False} >= fails
+
+
+@pytest.mark.parametrize(("edit", "holds"), [(lambda _: None, True), (added, False)])
+def test_a_recipient_can_tell_that_marginals_and_rows_are_of_other_people(
+    kit, tmp_path, edit, holds
+):
+    made = applied(kit, people(), tmp_path / "out.csv")
+    shutil.rmtree(made.folder)
+    received = forged(voile.open_release(tmp_path / "out.csv"), edit)
+    assert dict(received.verify())[SAID["few"]] is holds
+    assert manifest_path(tmp_path / "out.csv").exists()
+
+
+def test_expanded_weights_come_out_as_the_runs(release):
+    book = read_codebook(release.public["policy"])
+    for name in ("age", "zip", "job", "born"):
+        made = release.expand(name)
+        marginal = marginals_in(release.public)[name]
+        runs = replace(book.column(name), entries=marginal.runs)
+        held, place = runs.membership(made[name], blank_is_unknown=False)
+        sums = [made["weight"].to_numpy()[own[place]].sum() for own in held]
+        assert sums == pytest.approx(marginal.people, abs=3e-6 * 3_000)
+
+
+def test_expected_numbers_come_nearer_to_those_of_the_source(kit, release):
+    plain = applied(kit, people(), marginals=False)
+    true = np.mean([v for v in people()["kg"].to_pylist() if v is not None])
+    off = []
+    for one in (release, plain):
+        made = [v for v in one.expand()["kg"].to_pylist() if v is not None]
+        off.append(abs(np.mean(made) - true))
+    assert off[0] < off[1] / 2
