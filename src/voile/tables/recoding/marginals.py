@@ -1,6 +1,8 @@
 """Marginals: how many released people have a value in each run of a column's values.
 
-Runs are named as intervals are, by what released rows show, and hold `least` people or more.
+Runs are named as intervals are, by what released rows show, and hold `least` people or more. In
+public, counts have two digits, and go up to tens below 100, as all figures of people do: whoever
+knows everybody else cannot subtract to the last person, unless a count stands at the very edge.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import TamperedError
+from voile.core.rounding import rounded
 from voile.tables.domains.domain import Domain
 from voile.tables.policies.policy import Interval
 from voile.tables.recoding.codebook import CodedColumn, Entry
@@ -29,6 +33,15 @@ class Marginal:
     column: str
     runs: tuple[Entry, ...]
     people: tuple[int, ...]
+
+    @property
+    def public(self) -> Marginal:
+        """The same in two digits."""
+        return replace(self, people=tuple(map(state_people, self.people)))
+
+    def may_count(self, people: float) -> bool:
+        """Whether so many people, in these runs, may have been stated so in public."""
+        return abs(sum(self.people) - people) <= sum(max(9, n / 20) for n in self.people)
 
     def to_data(self) -> dict[str, Any]:
         return asdict(self)
@@ -45,8 +58,17 @@ class Marginal:
         return replace(column, entries=column.entries + self.runs).overlaps[:n, n:]
 
 
+def state_people(count: int) -> int:
+    """Round a count of people for the public.
+
+    >>> [state_people(count) for count in (11, 20, 99, 101, 104, 32_561)]
+    [20, 20, 100, 100, 100, 33000]
+    """
+    return 10 * ceil(count / 10) if count < 100 else rounded(count)
+
+
 def least_implied(column: CodedColumn, marginal: Marginal, people: Ints) -> int:
-    """Return the least count that runs, and the people of each interval (intervals,), imply.
+    """Return the least count that exact runs, and the people of each interval, imply.
 
     It is the least of all runs, and of the people of intervals that reach into runs next to each
     other, and beyond them, who have a value there.
@@ -69,9 +91,9 @@ def least_implied(column: CodedColumn, marginal: Marginal, people: Ints) -> int:
     return int(min(held.min(), beyond[pairs & some].min(initial=held.min())))
 
 
-def marginals_in(public: Mapping[str, Any]) -> dict[str, Marginal]:
-    """Return the marginals of a public manifest, by column."""
-    found = (Marginal.from_data(one) for one in public.get("marginals", ()))
+def marginals_in(manifest: Mapping[str, Any]) -> dict[str, Marginal]:
+    """Return the marginals of a manifest by column: exact in the private one."""
+    found = (Marginal.from_data(one) for one in manifest.get("marginals", ()))
     return {one.column: one for one in found}
 
 

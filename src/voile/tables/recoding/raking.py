@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-ROUNDS, NEAR = 1_000, 1e-6
+ROUNDS, NEAR = 200, 1e-6
 
 
 def rake(width: Floats, people: Floats, runs: Floats) -> Floats:
@@ -23,7 +23,8 @@ def rake(width: Floats, people: Floats, runs: Floats) -> Floats:
     Returns
     -------
     (intervals, runs), each row sums to 1. Cost: O(intervals x runs) a round; ends when every run
-    is within a millionth of all people of its count, or after 1,000 rounds.
+    is within a millionth of all people of its count, or after 200 rounds: rounded counts may be
+    those of no people, and are then come near to.
     """
     share = width / width.sum(axis=1, keepdims=True)
     for _ in range(ROUNDS):

@@ -24,6 +24,7 @@ from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.class_ids import CLASS, ClassIds
+from voile.tables.recoding.marginals import Marginal
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import Recoder
 from voile.tables.trees.policy import TreePolicy
@@ -275,7 +276,7 @@ class _Recoding(Applying[Any, AnyPublished]):
             shown.append("share_under_11")
         return {
             "policy": known.codebook.to_data(),
-            **_marginals(known),
+            **_marginals([one.public for one in known.marginals]),
             "columns": self._described(),
             "figures": {
                 **{name: figures[name] for name in shown if np.isfinite(figures[name])},
@@ -307,9 +308,9 @@ class _Recoding(Applying[Any, AnyPublished]):
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
         story = report_data(self.content, self.policy, known)
-        return {"story": story, **_marginals(known)}
+        return {"story": story, **_marginals(known.marginals)}
 
 
-def _marginals(known: AnyPublished) -> dict[str, Any]:
-    """Return the marginals, where there are any: in public, and sealed as they were counted."""
-    return {"marginals": [one.to_data() for one in known.marginals]} if known.marginals else {}
+def _marginals(found: Sequence[Marginal]) -> dict[str, Any]:
+    """Return the part of a manifest that has marginals, where there are any."""
+    return {"marginals": [one.to_data() for one in found]} if found else {}

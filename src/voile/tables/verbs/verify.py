@@ -58,32 +58,35 @@ def verify(release: Release) -> Iterator[Check]:
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
     people_counted = people is not None or release.is_sealed
     yield from _promises(public, found, people_counted=people_counted)
-    subjects = int(found["subjects"])
-    yield from _marginals(release, codebook, None if people_counted else subjects)
+    rows_are_people = people_counted or not _of_role(public, "identifier")
+    yield from _marginals(release, codebook, found["subjects"] if rows_are_people else None)
     names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
     again = {name: found[name] for name in names if name in found}
     yield from recounted(release, again, left=LEFT)
 
 
-def _marginals(release: Release, codebook: Codebook, rows: int | None) -> Iterator[Check]:
-    """Hold the marginals to the boxes, to what they may imply, and to what apply counted.
+def _marginals(release: Release, codebook: Codebook, people: float | None) -> Iterator[Check]:
+    """Hold the marginals to what apply counted, and that to the boxes and to what they imply.
 
-    `rows` are those of the release where people are not known: they may then be fewer.
+    A recipient, who has them in two digits, can hold them to the number of `people`, if known.
     """
-    public, private = release.public, release.private
-    if private is not None:
-        same = public.get("marginals") == private.get("marginals")
-        yield Check("the marginals are as apply counted them", same)
-    if not (marginals := [*marginals_in(public).values()]):
+    public, private = marginals_in(release.public), release.private
+    if private is None:
+        if public and people is not None:
+            near = all(one.may_count(people) for one in public.values())
+            yield Check("the marginals count the people of the release", near)
         return
-    least = least_of(public["constraints"]["k"])
-    said = f"marginals and groups together imply no count of fewer than {least} people"
+    counted = marginals_in(private)
+    same = public == {name: one.public for name, one in counted.items()}
+    yield Check("the marginals are as apply counted them", same)
+    if not counted:
+        return
+    least = least_of(release.public["constraints"]["k"])
     try:
-        found = certify_marginals(release.rows(), release.people(), codebook, marginals)
+        found = certify_marginals(release.rows(), release.people(), codebook, [*counted.values()])
     except TamperedError:
-        fewer = rows is not None and all(sum(one.people) < rows for one in marginals)
-        yield Check(said, None if fewer else False)
-        return
+        found = 0
+    said = f"marginals and groups together imply no count of fewer than {least} people"
     yield Check(said, found >= least)
 
 
