@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from voile.report.suppression import FEW
 from voile.tables.people.counts import Constraints, Counts, distinct_rows, row_keys
 from voile.tables.recoding.marginals import state_people
-from voile.tables.recoding.raking import rake
+from voile.tables.recoding.raking import rake_values
 from voile.tables.recoding.runs import choose_cuts
 from voile.tables.scoring.losses import Grouping, losses
 from voile.tables.trees.forest import grow_forest
@@ -80,14 +80,10 @@ def raked(boxes: Boxes, codes: NDArray[np.int32], sizes: tuple[int, ...]) -> lis
     for j, flat in enumerate(even(boxes, sizes)):
         counts = np.bincount(codes[:, j], minlength=sizes[j])
         cuts = choose_cuts(low[:, j], high[:, j], n, counts, FEW)
-        run = np.searchsorted(cuts, np.arange(sizes[j]), side="right") - 1
-        inside = (flat.share > 0).astype(np.float64)
-        width = inside @ np.eye(len(cuts) - 1)[run]
         held = np.array([state_people(int(n)) for n in np.add.reduceat(counts, cuts[:-1])])
         people = np.bincount(flat.own).astype(np.float64)
-        share = rake(width, people, held * people.sum() / held.sum())
-        within = np.divide(share, width, out=np.zeros_like(share), where=width > 0)
-        spreads.append(Spread(flat.own, within[:, run] * inside, len(held)))
+        share = rake_values(flat.share > 0, people, cuts[:-1], held.astype(np.float64))
+        spreads.append(Spread(flat.own, share, len(held)))
     return spreads
 
 

@@ -47,12 +47,12 @@ class Release(manifest.Release):
         """Expand intervals to values, with weights, for counts and models; of tables alone.
 
         It reads the released rows and their manifest, as any recipient can, and takes all values
-        of an interval for equally likely. A row becomes one row for each combination of the values
-        that the columns asked for may have, and its weights sum to 1. A missing value is one of
-        them, null.
+        of an interval for equally likely, or as likely as the manifest's counts of runs say. A row
+        becomes one row for each combination of the values that the columns asked for may have, and
+        its weights sum to 1. A missing value is one of them, null.
 
         Of a column not asked for, numbers, years and times (in hours) are the mean of the
-        interval's known values, days and months the middle as a timestamp, and text is the label.
+        interval's known values, days and months too, as a timestamp, and text is the label.
 
         Where an open interval ends is not known: its end is taken for the outermost one that the
         release shows of that column, so ``85 and over`` is 85 where nothing above 85 is shown. An

@@ -20,6 +20,7 @@ from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.marginals import marginals_in
 from voile.tables.verbs import apply as verb
 from voile.tables.verbs.promises import LEAST_IMPLIED
+from voile.tables.wing import sections
 
 QUASI = ("age", "kg", "zip", "job", "born")
 JOBS = tuple(f"{letter}. trade" for letter in "abcdefghijkl")
@@ -239,3 +240,21 @@ def test_expected_numbers_come_nearer_to_those_of_the_source(kit, release):
         made = [v for v in one.expand()["kg"].to_pylist() if v is not None]
         off.append(abs(np.mean(made) - true))
     assert off[0] < off[1] / 2
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_the_report_says_which_columns_are_counted_and_what_queries_gain(kit, release, audience):
+    plain = applied(kit, people(), marginals=False)
+    prose, table = section(release, audience).blocks
+    assert "runs of values of age, kg, zip, job and born" in " ".join(prose.paragraphs)
+    runs = {row[0]: int(row[table.columns.index("runs counted")]) for row in table.rows}
+    assert runs == {name: len(held) for name, held in stated(release).items()}
+    lost = release.private["story"]["lost"]
+    assert lost["query_error_with_runs"] < 0.8 * lost["query_error"]
+    prose, table = section(plain, audience).blocks
+    assert "runs" not in " ".join([*prose.paragraphs, *table.columns])
+    assert plain.private["story"]["lost"]["query_error"] == lost["query_error"]
+
+
+def section(release, audience):
+    return next(one for one in sections(release, (), audience=audience) if one.key == "analysts")

@@ -114,8 +114,8 @@ class Counted(Brief):
 
 def marginal_of(
     domain: Domain, coded: CodedColumn, boxes: Sequence[Ints], counts: Ints, least: int
-) -> Marginal | None:
-    """Count people by runs of a column's values; None where all are one run.
+) -> tuple[Marginal, Ints] | None:
+    """Count people by runs of a column's values, and say where runs begin; None of one run.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def marginal_of(
     held = np.add.reduceat(counts[places], cuts[:-1])
     bounds = len(coded.released) == 2
     entries = CodedColumn.of(domain, names, bounds=bounds).entries
-    return Marginal(domain.column, entries, tuple(map(int, held)))
+    return Marginal(domain.column, entries, tuple(map(int, held))), ends[:-1]
 
 
 def _told_apart(domain: Domain, released: NDArray[np.bool_]) -> NDArray[np.intp]:

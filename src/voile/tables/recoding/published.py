@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.codebook import UNKNOWN, Codebook, CodedColumn
+from voile.tables.recoding.marginals import Marginal
 from voile.tables.recoding.naming import name_intervals
 
 
@@ -26,7 +28,8 @@ class Published(Brief):
     """
 
     shows = ("codebook",)
-    marginals = ()  # a tree's alone
+    marginals: ClassVar[tuple[Marginal, ...]] = ()  # a tree's alone
+    begins: ClassVar[Mapping[str, NDArray[np.int64]]] = {}
 
     policy: Policy
     codebook: Codebook

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from voile.tables.recoding.codebook import UNKNOWN, CodedColumn
 from voile.tables.recoding.marginals import Counted, Marginal, marginal_of
 from voile.tables.recoding.naming import Name, name_intervals
 from voile.tables.recoding.published import Published, check_bounds, write_entries
+from voile.tables.recoding.runs import Ints
 from voile.tables.trees.policy import TreePolicy
 
 
@@ -29,6 +30,7 @@ class PublishedBoxes(Brief):
     box_of : (uncut boxes of the policy,) which box of the codebook each has become; -1 for none.
     finest : the global policy of every cut that a released box has, as it would be published.
     marginals : of the columns that have more than one run.
+    begins : by these columns, (runs,) the position that each run begins at.
     """
 
     shows = ("codebook",)
@@ -38,6 +40,7 @@ class PublishedBoxes(Brief):
     box_of: NDArray[np.int32]
     finest: Published
     marginals: tuple[Marginal, ...] = ()
+    begins: Mapping[str, Ints] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -69,14 +72,17 @@ class PublishedBoxes(Brief):
         book = BoxCodebook(tuple(columns), boxes)
         if counted is None:
             return cls(policy, book, box_of, finest)
-        people = np.bincount(box_of[box_of >= 0], counted.people[box_of >= 0], len(nodes))
-        found = (
-            marginal_of(domain, coded, (a, b, people.astype(np.int64)), values, counted.least)
-            for domain, coded, a, b, values in zip(
-                policy.domains, columns, low.T, high.T, counted.values, strict=True
-            )
-        )
-        return cls(policy, book, box_of, finest, tuple(one for one in found if one is not None))
+        shown = box_of >= 0
+        people = np.zeros(len(nodes), dtype=np.int64)
+        np.add.at(people, box_of[shown], counted.people[shown])
+        columns_counted = zip(policy.domains, columns, low.T, high.T, counted.values, strict=True)
+        found = [
+            one
+            for domain, coded, a, b, values in columns_counted
+            if (one := marginal_of(domain, coded, (a, b, people), values, counted.least))
+        ]
+        begins = {one.column: starts for one, starts in found}
+        return cls(policy, book, box_of, finest, tuple(one for one, _ in found), begins)
 
     def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the published intervals of positions in the domains; -1 in no released box."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 ROUNDS, NEAR = 200, 1e-6
 
 
@@ -34,3 +35,23 @@ def rake(width: Floats, people: Floats, runs: Floats) -> Floats:
         share = share * np.divide(runs, made, out=np.ones_like(runs), where=made > 0)
         share /= share.sum(axis=1, keepdims=True)
     return np.asarray(share)
+
+
+def rake_values(inside: NDArray[np.bool_], people: Floats, begins: Ints, runs: Floats) -> Floats:
+    """Return which share of each interval's people has each value, even within a run.
+
+    Parameters
+    ----------
+    inside : (intervals, values) which values an interval holds.
+    people : (intervals,) how many each holds.
+    begins : (runs,) the first value of each run. runs : (runs,) about how many each holds.
+
+    >>> inside = np.array([[True, True, True]])
+    >>> rake_values(inside, np.array([10.0]), np.array([0, 1]), np.array([80.0, 20.0])).round(3)
+    array([[0.8, 0.1, 0.1]])
+    """
+    run = np.searchsorted(begins, np.arange(inside.shape[1]), side="right") - 1
+    width = (inside @ np.eye(len(begins))[run]).astype(np.float64)
+    share = rake(width, people, runs * people.sum() / runs.sum())
+    within = np.divide(share, width, out=np.zeros_like(share), where=width > 0)
+    return np.asarray(within[:, run] * inside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +68,7 @@ def query_error(
     counts: Counts,
     grouping: Grouping,
     *,
+    likely: Sequence[Floats | Bits] | None = None,
     queries: int = QUERIES,
     random_state: int | np.random.Generator = 0,
 ) -> float:
@@ -74,14 +76,16 @@ def query_error(
 
     A query counts subjects within a range of 1 to 3 columns: 5 to 30% of each domain, around the
     values of a subject drawn at random. On the release values are taken as even within a group's
-    own values. An error is relative to the true count, or to .1% of the subjects where that is
-    more. Cost: O(queries x (cells + groups)), of those that have a subject.
+    own values, or as `likely` says: by column, (boxes, values). An error is relative to the true
+    count, or to .1% of the subjects where that is more. Cost: O(queries x (cells + groups)), of
+    those that have a subject.
     """
     rng = np.random.default_rng(random_state)
     n = np.bincount(grouping.group, counts.sample, len(grouping.kept)).astype(np.float64)
     shown = grouping.kept & (n > 0)
     kept, box = n[shown], grouping.box[shown]
     codes, sample = counts.codes[counts.sample > 0], counts.sample[counts.sample > 0]
+    likely = grouping.values if likely is None else likely
     errors = np.empty(queries)
     drawn = rng.choice(len(sample), queries, p=sample / counts.subjects)
     for i, around in enumerate(codes[drawn]):
@@ -90,7 +94,7 @@ def query_error(
         for d in among:
             asked = _range(int(around[d]), counts.sizes[d], rng)
             within &= asked[codes[:, d]]
-            inside = inside * _overlap(grouping.values[d], asked)[box[:, d]]
+            inside = inside * _overlap(likely[d], asked)[box[:, d]]
         true = float(sample[within].sum())
         errors[i] = abs(inside.sum() - true) / max(true, LEAST_COUNT * counts.subjects)
     return float(np.median(errors))
@@ -104,6 +108,7 @@ def _range(around: int, size: int, rng: np.random.Generator) -> Bits:
     return np.asarray((places >= first) & (places < first + width))
 
 
-def _overlap(values: Bits, asked: Bits) -> Floats:
+def _overlap(values: Floats | Bits, asked: Bits) -> Floats:
     """Return the share of each box's values that are asked for."""
-    return np.asarray(values @ asked.astype(np.float64) / np.maximum(values.sum(axis=1), 1))
+    whole = values.sum(axis=1)
+    return np.asarray(values @ asked.astype(np.float64) / np.where(whole > 0, whole, 1))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 STATING = Stating(
     at_least=frozenset({"entropy", "k", "k_map", "least_loss", "bound", "area", "floor"}),
-    exact=frozenset({"groups", "share_unique_with_kept"}),
+    exact=frozenset({"groups", "runs", "share_unique_with_kept"}),
     people=frozenset({"sample_uniques", "population_uniques", "unique_with_kept"}),
 )
 POINTS = 600
@@ -76,7 +76,7 @@ def report_data(
         data["suppressed"] = score.suppressed
         for name, its in content.mark_scores.items():
             data["beats"][name]["chosen"] = score.beats(its)
-        data["lost"] = loss_data(space, policy)
+        data["lost"] = loss_data(space, policy, published)
         data["uniques_release"] = _uniques(space, policy, content.fraction)
         data["estimated_matches"] = space.estimated_matches(policy)
         data["estimated_uniques"] = space.estimated_uniques(policy)

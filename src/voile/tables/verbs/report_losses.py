@@ -6,22 +6,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from voile.report.sections import Audience, Grid, Prose, Section
 from voile.report.wording import listed, share, share_of
 from voile.tables.policies.family import AnyPolicy
+from voile.tables.recoding.marginals import Marginal
+from voile.tables.recoding.raking import rake_values
+from voile.tables.scoring.losses import Grouping
 from voile.tables.scoring.utility import columns_kept, query_error
 
 if TYPE_CHECKING:
     from voile.tables.policies.space import PolicySpace
+    from voile.tables.verbs.showing import AnyPublished
 
 NAMED = "distribution {distribution}, resolution {resolution}, width of the groups (NCP) {ncp}"
 
 
-def loss_data(space: PolicySpace, policy: AnyPolicy) -> dict[str, Any]:
+def loss_data(
+    space: PolicySpace, policy: AnyPolicy, published: AnyPublished | None = None
+) -> dict[str, Any]:
     """Gather what a policy loses on the fitted source, and keeps of each column."""
     grouping = space.grouping(policy)
     columns = columns_kept(space.counts, grouping)
-    return {
+    runs = {} if published is None else {one.column: one for one in published.marginals}
+    made: dict[str, Any] = {
         **space.losses(policy),
         "query_error": query_error(space.counts, grouping),
         "columns": [
@@ -29,6 +39,30 @@ def loss_data(space: PolicySpace, policy: AnyPolicy) -> dict[str, Any]:
             for name, kept in zip(space.quasi, columns, strict=True)
         ],
     }
+    if published is None or not runs:
+        return made
+    for one in made["columns"]:
+        one["runs"] = len(runs[one["column"]].runs) if one["column"] in runs else 1
+    likely = _likely(space, grouping, runs, published.begins)
+    return made | {"query_error_with_runs": query_error(space.counts, grouping, likely=likely)}
+
+
+def _likely(
+    space: PolicySpace,
+    grouping: Grouping,
+    runs: Mapping[str, Marginal],
+    begins: Mapping[str, NDArray[np.int64]],
+) -> list[NDArray[Any]]:
+    """Rake the released people of each column's boxes to the counts that go with a release."""
+    held = np.where(grouping.kept[grouping.group], space.counts.sample, 0.0)
+    likely: list[NDArray[Any]] = list(grouping.values)
+    for place, name in enumerate(space.quasi):
+        if name in runs:
+            inside, box = grouping.values[place], grouping.box[grouping.group, place]
+            people = np.bincount(box, held, len(inside)).astype(np.float64)
+            public = np.array(runs[name].public.people, dtype=np.float64)
+            likely[place] = rake_values(inside, people, begins[name], public)
+    return likely
 
 
 def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
@@ -37,26 +71,41 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
     if lost is None:
         return None
     named = {name: share(lost[name]) for name in ("distribution", "resolution", "ncp")}
-    error = lost["query_error"]
-    if audience == "public":  # of boxes drawn around records: a second digit would reveal one
-        error = float(f"{error:.1g}")
     said = (
         f"Loss on the fitted source: {NAMED.format(**named)}. Distribution counts how far values "
         "are from even within a group, resolution the share of each column's entropy that groups "
         "hide, NCP how much of each domain a group covers. None of them alone says what an "
         "analysis loses.",
         f"Half of 1,000 random COUNT queries on the release, of one to three columns, are off by "
-        f"more than {'about ' * (audience == 'public')}{share(error)}.",
+        f"more than {_error(lost['query_error'], audience)}.",
+        *_runs(lost, audience),
         *_single([one["column"] for one in lost["columns"] if one["groups"] == 1]),
     )
     rows = tuple(_row(one, data["subjects"], audience) for one in lost["columns"])
-    titles = ("column", "groups", "entropy kept", "people whose rare value was merged")
+    counted = ("runs counted",) if "query_error_with_runs" in lost else ()
+    titles = ("column", "groups", *counted, "entropy kept", "people whose rare value was merged")
     caption = "A value is rare where fewer people hold it than half of an even share"
+    numbers = tuple(range(1, len(titles)))
     return Section(
         "analysts",
         "What is left for analysts",
-        (Prose(said), Grid(titles, rows, caption, (1, 2, 3))),
+        (Prose(said), Grid(titles, rows, caption, numbers)),
     )
+
+
+def _error(error: float, audience: Audience) -> str:
+    """Write an error of queries around records, of which a second digit would reveal one."""
+    return share(error) if audience == "internal" else f"about {share(float(f'{error:.1g}'))}"
+
+
+def _runs(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
+    if "query_error_with_runs" in lost:
+        columns = listed([one["column"] for one in lost["columns"] if one["runs"] > 1])
+        yield (
+            f"The release's manifest counts people by runs of values of {columns}: with these "
+            "counts, half of the queries are off by more than "
+            f"{_error(lost['query_error_with_runs'], audience)}."
+        )
 
 
 def _single(columns: Sequence[str]) -> Iterator[str]:
@@ -71,4 +120,5 @@ def _single(columns: Sequence[str]) -> Iterator[str]:
 
 def _row(one: Mapping[str, Any], people: float, audience: Audience) -> tuple[str, ...]:
     merged = share_of(one["rare_lost"], people, audience)
-    return one["column"], f"{one['groups']:,}", share(one["entropy"]), merged
+    runs = (f"{one['runs']:,}",) if "runs" in one else ()
+    return one["column"], f"{one['groups']:,}", *runs, share(one["entropy"]), merged
