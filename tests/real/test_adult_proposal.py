@@ -32,3 +32,21 @@ def test_the_proposal_for_adult_needs_no_edit(data_set):
     assert space.population.boxes.people.sum() > 6_000_000
     risk, loss = space.evaluate(space.top[None])
     assert (risk[0] < 0.001, loss[0]) == (True, 1.0)
+
+
+def test_the_proposal_goes_through_fit_and_apply_with_no_edit(data_set, tmp_path):
+    folder = data_set("tennessee")
+    kit = voile.tables.fit(
+        folder / "adult.parquet",
+        roles=voile.inspect(folder / "adult.parquet"),
+        population=folder / "population.parquet",
+        sampled=True,
+        k=5,
+        family="tree",
+        seed=1,
+    )
+    chosen = kit.choose(max_loss=0.5)
+    release = kit.apply(chosen, folder / "adult.parquet", tmp_path / "release.parquet")
+    assert release.private["figures"]["k"] >= 5
+    text = str(release.report(internal=True))
+    assert "independently of the other columns and of each other" in text
