@@ -28,3 +28,8 @@ def test_anything_else_is_refused(wrong):
         SHARE.check(wrong)
     with pytest.raises(ValueError, match="k = "):
         COUNT.check(0.0)
+
+
+def test_the_worst_of_risks_is_the_largest_and_of_least_groups_the_smallest():
+    assert SHARE.worst([0.2, 0.5, 0.1]) == 0.5
+    assert COUNT.worst([11.0, 2.0, 30.0]) == 2.0
