@@ -79,7 +79,7 @@ def test_beliefs_are_those_of_all_worlds_that_explain_the_missing_cuts(rules, se
     rng = np.random.default_rng(seed)
     people = exact(rng.integers(0, 4, (7, 2)))
     values = rng.permutation([0, 0, 0, 1, 1, 2, 2])
-    cuts = cuts_of_tree(people, rules.least)
+    cuts = cuts_of_tree(people, rules.least, np.random.default_rng(0))
     if not cuts:
         return
     [found] = beliefs(people, [Sensitives(values, rules)], 0, cuts, rng)
@@ -98,7 +98,7 @@ def test_a_box_that_k_would_have_cut_betrays_who_is_alike():
         people,
         [Sensitives(np.array([0, 0, 0, 0, 1, 1]), Rules(3, distinct=2))],
         0,
-        cuts_of_tree(people, 3),
+        cuts_of_tree(people, 3, np.random.default_rng(0)),
         np.random.default_rng(0),
     )
     assert found.chances[:, 1] == pytest.approx([1 / 3] * 6, abs=0.03)
@@ -169,14 +169,14 @@ def test_a_cut_of_all_groups_is_told_by_the_one_group_that_can_have_broken_it():
 def test_a_cut_that_leaves_too_few_in_any_group_is_missing_for_k():
     people = exact([30, 30, 40, 40, 30, 40, 40, 40], [0] * 4 + [1] * 4)
     assert cuts_of_all(people, 2) == {}
-    assert list(cuts_of_tree(people, 2)) == [0]
+    assert list(cuts_of_tree(people, 2, np.random.default_rng(0))) == [0]
 
 
 def test_another_column_that_surely_broke_the_cut_explains_it():
     people = exact([30, 30, 40, 40, 40, 40])
     ill, same = np.array([0, 0, 1, 2, 3, 4]), np.array([0, 0, 0, 0, 0, 1])
     rules = Rules(2, distinct=2)
-    cuts = cuts_of_tree(people, 2)
+    cuts = cuts_of_tree(people, 2, np.random.default_rng(0))
     both = [Sensitives(ill, rules), Sensitives(same, rules)]
     assert beliefs(people, both, 0, cuts, np.random.default_rng(0)) == []
     assert len(beliefs(people, both[:1], 0, cuts, np.random.default_rng(0))) == 1

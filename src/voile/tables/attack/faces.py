@@ -50,11 +50,7 @@ def faces(
     first, last = spans[one, column].T
     ends = spans[one, column, side]
     others = first + 1 - side + np.floor(rng.random(len(at)) * (last - first)).astype(np.int64)
-    held = _held(box, numbers)
-    found, drawn = (
-        [(b, j, v) in held for b, j, v in zip(one.tolist(), column.tolist(), values, strict=True)]
-        for values in (ends.tolist(), others.tolist())
-    )
+    found, drawn = (_are_held(box, numbers, one, column, values) for values in (ends, others))
     return Evidence(
         attack="faces",
         heading="inference",
@@ -68,8 +64,8 @@ def faces(
         findings=(
             Finding(
                 "ends of boxes that are a person's value",
-                Rate.by_subject(found, one.tolist()),
-                baseline=Rate.by_subject(drawn, one.tolist()),
+                Rate.by_subject(found.tolist(), one.tolist()),
+                baseline=Rate.by_subject(drawn.tolist(), one.tolist()),
                 meaning="Baseline: another value of the same interval, at random. More than it: "
                 "boxes end at records. Less: boxes end in gaps, at values that nobody in them has.",
             ),
@@ -77,8 +73,17 @@ def faces(
     )
 
 
-def _held(box: Ints, numbers: Ints) -> set[tuple[int, int, int]]:
-    """Return each (box, column, value) that a released row has."""
-    rows, d = numbers.shape
-    every = np.column_stack([np.repeat(box, d), np.tile(np.arange(d), rows), numbers.reshape(-1)])
-    return set(map(tuple, np.unique(every, axis=0).tolist()))
+def _are_held(
+    box: Ints, numbers: Ints, of: Ints, column: NDArray[np.intp], values: Ints
+) -> NDArray[np.bool_]:
+    """Say of each value of a box and column whether a released row has it."""
+    found = np.zeros(len(values), dtype=np.bool_)
+    for j in range(numbers.shape[1]):
+        claims = column == j
+        known, place = np.unique(numbers[:, j], return_inverse=True)
+        at = np.searchsorted(known, values[claims])
+        stands = at < len(known)
+        stands[stands] = known[at[stands]] == values[claims][stands]
+        held = np.unique(box * len(known) + place)
+        found[claims] = stands & np.isin(of[claims] * len(known) + at, held)
+    return found

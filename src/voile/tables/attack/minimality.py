@@ -43,6 +43,10 @@ MOST_CUTS, MOST_GROUPS = 48, 300
 DRAWS, ENOUGH = 20_000, 100.0
 """Worlds drawn, of any order; and the number of equal weight that they must be worth."""
 CHAINS, STEPS = 24, 60
+LOOKS = 20_000_000
+"""People looked at in the worlds drawn of one group, at most."""
+WORK = 10_000_000_000
+"""Counts made in all groups, at most: some ten seconds."""
 
 
 @dataclass(frozen=True)
@@ -98,24 +102,22 @@ class Cuts:
         return np.greater(places[:, self.column].T, self.after[:, None])
 
 
-def cuts_of_tree(people: Exact, least: int) -> dict[int, Cuts]:
+def cuts_of_tree(people: Exact, least: int, rng: np.random.Generator) -> dict[int, Cuts]:
     """Return, by group, the cuts of it alone that leave `least` people on both sides."""
     found, number = {}, 0
-    for group in np.unique(people.group[people.group >= 0]).tolist():
-        own = people.places[people.group == group]
-        if len(own) >= 2 * least:
-            cuts = [
-                (column, after)
-                for column in range(own.shape[1])
-                for after in np.unique(own[:, column])[:-1].tolist()
-                if least <= (own[:, column] > after).sum() <= len(own) - least
-            ]
-            chosen = _evenest(own, cuts)
-            if chosen:
-                column, after = np.array(chosen, dtype=np.int64).T
-                numbers = np.arange(number, number + len(chosen))
-                found[group] = Cuts(column, after, numbers)
-                number += len(chosen)
+    for group in people.groups_of(2 * least, rng):
+        own = people.places[people.rows_of(group)]
+        cuts = [
+            (column, after)
+            for column in range(own.shape[1])
+            for after in np.unique(own[:, column])[:-1].tolist()
+            if least <= (own[:, column] > after).sum() <= len(own) - least
+        ]
+        chosen = _evenest(own, cuts)
+        if chosen:
+            column, after = np.array(chosen, dtype=np.int64).T
+            found[group] = Cuts(column, after, np.arange(number, number + len(chosen)))
+            number += len(chosen)
     return found
 
 
@@ -143,8 +145,11 @@ def cuts_of_all(people: Exact, least: int) -> dict[int, Cuts]:
             if len(divided) and parts.min() >= least:
                 found += [(one, column, after, number) for one in divided.tolist()]
                 number += 1
-    rows = np.array(found, dtype=np.int64).reshape(-1, 4)
-    return {one: Cuts(*rows[rows[:, 0] == one, 1:].T) for one in np.unique(rows[:, 0]).tolist()}
+    rows = np.array(sorted(found), dtype=np.int64).reshape(-1, 4)
+    groups, first = np.unique(rows[:, 0], return_index=True)
+    last = np.append(first[1:], len(rows))[: len(groups)]
+    ends = zip(groups.tolist(), first.tolist(), last.tolist(), strict=True)
+    return {one: Cuts(*rows[a:b, 1:].T) for one, a, b in ends}
 
 
 @dataclass(frozen=True)
@@ -174,18 +179,20 @@ def beliefs(
     """Return what missing cuts make the adversary believe of one column, of the groups they divide.
 
     Of a group's people the values count, not who has which: that is what she infers. At most 300
-    groups, drawn at random. Cost: O(people x cuts x values) a group.
+    groups, drawn at random, and fewer where they are large. Cost: O(people x cuts x values) a
+    group.
     """
-    groups = np.array(sorted(cuts), dtype=np.int64)
-    groups = np.sort(rng.permutation(groups)[:MOST_GROUPS])
+    groups = rng.permutation(np.array(sorted(cuts), dtype=np.int64))
     elsewhere = _chances_elsewhere(people, columns, which, cuts, rng)
     values, rules = columns[which].values, columns[which].rules.of(columns[which].values)
-    found = []
-    for group in groups.tolist():
-        own, doubt = np.flatnonzero(people.group == group), np.maximum(elsewhere[group], DOUBT)
+    found, work = [], 0
+    for group in groups[:MOST_GROUPS].tolist():
+        own, doubt = people.rows_of(group), np.maximum(elsewhere[group], DOUBT)
         tells = np.argsort(doubt, kind="stable")[:MOST_CUTS]
         tells = tells[doubt[tells] < 1 - DOUBT]
-        if len(tells):
+        more = CHAINS * STEPS * len(own) * len(tells) * len(rules.whole)
+        if len(tells) and work + more <= WORK:
+            work += more
             above = np.ascontiguousarray(cuts[group].above(people.places[own])[tells])
             counted = _counted(values[own], above, doubt[tells], rules, rng)
             found.append(Belief(group, own, counted / counted.sum(axis=1, keepdims=True)))
@@ -201,7 +208,8 @@ def _counted(
 ) -> Floats:
     """Weigh who has which value over worlds: drawn where these suffice, else sought by steps."""
     seeds = rng.integers(2**31, size=CHAINS + 1).tolist()
-    drawn, worth = drawn_worlds(values, above, doubt, rules, DRAWS, seeds[0])
+    draws = min(DRAWS, LOOKS // above.size)
+    drawn, worth = drawn_worlds(values, above, doubt, rules, draws, seeds[0])
     if worth >= ENOUGH:
         return drawn
     steps = STEPS * len(values)
@@ -228,11 +236,12 @@ def _chances_elsewhere(
     for at, column in enumerate(columns):
         rules = column.rules.of(column.values)
         for group, one in cuts.items():
-            own = np.flatnonzero(people.group == group)
+            own = people.rows_of(group)
             above = np.ascontiguousarray(one.above(people.places[own]))
             seed = int(rng.integers(2**31))
-            chance = chance_of_breaking(column.values[own], above, rules, DRAWS // 50, seed)
-            keeps = np.log1p(-np.minimum(chance, 1 - DOUBT / DRAWS))
+            draws = int(np.clip(LOOKS // 20 // above.size, 20, DRAWS // 50))
+            chance = chance_of_breaking(column.values[own], above, rules, draws, seed)
+            keeps = np.log1p(-np.minimum(chance, 1 - DOUBT))
             np.add.at(kept, one.number, keeps)
             if at == which:
                 own_kept[group] = keeps
@@ -261,7 +270,7 @@ def minimality(
     claims of which she is 90% sure.
     """
     least = columns[which].rules.least
-    cuts = (cuts_of_tree if is_tree else cuts_of_all)(people, least)
+    cuts = cuts_of_tree(people, least, rng) if is_tree else cuts_of_all(people, least)
     found = beliefs(people, columns, which, cuts, rng)
     values = columns[which].values
     right, before, sure, shown = [], [], [], []
@@ -335,7 +344,7 @@ def _control(
     """Guess for people who were never released what is believed of those on the same sides."""
     hits = []
     for one in found:
-        own = np.flatnonzero(others.group == one.group)
+        own = others.rows_of(one.group)
         if len(own):
             theirs = cuts[one.group].above(people.places[one.people])
             differ = (cuts[one.group].above(others.places[own]).T[:, :, None] != theirs).sum(axis=1)

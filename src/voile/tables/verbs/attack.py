@@ -29,7 +29,7 @@ def attack(
     seed: int | None,
     progress: Progress,
 ) -> tuple[Evidence, ...]:
-    """Act as three adversaries, and score each by true identity."""
+    """Act as several adversaries, one for each question, and score each by true identity."""
     release.check_hash()
     scene = Scene(release, truth, options)
     scene.check()

@@ -7,8 +7,7 @@ knows the algorithm. Nothing here is read from a kit.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -17,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
 from voile.tables.attack import (
     Exact,
@@ -31,15 +29,10 @@ from voile.tables.attack import (
 )
 from voile.tables.attack.records import distinct_rows
 from voile.tables.domains.domain import encode_cells
-from voile.tables.domains.parser import NotInKind
-from voile.tables.people.combinations import MOST_DECIMALS, value_order
+from voile.tables.people.combinations import value_order
 from voile.tables.recoding.boxes import BoxCodebook
-from voile.tables.recoding.codebook import CodedColumn
-from voile.tables.recoding.possible import Possible, numbering
+from voile.tables.verbs.attack_places import groups_of, numbers_of, places, spans_of
 from voile.tables.verbs.scene import Scene
-
-Places = NDArray[np.int32]
-NOWHERE = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +88,7 @@ class PolicyAttacks:
         if options.register_ is not None or options.population is not None:
             found.append(("looking for absences", lambda _: self.absences()))
             if self.is_tree and self.reads_missing_cuts and not self.diverse and self.least > 1:
-                found.append(("naming values of uncut boxes", lambda _: self.downcoding()))
+                found.append(("naming values of uncut boxes", self.downcoding))
         if self.is_tree:
             found.append(("reading faces", self.faces))
         if self.reads_missing_cuts:
@@ -114,7 +107,7 @@ class PolicyAttacks:
         if who is not None:
             present = np.isin(who, scene.who[sourced]).astype(np.int64)
         else:
-            present = _present(table, weights, scene.true_rows.take(pa.array(sourced)), scene.quasi)
+            present = self._present(table, weights, scene.true_rows.take(pa.array(sourced)))
         apart = np.zeros(len(codes), dtype=np.bool_)
         for column in codebook.columns:
             if column.column in table.column_names:
@@ -123,6 +116,21 @@ class PolicyAttacks:
                 )
                 apart |= np.asarray(~held.any(axis=0))[place]
         return absences(claimed, apart, weights, present, columns=scene.quasi)
+
+    def _present(
+        self, table: pa.Table, people: NDArray[np.int64], source: pa.Table
+    ) -> NDArray[np.int64]:
+        """Return how many people of each row of a population are in the source.
+
+        No more than it counts; of rows of one combination, the first has them.
+        """
+        inside, own = self._places(source, table)
+        combinations, place = distinct_rows(np.concatenate([inside, own]))
+        counted = np.bincount(place[: len(inside)], minlength=len(combinations))
+        first = np.unique(place[len(inside) :], return_index=True)[1]
+        found = np.zeros(len(own), dtype=np.int64)
+        found[first] = np.minimum(counted[place[len(inside) :][first]], people[first])
+        return found
 
     @cached_property
     def _everybody(self) -> tuple[pa.Table, NDArray[np.int64], NDArray[np.int64] | None]:
@@ -134,7 +142,7 @@ class PolicyAttacks:
         table, people = self.scene.counted
         return table, people, None
 
-    def downcoding(self) -> Evidence | None:
+    def downcoding(self, rng: np.random.Generator) -> Evidence | None:
         """Name exact values of boxes that k would have cut."""
         table, weights, _ = self._everybody
         if not set(self.scene.quasi) <= set(table.column_names):
@@ -142,7 +150,9 @@ class PolicyAttacks:
         people, register = self._exact(self._released_cells, table)
         if not people.places.shape[1]:
             return None
-        return downcoding(people, register, weights, least=self.least, columns=self.scene.quasi)
+        return downcoding(
+            people, register, weights, least=self.least, columns=self.scene.quasi, rng=rng
+        )
 
     def faces(self, rng: np.random.Generator) -> Evidence | None:
         """Read the ends of boxes."""
@@ -151,9 +161,9 @@ class PolicyAttacks:
         boxes = np.array(codebook.boxes, dtype=np.int32).reshape(-1, len(codebook.columns))
         numbers, spans, inner, names = [], [], [], []
         for column, own in zip(codebook.columns, boxes.T, strict=True):
-            read = _spans(column)
+            read = spans_of(column)
             if read is not None:
-                numbers.append(_numbers(column, self._released_cells.column(column.column)))
+                numbers.append(numbers_of(column, self._released_cells.column(column.column)))
                 spans.append(read[0][own])
                 inner.append(read[1][own])
                 names.append(column.column)
@@ -198,19 +208,21 @@ class PolicyAttacks:
 
     def _exact(self, *tables: pa.Table) -> list[Exact]:
         """Return the exact values of rows, of the columns whose order is public."""
-        codebook, own = self.scene.codebook, []
-        for column in codebook.columns:
-            placed = places(column, [table.column(column.column) for table in tables])
-            if placed is not None:
-                own.append(placed)
         released, ids = distinct_rows(self.scene.released.codes)
-        groups = [
-            ids.astype(np.int64),
-            *(_groups(codebook.recode(t), released) for t in tables[1:]),
-        ]
-        none = [np.zeros((table.num_rows, 0), dtype=np.int32) for table in tables]
-        stacked = [np.column_stack(one) for one in zip(*own, strict=True)] if own else none
-        return [Exact(p, g) for p, g in zip(stacked, groups, strict=True)]
+        others = (groups_of(self.scene.codebook.recode(t), released) for t in tables[1:])
+        groups = [ids.astype(np.int64), *others]
+        return [Exact(p, g) for p, g in zip(self._places(*tables), groups, strict=True)]
+
+    def _places(self, *tables: pa.Table) -> list[NDArray[np.int32]]:
+        """Return the places of values, of the columns whose order is public."""
+        placed = (
+            places(column, [table.column(column.column) for table in tables])
+            for column in self.scene.codebook.columns
+        )
+        own = [one for one in placed if one is not None]
+        if not own:
+            return [np.zeros((table.num_rows, 0), dtype=np.int32) for table in tables]
+        return [np.column_stack(one) for one in zip(*own, strict=True)]
 
     def _sensitive(self, name: str, control: pa.Table) -> tuple[Sensitives, NDArray[np.int64]]:
         """Number a sensitive column's values, numbers in their order, in release and control."""
@@ -225,91 +237,3 @@ class PolicyAttacks:
             for own, (_, place) in zip(texts, cells, strict=True)
         )
         return Sensitives(values, self._rules(ordered=ordered)), others
-
-
-def places(column: CodedColumn, cells: Sequence[pa.ChunkedArray]) -> list[Places] | None:
-    """Number the cells of several tables alike, in the order in which the column can be cut.
-
-    Numbers, dates and codes have their own; names are cut by how many rows of the first table have
-    them, most first, which everybody knows who knows all rows. Null comes last. None where the
-    column is put into bins, whose edges are not public.
-    """
-    parser, read, counted = column.parser, [], Counter[Any]()
-    for number, one in enumerate(cells):
-        raw, place = encode_cells(one)
-        values = [_value(parser, cell) for cell in raw]
-        read.append((values, place))
-        if number == 0:
-            for at, many in enumerate(np.bincount(place, minlength=len(raw)).tolist()):
-                counted[values[at]] += many
-    known = {value for values, _ in read for value in values if value is not None}
-    if parser.kind == "decimal" and len(known) > MOST_DECIMALS:
-        return None
-    if parser.is_scale or all(str(value).isdigit() for value in known):
-        order = sorted(known)
-    else:
-        order = sorted(known, key=lambda value: (-counted[value], value))
-    rank = {value: n for n, value in enumerate([*order, None])}
-    return [
-        np.array([rank[value] for value in values], dtype=np.int32)[place] for values, place in read
-    ]
-
-
-def _value(parser: Any, cell: Any) -> Any:
-    """Read a cell; what cannot be read is as good as missing."""
-    try:
-        return parser(cell)
-    except NotInKind:
-        return None
-
-
-def _groups(codes: NDArray[np.int32], released: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the number of each row's group among the released ones; -1 of none."""
-    _, place = distinct_rows(np.concatenate([released, codes]))
-    group = np.full(place.max(initial=-1) + 1, -1, dtype=np.int64)
-    group[place[: len(released)]] = np.arange(len(released))
-    return group[place[len(released) :]]
-
-
-def _spans(column: CodedColumn) -> tuple[NDArray[np.int64], NDArray[np.bool_]] | None:
-    """Return first and last value of each interval, and which of these ends are cuts.
-
-    None of a column whose values have no numbers: decimals, names, codes of several widths.
-    """
-    if any(entry.values for entry in column.entries):
-        return None
-    try:
-        possible = Possible.of(column)
-    except RequestError:
-        return None
-    spans = np.column_stack([possible.first, possible.first + possible.known - 1])
-    ends = np.array([[e.first is not None, e.last is not None] for e in column.entries])
-    some = possible.known > 0
-    outer = spans[some, 0].min(initial=0), spans[some, 1].max(initial=0)
-    return spans, ends.reshape(-1, 2) & (spans != outer) & some[:, None]
-
-
-def _numbers(column: CodedColumn, cells: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Number the exact values of released rows as the intervals' ends are."""
-    number, _ = numbering(column)
-    raw, place = encode_cells(cells)
-    values = [_value(column.parser, cell) for cell in raw]
-    return np.array([NOWHERE if v is None else number(v) for v in values], dtype=np.int64)[place]
-
-
-def _present(
-    table: pa.Table, people: NDArray[np.int64], source: pa.Table, columns: Sequence[str]
-) -> NDArray[np.int64]:
-    """Return how many people of each row of a population are in the source: as many as it counts.
-
-    By equal cells. Where a combination stands in several rows the first has the people.
-    """
-    inside: Counter[tuple[str, ...]] = Counter(_cells(source, columns))
-    found = np.zeros(len(people), dtype=np.int64)
-    for row, cells in enumerate(_cells(table, columns)):
-        found[row] = min(inside.pop(cells, 0), int(people[row]))
-    return found
-
-
-def _cells(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    yield from zip(*([str(c) for c in table.column(n).to_pylist()] for n in columns), strict=True)

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import compiled
+from voile.core.compiled import bare, compiled, inner
 from voile.tables.trees.kernels.diverse import is_diverse
 from voile.tables.trees.kernels.inputs import Floats, Ints, Sensitive
 
@@ -106,7 +106,7 @@ def chance_of_breaking(value: Ints, above: Bits, rules: Sensitive, draws: int, s
     return found / draws
 
 
-@compiled
+@inner
 def _below(has: Ints, above: Bits, kinds: int) -> Floats:
     """Count the values of those who would be on the lower side of a cut."""
     counted = np.zeros(kinds)
@@ -116,7 +116,7 @@ def _below(has: Ints, above: Bits, kinds: int) -> Floats:
     return counted
 
 
-@compiled
+@bare
 def _is_allowed(below: Floats, total: Floats, rules: Sensitive) -> bool:
     """Whether both sides of a cut keep the rules; a side without people has none to keep."""
     n, whole = below.sum(), total.sum()
@@ -124,7 +124,7 @@ def _is_allowed(below: Floats, total: Floats, rules: Sensitive) -> bool:
     return left and (n == whole or is_diverse(below, total, True, rules))
 
 
-@compiled
+@bare
 def _swap(below: Floats, one: int, other: int, is_above: bool) -> None:
     """Count the side below a cut anew when a person of value `one` and one of `other` swap."""
     change = 1.0 if is_above else -1.0

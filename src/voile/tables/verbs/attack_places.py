@@ -1,0 +1,92 @@
+"""The exact values of people as the adversary orders and numbers them, by the public codebook."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.tables.attack.records import distinct_rows
+from voile.tables.domains.domain import encode_cells
+from voile.tables.domains.parser import NotInKind, Parser
+from voile.tables.people.combinations import MOST_DECIMALS
+from voile.tables.recoding.codebook import CodedColumn
+from voile.tables.recoding.possible import Possible, numbering
+
+Places = NDArray[np.int32]
+NOWHERE = np.iinfo(np.int64).min
+
+
+def places(column: CodedColumn, cells: Sequence[pa.ChunkedArray]) -> list[Places] | None:
+    """Number the cells of several tables alike, in the order in which the column can be cut.
+
+    Numbers, dates and codes have their own; names are cut by how many rows of the first table have
+    them, most first, which everybody knows who knows all rows. Null comes last. None where the
+    column is put into bins, whose edges are not public.
+    """
+    parser, read, counted = column.parser, [], Counter[Any]()
+    for number, one in enumerate(cells):
+        raw, place = encode_cells(one)
+        values = [_value(parser, cell) for cell in raw]
+        read.append((values, place))
+        if number == 0:
+            for at, many in enumerate(np.bincount(place, minlength=len(raw)).tolist()):
+                counted[values[at]] += many
+    known = {value for values, _ in read for value in values if value is not None}
+    if parser.kind == "decimal" and len(known) > MOST_DECIMALS:
+        return None
+    if parser.is_scale or all(str(value).isdigit() for value in known):
+        order = sorted(known)
+    else:
+        order = sorted(known, key=lambda value: (-counted[value], value))
+    rank = {value: n for n, value in enumerate([*order, None])}
+    return [
+        np.array([rank[value] for value in values], dtype=np.int32)[place] for values, place in read
+    ]
+
+
+def _value(parser: Parser, cell: Any) -> Any:
+    """Read a cell; what cannot be read is as good as missing."""
+    try:
+        return parser(cell)
+    except NotInKind:
+        return None
+
+
+def groups_of(codes: NDArray[np.int32], released: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the number of each row's group among the released ones; -1 of none."""
+    _, place = distinct_rows(np.concatenate([released, codes]))
+    group = np.full(place.max(initial=-1) + 1, -1, dtype=np.int64)
+    group[place[: len(released)]] = np.arange(len(released))
+    return group[place[len(released) :]]
+
+
+def spans_of(column: CodedColumn) -> tuple[NDArray[np.int64], NDArray[np.bool_]] | None:
+    """Return first and last value of each interval, and which of these ends are cuts.
+
+    None of a column whose values have no numbers: decimals, names, codes of several widths.
+    """
+    if any(entry.values for entry in column.entries):
+        return None
+    try:
+        possible = Possible.of(column)
+    except RequestError:
+        return None
+    spans = np.column_stack([possible.first, possible.first + possible.known - 1])
+    ends = np.array([[e.first is not None, e.last is not None] for e in column.entries])
+    some = possible.known > 0
+    outer = spans[some, 0].min(initial=0), spans[some, 1].max(initial=0)
+    return spans, ends.reshape(-1, 2) & (spans != outer) & some[:, None]
+
+
+def numbers_of(column: CodedColumn, cells: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Number the exact values of released rows as the intervals' ends are."""
+    number, _ = numbering(column)
+    raw, place = encode_cells(cells)
+    values = [_value(column.parser, cell) for cell in raw]
+    return np.array([NOWHERE if v is None else number(v) for v in values], dtype=np.int64)[place]
