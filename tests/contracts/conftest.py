@@ -30,7 +30,8 @@ class Case:
     tiny : `tests/contracts/KIND.py`: `roles()`; `ordinary()`, a table with canaries in what never
         leaves; `limits()`, name -> (table, whether it can be worked on); `outside(table, canary)`;
         `options(folder)`, the settings of each verb; `LIMIT`, the limit of a `Choice` that is on
-        the frontier's own risk; `NAMED_BY`, the tables beside the frontier's that choosing reads.
+        the frontier's own risk; `OWN_ROLES`, the roles that other wings have not; `NAMED_BY`, the
+        tables beside the frontier's that choosing reads.
     """
 
     kind: str

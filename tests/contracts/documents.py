@@ -17,6 +17,7 @@ BEFORE = ("Mrs", "with", "from")
 ALWAYS, OFTEN, SELDOM = 1.0, 0.7, 0.3
 """How often a name follows each of these words; else a ship, which looks like one."""
 LIMIT = "max_relative_risk"
+OWN_ROLES = {"text"}
 NAMED_BY: tuple[str, ...] = ("alone", "passes")
 
 

@@ -15,6 +15,7 @@ PEOPLE = 240
 THINGS = ("bread", "milk", "tea")
 AREAS = ("north", "south", "west")
 LIMIT = "max_risk"
+OWN_ROLES = {"items"}
 NAMED_BY: tuple[str, ...] = ("features",)
 
 

@@ -14,6 +14,7 @@ from voile.data.roles import Roles
 PEOPLE = 240
 MOODS = ("calm", "glad", "low")
 LIMIT = "max_relative_risk"
+OWN_ROLES = {"reading", "private"}
 NAMED_BY: tuple[str, ...] = ()
 
 

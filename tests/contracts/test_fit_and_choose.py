@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -146,8 +147,19 @@ def test_fit_stops_at_columns_that_are_undecided(case: Any) -> None:
     options = case.wing.FitOptions.model_validate(case.options["fit"])
     with pytest.raises(RequestError) as refused:
         case.wing.fit(open_source(case.table), undecided, options, seed=1, progress=silent)
-    assert f"column {first} is undecided; a role is one of quasi, " in str(refused.value)
+    assert f"column {first} is undecided; a role is one of " in str(refused.value)
     assert str(refused.value).count("undecided") == 1
+
+
+def test_the_roles_to_choose_from_are_those_of_the_kind_of_data(case: Any) -> None:
+    known, more = case.tiny.roles(), case.table.append_column("more", [[1] * len(case.table)])
+    options = case.wing.FitOptions.model_validate(case.options["fit"])
+    with pytest.raises(RequestError) as refused:
+        case.wing.fit(open_source(more), known, options, seed=1, progress=silent)
+    named = re.search(r"column more has no role; a role is one of (.+)", str(refused.value))
+    assert named is not None
+    common = {"sensitive", "identifier", "label", "keep", "drop"}
+    assert {*named[1].split(", ")} == common | case.tiny.OWN_ROLES
 
 
 def test_the_same_seed_gives_the_same_bytes(case: Any, tmp_path: Path) -> None:

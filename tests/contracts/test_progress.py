@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from itertools import groupby
 from typing import Any
@@ -41,6 +42,10 @@ def test_within_a_step_progress_rises_to_its_total_at_most(heard: Heard) -> None
         assert all(total is None or part <= total for part, total in done)
 
 
+def test_each_step_says_what_is_done_and_to_what(heard: Heard) -> None:
+    assert [task for task, _, _ in heard if not re.match(r"[a-z]+ing \w+", task)] == []
+
+
 def test_an_attack_numbers_its_steps(case: Any) -> None:
     heard = Heard()
     release = case.kit.apply(case.middle(), case.table, **case.options["apply"])
@@ -53,6 +58,6 @@ def test_rows_are_counted_to_the_last_as_they_are_read_and_written(case: Any) ->
     heard = Heard()
     release = case.kit.apply(case.middle(), case.table, progress=heard, **case.options["apply"])
     steps = {task: (done, total) for task, done, total in heard}
-    assert list(steps) == ["applying", "writing", "certifying"]
-    assert steps["applying"] == (len(case.table), len(case.table))
-    assert steps["writing"] == (len(release.frame), len(release.frame))
+    assert list(steps) == ["applying the policy", "writing the release", "checking the release"]
+    assert steps["applying the policy"] == (len(case.table), len(case.table))
+    assert steps["writing the release"] == (len(release.frame), len(release.frame))

@@ -209,6 +209,16 @@ def test_roles_are_corrected_and_completed_beside_the_same_files(tmp_path):
     assert corrected.completed(["note"], None) is corrected
 
 
+def test_a_correction_of_a_column_that_is_not_there_is_refused() -> None:
+    roles = Roles.parse({"age": "keep", "zip": "keep", "name": "identifier"})
+    with pytest.raises(RequestError) as refused:
+        roles.corrected({"agee": "quasi", "zip": "quasi"}, subject="nmae")
+    assert str(refused.value) == (
+        "roles: there is no column agee (did you mean age?); "
+        "there is no column nmae (did you mean name?)"
+    )
+
+
 def test_many_columns_without_a_role_are_named_in_one_sentence() -> None:
     with pytest.raises(RequestError, match=r"^roles: columns b, c, d, e have no role; a role is"):
         Roles.parse({"a": "quasi"}).check("abcde")

@@ -83,8 +83,8 @@ def test_rows_in_another_order_are_written_after_all_are_drawn(out: Path) -> Non
         steps.append((task, done, total))
 
     write(run(), out, ApplyOptions(), force=False, progress=progress)
-    read = [("applying", rows, len(WORDS)) for rows in (4, 8, 12)]
-    assert [*steps[:3], steps[-2]] == [*read, ("writing", len(RELEASED), len(RELEASED))]
+    read = [("applying the policy", rows, len(WORDS)) for rows in (4, 8, 12)]
+    assert [*steps[:3], steps[-2]] == [*read, ("writing the release", len(RELEASED), len(RELEASED))]
 
 
 @pytest.mark.parametrize(("kind", "waits"), [(Words, False), (Loud, True)])
@@ -114,4 +114,7 @@ def test_progress_is_told_after_every_batch(out: Path) -> None:
         force=False,
         progress=lambda task, done, total=None: told.append((task, done)),
     )
-    assert told == [("applying", 4), ("applying", 8), ("applying", 12), ("certifying", 0)]
+    assert told == [
+        *(("applying the policy", rows) for rows in (4, 8, 12)),
+        ("checking the release", 0),
+    ]

@@ -11,6 +11,7 @@ import pytest
 from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import BarChart, Bullets, Grid, Heading, LineChart, Prose
+from voile.report.wording import name_of
 
 ALWAYS, SURE = Note("always claiming"), Note("at least {sure:.0%} sure", {"sure": 0.9})
 MANY = Rate(30, 100)
@@ -253,6 +254,15 @@ def test_of_kinds_nothing_is_drawn_where_those_that_may_be_shown_were_not_tried(
     counts = {"a": Rate(5, 20), "b": Rate(30, 100), "c": Rate(0, 0)}
     one = evidence(*(Finding("left", rate, of=kind) for kind, rate in counts.items()))
     assert shown((Grid, BarChart), one) == []
+
+
+def test_kinds_are_called_what_the_attack_calls_them():
+    found = [Finding("found", MANY, meaning="Of people.", of=x, parts="class") for x in "12"]
+    (grid,), (lines,) = shown(Grid, evidence(*found)), shown(Bullets, evidence(*found))
+    assert (grid.columns[0], grid.caption) == ("class", "By class")
+    assert [row[0] for row in grid.rows] == ["class 1", "class 2"]
+    assert lines.items == ("Found, by class: of people.",)
+    assert name_of(found[1], "internal") == "found, class 2"
 
 
 def test_one_kind_alone_stays_in_its_table_with_what_was_not_found_of_it():

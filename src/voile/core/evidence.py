@@ -22,6 +22,8 @@ from voile.core.drawn import Drawn
 Heading = Literal["singling out", "linkability", "inference"]
 Z95 = 1.959963984540054
 FORBID = {"extra": "forbid"}
+KIND = "kind"
+"""What the parts of a whole are called where an attack says no other."""
 """A field that no version wrote is refused on reading."""
 
 
@@ -211,6 +213,7 @@ class Finding(Brief):
     by : which of several attackers.
     of : the one kind that was counted: a type of identifier, a class. A quantity's kinds are the
         parts of a whole.
+    parts : what a table calls these kinds.
     at : under which condition, e.g. how many inspections.
     advantage : whether the control is people who were never released, and the meaning is by how
         much the rate exceeds theirs.
@@ -225,8 +228,14 @@ class Finding(Brief):
     meaning: str = ""
     by: str = ""
     of: str = ""
+    parts: str = KIND
     at: Note | None = None
     advantage: bool = False
+
+    @property
+    def part(self) -> str:
+        """The one kind that was counted, as a sentence names it: NAME, or class 2."""
+        return self.of if self.parts == KIND or not self.of else f"{self.parts} {self.of}"
 
 
 @dataclass(frozen=True)

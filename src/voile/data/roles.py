@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -28,6 +28,8 @@ Role = Literal[
 ]
 
 
+OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private")
+"""Roles that one kind of data has, and others have not."""
 FEW = 3  # columns that a message names one by one
 
 
@@ -94,6 +96,12 @@ class Roles(BaseModel):
         >>> Roles.parse({"age": "keep"}).corrected({"age": "quasi"}).of("quasi")
         ['age']
         """
+        if unknown := [
+            f"there is no column {name} ({nearest(name, self.columns)})"
+            for name in (*columns, *([subject] if subject else []))
+            if name not in self.columns
+        ]:
+            raise RequestError("; ".join(unknown), where="roles")
         known = {"subject": subject or self.subject, "columns": {**self.columns, **columns}}
         roles = Roles._validated(known, "roles")
         roles._folder = self._folder
@@ -108,12 +116,13 @@ class Roles(BaseModel):
         whole._folder = self._folder
         return whole
 
-    def check(self, present: Iterable[str]) -> None:
+    def check(self, present: Iterable[str], *own: Role) -> None:
         """Refuse a source whose columns are not those of the file, all mistakes at once.
 
         A column without a role is an error, since a kept column can undo the rest, and so is one
         of the role `undecided`, which inspect gives where it cannot tell. Where nothing fits, what
-        the source calls its columns is not told: it may be a row without a header.
+        the source calls its columns is not told: it may be a row without a header. The roles that
+        are named to choose from are those of every kind of data, and `own` of the one asked for.
         """
         present = list(present)
         if present and not self.columns.keys() & set(present):
@@ -137,7 +146,7 @@ class Roles(BaseModel):
         undecided = [f"column {name} is undecided" for name in self.of("undecided")]
         wrong = [*without, *undecided, *absent]
         if wrong:
-            remedy = f"a role is one of {_role_names()}" if without or undecided else None
+            remedy = f"a role is one of {_role_names(own or OWN)}" if without or undecided else None
             raise RequestError("; ".join(wrong), where="roles", instead=remedy)
 
     @classmethod
@@ -195,5 +204,6 @@ class Roles(BaseModel):
         return roles
 
 
-def _role_names() -> str:
-    return ", ".join(role for role in get_args(Role) if role != "undecided")
+def _role_names(own: Sequence[Role]) -> str:
+    left_out = {"undecided", *OWN} - {*own}
+    return ", ".join(role for role in get_args(Role) if role not in left_out)

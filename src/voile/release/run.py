@@ -59,7 +59,7 @@ class Run(Generic[Notes, Known]):
         """Write the parts of the release, certify it, and return its manifests."""
         formulas = self._stream(parts, force=force)
         self._tally.check()
-        self._progress("certifying", 0)
+        self._progress("checking the release", 0)
         written = Written(
             path=parts.release,
             escaped=self._escape,
@@ -96,7 +96,7 @@ class Run(Generic[Notes, Known]):
                 beside[ROWS].write(tail)
                 if not self._options.keep_order:
                     written += len(batch)
-                    self._progress("writing", written, self._tally.released)
+                    self._progress("writing the release", written, self._tally.released)
             for name, rows in applying.last(self._known).items():
                 beside[name].write(rows)
         return release.formulas
@@ -142,7 +142,7 @@ class Run(Generic[Notes, Known]):
             for aside in made.aside:
                 self._set_aside(batch, aside, beside[ASIDE])
             yield self._keep(batch, made)
-            self._progress("applying", self._tally.read, rows)
+            self._progress("applying the policy", self._tally.read, rows)
 
     def _read(self, control: Writer) -> Iterator[Batch]:
         """Yield the source's rows, and write down which are held out."""

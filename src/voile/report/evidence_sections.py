@@ -46,6 +46,8 @@ NO_EVIDENCE = (
 WITHHELD = "withheld where a number of fewer than 11 would follow"
 NONE = "0% throughout, 95% upper bound {} or less"
 FEW_FOUND = "At most {} throughout, from too few people to show"
+OF_ALL = ("condition", "what")
+"""What the rows of a table are that is not of the kinds of something."""
 Cells = Mapping[tuple[str, str], Finding]
 
 
@@ -134,7 +136,7 @@ def _meanings(evidence: Evidence, audience: Audience) -> Iterator[str]:
             name = name_of(one, audience) if one.quantity in compared else one.quantity
             yield f"{_capital(name)}: {_small(_advantage(one, audience))}"
         elif one.meaning:
-            kind = ", by kind" * bool(one.of)
+            kind = f", by {one.parts}" * bool(one.of)
             yield f"{_capital(one.quantity)}{kind}: {_small(one.meaning)}"
 
 
@@ -167,8 +169,8 @@ def _cells(findings: Sequence[Finding], audience: Audience) -> tuple[str, Cells]
     conditions = list(under.values())
     if len(conditions[0]) > 1 and all(one == conditions[0] for one in conditions):
         cells = {(circumstance(one, audience), _quantity(one)): one for one in findings}
-        return "condition", cells
-    return "what", {(name_of(one, audience), "found"): one for one in findings}
+        return OF_ALL[0], cells
+    return OF_ALL[1], {(name_of(one, audience), "found"): one for one in findings}
 
 
 def _quantity(finding: Finding) -> str:
@@ -180,18 +182,19 @@ def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]
 
     Annotators name the kinds: a rare one can identify a person and stand in no released row.
     """
-    cells = {(one.of, name_of(replace(one, of=""), audience)): one for one in findings}
+    cells = {(one.part, name_of(replace(one, of=""), audience)): one for one in findings}
+    parts = findings[0].parts
     kinds = list(dict.fromkeys(kind for kind, _ in cells))
     hidden = withheld([_parts(cells, kind) for kind in kinds])
     if audience == "internal" or hidden is None:
         few: Audience = "public" if hidden == frozenset() else "internal"
-        for block in _folded("kind", cells, audience, "By kind"):
+        for block in _folded(parts, cells, audience, f"By {parts}"):
             yield replace(block, audience=few)
         return
     gone = {kinds[x] for x in hidden}
     if shown := {key: one for key, one in cells.items() if key[0] not in gone}:
-        caption = f"By kind; {WITHHELD}" if gone else "By kind"
-        yield from _folded("kind", shown, audience, caption)
+        caption = f"By {parts}; {WITHHELD}" if gone else f"By {parts}"
+        yield from _folded(parts, shown, audience, caption)
 
 
 def _parts(cells: Cells, kind: str) -> list[int]:
@@ -217,7 +220,7 @@ def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iter
             if bounds:
                 most = max(bounds.values())
                 bound = share(rounded(most, "up") if audience == "public" else most)
-                of = f", of {listed(kinds)}" if corner == "kind" and axis else ""
+                of = f", of {listed(kinds)}" if corner not in OF_ALL and axis else ""
                 sentences.append(f"{form.format(bound)}: {_series(list(bounds))}{of}.")
                 bars[few] = max(most, bars.get(few, 0.0))
     if any(one.rate.trials for one in cells.values()):

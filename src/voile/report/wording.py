@@ -261,4 +261,4 @@ def circumstance(finding: Finding, audience: Audience) -> str:
     'NAME, 1,200 inspections'
     """
     at = said(finding.at, audience) if finding.at is not None else ""
-    return ", ".join(filter(None, (finding.of, at)))
+    return ", ".join(filter(None, (finding.part, at)))

@@ -375,7 +375,7 @@ def test_copies_count_in_their_proportions(drawn):
 
 def test_an_interrupted_fit_keeps_the_methods_that_it_learnt():
     def interrupting(task, done, total=None):
-        if task == "weighing, uniform":
+        if task == "measuring each strength of the uniform map":
             raise KeyboardInterrupt
 
     source, options = open_source(people()), FitOptions(method=("normal", "uniform"))

@@ -105,7 +105,7 @@ def sanitize_greedily(
     try:
         while stopped != "finished" and len(turns) < max_passes:
             number = len(turns) + 1
-            fitted = partial(progress, f"pass {number}")
+            fitted = partial(progress, f"training classifiers in pass {number}")
             fitted(0)
             check_left(removed, least_left)
             examples = training.examples(removed, costs)

@@ -67,7 +67,7 @@ def attack(
     has_surrogates = release.public["policy"]["replace"] == "surrogate"
     step = Steps(progress, len(sources) + has_surrogates)
     for labels in sources:
-        step(f"learning from {labels} labels")
+        step(f"training the attacker on {labels} labels")
         attacker = BudgetedAttacker(
             options.learners,
             labels=labels,
@@ -84,7 +84,7 @@ def attack(
         )
         results.append(_plain(found, scene, () if results else scene.findings))
     if has_surrogates:
-        step("linking surrogates")
+        step("linking people by their surrogates")
         linked = link_surrogates(
             scene.published,
             scene.truth,

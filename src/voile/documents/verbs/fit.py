@@ -70,7 +70,7 @@ def fit(
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     reading = DocumentReader(roles, hold_out)
     reading.check(source)
-    progress("reading", 0)
+    progress("reading the documents", 0)
     corpus = reading.corpus(source)
     _check_held_out(corpus, options)
     if options.context:
@@ -92,7 +92,7 @@ def fit(
     frontier = Frontier.of(
         [row["risk"] for row in rows], [row["loss"] for row in rows], np.arange(len(rows))
     )
-    progress("context", 0)
+    progress("scoring each policy", 0)
     figures, alone = (
         _figures(training, corpus, loops, frontier.policies.tolist(), repeats=repeats)
         for repeats in (True, False)
@@ -140,7 +140,7 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
     weights = _weights(options.weight)
     asked = sorted(set(options.miss_cost))
     for number, cost in enumerate(asked):
-        step = f"cost {cost:g} ({number + 1} of {len(asked)})"
+        step = f"miss cost {cost:g} ({number + 1} of {len(asked)})"
         factors = {t: CONTEXT_WEIGHT for t in labels if t.startswith(PREFIX)} | weights
         costs = costs_by_type({"": cost, **{t: w * cost for t, w in factors.items()}}, labels)
         try:
@@ -166,7 +166,7 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
 def _within(
     progress: Progress, step: str, task: str, done: float, total: float | None = None
 ) -> None:
-    progress(f"{step}, {task}", done, total)
+    progress(f"{task}, {step}", done, total)
 
 
 def _points(

@@ -65,7 +65,7 @@ class RowReader(Brief):
 
     def check(self, source: Source) -> None:
         """Refuse roles that do not fit the source, or this kind of data."""
-        self.roles.check(source.columns)
+        self.roles.check(source.columns, "items")
         if not self.items:
             raise RequestError(
                 "no column has the role items", where="roles", instead="say which hold them"

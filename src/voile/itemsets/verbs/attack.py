@@ -51,9 +51,9 @@ def attack(
     scene = Scene.of(release, truth, options)
     present, absent, inferring = streams(seed, "items", "absences", "labels")
     step = Steps(progress, 2 + (scene.shown.labels is not None))
-    step("looking up items")
+    step("looking people up by items they have")
     found = [_look_up(scene, present, absent=False)]
-    step("looking up absences")
+    step("looking people up by items they lack")
     found.append(_look_up(scene, absent, absent=True))
     if scene.shown.labels is not None:
         step("guessing labels")

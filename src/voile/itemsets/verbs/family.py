@@ -85,7 +85,7 @@ class Family:
         """Yield the best set for each k; where no k was asked for, up to the largest one met."""
         ks = self.asked or list(_grid(self.incidence.n_subjects))
         for place, k in enumerate(ks):
-            progress("searching", place, len(ks))
+            progress("searching features for each k", place, len(ks))
             try:
                 found = self._best(k, rng)
             except InfeasibleError:

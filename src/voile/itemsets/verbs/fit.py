@@ -54,9 +54,9 @@ def fit(
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     reader = RowReader(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
     reader.check(source)
-    progress("learning", 0)
+    progress("reading the columns", 0)
     forms = reader.learn(source)
-    progress("reading", 0)
+    progress("reading the rows", 0)
     family = Family.of(reader.read(source, forms), options, drawn[2])
     found = list(family.search(drawn[1], progress))
     points = list(family.points(found))
@@ -138,7 +138,7 @@ def _measure_all(
     """Measure each set of features; Ctrl-C ends the cross-validation, and loses nothing else."""
     measured, finished = [], True
     for place, features in enumerate(sets):
-        progress("trying", place, len(sets))
+        progress("measuring each policy", place, len(sets))
         projected = family.incidence.project(features)
         measured.append(_measure(projected, family.worth.labels))
         if family.classifying is None:

@@ -61,6 +61,7 @@ class Attacker:
                 meaning=FOUND if name else RIGHT,
                 by=self.name,
                 of=name,
+                parts="class",
             )
             for name, rate, without in zip_longest(names, rates, baselines[: len(rates)])
         )

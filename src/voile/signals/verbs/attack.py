@@ -77,7 +77,7 @@ def attack(
     people = scene.people(halves)
     number = int(learn.integers(1 << 31))
     step = Steps(progress, 3 + bool(options.knows))
-    step("overhearing one message")
+    step("inferring the class from one message")
     information = mutual_information(
         people.Z,
         people.c,
@@ -86,12 +86,12 @@ def attack(
         random_state=deals,
     )
     found = [_single(scene, people, number, information)]
-    step("reading what was not sent")
+    step("inferring the class from the readings themselves")
     found.append(_before(scene, people, number))
     if options.knows:
-        step("with columns known")
+        step("inferring the class from a message and known columns")
         found.append(_knowing(scene, people, number))
-    step("overhearing several messages")
+    step("inferring the class from several messages")
     broken = [one.evidence(Note(BREAKS[one.name])) for one in _breaks(scene, people, number)]
     return (*found, *broken)
 

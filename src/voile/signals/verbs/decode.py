@@ -129,7 +129,7 @@ def decode(
         with open_writer(rows, schema, force=force) as writer, aside.open("w") as file:
             for batch in source.batches():
                 writer.write(decoding.of(batch, file))
-                progress("decoding", decoding.read)
+                progress("decoding the messages", decoding.read)
 
     place: AnyPath = MemoryPath("readings") if out is None else split_output(out)[0]
     aside = place.with_name(f"{place.name}{SET_ASIDE}")

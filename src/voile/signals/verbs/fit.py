@@ -58,7 +58,7 @@ def fit(
     hold_out = HoldOut(options.hold_out, key, roles.subject)
     reader = SignalReader(roles, tuple(roles.of("reading")), hold_out, options.time)
     reader.check(source)
-    progress("reading", 0)
+    progress("reading the source", 0)
     read = reader.read(source)
     if read.left_out:
         _warn(f"{read.left_out:,} rows lack a class, a subject or a reading, and were left out")
@@ -133,7 +133,7 @@ class _Fitting:
 
     def _method(self, method: str, u: Floats, tried: NDArray[np.intp]) -> None:
         """Fit one method's map, and try all its strengths and bases."""
-        self.progress(f"fitting, {method}", 0)
+        self.progress(f"fitting the {method} map", 0)
         map = self._fitted(method)
         rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
         made = trials(
@@ -152,7 +152,7 @@ class _Fitting:
             self.before = self._unprotected(trial, tried, c[tried], len(map.classes_))
         points, bases = [], self.options.bases
         for strength in self.options.strengths:
-            self.progress(f"weighing, {method}", strength, 1.0)
+            self.progress(f"measuring each strength of the {method} map", strength, 1.0)
             found = trial.leakage(strength)
             for base in bases:
                 apart = trial.distortion(base, strength)
@@ -242,7 +242,7 @@ class _Fitting:
             random_state=self.seed,
             memory=memory,
         )
-        self.progress("fitting sequences", 0)
+        self.progress("fitting the map of sequences", 0)
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings(

@@ -54,4 +54,10 @@ def analyse_fit(
         rows = read_own(source, function, space.domains, kept, roles.subject, rng)  # type: ignore[arg-type]
     else:
         rows = read_rows(source, model, space.domains, roles.subject, rng)
-    return analyse(rows, space, *found, marks, lambda at, of: progress("analysing", at, of))
+    return analyse(
+        rows,
+        space,
+        *found,
+        marks,
+        lambda at, of: progress("fitting the analysis to each policy", at, of),
+    )

@@ -42,7 +42,7 @@ def attack(
     steps = has_register + has_people + len(scene.sensitive) + len(on_policy)
     step = Steps(progress, steps)
     if has_register:
-        step("linking")
+        step("linking records to the register")
         found.append(
             linkage(
                 scene.known,
@@ -54,7 +54,7 @@ def attack(
             )
         )
     if has_people:
-        step("singling out")
+        step("singling people out")
         people = scene.register_quasi if options.population is None else scene.population
         singled = singling_out(
             scene.released,

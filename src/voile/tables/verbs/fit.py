@@ -47,7 +47,7 @@ def fit(
 
     Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
     """
-    roles.check(source.columns)
+    roles.check(source.columns, "quasi")
     _check_kept(roles)
     drawn = streams(seed, "hold-out", "search", "analysis")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
@@ -58,7 +58,7 @@ def fit(
     if options.family != "tree":
         constraints.refuse_global()
     read_model(options, roles)
-    progress("counting", 0)
+    progress("counting the rows", 0)
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
     sensitive = _sensitive(roles) if constraints.diverse else ()
     space = _space(fitted, roles, options, constraints, sensitive)
@@ -148,7 +148,7 @@ def _search(
         seconds=options.seconds,
         random_state=rng,
         start=_start(space, options),
-        progress=lambda at: progress("searching", *_done(at, options)),
+        progress=lambda at: progress("searching policies", *_done(at, options)),
     )
 
 
@@ -181,7 +181,9 @@ def _prove(
         space,
         found.frontier,
         seconds=options.lower_bound_seconds,
-        progress=lambda at: progress("proving", at.seconds, options.lower_bound_seconds),
+        progress=lambda at: progress(
+            "computing a lower bound", at.seconds, options.lower_bound_seconds
+        ),
     )
 
 

@@ -100,7 +100,7 @@ def read_table(
 
 def source_documents(source: Source, roles: Roles) -> Iterator[Document]:
     """Stream the documents of a source: one for each row and text column, in that order."""
-    roles.check(source.columns)
+    roles.check(source.columns, "text")
     texts = span_columns(roles, source.schema())
     beside = [*texts.values(), *pos_columns(roles).values(), roles.subject]
     needed = dict.fromkeys([*texts, *filter(None, beside)])
