@@ -6,6 +6,9 @@ READY := $(VENV)/.ready
 DEMO ?= demo-out
 TESTS ?= -m "not slow and not whole"
 
+# Without compiled modules every process that a test starts would compile all of voile again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test hostile mutants lint site wheel bench format lock clean
 
 demo: $(READY)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +17,22 @@ from hypothesis import is_hypothesis_test, settings
 import voile.keys.random
 
 HERE = Path(__file__).parent
-WHOLE = ("cli", "contracts", "data/postgres", "docs", "hostile", "real", "signals/channel")
+WHOLE = (
+    "cli",
+    "contracts",
+    "data/postgres",
+    "data/writing/test_duckdb_release.py",
+    "docs",
+    "hostile",
+    "real",
+    "signals/channel",
+    "tables/verbs/apply",
+    "tables/verbs/test_analysis.py",
+    "tables/verbs/test_attack.py",
+    "tables/verbs/test_diversity.py",
+    "tables/verbs/test_expand.py",
+    "tables/verbs/test_messy_table.py",
+)
 """Where tests run whole commands, servers or wings, rather than a part; but for these:"""
 PARTS = (
     "cli/test_destination.py",
@@ -25,9 +42,10 @@ PARTS = (
     "cli/verify",
     "signals/channel/test_ends.py",
     "signals/channel/test_envelope.py",
+    "tables/verbs/apply/test_policies.py",
 )
 
-FEW, MOST = 15, 50  # examples of a property, in `make test` and in `.ci/run`
+FEW, MOST = 6, 50  # examples of a property, in `make test` and in `.ci/run`
 
 # A runner in the background starts its children with Ctrl-C ignored; tests that press it hang.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -70,5 +88,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.obj._hypothesis_internal_use_settings = fewer
 
 
+def pytest_collection_finish() -> None:
+    gc.freeze()  # what was collected stays to the end: the collector need not walk it again
+
+
+@cache
 def _is_below(path: Path, places: tuple[str, ...]) -> bool:
     return any(path.is_relative_to(HERE / place) for place in places)

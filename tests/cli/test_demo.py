@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import stat
 from pathlib import Path
@@ -26,6 +27,10 @@ def test_the_demo_ends_with_three_sentences_and_a_report(
     told = ran.json
     assert len(told["sentences"]) == 3
     assert "Safe Harbor" in told["sentences"][2]
+    figures = json.loads((out / "release.csv.manifest.json").read_text())["figures"]
+    assert figures["k"] >= 11
+    assert figures["max_risk"] <= 0.02
+    assert not [one for one in told["sentences"] if "certain" in one or "one group" in one]
     page = Path(told["report"]).read_text()
     assert told["sentences"][0] in page
     for verb in ("inspect", "fit", "choose", "apply", "attack", "report"):

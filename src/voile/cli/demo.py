@@ -64,8 +64,7 @@ def _commands(out: Path) -> list[list[str]]:
     roles, proposed = str(out / "roles.toml"), str(out / "roles-proposed.toml")
     key, register = str(out / "private" / "key"), str(county / "register-adversary.csv")
     people, report = ["--population", population], str(out / "report.html")
-    groups = ["--k", "11", "--max-risk", "0.01", "--suppress", "0.05"]
-    use = ["--loss", "mutual-information", "--outcomes", "diagnosis"]
+    groups = ["--k", "11", "--max-risk", "0.02", "--suppress", "0.05"]
     hold_out = ["--hold-out", "0.1", "--seed", SEED]
     return [
         ["inspect", patients, "--out", proposed],
@@ -77,12 +76,11 @@ def _commands(out: Path) -> list[list[str]]:
             roles,
             *people,
             *groups,
-            *use,
             *hold_out,
             "--out",
             kit,
         ],
-        ["tables", "choose", kit, "--max-risk", "0.01", "--out", policy],
+        ["tables", "choose", kit, "--max-risk", "0.02", "--out", policy],
         ["tables", "apply", kit, patients, "--policy", policy, "--key-file", key, "--out", release],
         [
             "tables",

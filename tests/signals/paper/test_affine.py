@@ -26,6 +26,7 @@ def shifted(n, seed):
     return np.round(rng.normal(c * 2.0, 1 + c, n), 2), c
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("optimiser", ["local", "evolution", "genetic", "cma"])
 @pytest.mark.parametrize("objective", ["histogram", "mixture", "neighbours"])
 def test_it_tells_less_than_no_map(objective, optimiser):

@@ -38,6 +38,7 @@ def by_name(evidence):
     }
 
 
+@pytest.mark.whole
 def test_who_knows_the_map_is_given_all_that_it_tells(attacked):
     place, release, truth = attacked
     options = AttackOptions(public_map=place, knows=("ward",), permutations=5)

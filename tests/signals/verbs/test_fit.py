@@ -150,6 +150,7 @@ def test_classes_are_merged_once_or_not_at_all(merge):
         fitted(people(), roles(ill={"role": "private", "weight": 3}))
 
 
+@pytest.mark.whole
 def test_beliefs_change_what_there_is_to_tell(tmp_path):
     table = people()
     ill = np.array(table["ill"].to_pylist()) == "yes"
@@ -313,6 +314,7 @@ def test_a_kit_read_back_sends_and_decodes_the_same(tmp_path):
         assert (read.codec(number).decode(Z, ["yes", "no"]) == X).all()
 
 
+@pytest.mark.whole
 def test_sequences_are_learnt_where_a_column_orders_them():
     n, length = 120, 6
     rng = np.random.default_rng(8)

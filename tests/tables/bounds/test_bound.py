@@ -81,6 +81,7 @@ def test_holds_where_suppression_makes_a_loss_above_one(some_counts, space_of, t
     assert (found.floors.min(axis=0) <= np.multiply(least, 1 + EXACT)).all()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("power", "under"), [(2.0, None), (1.0, 5.0), (0.5, 3.0)])
 def test_holds_for_a_risk_that_weighs_groups_otherwise(some_counts, power, under):
     risk = matches(power=power, under=under)
@@ -130,6 +131,7 @@ def test_alike_rows_agree_without_multipliers(space_of):
     assert len(steps) == 2
 
 
+@pytest.mark.whole
 def test_a_bound_only_rises_and_the_multipliers_raise_it(some_counts, space_of):
     space = space_of(some_counts(12, sizes=(8, 2, 9)))
     steps = []

@@ -49,6 +49,7 @@ def test_again_and_again_they_come_to_the_hull_and_to_an_end(frontier, asked):
     assert proved(frontier, asked) == pytest.approx(hull(frontier), abs=1e-3)
 
 
+@pytest.mark.whole
 def test_with_seconds_to_spare_the_area_comes_nearer_to_the_hull(some_counts, space_of):
     space = space_of(some_counts(12, sizes=(6, 2, 6)))
     frontier = search(space, method="exhaustive").frontier

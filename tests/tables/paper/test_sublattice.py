@@ -258,6 +258,7 @@ def town():
     return Evaluator(Counts(sizes, codes, sample, people * 1.0, np.zeros((1200, 0))))
 
 
+@pytest.mark.whole
 def test_without_the_heuristic_the_search_loses(town, small_space):
     """A threshold of 0 searches whatever is not pruned."""
     space = replace(small_space(0), evaluator=town)

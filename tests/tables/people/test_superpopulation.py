@@ -173,6 +173,7 @@ def tennessee_cells(years, digits):
     return np.bincount(np.unique(key, return_inverse=True)[1], people).astype(np.int64)
 
 
+@pytest.mark.whole
 @pytest.mark.real
 @pytest.mark.skipif(not TENNESSEE.exists(), reason="the data set tennessee is not there")
 @pytest.mark.parametrize(

@@ -132,6 +132,7 @@ def test_the_same_seed_checks_the_same_chains(own):
     assert len({message(seed) for seed in range(8)}) > 1
 
 
+@pytest.mark.whole
 def test_a_long_lattice_is_checked_along_part_of_a_chain(own):
     rng = np.random.default_rng(0)
     codes = np.unique(rng.integers(0, 4000, (60, 2)), axis=0).astype(np.int32)

@@ -104,6 +104,7 @@ def test_without_scoring_all_it_is_near_the_optimum_and_not_above_steepest(
     assert found.area() <= whole.area() + 1e-3
 
 
+@pytest.mark.whole
 def test_a_run_limited_by_seconds_is_repeated_by_its_evaluations(small_space):
     space = small_space(11, sizes=(70, 2, 5))
     for seconds in (0.02, 0.1, 0.5):
@@ -147,6 +148,7 @@ def test_weights_and_flips_together_find_what_neither_does(evaluations, other):
             assert ours < search(space, method="interval").frontier.area()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("limits", LIMITS)
 def test_the_quick_search_finds_no_less_than_the_steepest_chain(small_space, limits):
     for seed in range(6):

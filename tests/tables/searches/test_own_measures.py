@@ -61,6 +61,7 @@ def test_every_search_scores_as_from_scratch(own, method, pair, limits):
         np.testing.assert_allclose(found.loss, wanted.loss, atol=1e-9)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("pair", PAIRS)
 def test_best_beats_random_chains_on_a_larger_lattice(own, pair):
     here = space(own, pair, "free", sizes=(9, 3, 14))

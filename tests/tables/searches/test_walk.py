@@ -67,6 +67,7 @@ def test_all_neighbours_score_as_from_scratch(small_space, seed, limits, guide):
     assert_scores(evaluator, scores, policies)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("constraints", [{}, {"k": 2, "l_diversity": 2}])
 def test_a_hashed_table_scores_as_a_direct_one(small_space, constraints):
     for seed in range(3):

@@ -111,6 +111,7 @@ def test_does_not_go_on_from_a_kit_of_another_kind(tmp_path):
         fitted(people(), start_from=tmp_path / "kit")
 
 
+@pytest.mark.whole
 def test_what_is_proved_is_kept_and_told(tmp_path):
     kit = fitted(people(), method="steepest", loss="information", lower_bound_seconds=60)
     kit.save(tmp_path / "kit")
@@ -185,6 +186,7 @@ def test_half_of_distribution_and_half_of_resolution_is_what_a_fit_makes_small(w
     assert whole.facts["measures"]["loss"]["formula"] == "0.5 x distribution + 0.5 x resolution"
 
 
+@pytest.mark.whole
 def test_a_weight_of_one_is_the_paper_s_loss(whole):
     paper, ours = fitted(people(), method="exhaustive", loss_weight=1), Content.of(whole).frontier
     information = fitted(people(), method="exhaustive", loss="information")

@@ -162,15 +162,18 @@ def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
 def count_beating(count: int) -> str:
     """Say how many policies beat another in risk and loss.
 
-    >>> count_beating(0), count_beating(1), count_beating(1234)
-    ('no policy found beats it in both', '1 policy found beats it in both', \
-'1,234 policies found beat it in both')
+    >>> count_beating(0)
+    'no policy found within the limits of the fit beats it in both'
+    >>> count_beating(1), count_beating(1234)
+    ('1 policy found beats it in both', '1,234 policies found beat it in both')
     """
-    if count == 1:
-        return "1 policy found beats it in both"
-    return (
-        f"{count:,} policies found beat it in both" if count else "no policy found beats it in both"
-    )
+    match count:
+        case 0:
+            return "no policy found within the limits of the fit beats it in both"
+        case 1:
+            return "1 policy found beats it in both"
+        case _:
+            return f"{count:,} policies found beat it in both"
 
 
 def three_sentences(
