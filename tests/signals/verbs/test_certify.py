@@ -43,14 +43,16 @@ def test_a_certificate_is_the_same_however_rows_come_in_batches():
     table = np.random.default_rng(1).normal(size=(40, 2))
     sent = np.array([row for row in range(50) if row % 5])  # some are set aside
     which = sent % 2
-    whole, parts = Certificate(), Certificate()
+    whole, parts, joined = Certificate(), Certificate(), Certificate()
     whole.add(np.arange(50), sent, which, table)
     for first in range(0, 50, 5):
-        own = sent // 5 == first // 5
-        parts.add(np.arange(first, first + 5), sent[own], which[own], table[own])
-    assert (parts.sum, parts.rows) == (whole.sum, whole.rows) == (fingerprint(sent, table), 40)
-    (classes,) = whole.classes
-    assert classes[sent].tolist() == np.concatenate(parts.classes)[sent].tolist() == which.tolist()
+        own, alone = sent // 5 == first // 5, Certificate()
+        for one in (parts, alone):
+            one.add(np.arange(first, first + 5), sent[own], which[own], table[own])
+        joined.join(alone)
+    for one in (whole, parts, joined):
+        assert (one.sum, one.rows) == (fingerprint(sent, table), 40)
+        assert np.concatenate(one.classes)[sent].tolist() == which.tolist()
 
 
 def test_minus_zero_is_zero():
