@@ -12,7 +12,7 @@ from voile.core.errors import InfeasibleError
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.tables.policies.policy import Policy
-from voile.tables.verbs.apply import _check_constraints
+from voile.tables.verbs.apply import _check_constraints, _check_implied
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.verify import verify
 from voile.tables.wing import choose
@@ -96,6 +96,16 @@ def test_a_sensitive_column_that_cannot_be_counted_any_more_is_refused(patients,
     with pytest.raises(InfeasibleError, match="ill of this source cannot be counted as the kit"):
         run(kit, other, tmp_path / "out.parquet", chosen=finest(kit))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("least", "k", "holds"),
+    [(11, 1, True), (10, 1, False), (20, 20, True), (19, 20, False), (0, 1, False)],
+)
+def test_marginals_may_imply_no_count_of_few_people_nor_of_fewer_than_k(least, k, holds):
+    said = f"imply a count of fewer than {max(k, 11)} people; leave them out with --no-marginals"
+    with nullcontext() if holds else pytest.raises(InfeasibleError, match=said):
+        _check_implied(least, k)
 
 
 @pytest.mark.parametrize("asked", [{}, {"k": 2}, {"max_risk": 0.5}, {"l_diversity": 2}])
