@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import voile  # noqa: F401, a fixture
 
 OWNERS = ("postgres", "nobody")  # initdb refuses root
 SETTINGS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,25 +28,6 @@ CREATE TABLE care.register (
     race text, zip text, insurance text);
 """
 SECRET = "hunter2"
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a command left."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def voile(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    def ran(*words: object) -> Ran:
-        capsys.readouterr()
-        code = run([str(word) for word in words])
-        return Ran(code, *capsys.readouterr())
-
-    return ran
 
 
 @dataclass(frozen=True)

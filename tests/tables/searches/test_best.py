@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from tests.tables.searches.runs import assert_scores_as_from_scratch, run_of
 
 from voile.core.errors import InfeasibleError
 from voile.tables.people.counts import Counts
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.searches import quick
 from voile.tables.searches.best import explore, seek
-from voile.tables.searches.run import Limit, Run
+from voile.tables.searches.run import Limit
 from voile.tables.searches.steepest import descend
 from voile.tables.verbs.search import search
 
@@ -25,17 +26,6 @@ class Space:
 
 
 LIMITS = [{}, {"k": 2, "suppress": 0.5}, {"k": 2, "l_diversity": 2, "suppress": 0.99}]
-
-
-def run_of(space, **limits):
-    none = {"evaluations": None, "seconds": None, "progress": None}
-    return Run(space.evaluator, rng=np.random.default_rng(0), **(none | limits))
-
-
-def assert_scores_as_from_scratch(evaluator, frontier):
-    risk, loss = evaluator.evaluate(frontier.policies)
-    np.testing.assert_allclose(frontier.risk, risk, atol=1e-10)
-    np.testing.assert_allclose(frontier.loss, loss, atol=1e-10)
 
 
 def begin_and_explore(run):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from tests.tables.searches.runs import assert_scores_as_from_scratch, run_of
 
 from voile.core.errors import InfeasibleError
 from voile.tables.kernels.interval import flips
 from voile.tables.kernels.scratch import by_lead, score
 from voile.tables.searches.interval import Aim, attributes_of, explore, improve_attribute, settle
-from voile.tables.searches.run import Run
 from voile.tables.verbs.search import search
 
 seeds = st.integers(0, 2**32)
@@ -27,19 +27,8 @@ limits = st.fixed_dictionaries(
 aims = st.builds(Aim, st.sampled_from([0.01, 0.5, 1.0, 30.0]), st.sampled_from([0.0, 2.0]))
 
 
-def run_of(space, **limits):
-    none = {"evaluations": None, "seconds": None, "progress": None}
-    return Run(space.evaluator, rng=np.random.default_rng(0), **(none | limits))
-
-
 def bits_of(numbers, n):
     return ((numbers[:, None] >> np.arange(n)) & 1).astype(bool)
-
-
-def assert_scores_as_from_scratch(evaluator, frontier):
-    risk, loss = evaluator.evaluate(frontier.policies)
-    np.testing.assert_allclose(frontier.risk, risk, atol=1e-10)
-    np.testing.assert_allclose(frontier.loss, loss, atol=1e-10)
 
 
 @given(seeds, limits, aims)

@@ -5,22 +5,11 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables.searches.runs import assert_scores_as_from_scratch, run_of
 
 from voile.tables.searches.local import Neighbourhood, explore
-from voile.tables.searches.run import Run
 
 seeds = st.integers(0, 2**32)
-
-
-def run_of(space, **limits):
-    none = {"evaluations": None, "seconds": None, "progress": None}
-    return Run(space.evaluator, rng=np.random.default_rng(0), **(none | limits))
-
-
-def assert_scores_as_from_scratch(evaluator, frontier):
-    risk, loss = evaluator.evaluate(frontier.policies)
-    np.testing.assert_allclose(frontier.risk, risk, atol=1e-10)
-    np.testing.assert_allclose(frontier.loss, loss, atol=1e-10)
 
 
 @given(seeds, st.sampled_from([{}, {"k": 3, "max_risk": 0.5, "suppress": 0.3}]))

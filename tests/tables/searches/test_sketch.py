@@ -6,15 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables.searches.runs import run_of
 
-from voile.tables.searches.run import Limit, Run
+from voile.tables.searches.run import Limit
 from voile.tables.searches.sketch import sketch
 from voile.tables.searches.steepest import descend
-
-
-def run_of(space, **limits):
-    none = {"evaluations": None, "seconds": None, "progress": None}
-    return Run(space.evaluator, rng=np.random.default_rng(0), **(none | limits))
 
 
 @given(
