@@ -68,12 +68,13 @@ def spelt(name: str) -> str:
 
 
 def _option(name: str, field: FieldInfo) -> click.Option:
-    flag = field.annotation is bool
+    flag = field.annotation in (bool, bool | None)
     kind, multiple = _kind(field.annotation)
     help = field.description or ""
     option = name.replace("_", "-")
     metavar = field.title or kind.name.upper()
-    switch = f"--{option}/--no-{option}" if flag and field.default else f"--{option}"
+    off = flag and field.default is not False
+    switch = f"--{option}/--no-{option}" if off else f"--{option}"
     return click.Option(
         [switch, name],
         is_flag=flag or None,  # of False click makes one whose value may be left out

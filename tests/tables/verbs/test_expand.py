@@ -60,9 +60,7 @@ def policy_of(kit):
 
 @pytest.fixture(params=[False, True], ids=["labels", "bounds"])
 def release(request, kit, tmp_path):
-    made = kit.apply(
-        policy_of(kit), people(), tmp_path / "out.csv", bounds=request.param, marginals=False
-    )
+    made = kit.apply(policy_of(kit), people(), tmp_path / "out.csv", bounds=request.param)
     shutil.rmtree(made.folder)
     return voile.open_release(tmp_path / "out.csv")
 
@@ -129,7 +127,7 @@ def test_what_is_not_asked_for_is_expected_and_the_rest_as_released(release):
 
 
 def test_counts_are_those_of_values_that_are_even_within_a_group(kit):
-    release = kit.apply(policy_of(kit), people(), marginals=False)
+    release = kit.apply(policy_of(kit), people())
     content = Content.of(kit)
     counts = content.space.counts
     grouping = content.space.grouping(content.family.read(policy_of(kit).policy))

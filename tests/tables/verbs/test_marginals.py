@@ -144,6 +144,14 @@ def test_nobody_is_in_two_runs():
     assert stated(applied(kit, both.slice(0, 1_000), no_pseudonyms=True)) != {}
 
 
+def test_where_risks_rest_on_a_population_they_are_left_out_unless_asked_for():
+    kit = fitted(fraction=0.1)
+    assert stated(applied(kit, people())) == {}
+    assert stated(applied(kit, people(), marginals=True)) == counted(
+        applied(kit, people(), marginals=True), people()
+    )
+
+
 def test_they_can_be_left_out_and_a_global_policy_has_none(kit):
     assert "marginals" not in applied(kit, people(), marginals=False).public
     whole = fitted(family="global", method="steepest")

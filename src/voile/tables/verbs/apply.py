@@ -93,12 +93,22 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
             content.space,
             subject=content.roles.subject,
             sensitive=content.sensitive,
-            marginals=options.marginals,
+            marginals=_counts_runs(options.marginals, content.space),
         ),
     )
 
 
 apply = partial(apply_by, prepare)
+
+
+def _counts_runs(asked: bool | None, space: PolicySpace) -> bool:
+    """Decide on marginals: they leave risks as they are where g is the sample's own number.
+
+    Beside a register they show which people of a group are likelier to be in the data, and so raise
+    risks that rest on everybody of the group being as likely.
+    """
+    counts = space.counts
+    return bool((counts.population <= counts.sample).all()) if asked is None else asked
 
 
 def _check_name_of_classes(source: Source) -> None:

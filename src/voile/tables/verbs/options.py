@@ -140,10 +140,10 @@ class ApplyOptions(Pseudonymous):
     class_id: bool = Field(
         False, description="add a column of random ids, one for each equivalence class"
     )
-    marginals: bool = Field(
-        True,
+    marginals: bool | None = Field(
+        None,
         description="of trees: count released people by runs of each column's values, in the "
-        "manifest",
+        "manifest [where risks rest on the source alone]",
     )
 
 
