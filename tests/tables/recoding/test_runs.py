@@ -83,6 +83,21 @@ def test_no_set_of_cells_surely_holds_a_few_people(seed, boxes, values, least):
         assert fewest == 0 or most >= least
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(2, 5), st.integers(2, 4))
+def test_as_many_people_may_be_anywhere_in_their_boxes_at_once(seed, boxes, values, least):
+    low, high, n, counts = people(seed, boxes, values, 5)
+    cuts = choose_cuts(low, high, n, counts, least)
+    reach = reach_of(low, high, cuts)
+    assume(len(cuts) > 2 and reach.sum() <= 11)
+    found, rng = tables(reach, n, held_by(counts, cuts)), np.random.default_rng(seed)
+    for _ in range(20):
+        placed = np.zeros(reach.shape, dtype=int)
+        for box in rng.permutation(np.repeat(np.arange(boxes), n))[:least]:
+            placed[box, rng.choice(np.flatnonzero(reach[box]))] += 1
+        assert (found >= placed).all(axis=(1, 2)).any()
+
+
 def test_a_run_that_few_of_a_box_reach_is_found_by_trying_every_table():
     reach = np.array([[True, True], [True, False]])  # 2 of the first box's 9 are in the first run
     found = tables(reach, np.array([9, 20]), np.array([22, 7]))

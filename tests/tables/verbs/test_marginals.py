@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import voile
 import voile.tables as vt
-from voile.core.errors import InfeasibleError
+from voile.core.errors import InfeasibleError, TamperedError
 from voile.data import open_source
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.marginals import marginals_in
@@ -223,6 +223,12 @@ def test_a_recipient_can_tell_that_marginals_and_rows_are_of_other_people(
     shutil.rmtree(made.folder)
     received = forged(voile.open_release(tmp_path / "out.csv"), edit)
     assert dict(received.verify())[SAID["sum"]] is holds
+
+
+def test_runs_that_are_none_of_the_release_are_not_expanded_to(release):
+    wrong = forged(release, lambda found: found[0]["runs"].pop(0))
+    with pytest.raises(TamperedError, match="column age: the marginals are not those"):
+        wrong.expand("age")
 
 
 def test_expanded_weights_come_out_as_the_runs_within_rounding(kit, release):

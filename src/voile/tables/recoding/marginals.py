@@ -53,9 +53,24 @@ class Marginal:
         return cls(str(data["column"]), runs, tuple(map(int, data["people"])))
 
     def reached(self, column: CodedColumn) -> NDArray[np.bool_]:
-        """(intervals, runs) bool, whether an interval of the column and a run share a value."""
+        """(intervals, runs) bool, whether an interval of the column and a run share a value.
+
+        Raises
+        ------
+        TamperedError : an interval shares none with any run.
+        """
         n = len(column.entries)
-        return replace(column, entries=column.entries + self.runs).overlaps[:n, n:]
+        shared = replace(column, entries=column.entries + self.runs).overlaps[:n, n:]
+        if not shared.any(axis=1).all():
+            raise self.stranger
+        return shared
+
+    @property
+    def stranger(self) -> TamperedError:
+        """The error that no release has these marginals beside its boxes."""
+        return TamperedError(
+            "the marginals are not those of the release", where=f"column {self.column}"
+        )
 
 
 def state_people(count: int) -> int:
@@ -85,9 +100,7 @@ def least_implied(column: CodedColumn, marginal: Marginal, people: Ints) -> int:
     fits = (runs == np.eye(len(held), dtype=np.bool_)).all()
     fits &= (reached.sum(axis=1) == last - first + 1).all() and held.sum() == people.sum()
     if not fits or (beyond[pairs & ~some] != 0).any() or (beyond[pairs] < 0).any():
-        raise TamperedError(
-            "the marginals are not those of the release", where=f"column {marginal.column}"
-        )
+        raise marginal.stranger
     return int(min(held.min(), beyond[pairs & some].min(initial=held.min())))
 
 

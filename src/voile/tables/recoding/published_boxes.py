@@ -72,17 +72,16 @@ class PublishedBoxes(Brief):
         book = BoxCodebook(tuple(columns), boxes)
         if counted is None:
             return cls(policy, book, box_of, finest)
-        shown = box_of >= 0
         people = np.zeros(len(nodes), dtype=np.int64)
-        np.add.at(people, box_of[shown], counted.people[shown])
-        columns_counted = zip(policy.domains, columns, low.T, high.T, counted.values, strict=True)
+        np.add.at(people, box_of[stands >= 0], counted.people[stands >= 0])
+        each = zip(policy.domains, columns, low.T, high.T, counted.values, strict=True)
         found = [
-            one
-            for domain, coded, a, b, values in columns_counted
-            if (one := marginal_of(domain, coded, (a, b, people), values, counted.least))
+            marginal_of(domain, coded, (a, b, people), values, counted.least)
+            for domain, coded, a, b, values in each
         ]
-        begins = {one.column: starts for one, starts in found}
-        return cls(policy, book, box_of, finest, tuple(one for one, _ in found), begins)
+        runs = [one for one in found if one is not None]
+        begins = {one.column: first for one, first in runs}
+        return cls(policy, book, box_of, finest, tuple(one for one, _ in runs), begins)
 
     def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the published intervals of positions in the domains; -1 in no released box."""

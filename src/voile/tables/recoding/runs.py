@@ -18,7 +18,7 @@ MOST = 1_024
 
 
 def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> tuple[Ints, Bits]:
-    """Count, between each two cuts, the people of boxes that reach beyond, and say if any do.
+    """Count, between each two cuts, the people in boxes that reach beyond, and say if any do.
 
     Parameters
     ----------
@@ -58,7 +58,12 @@ def choose_cuts(low: Ints, high: Ints, people: Ints, counts: Ints, least: int) -
     before = np.concatenate(([0], np.cumsum(counts)))[cuts]
     beyond, some = straddling(low, high, people, cuts, np.diff(before))
     clash = np.triu((before - before[:, None] < least) | (some & (beyond < least)), 1)
-    clash |= clash.T
+    kept = _apart(clash | clash.T, cuts, before)
+    return np.asarray(cuts[kept])
+
+
+def _apart(clash: Bits, cuts: Ints, before: Ints) -> Bits:
+    """Say which cuts to keep: the ends, and others of which no two conflict."""
     kept = ~(clash[0] | clash[-1])
     kept[[0, -1]] = True
     clashes = clash[:, kept].sum(axis=1)
@@ -70,7 +75,7 @@ def choose_cuts(low: Ints, high: Ints, people: Ints, counts: Ints, least: int) -
         clashes -= clash[:, worst]
     for cut in np.flatnonzero(~kept):
         kept[cut] = not clash[cut, kept].any()
-    return np.asarray(cuts[kept])
+    return np.asarray(kept)
 
 
 def _hidden(cuts: Ints, before: Ints) -> NDArray[np.float64]:
