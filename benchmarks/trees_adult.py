@@ -87,15 +87,19 @@ def raked(boxes: Boxes, codes: NDArray[np.int32], sizes: tuple[int, ...]) -> lis
     return spreads
 
 
+def adult_table() -> pa.Table:
+    """Return Adult as it is, all columns as text."""
+    with gzip.open(folder("adult") / "adult.data.gz", "rt") as file:
+        rows = [line.strip().split(", ") for line in file if line.strip()]
+    return pa.table(dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
+
+
 def adult() -> tuple[NDArray[np.int32], tuple[int, ...], NDArray[np.bool_]]:
     """Return positions (rows, 13), the sizes of the domains, and who earns over 50K.
 
     Numbers are in their order; names by how many rows have them, the most frequent first.
     """
-    with gzip.open(folder("adult") / "adult.data.gz", "rt") as file:
-        rows = [line.strip().split(", ") for line in file if line.strip()]
-    table = pa.table(dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
-    codes = []
+    table, codes = adult_table(), []
     for name in QUASI:
         values = np.array(table.column(name).to_pylist())
         if name in NUMBERS:
