@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.tables.domains.labels import label_bins, label_intervals
+from voile.tables.domains.labels import label_bins, label_intervals, label_list
 from voile.tables.domains.parser import BELOW_ALL, DIGITS, NotInKind, Parser, Value
 
 PLAIN_INTEGER = re.compile(r"-?(0|[1-9]\d*)\Z")
@@ -37,6 +37,7 @@ class Domain(Brief):
         the domain did not come from one.
     declared : (n,) bool, public values: the user listed them or a population table counts them;
         () where none is.
+    free : whether the values have no order, so that a tree may part them in any two sets.
     """
 
     shows = (
@@ -49,6 +50,7 @@ class Domain(Brief):
     parser: Parser
     levels: tuple[tuple[bool, ...], ...] = field(default=(), repr=False)
     declared: tuple[bool, ...] = field(default=(), repr=False)
+    free: bool = False
 
     def __post_init__(self) -> None:
         if len(self.values) < 2:
@@ -112,6 +114,19 @@ class Domain(Brief):
             edges = [None if value == BELOW_ALL else value for value in self.values]
             return label_bins(edges, bounds, nullable=self.nullable)
         return label_intervals(self.parser.kind, self.parser.by, self.values, bounds)
+
+    def labels_of(self, sets: NDArray[np.bool_]) -> tuple[str, ...]:
+        """Write sets of values, (sets, values): intervals as such, others as lists.
+
+        >>> job = Domain("job", ("cook", "judge", "nurse", None), Parser("listed"), free=True)
+        >>> job.labels_of(np.array([[True, False, True, False], [False, True, False, True]]))
+        ('cook|nurse', 'judge|missing')
+        """
+        if self.free:
+            own = [[v for v, is_in in zip(self.values, one, strict=True) if is_in] for one in sets]
+            return tuple(label_list(values) for values in own)
+        places = [np.flatnonzero(one) for one in sets]
+        return self.labels([(int(own[0]), int(own[-1])) for own in places])
 
     def code(self, raw: Any) -> int:
         """Return the position of a raw cell's value, or -1 where the domain lacks it."""

@@ -155,6 +155,15 @@ def label_interval(values: Sequence[Any], first: int, last: int, style: Style) -
     return "|".join(parts + [MISSING] * missing)
 
 
+def label_list(values: Sequence[Any]) -> str:
+    """Write a set of values, all of them; null is its last.
+
+    >>> label_list(("3", "1", None))
+    '1|3|missing'
+    """
+    return label_interval(values, 0, len(values) - 1, Style(listed=True, most=len(values)))
+
+
 def _known(shown: Sequence[Any], style: Style) -> str:
     if style.listed:
         texts = [_value(v, style) for v in shown]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,9 @@ from voile.tables.domains.zip_areas import (
     is_zip,
     locate_areas,
 )
+
+MOST_IN_SETS = 12
+"""Values without an order: 2,048 sets are tried to cut a box."""
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -43,6 +47,9 @@ def order_domain(
             return domain
         case tuple() | Path():
             return _list_values(domain, _read_order(domain.column, order))
+        case "none":
+            _refuse_many(domain)
+            return replace(order_domain(domain, subjects, people, "common"), free=True)
         case "common":
             return _rearrange(domain, _by_number(-subjects, _blocks(domain, people, None)))
         case "population" | "zip3-population":
@@ -57,6 +64,16 @@ def order_domain(
             return _rearrange(domain, _by_place(places, _blocks(domain, people, order.within)))
         case _:
             return _rearrange(domain, np.concatenate(_blocks(domain, people, "zip3")))
+
+
+def _refuse_many(domain: Domain) -> None:
+    if len(domain) > MOST_IN_SETS:
+        raise RequestError(
+            f"it has {len(domain):,} values, and all sets of them are tried of {MOST_IN_SETS} at "
+            "most",
+            where=f"column {domain.column}",
+            instead="give it an order, or put its values in groups",
+        )
 
 
 def _order_by_default(domain: Domain, subjects: Floats, people: Floats | None) -> Domain:

@@ -80,7 +80,7 @@ class ByPlace(BaseModel):
     within: Within | None = None
 
 
-OrderName = Literal["natural", "prefix", "common", "population", "zip3", "zip3-population"]
+OrderName = Literal["natural", "prefix", "common", "none", "population", "zip3", "zip3-population"]
 ORDERS: tuple[str, ...] = get_args(OrderName)
 """The orders that go by a name."""
 
@@ -132,6 +132,8 @@ class QuasiSettings(Settings):
     - ``prefix``: codes by value, as a tree whose groups are those that begin alike: ICD-10, ISCO,
       the postal codes of any country;
     - ``common``: by how many subjects have a value, most first: what names have by default;
+    - ``none``: as ``common`` for global policies; trees part the values, 12 at most, in any two
+      sets;
     - ``population``: by how many people the population tables count, most first;
     - ``zip3``: numeric, but small three-digit areas last, so that Safe Harbor is on the lattice;
     - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
@@ -184,6 +186,14 @@ class QuasiSettings(Settings):
                 "ordered_numbers",
                 "bins, edges, bottom and top are of numbers, which keep their own order: "
                 "leave the order out",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _without_order(self) -> Self:
+        if self.order == "none" and (self.keep_cuts or self.drop_cuts):
+            raise PydanticCustomError(
+                "no_cuts", "cuts to keep or to drop are those of an order, and there is none"
             )
         return self
 

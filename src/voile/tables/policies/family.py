@@ -88,14 +88,17 @@ def finest_cuts(policy: AnyPolicy) -> Policy:
     """Return the global policy of every cut that some box has: as fine as any box is."""
     if isinstance(policy, Policy):
         return policy
-    last = policy.pruned.bounds[1][policy.pruned.leaves]
-    return of_cuts(policy.domains, last)
+    return cuts_of(policy.domains, policy.pruned, policy.pruned.leaves)
 
 
-def of_cuts(domains: Sequence[Domain], last: NDArray[np.int32]) -> Policy:
-    """Return the global policy that cuts after each of these positions, (boxes, columns)."""
-    columns = zip(domains, last.T, strict=True)
-    bits = [np.isin(np.arange(len(domain) - 1), ends) for domain, ends in columns]
+def cuts_of(domains: Sequence[Domain], tree: Tree, boxes: NDArray[np.integer[Any]]) -> Policy:
+    """Return the global policy of every cut that one of some boxes of a tree has."""
+    bits = []
+    for place, domain in enumerate(domains):
+        cut = np.isin(np.arange(len(domain) - 1), tree.bounds[1][boxes, place])
+        if tree.is_free[place]:
+            cut = (np.diff(tree.held(boxes, place).astype(np.int8)) != 0).any(axis=0)
+        bits.append(cut)
     return Policy(tuple(domains), np.concatenate(bits))
 
 

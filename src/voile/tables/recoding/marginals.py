@@ -137,6 +137,8 @@ def marginal_of(
     counts : (values,) released people by position.
     least : what no count that boxes and runs imply may be below, unless boxes alone imply it.
     """
+    if domain.free:  # its boxes have no runs
+        return None
     low, high, people = boxes
     places = _told_apart(domain, counts > 0)
     first = np.searchsorted(places, low)

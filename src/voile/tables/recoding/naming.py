@@ -31,6 +31,7 @@ from voile.tables.domains.labels import (
     MISSING,
     Style,
     label_intervals,
+    label_list,
     label_range,
     style_for,
     write_in_one_style,
@@ -73,6 +74,21 @@ def name_intervals(
     own = [i for _, i in kept]
     named = _on_a_scale(domain, own, shown) if domain.is_scale else _of_text(domain, own, shown)
     return tuple(Name(number, *parts) for number, parts in zip(numbers, named, strict=True))
+
+
+def name_sets(domain: Domain, sets: Mask, released: Mask) -> tuple[Name, ...]:
+    """Name the sets of values, (sets, values), that rows of a release have, in order."""
+    shown = released | domain.is_declared
+    names = []
+    for number, own in enumerate(sets):
+        if not (own & released).any():
+            continue
+        values = [v for v, is_in in zip(domain.values, own & shown, strict=True) if is_in]
+        known = tuple(value for value in values if value is not None)
+        first, last = (known[0], known[-1]) if known else (None, None)
+        label = label_list(values)
+        names.append(Name(number, label, first, last, None, None in values, known))
+    return tuple(names)
 
 
 def _of_text(domain: Domain, intervals: Sequence[Interval], shown: Mask) -> list[tuple[Any, ...]]:

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.tables.domains.domain import Domain
-from voile.tables.policies.family import of_cuts
+from voile.tables.policies.family import cuts_of
 from voile.tables.policies.policy import Interval
 from voile.tables.recoding.boxes import BoxCodebook
 from voile.tables.recoding.codebook import UNKNOWN, CodedColumn
 from voile.tables.recoding.marginals import Counted, Marginal, marginal_of
-from voile.tables.recoding.naming import Name, name_intervals
+from voile.tables.recoding.naming import Name, name_intervals, name_sets
 from voile.tables.recoding.published import Published, check_bounds, write_entries
 from voile.tables.recoding.runs import Ints
-from voile.tables.trees.policy import TreePolicy
+from voile.tables.trees.policy import TreePolicy, sets_in
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,15 @@ class PublishedBoxes(Brief):
         nodes = np.unique(stands[stands >= 0])
         low, high = (ends[nodes] for ends in policy.pruned.bounds)
         columns, numbers = [], []
-        for domain, own, a, b in zip(policy.domains, released, low.T, high.T, strict=True):
-            names, number = _named(domain, own, a, b)
+        for place, (domain, own) in enumerate(zip(policy.domains, released, strict=True)):
+            names, number = _named(domain, own, *sets_in(policy.pruned, nodes, place))
             columns.append(CodedColumn.of(domain, names, bounds=bounds))
             if bounds:
                 check_bounds(columns[-1])
             numbers.append(number)
         boxes = tuple(tuple(map(int, box)) for box in np.column_stack(numbers))
         box_of = np.where(stands >= 0, np.searchsorted(nodes, stands), UNKNOWN).astype(np.int32)
-        finest = Published.of(of_cuts(policy.domains, high), released)
+        finest = Published.of(cuts_of(policy.domains, policy.pruned, nodes), released)
         book = BoxCodebook(tuple(columns), boxes)
         if counted is None:
             return cls(policy, book, box_of, finest)
@@ -102,14 +102,25 @@ class PublishedBoxes(Brief):
 
 
 def _named(
-    domain: Domain, released: NDArray[np.bool_], low: NDArray[np.int32], high: NDArray[np.int32]
+    domain: Domain,
+    released: NDArray[np.bool_],
+    sets: NDArray[np.bool_],
+    number: NDArray[np.int32],
 ) -> tuple[list[Name], NDArray[np.int32]]:
-    """Name the intervals of a column, and say which each box has; equal names are one."""
-    pairs, number = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
-    intervals = [Interval(int(a), int(b), "") for a, b in pairs]
+    """Name the sets of values of a column, and say which each box has; equal names are one."""
     names: dict[str, Name] = {}
-    entry = np.full(len(pairs), UNKNOWN, dtype=np.int32)
-    for name in name_intervals(domain, intervals, released):
+    entry = np.full(len(sets), UNKNOWN, dtype=np.int32)
+    for name in _names(domain, sets, released):
         names.setdefault(name.label, name)
         entry[name.number] = list(names).index(name.label)
     return list(names.values()), entry[number]
+
+
+def _names(
+    domain: Domain, sets: NDArray[np.bool_], released: NDArray[np.bool_]
+) -> tuple[Name, ...]:
+    if domain.free:
+        return name_sets(domain, sets, released)
+    places = [np.flatnonzero(one) for one in sets]
+    intervals = [Interval(int(own[0]), int(own[-1]), "") for own in places]
+    return name_intervals(domain, intervals, released)

@@ -82,6 +82,8 @@ class Ground(Brief):
     importance : by column, its share in the resolution lost; None counts all alike.
     measures : what trees are pruned by, where it is not expected matches, distribution and
         resolution; they are grown by these in any case.
+    free : by column, whether its values have no order, so that a cut parts them in any two sets;
+        () where all have one. Of up to 12 values.
     """
 
     counts: Counts
@@ -91,6 +93,7 @@ class Ground(Brief):
     public: bool = False
     importance: tuple[float, ...] | None = None
     measures: BoxMeasures | None = None
+    free: tuple[bool, ...] = ()
 
     @cached_property
     def _sampled(self) -> NDArray[np.intp]:
@@ -176,6 +179,7 @@ class Ground(Brief):
             np.array(self.nullable or [False] * len(sizes)),
             self.public and not self._factor,
             rules.empty_boxes,
+            np.array(self.free or [False] * len(sizes)),
         )
 
     @cached_property

@@ -55,7 +55,7 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
     spread = figures[:, 3] * ground.spread_unit
     wide = figures[:, 4] / (ground.counts.subjects * len(ground.counts.sizes))
     hidden = figures[:, 5:] @ ground.hidden_units
-    whole = Tree(ground.counts.sizes, column, cut, part, np.minimum(part, 0))
+    whole = Tree(ground.counts.sizes, column, cut, part, np.minimum(part, 0), ground.free)
     others = (None, None) if ground.measures is None else ground.measures.of_boxes(whole)
     risk = matches if others[0] is None else others[0]
     loss = loss_weight * spread + (1 - loss_weight) * hidden if others[1] is None else others[1]

@@ -50,7 +50,7 @@ class BoxMeasures(Brief):
         return _share(risk, self.units[0]), _share(loss, self.units[1])
 
     def _groups(self, tree: Tree) -> Groups:
-        counts, (low, high) = self.counts, tree.bounds
+        counts = self.counts
 
         def add_up(weight: Floats) -> Floats:
             return tree.add_up(counts.codes, np.ascontiguousarray(weight))
@@ -58,7 +58,7 @@ class BoxMeasures(Brief):
         return Groups(
             add_up(counts.sample),
             add_up(counts.population),
-            (high - low + 1.0).prod(axis=1),
+            tree.widths.prod(axis=1),
             tuple(np.column_stack([add_up(one) for one in by.T]) for by in counts.outcomes),
         )
 

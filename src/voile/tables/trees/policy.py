@@ -75,16 +75,15 @@ class TreePolicy(Brief):
     @property
     def groups_per_column(self) -> dict[str, int]:
         """How many different intervals of each column the boxes have."""
-        return {d.column: len(self.intervals(i)[0]) for i, d in enumerate(self.domains)}
+        return {d.column: len(self.sets_of(i)[0]) for i, d in enumerate(self.domains)}
 
-    def intervals(self, place: int) -> tuple[list[tuple[int, int]], Nodes]:
-        """Return the intervals that the nodes of the pruned tree have of a column, and which each.
+    def sets_of(self, place: int) -> tuple[NDArray[np.bool_], Nodes]:
+        """Return the sets of values that the boxes have of a column, and which of them each has.
 
-        Sorted by their first and last position; they may overlap.
+        (sets, values) bool: intervals, where the column has an order, sorted by their first and
+        last position. They may overlap.
         """
-        low, high = (ends[self.pruned.leaves, place] for ends in self.pruned.bounds)
-        pairs, number = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
-        return [(int(a), int(b)) for a, b in pairs], number.astype(np.int32)
+        return sets_in(self.pruned, self.pruned.leaves, place)
 
     def box_of(self, codes: NDArray[np.int32]) -> NDArray[np.intp]:
         """Return the box of each row of positions, from 0; -1 of a value outside its domain."""
@@ -112,20 +111,15 @@ class TreePolicy(Brief):
 
         Of boxes as `numbers_of` has them; by column (intervals, values) bool.
         """
-        entries, values = [], []
-        for place, domain in enumerate(self.domains):
-            pairs, number = self.intervals(place)
-            ends, at = np.array(pairs), np.arange(len(domain))
-            entries.append(number[numbers[:, 0]])
-            values.append((at >= ends[:, :1]) & (at <= ends[:, 1:]))
-        return np.column_stack(entries), tuple(values)
+        sets, number = zip(*(self.sets_of(i) for i in range(len(self.domains))), strict=True)
+        return np.column_stack([own[numbers[:, 0]] for own in number]), sets
 
     def describe(self, most: int | None = None) -> str:
         """Write every box, or the first `most`, for the holder alone: ends are raw values."""
         columns = []
         for place, domain in enumerate(self.domains):
-            pairs, number = self.intervals(place)
-            labels = domain.labels(pairs)
+            sets, number = self.sets_of(place)
+            labels = domain.labels_of(sets)
             columns.append([f"{domain.column} {labels[i]}" for i in number])
         boxes = [", ".join(box) for box in zip(*columns, strict=True)]
         more = [] if most is None or len(boxes) <= most else [f"... {len(boxes):,} boxes"]
@@ -152,3 +146,13 @@ class TreePolicy(Brief):
                 f"tree {number} has {trees[number].links:,} links to prune, not {links}"
             )
         return cls(tuple(domains), trees[number], number, links)
+
+
+def sets_in(
+    tree: Tree, boxes: NDArray[np.integer[Any]], place: int
+) -> tuple[NDArray[np.bool_], Nodes]:
+    """Return the sets of values that some boxes of a tree have of a column; see `sets_of`."""
+    low, high = (ends[boxes, place] for ends in tree.bounds)
+    keys = np.column_stack([low, high, tree.sets[boxes, place]])
+    _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return tree.held(boxes[first], place), number.astype(np.int32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,12 @@ class Tree(Brief):
     Parameters
     ----------
     sizes : values in each domain.
-    column, cut : (boxes,) the column that a box is cut in, and after which position.
+    column, cut : (boxes,) the column that a box is cut in, and after which position; of a column
+        without an order, the positions of the first part, a bit each.
     part : (boxes,) the first of its two parts, which the other follows; -1 of a box not cut.
     last : (boxes,) with how many links pruned a box is still cut: pruning goes link by link, and
         a box is cut in the policies of 0 to `last` links pruned. -1 of a box not cut.
+    free : which columns have no order; () where all have one.
     """
 
     sizes: tuple[int, ...]
@@ -33,6 +36,7 @@ class Tree(Brief):
     cut: Nodes
     part: Nodes
     last: Nodes
+    free: tuple[bool, ...] = ()
 
     def __len__(self) -> int:
         return len(self.part)
@@ -48,7 +52,7 @@ class Tree(Brief):
         last = np.where(cut_still, self.last[stays] - links, UNCUT).astype(np.int32)
         column = np.where(cut_still, self.column[stays], UNCUT).astype(np.int32)
         cut = np.where(cut_still, self.cut[stays], 0).astype(np.int32)
-        return Tree(self.sizes, column, cut, part, last)
+        return Tree(self.sizes, column, cut, part, last, self.free)
 
     @property
     def links(self) -> int:
@@ -66,9 +70,11 @@ class Tree(Brief):
             return False
         if (self.column >= len(self.sizes)).any() or (self.last[self.part < 0] != UNCUT).any():
             return False
-        low, high = self.bounds
+        low, high, sets = self._extents
         at, column = self.cut[is_cut], self.column[is_cut]
         inside = (low[is_cut, column] <= at) & (at < high[is_cut, column])
+        whole, of_set = sets[is_cut, column], self.is_free[column]
+        inside[of_set] = ((at & whole == at) & (at > 0) & (at < whole))[of_set]
         nested = self.last[self.parents[1:]] >= self.last[1:]
         return bool(inside.all() and nested.all())
 
@@ -87,20 +93,55 @@ class Tree(Brief):
 
     @cached_property
     def bounds(self) -> tuple[Nodes, Nodes]:
-        """(boxes, columns) first and last position of every box, both included."""
+        """(boxes, columns) first and last position of every box, both included.
+
+        Of a column without an order, a box may lack some of those between: see `sets`.
+        """
+        return self._extents[:2]
+
+    @property
+    def sets(self) -> NDArray[np.int64]:
+        """(boxes, columns) the positions of every box in a column without an order, a bit each."""
+        return self._extents[2]
+
+    def held(self, boxes: NDArray[np.integer[Any]], column: int) -> NDArray[np.bool_]:
+        """Return the positions that boxes have in a column, (boxes, positions)."""
+        at = np.arange(self.sizes[column])
+        if self.is_free[column]:
+            return np.asarray(self.sets[boxes, column, None] >> at & 1 == 1)
+        low, high = (ends[boxes, column, None] for ends in self.bounds)
+        return np.asarray((at >= low) & (at <= high))
+
+    @cached_property
+    def widths(self) -> Floats:
+        """(boxes, columns) how many positions every box has."""
+        low, high = self.bounds
+        bits = np.arange(max(self.sizes) if self.free else 0)
+        counted = (self.sets[..., None] >> bits & 1).sum(axis=-1)
+        return np.where(self.is_free, counted, high - low + 1).astype(np.float64)
+
+    @cached_property
+    def is_free(self) -> NDArray[np.bool_]:
+        """(columns,) which columns have no order."""
+        return np.array(self.free or (False,) * len(self.sizes))
+
+    @cached_property
+    def _extents(self) -> tuple[Nodes, Nodes, NDArray[np.int64]]:
         from voile.tables.trees.kernels.place import bounds
 
-        return bounds(np.array(self.sizes, dtype=np.int32), self.column, self.cut, self.part)
+        sizes = np.array(self.sizes, dtype=np.int32)
+        return bounds(sizes, self.is_free, self.column, self.cut, self.part)
 
     def place(self, codes: NDArray[np.int32]) -> Nodes:
         """Return the uncut box of each row of positions; -1 of a row with a value outside."""
         from voile.tables.trees.kernels.place import place
 
-        return place(np.ascontiguousarray(codes), self.column, self.cut, self.part)
+        codes = np.ascontiguousarray(codes)
+        return place(codes, self.is_free, self.column, self.cut, self.part)
 
     def add_up(self, codes: NDArray[np.int32], weight: Floats) -> Floats:
         """Return the weight of the rows in each box, (boxes,); a value below 0 may be any."""
         from voile.tables.trees.kernels.place import add_up
 
         codes = np.ascontiguousarray(codes)
-        return add_up(codes, weight, self.column, self.cut, self.part)
+        return add_up(codes, weight, self.is_free, self.column, self.cut, self.part)

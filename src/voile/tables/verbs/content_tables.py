@@ -82,10 +82,12 @@ def read_trees(domains: Sequence[Domain], boxes: pa.Table) -> tuple[Tree, ...]:
         boxes.column(name).to_numpy().astype(np.int32) for name in ("column", "cut", "part", "last")
     ]
     sizes = tuple(len(domain) for domain in domains)
+    free = tuple(domain.free for domain in domains)
     trees = []
     for tree in range(int(number.max(initial=-1)) + 1):
         own = number == tree
-        trees.append(Tree(sizes, *(array[own] for array in arrays)))
+        column, cut, part, last = (array[own] for array in arrays)
+        trees.append(Tree(sizes, column, cut, part, last, free))
         if not trees[-1].is_whole:
             raise DamagedError("the kit has a tree whose boxes do not fit together")
     return tuple(trees)
@@ -93,7 +95,8 @@ def read_trees(domains: Sequence[Domain], boxes: pa.Table) -> tuple[Tree, ...]:
 
 def domain_facts(domain: Domain) -> dict[str, Any]:
     levels = [pack_bits(np.array(level)).hex() for level in domain.levels]
-    return {"column": domain.column, **domain.parser.to_data(), "levels": levels}
+    own = {"column": domain.column, "free": domain.free, "levels": levels}
+    return {**domain.parser.to_data(), **own}
 
 
 def domain_table(domains: Sequence[Domain]) -> pa.Table:
@@ -121,7 +124,8 @@ def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[D
         read = tuple(map(parser.restore, values[column]))
         packed = [unpack_bits(bytes.fromhex(level), len(read) - 1) for level in fact["levels"]]
         levels = tuple(tuple(level.tolist()) for level in packed)
-        domains.append(Domain(column, read, parser, levels, tuple(declared[column])))
+        public, free = tuple(declared[column]), bool(fact.get("free"))
+        domains.append(Domain(column, read, parser, levels, public, free))
     return tuple(domains)
 
 

@@ -51,6 +51,7 @@ def ground_of(space: PolicySpace) -> Ground:
         public=population.known and not population.assumptions,
         importance=space.weights.importance,
         measures=_measures(space),
+        free=tuple(domain.free for domain in space.domains),
     )
 
 

@@ -17,7 +17,9 @@ from voile.tables.trees.kernels.inputs import (
     Sensitive,
     Worth,
 )
-from voile.tables.trees.kernels.split import best_cut, group_of, n_log_n
+from voile.tables.trees.kernels.sets import goes_left, last_of, least_of, width_of
+from voile.tables.trees.kernels.split import best_cut
+from voile.tables.trees.kernels.sums import group_of, n_log_n
 
 Nodes = NDArray[np.int32]
 
@@ -28,7 +30,8 @@ def grow(
 ) -> tuple[Nodes, Nodes, Nodes, Floats]:
     """Cut greedily until no cut is allowed; at most `most` boxes, those that are cut included.
 
-    Returns of each box the column it is cut in (-1: none), after which value, the first of its
+    Returns of each box the column it is cut in (-1: none), after which value (of a column without
+    an order, the values of the first part, a bit each), the first of its
     two parts, which the other follows, and its figures: subjects, people, n / g, nats of eq. 4,
     the sum over columns of n (width - 1) / (values - 1), and nats that it hides of each column.
     A box comes before its parts. Puts the rows of `people` in the order of the boxes.
@@ -53,27 +56,36 @@ def grow(
     depth = start[d] - d + 2  # each column is cut once after each of its values, at most
     ahead = np.zeros((depth, 5), dtype=np.int64)  # box, its rows, its rows of the crowd
     lows, highs = np.zeros((depth, d), dtype=np.int64), np.zeros((depth, d), dtype=np.int64)
+    insides = np.zeros((depth, d), dtype=np.int64)
     for j in range(d):
         highs[0, j] = start[j + 1] - start[j] - 1
+        if allowed.free[j]:
+            insides[0, j] = (1 << (start[j + 1] - start[j])) - 1
     ahead[0, 2], ahead[0, 4] = len(people.n), len(people.g)
     made, waiting = 1, 1
     while waiting:
         waiting -= 1
         number, first, last, near, far = ahead[waiting]
-        box = Box(first, last, lows[waiting].copy(), highs[waiting].copy(), figures[number])
-        count(people, worth, start, box, near, far, scratch)
+        low, high, inside = lows[waiting].copy(), highs[waiting].copy(), insides[waiting].copy()
+        box = Box(first, last, low, high, inside, figures[number])
+        count(people, worth, allowed, box, near, far, scratch)
         may_part = last - first > 1 and box.figures[0] >= 2 * allowed.least_n
         if last == first or not (may_part or allowed.empty) or made + 2 > most:
             continue
         j, after = best_cut(people, worth, allowed, sensitive, box, scratch)
         if j < 0:
             continue
-        middle = move(people.codes, people.n, people.row, first, last, j, after)
-        between = move(people.crowd, people.g, people.row[:0], near, far, j, after)
+        free = allowed.free[j]
+        middle = move(people.codes, people.n, people.row, first, last, j, after, free)
+        between = move(people.crowd, people.g, people.row[:0], near, far, j, after, free)
         column[number], cut[number], part[number] = j, after, made
         for right in (1, 0):  # the left part is cut next
-            lows[waiting], highs[waiting] = box.low, box.high
-            if right:
+            lows[waiting], highs[waiting], insides[waiting] = box.low, box.high, box.inside
+            if free:
+                own = box.inside[j] & ~after if right else after
+                lows[waiting, j], highs[waiting, j] = least_of(own), last_of(own)
+                insides[waiting, j] = own
+            elif right:
                 lows[waiting, j] = after + 1
             else:
                 highs[waiting, j] = after
@@ -87,9 +99,10 @@ def grow(
 
 @bare
 def count(
-    people: People, worth: Worth, start: Ints, box: Box, near: int, far: int, scratch: Scratch
+    people: People, worth: Worth, allowed: Allowed, box: Box, near: int, far: int, scratch: Scratch
 ) -> None:
     """Count a box's subjects and people by the values of each column, and add up its figures."""
+    start = allowed.start
     n = tally(people.codes, people.n, box.first, box.last, start, box, scratch.values)
     g = n * people.factor
     if people.factor == 0.0:
@@ -98,7 +111,7 @@ def count(
     figures[0], figures[1], figures[2], figures[3] = n, g, n / group_of(n, g), -own
     made = 0
     for j in range(len(box.low)):
-        width = box.high[j] - box.low[j] + 1
+        width = width_of(box, j, allowed)
         if width > 1:
             figures[3] += n * worth.log[width]
             figures[4] += n * (width - 1) / (start[j + 1] - start[j] - 1)
@@ -143,12 +156,19 @@ def tally(
 
 @bare
 def move(
-    codes: Codes, weight: Floats, row: Ints, first: int, last: int, column: int, after: int
+    codes: Codes,
+    weight: Floats,
+    row: Ints,
+    first: int,
+    last: int,
+    column: int,
+    after: int,
+    free: bool,
 ) -> int:
     """Put rows first..last - 1 up to a cut before those above it; return where these begin."""
     low, high = first, last - 1
     while low <= high:
-        if codes[low, column] <= after:
+        if goes_left(codes[low, column], after, free):
             low += 1
             continue
         for j in range(codes.shape[1]):

@@ -58,6 +58,7 @@ class Allowed(NamedTuple):
     by_crowd : in a gap of the sample, cut where the population's density changes most; else cut
         in the middle.
     empty : whether a cut may leave one side without a record.
+    free : (d,) bool, whether a column's values have no order, so that any of them may go together.
     """
 
     least_n: float
@@ -67,6 +68,7 @@ class Allowed(NamedTuple):
     nullable: NDArray[np.bool_]
     by_crowd: bool
     empty: bool
+    free: NDArray[np.bool_]
 
 
 class Sensitive(NamedTuple):
@@ -92,12 +94,17 @@ class Sensitive(NamedTuple):
 
 
 class Box(NamedTuple):
-    """One box while it is looked at: its rows of the sample, its bounds, its figures."""
+    """One box while it is looked at: its rows of the sample, its values, its figures.
+
+    low, high : (d,) its least and its last value. inside : (d,) of columns without an order which
+        values it has, a bit each.
+    """
 
     first: int
     last: int
     low: Ints
     high: Ints
+    inside: Ints
     figures: Floats
 
 

@@ -6,14 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import compiled
-from voile.tables.trees.kernels.inputs import Codes, Floats
+from voile.tables.trees.kernels.inputs import Codes, Floats, Ints
+from voile.tables.trees.kernels.sets import goes_left, last_of, least_of
 
 Nodes = NDArray[np.int32]
+Bits = NDArray[np.bool_]
 
 
 @compiled
-def bounds(sizes: Nodes, column: Nodes, cut: Nodes, part: Nodes) -> tuple[Nodes, Nodes]:
-    """Return (boxes, columns) first and last position of every box, both included."""
+def bounds(
+    sizes: Nodes, free: Bits, column: Nodes, cut: Nodes, part: Nodes
+) -> tuple[Nodes, Nodes, Ints]:
+    """Return (boxes, columns) first and last position of every box, both included.
+
+    And of columns without an order which positions, a bit each.
+    """
+    inside = np.zeros((len(part), len(sizes)), dtype=np.int64)
+    for j in range(len(sizes)):
+        if free[j]:
+            inside[0, j] = (1 << np.int64(sizes[j])) - 1
     low = np.zeros((len(part), len(sizes)), dtype=np.int32)
     high = np.zeros((len(part), len(sizes)), dtype=np.int32)
     high[0] = sizes - 1
@@ -23,13 +34,22 @@ def bounds(sizes: Nodes, column: Nodes, cut: Nodes, part: Nodes) -> tuple[Nodes,
             continue
         for side in range(2):
             low[one + side], high[one + side] = low[box], high[box]
-        high[one, column[box]] = cut[box]
-        low[one + 1, column[box]] = cut[box] + 1
-    return low, high
+            inside[one + side] = inside[box]
+        j = column[box]
+        if free[j]:
+            inside[one, j] &= cut[box]
+            inside[one + 1, j] &= ~np.int64(cut[box])
+            for side in range(2):
+                low[one + side, j] = least_of(inside[one + side, j])
+                high[one + side, j] = last_of(inside[one + side, j])
+        else:
+            high[one, j] = cut[box]
+            low[one + 1, j] = cut[box] + 1
+    return low, high, inside
 
 
 @compiled
-def place(codes: Codes, column: Nodes, cut: Nodes, part: Nodes) -> Nodes:
+def place(codes: Codes, free: Bits, column: Nodes, cut: Nodes, part: Nodes) -> Nodes:
     """Return the number of the uncut box of each row, (m,); -1 of a row with a value below 0.
 
     Cost: O(rows x depth).
@@ -41,13 +61,16 @@ def place(codes: Codes, column: Nodes, cut: Nodes, part: Nodes) -> Nodes:
             if codes[r, j] < 0:
                 box = np.int32(-1)
         while box >= 0 and part[box] >= 0:
-            box = part[box] + (codes[r, column[box]] > cut[box])
+            j = column[box]
+            box = part[box] + (not goes_left(codes[r, j], cut[box], free[j]))
         found[r] = box
     return found
 
 
 @compiled
-def add_up(codes: Codes, weight: Floats, column: Nodes, cut: Nodes, part: Nodes) -> Floats:
+def add_up(
+    codes: Codes, weight: Floats, free: Bits, column: Nodes, cut: Nodes, part: Nodes
+) -> Floats:
     """Return the weight of the rows that each box may hold, (boxes,); of a value below 0, any may.
 
     Cost: O(rows x boxes that may hold one).
@@ -63,11 +86,11 @@ def add_up(codes: Codes, weight: Floats, column: Nodes, cut: Nodes, part: Nodes)
             total[box] += weight[r]
             if part[box] < 0:
                 continue
-            at = codes[r, column[box]]
-            if at < 0 or at <= cut[box]:
+            at, is_free = codes[r, column[box]], free[column[box]]
+            if at < 0 or goes_left(at, cut[box], is_free):
                 top += 1
                 waiting[top] = part[box]
-            if at < 0 or at > cut[box]:
+            if at < 0 or not goes_left(at, cut[box], is_free):
                 top += 1
                 waiting[top] = part[box] + 1
     return total

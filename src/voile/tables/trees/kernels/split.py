@@ -18,21 +18,8 @@ from voile.tables.trees.kernels.inputs import (
     Sensitive,
     Worth,
 )
-
-
-@bare
-def n_log_n(n: float, table: Floats) -> float:
-    """Return n log n, from the table where n is a whole number in it."""
-    whole = int(n)
-    if whole == n and whole < len(table):
-        return float(table[whole])
-    return n * math.log(n) if n > 0.0 else 0.0
-
-
-@bare
-def group_of(n: float, people: float) -> float:
-    """Return g: the people of a box, at least its subjects, and at least the one who is there."""
-    return max(n, people, 1.0)
+from voile.tables.trees.kernels.sets import best_set
+from voile.tables.trees.kernels.sums import group_of, n_log_n
 
 
 @bare
@@ -44,17 +31,25 @@ def best_cut(
     box: Box,
     scratch: Scratch,
 ) -> tuple[int, int]:
-    """Return the column and the value after which a cut gains most; (-1, 0) where none may be."""
+    """Return the column and the value after which a cut gains most; (-1, 0) where none may be.
+
+    Of a column without an order, the values of the first part.
+    """
     best, column, after = -math.inf, -1, 0
     looks = len(sensitive.whole) > 0
     if looks:
         show(people, box, sensitive, scratch)
     for j in range(len(box.low)):
-        if allowed.empty and box.low[j] < box.high[j]:
+        if allowed.empty and not allowed.free[j] and box.low[j] < box.high[j]:
             gain, value = best_of_edges(people, worth, allowed, box, scratch, j, best)
             if gain > best:
                 best, column, after = gain, j, value
         if scratch.until[j + 1] - scratch.until[j] < 2:
+            continue
+        if allowed.free[j]:
+            gain, value = best_set(people, worth, allowed, sensitive, box, scratch, j, best)
+            if gain > best:
+                best, column, after = gain, j, value
             continue
         if looks:
             sort_rows(people, box, j, allowed.start[j], scratch)

@@ -1,0 +1,150 @@
+"""Sets of values of columns without an order, a bit each, and the best cut of one in two."""
+
+from __future__ import annotations
+
+import math
+
+from voile.core.compiled import bare
+from voile.tables.trees.kernels.diverse import add_row, is_diverse
+from voile.tables.trees.kernels.inputs import (
+    Allowed,
+    Box,
+    Floats,
+    People,
+    Scratch,
+    Sensitive,
+    Worth,
+)
+from voile.tables.trees.kernels.sums import group_of, n_log_n
+
+
+@bare
+def has(values: int, value: int) -> bool:
+    """Whether a set has a value."""
+    return (values >> value) & 1 == 1
+
+
+@bare
+def goes_left(value: int, cut: int, free: bool) -> bool:
+    """Whether a value is in the first part of a box cut so: in the set, or up to the cut."""
+    return has(cut, value) if free else value <= cut
+
+
+@bare
+def size_of(values: int) -> int:
+    """Return how many values a set has."""
+    found = 0
+    while values:
+        values &= values - 1
+        found += 1
+    return found
+
+
+@bare
+def least_of(values: int) -> int:
+    """Return the least value of a set that has some."""
+    value = 0
+    while not has(values, value):
+        value += 1
+    return value
+
+
+@bare
+def last_of(values: int) -> int:
+    """Return the last value of a set that has some."""
+    value = -1
+    while values:
+        values >>= 1
+        value += 1
+    return value
+
+
+@bare
+def width_of(box: Box, j: int, allowed: Allowed) -> int:
+    """Return how many values of a column a box has."""
+    return size_of(box.inside[j]) if allowed.free[j] else box.high[j] - box.low[j] + 1
+
+
+@bare
+def set_from(i: int, j: int, box: Box, scratch: Scratch) -> int:
+    """Return the i-th value that the sample has in the box, and those without a record after it.
+
+    The first takes those before it as well: which part they go to rests on the order alone.
+    """
+    begin = box.low[j] if i == scratch.until[j] else scratch.at[i]
+    end = scratch.at[i + 1] if i + 1 < scratch.until[j + 1] else box.high[j] + 1
+    return int(((1 << end) - (1 << begin)) & box.inside[j])
+
+
+@bare
+def people_of(values: int, j: int, box: Box, begin: int, crowd: Floats) -> float:
+    """Return the people of the values of a set."""
+    total = 0.0
+    for v in range(box.low[j], box.high[j] + 1):
+        if has(values, v):
+            total += crowd[begin + v] - (crowd[begin + v - 1] if v > box.low[j] else 0.0)
+    return total
+
+
+@bare
+def best_set(
+    people: People,
+    worth: Worth,
+    allowed: Allowed,
+    sensitive: Sensitive,
+    box: Box,
+    scratch: Scratch,
+    j: int,
+    best: float,
+) -> tuple[float, int]:
+    """Return the gain of the best two parts of a column's values, and the first, if it gains more.
+
+    Exact: every set of the values that the sample has. Cost: O(2^values).
+    """
+    n, g, log = box.figures[0], box.figures[1], worth.log
+    large = n > worth.large
+    spread = worth.spread if large else worth.fine_spread
+    logs = spread - (worth.hidden[j] if large else worth.fine_hidden[j])
+    first, seen = scratch.until[j], scratch.until[j + 1] - scratch.until[j]
+    width = size_of(box.inside[j])
+    whole = n * log[width] * spread - n_log_n(n, worth.n_log_n) * logs
+    found = 0
+    for chosen in range(1, 1 << (seen - 1)):
+        left, values = 0.0, 0
+        for i in range(seen - 1):
+            if has(chosen, i):
+                left += scratch.held[first + i]
+                values |= set_from(first + i, j, box, scratch)
+        right, size = n - left, size_of(values)
+        if min(left, right) < allowed.least_n:
+            continue
+        apart = (n_log_n(left, worth.n_log_n) + n_log_n(right, worth.n_log_n)) * logs
+        wide = left * log[size] + right * log[width - size]
+        gain = whole - wide * spread + apart
+        if gain <= best:  # before what the risk rises by
+            continue
+        below = left * people.factor
+        if people.factor == 0.0:
+            below = people_of(values, j, box, allowed.start[j], scratch.crowd)
+        on_left, on_right = group_of(left, below), group_of(right, g - below)
+        if min(on_left, on_right) < allowed.least_g:
+            continue
+        gain -= worth.risk * (left / on_left + right / on_right - box.figures[2])
+        if gain <= best:
+            continue
+        if not len(sensitive.whole) or sets_are_diverse(people, box, j, values, sensitive, scratch):
+            best, found = gain, values
+    return (best, found) if found else (-math.inf, -1)
+
+
+@bare
+def sets_are_diverse(
+    people: People, box: Box, j: int, values: int, sensitive: Sensitive, scratch: Scratch
+) -> bool:
+    """Whether the rows with these values, and the others, both show enough."""
+    below, both = scratch.shown[1], scratch.shown[0]
+    below[:] = 0.0
+    for r in range(box.first, box.last):
+        if has(values, people.codes[r, j]):
+            add_row(people.row[r], sensitive, below)
+    return is_diverse(below, both, False, sensitive) and is_diverse(below, both, True, sensitive)
