@@ -25,9 +25,9 @@ from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.trees.growing import grow_tree
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.options import ApplyOptions, FitOptions
+from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.report import sections
-from voile.tables.wing import apply, choose, fit, verify
+from voile.tables.wing import apply, attack, choose, fit, verify
 
 FREE = (True, False, True)
 
@@ -207,3 +207,13 @@ def test_what_cannot_be_parted_in_sets_is_refused(table, job, says):
     settings = {"job": {"order": "none", **job}}
     with pytest.raises(RequestError, match=says):
         PolicySpace.of(table, quasi=["age", "job"], settings=settings)
+
+
+def test_an_adversary_links_people_to_sets_as_to_intervals():
+    release = applied(fitted(roles_of({"order": "none"}), l_diversity=1), workers())
+    people = range(workers().num_rows)
+    truth = workers().append_column("who", pa.array([f"person {i}" for i in people]))
+    asked = AttackOptions.model_validate({"person": "who", "register": truth, "overlap": 1.0})
+    linkage = attack(release, open_source(truth), asked, seed=1, progress=silent)[0]
+    low, high = linkage.findings[0].rate.interval()
+    assert low <= release.private["figures"]["prosecutor_mean"] <= high
