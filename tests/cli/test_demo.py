@@ -33,6 +33,7 @@ def test_the_demo_ends_with_three_sentences_and_a_report(
     assert not [one for one in told["sentences"] if "certain" in one or "one group" in one]
     page = Path(told["report"]).read_text()
     assert told["sentences"][0] in page
+    assert "for an adversary who also knows diagnosis" in page
     for verb in ("inspect", "fit", "choose", "apply", "attack", "report"):
         assert f"$ voile {verb}" in ran.err or f"$ voile tables {verb}" in ran.err
     assert stat.S_IMODE((out / "private").stat().st_mode) == 0o700

@@ -30,6 +30,8 @@ Role = Literal[
 
 OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private")
 """Roles that one kind of data has, and others have not."""
+AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
+"""Roles of columns that tables, itemsets and signals release as they are."""
 FEW = 3  # columns that a message names one by one
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError
 from voile.data import Source
 from voile.data.files.memory import AnyPath
-from voile.data.roles import Role
+from voile.data.roles import AS_IT_IS
 from voile.data.writer import Writer
 from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.long_tables import release_writer, released
@@ -31,7 +31,6 @@ from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying, released_schema
 from voile.report.suppression import FEW
 
-KEPT: tuple[Role, ...] = ("label", "sensitive", "keep")
 WHAT = {
     "binary": "0 and 1, as in the source",
     "categories": "the values published, null where it is another",
@@ -65,7 +64,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     }
     types = {form.column: form.type for form in content.forms}
     kinds = {form.column: form.kind for form in content.forms}
-    kept = {*reader.roles.of(*KEPT)} - {reader.roles.subject}
+    kept = {*reader.roles.of(*AS_IT_IS)} - {reader.roles.subject}
     schema = released_schema(source, {name: types[name] for name in masks}, kept)
     if not schema.names:
         raise InfeasibleError(

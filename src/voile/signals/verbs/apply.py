@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data import Source
-from voile.data.roles import Role
+from voile.data.roles import AS_IT_IS
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
@@ -36,7 +36,6 @@ from voile.signals.verbs.options import ApplyOptions
 from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.report_data import STATING, report_data
 
-KEPT: tuple[Role, ...] = ("label", "sensitive", "keep")
 PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
 CLASSES, OUTSIDE = "classes.csv", "outside.csv"
 FLAGGED = pa.schema([("row", pa.int64()), ("column", pa.string())])
@@ -310,7 +309,7 @@ class _Encoding(Applying[Sent, Sent]):
 def _schema(source: Source, reader: SignalReader) -> pa.Schema:
     """Return the columns of the release: the pseudonym, messages, and those kept."""
     sent = {form.column: form.sent_type for form in reader.forms}
-    shown = released_schema(source, sent, {*reader.roles.of(*KEPT)} - {reader.subject})
+    shown = released_schema(source, sent, {*reader.roles.of(*AS_IT_IS)} - {reader.subject})
     if PSEUDONYM in shown.names:
         raise RequestError(
             f"two columns of the release would be called {PSEUDONYM}",

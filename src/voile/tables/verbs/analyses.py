@@ -9,7 +9,7 @@ import numpy as np
 from voile.core.frontier import Frontier
 from voile.core.progress import Progress
 from voile.data import Source
-from voile.data.roles import Role, Roles
+from voile.data.roles import AS_IT_IS, Roles
 from voile.tables.analysis.model import Model
 from voile.tables.analysis.own import read_own
 from voile.tables.analysis.rows import read_rows
@@ -18,9 +18,6 @@ from voile.tables.policies.family import Family
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.options import FitOptions
-
-AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
-"""Roles of columns that are released as they are."""
 
 
 def read_model(options: FitOptions, roles: Roles) -> Model | None:

@@ -12,7 +12,7 @@ from voile.core.frontier import Frontier
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.hold_out import HoldOut, TrainingSource
-from voile.data.roles import Roles
+from voile.data.roles import AS_IT_IS, Roles
 from voile.keys.random import streams
 from voile.release.kit import Kit
 from voile.tables.bounds.bound import Bound, bound, refuse_unbounded
@@ -29,7 +29,7 @@ from voile.tables.scoring.group_measures import refuse_estimated
 from voile.tables.scoring.named_measures import Weights
 from voile.tables.searches.result import Checkpoint
 from voile.tables.trees.forest import Forest
-from voile.tables.verbs.analyses import AS_IT_IS, analyse_fit, read_model
+from voile.tables.verbs.analyses import analyse_fit, read_model
 from voile.tables.verbs.content import KIND, Asked, Content, score_marks
 from voile.tables.verbs.forests import grow, joined
 from voile.tables.verbs.options import FitOptions

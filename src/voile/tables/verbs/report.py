@@ -8,6 +8,7 @@ from typing import Any
 
 from voile.core.evidence import Evidence
 from voile.core.evidence import Heading as Question
+from voile.data.roles import AS_IT_IS, FEW
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.release.manifest import Release
@@ -99,7 +100,7 @@ def sections(
         return tuple(part for part in parts if part is not None)
     figures = {**public["figures"], **private.get("figures", {})}
     parts = [
-        _summary(data, figures, private, audience),
+        _summary(data, figures, public, private, audience),
         risks(data, figures, audience, _sensitive(public)),
         analysts(data, audience),
         own_analysis(data, audience),
@@ -123,6 +124,7 @@ def _gathered(kit: Kit) -> dict[str, Any]:
 def _summary(
     data: Mapping[str, Any],
     figures: Mapping[str, float],
+    public: Mapping[str, Any],
     private: Mapping[str, Any],
     audience: Audience,
 ) -> Section:
@@ -155,7 +157,7 @@ def _summary(
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),
-            "of people, for an adversary who also knows the columns released as they are",
+            f"of people, for an adversary who also knows {_name_kept(public)}",
         ),
     )
     columns = listed([strip["column"] for strip in data["strips"]["chosen"]])
@@ -360,6 +362,11 @@ def _codebook(public: Mapping[str, Any]) -> Section:
         ("column", "role", "in the release", "groups"), rows, "What became of each column", (3,)
     )
     return Section("codebook", "Codebook", (grid,))
+
+
+def _name_kept(public: Mapping[str, Any]) -> str:
+    kept = [c["column"] for c in public["columns"] if c["role"] in AS_IT_IS]
+    return listed(kept) if 0 < len(kept) <= FEW else "the columns released as they are"
 
 
 def _sensitive(public: Mapping[str, Any]) -> list[str]:
