@@ -19,6 +19,7 @@ from voile.data import open_source
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.marginals import marginals_in
 from voile.tables.verbs import apply as verb
+from voile.tables.verbs import showing
 from voile.tables.verbs.promises import LEAST_IMPLIED
 from voile.tables.wing import sections
 
@@ -123,6 +124,14 @@ def test_no_run_and_no_implied_count_is_of_fewer_people_than_k():
     release = applied(fitted(k=40), people())
     assert release.private["figures"][LEAST_IMPLIED] >= 40
     assert min(min(held) for held in stated(release).values()) >= 40
+
+
+def test_marginals_of_too_few_people_are_not_published_whoever_chose_them(tmp_path, monkeypatch):
+    """What they imply is counted by other code than chose them."""
+    monkeypatch.setattr(showing, "least_of", lambda k: 1)
+    with pytest.raises(InfeasibleError, match="imply a count of fewer than 11 people; leave them"):
+        applied(fitted(people(1_000)), people(1_000), tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_person_with_several_equal_rows_counts_once(monkeypatch):
