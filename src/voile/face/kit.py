@@ -14,13 +14,13 @@ from voile.face.frontier import KitFrontier
 from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, documented
 from voile.face.release import Release
 from voile.face.report import Report, report_of
-from voile.release import kit
 from voile.release.choice import Choice, Chosen, check_exactly_one
+from voile.release.kit import Kit as PlainKit
 from voile.release.options import checked
 from voile.wings import opener, wing
 
 
-class Kit(kit.Kit):
+class Kit(PlainKit):
     """What `fit` learnt, and a folder where it is saved.
 
     `visibility` is ``private`` where it holds raw values or one person's numbers; only a kit tested
@@ -28,7 +28,7 @@ class Kit(kit.Kit):
     """
 
     @classmethod
-    def of(cls, kit: kit.Kit) -> Self:
+    def of(cls, kit: PlainKit) -> Self:
         """Give a kit its verbs."""
         return cls(kit.kind, kit.visibility, kit.facts, kit.tables)
 

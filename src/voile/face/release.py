@@ -15,15 +15,15 @@ from voile.data import to_frame
 from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
 from voile.face.report import Report, report_of
 from voile.keys.secret import Secret
-from voile.release import manifest
 from voile.release.evidence import AttackResults, default_place, find_evidence, write_evidence
+from voile.release.manifest import Release as PlainRelease
 from voile.release.options import checked, stored
 from voile.release.verify import Check, check_seal, checks
 from voile.release.writing import save_release
 from voile.wings import opener, wing
 
 
-class Release(manifest.Release):
+class Release(PlainRelease):
     """A release, on disk or in memory: what `Kit.apply` returns, and `open_release`.
 
     `path` is where it lies, `manifest` what goes with it, and `private` what never leaves: None
@@ -31,7 +31,7 @@ class Release(manifest.Release):
     """
 
     @classmethod
-    def of(cls, release: manifest.Release) -> Self:
+    def of(cls, release: PlainRelease) -> Self:
         """Give a release its verbs."""
         return cls(release.path, release.public, release.private, release.like, release.secret)
 
