@@ -29,6 +29,11 @@ def loss_of(each, name="own_loss"):
     return GroupMeasure(name, "Own", "points", "", generalising="rises", each=each)
 
 
+def parts_of(columns):
+    """Return sensitive columns of so many values each, all but the first of numbers."""
+    return tuple(SensitiveColumn(values, ordered=i > 0) for i, values in enumerate(columns))
+
+
 def small_counts(seed, *, sizes=SIZES, spread=False, columns=()):
     """Make counts with fractions, people without subjects and two outcomes from a seed."""
     rng = np.random.default_rng(seed)
@@ -43,7 +48,7 @@ def small_counts(seed, *, sizes=SIZES, spread=False, columns=()):
     outcomes = tuple(
         sample[:, None] * rng.dirichlet(np.full(values, 0.3), len(cells)) for values in (2, 3)
     )
-    parts = tuple(map(SensitiveColumn, columns))
+    parts = parts_of(columns)
     return Counts(sizes, cells.astype(np.int32), sample, people, sensitive, outcomes, parts)
 
 
@@ -93,7 +98,7 @@ def small_space():
         sample[0] += 1
         people = sample + rng.integers(0, 9, len(cells)) * rng.integers(0, 2, len(cells))
         sensitive = sample[:, None] * (rng.random((len(cells), 4)) < 0.4)
-        parts = tuple(map(SensitiveColumn, columns))
+        parts = parts_of(columns)
         codes = cells.astype(np.int32)
         counts = Counts(sizes, codes, sample, people, sensitive, columns=parts)
         return Space(Evaluator(counts, Constraints(**constraints)))

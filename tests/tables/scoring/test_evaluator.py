@@ -21,15 +21,18 @@ def twin(counts, constraints, policy):
     interval_of = [[0, *np.cumsum(b).tolist()] for b in bits]
     widths = [[of.count(i) for i in range(of[-1] + 1)] for of in interval_of]
 
+    def none():
+        return np.zeros(counts.sensitive.shape[1])
+
     def tally(policy_intervals):
-        n, p, kinds = defaultdict(float), defaultdict(float), defaultdict(set)
+        n, p, kinds = defaultdict(float), defaultdict(float), defaultdict(none)
         for code, sample, people, sensitive in zip(
             counts.codes.tolist(), counts.sample, counts.population, counts.sensitive, strict=True
         ):
             cell = tuple(of[v] for of, v in zip(policy_intervals, code, strict=True))
             n[cell] += sample
             p[cell] += people
-            kinds[cell] |= {v for v, count in enumerate(sensitive) if count > 0 and sample > 0}
+            kinds[cell] += sensitive
         return n, p, kinds
 
     n, p, kinds = tally(interval_of)
@@ -39,12 +42,27 @@ def twin(counts, constraints, policy):
     combinations = math.prod(counts.sizes)
     top = sum(m / total * math.log(m / total * combinations) for m in bottom_n.values() if m)
 
+    def by_column(shown):
+        return np.split(shown, np.cumsum([c.values for c in counts.sensitive_columns])[:-1])
+
     def fewest(cell):
-        ends = np.cumsum([column.values for column in counts.sensitive_columns])
-        return min(
-            sum(end - own.values <= v < end for v in kinds[cell])
-            for end, own in zip(ends, counts.sensitive_columns, strict=True)
-        )
+        return min((own > 0).sum() for own in by_column(kinds[cell]))
+
+    def least_nats(cell):
+        shares = [own[own > 0] / max(own.sum(), 1e-300) for own in by_column(kinds[cell])]
+        return min(-(share * np.log(share)).sum() if len(share) else -1 for share in shares)
+
+    def furthest(cell):
+        whole, found = by_column(counts.sensitive.sum(axis=0)), 0.0
+        for own, everybody, column in zip(
+            by_column(kinds[cell]), whole, counts.sensitive_columns, strict=True
+        ):
+            if not own.sum():
+                return 2.0
+            away = own / own.sum() - everybody / everybody.sum()
+            steps = abs(np.cumsum(away)).sum() / max(len(away) - 1, 1)
+            found = max(found, steps if column.ordered else abs(away).sum() / 2)
+        return found
 
     def released(cell):
         return (
@@ -54,6 +72,8 @@ def twin(counts, constraints, policy):
                 or max(n[cell], p[cell], 1) * constraints.max_risk >= 1 - 1e-9
             )
             and (constraints.l_diversity == 1 or fewest(cell) >= constraints.l_diversity)
+            and (constraints.entropy_l == 1 or least_nats(cell) >= math.log(constraints.entropy_l))
+            and (constraints.t_closeness == 1 or furthest(cell) <= constraints.t_closeness)
         )
 
     risk = sum(m / max(m, p[c], 1) for c, m in n.items() if m and released(c)) / matches
@@ -70,7 +90,7 @@ def twin(counts, constraints, policy):
 
 
 @st.composite
-def tables(draw, *, constrained=False):
+def tables(draw, *, constrained=False, shares=({},)):
     sizes = tuple(draw(st.lists(st.integers(2, 5), min_size=1, max_size=4)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     cells = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1)
@@ -89,7 +109,7 @@ def tables(draw, *, constrained=False):
     kinds = draw(st.sampled_from([0, 3, 70])) if not constrained else 70
     sensitive = sample[:, None] * (rng.random((len(cells), kinds)) < 2 / max(kinds, 1))
     parts = draw(st.sampled_from([(), (1, 69), (2, 65, 3)])) if kinds == 70 else ()
-    columns = tuple(map(SensitiveColumn, parts))
+    columns = tuple(SensitiveColumn(values, ordered=i % 2 > 0) for i, values in enumerate(parts))
     counts = Counts(sizes, cells.astype(np.int32), sample, population, sensitive, columns=columns)
     limits = Constraints()
     if constrained:
@@ -97,6 +117,7 @@ def tables(draw, *, constrained=False):
             k=draw(st.sampled_from([1, 2, 5, 40])),
             max_risk=draw(st.sampled_from([1.0, 0.3, 0.05])),
             l_diversity=draw(st.sampled_from([1, 2, 5])),
+            **draw(st.sampled_from(shares)),
         )
     n_bits = sum(sizes) - len(sizes)
     policies = rng.random((5, n_bits)) < rng.random((5, 1))
@@ -132,10 +153,14 @@ def test_equals_the_twin(case):
     check(*case)
 
 
-@given(tables(constrained=True))
+SHARES = ({"entropy_l": 2.7}, {"t_closeness": 0.6}, {"entropy_l": 1.3, "t_closeness": 0.85})
+
+
+@pytest.mark.parametrize("shares", [({},), SHARES], ids=["counts", "shares"])
+@given(st.data())
 @settings(max_examples=150, deadline=None)
-def test_equals_the_twin_with_suppression(case):
-    check(*case)
+def test_equals_the_twin_with_suppression(shares, data):
+    check(*data.draw(tables(constrained=True, shares=shares)))
 
 
 @given(tables(), st.randoms(use_true_random=False))

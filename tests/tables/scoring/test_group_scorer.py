@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 
 import numpy as np
@@ -20,6 +21,8 @@ limits = st.sampled_from(
         Constraints(),
         Constraints(k=3, l_diversity=2),
         Constraints(max_risk=0.2, l_diversity=3, suppress=0.1),
+        Constraints(k=2, entropy_l=1.5, t_closeness=0.4),
+        Constraints(t_closeness=0.3, l_diversity=2),
     ]
 )
 columns = st.sampled_from([(), (2, 2), (3, 1)])
@@ -30,7 +33,8 @@ def groups_of(counts, policy):
     """Gather the groups of a policy in a dictionary: n, people, width, outcomes, sensitive."""
     bits = np.split(policy, np.cumsum(np.array(counts.sizes) - 1)[:-1])
     intervals = [np.concatenate([[0], np.cumsum(b)]) for b in bits]
-    groups = defaultdict(lambda: [0.0, 0.0, 1.0, [0.0, 0.0], set(), []])
+    none = np.zeros(counts.sensitive.shape[1])
+    groups = defaultdict(lambda: [0.0, 0.0, 1.0, [0.0, 0.0], none, []])
     for c, code in enumerate(counts.codes):
         key = tuple(of[v] for of, v in zip(intervals, code, strict=True))
         group = groups[key]
@@ -39,15 +43,34 @@ def groups_of(counts, policy):
         group[2] = np.prod([(of == i).sum() for of, i in zip(intervals, key, strict=True)])
         group[3] = [a + b[c] for a, b in zip(group[3], counts.outcomes, strict=True)]
         if counts.sample[c] > 0:
-            group[4] |= set(np.flatnonzero(counts.sensitive[c]))
+            group[4] = group[4] + counts.sensitive[c]
             group[5].append(c)
     return [group for group in groups.values() if group[0] > 0]
 
 
-def fewest(counts, kinds):
-    """Return how many values the sensitive column that has the fewest of them has."""
-    column_of = [c for c, one in enumerate(counts.sensitive_columns) for _ in range(one.values)]
-    return min(sum(column_of[v] == c for v in kinds) for c in set(column_of))
+def is_diverse(counts, shown, limits):
+    """Say whether a group of these subjects by value shows enough of each sensitive column."""
+    whole, first = counts.sensitive.sum(axis=0), 0
+    for values, ordered in counts.sensitive_columns:
+        own, everybody = (one[first : first + values].tolist() for one in (shown, whole))
+        first += values
+        if not enough(own, everybody, limits, ordered):
+            return False
+    return True
+
+
+def enough(own, everybody, limits, ordered):
+    n, total = sum(own), sum(everybody)
+    if sum(x > 0 for x in own) < limits.l_diversity:
+        return False
+    if n == 0:
+        return limits.entropy_l == 1 and limits.t_closeness == 1
+    nats = -sum(x / n * math.log(x / n) for x in own if x)
+    away = [x / n - y / total for x, y in zip(own, everybody, strict=True)]
+    far = sum(map(abs, away)) / 2
+    if ordered:
+        far = sum(abs(sum(away[: v + 1])) for v in range(len(away))) / max(len(away) - 1, 1)
+    return nats >= math.log(limits.entropy_l) - 1e-9 and far <= limits.t_closeness + 1e-9
 
 
 def one(measure, n, people, width, outcomes):
@@ -67,10 +90,10 @@ def twin(counts, limits, risk, loss, policy):
     [whole] = groups_of(counts, np.zeros_like(policy))
     most_loss = one(loss, *whole[:4]) - sum(source(loss, c) for c in seen)
     found, lost, dropped = 0.0, 0.0, 0.0
-    for n, people, width, outcomes, kinds, cells in groups_of(counts, policy):
+    for n, people, width, outcomes, shown, cells in groups_of(counts, policy):
         g = max(n, people, 1)
-        enough = limits.l_diversity == 1 or fewest(counts, kinds) >= limits.l_diversity
-        if (limits.k == 1 or n >= limits.k - 1e-9) and g * limits.max_risk >= 1 - 1e-9 and enough:
+        large = (limits.k == 1 or n >= limits.k - 1e-9) and g * limits.max_risk >= 1 - 1e-9
+        if large and (not limits.diverse or is_diverse(counts, shown, limits)):
             found += one(risk, n, people, width, outcomes)
             lost += one(loss, n, people, width, outcomes) - sum(source(loss, c) for c in cells)
         else:

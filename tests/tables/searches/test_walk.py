@@ -17,6 +17,8 @@ limits = st.fixed_dictionaries(
         "k": st.sampled_from([1, 3]),
         "max_risk": st.sampled_from([1.0, 0.2]),
         "l_diversity": st.sampled_from([1, 2]),
+        "entropy_l": st.sampled_from([1.0, 1.0, 1.6]),
+        "t_closeness": st.sampled_from([1.0, 1.0, 0.4]),
         "columns": st.sampled_from([(), (2, 2)]),
     }
 )

@@ -19,6 +19,7 @@ from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.tables.people.counts import Constraints, SensitiveColumn
 from voile.tables.policies.space import PolicySpace
+from voile.tables.scoring.disclosure import t_closeness
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 from voile.tables.verbs.search import search
@@ -147,18 +148,56 @@ def test_a_column_of_one_value_cannot_be_diverse():
 
 
 @pytest.mark.parametrize("family", ["global", "both"])
-@pytest.mark.parametrize("asked", [{"entropy_l": 1.5}, {"t_closeness": 0.5}])
-def test_what_trees_alone_keep_is_refused_of_others(family, asked):
-    with pytest.raises(RequestError, match="kept by trees alone; take --family tree"):
-        fitted(family, **asked)
+@pytest.mark.parametrize("suppress", [0.0, 0.3])
+def test_every_policy_keeps_every_promise_on_the_written_release(tmp_path, family, suppress):
+    kit, dropped = fitted(family, suppress=suppress, **ASKED), 0
+    for number in range(0, kit.facts["policies"], 1 + kit.facts["policies"] // 12):
+        release = applied(kit, people(), tmp_path / f"{number}.csv", policy=number)
+        frame = release.rows().read()
+        for column in ("ill", "pay"):
+            distinct, entropy, far = worst_of(frame, column, ordered=column == "pay")
+            assert distinct >= 2
+            assert entropy >= 1.8 - 1e-9
+            assert far <= 0.25 + 1e-9
+        assert all(check.holds is not False for check in verify(release))
+        dropped += release.private["counts"]["suppressed"]
+    assert (dropped > 0) is (suppress > 0)
 
 
-def test_a_search_does_not_pass_over_what_it_cannot_keep():
-    space = PolicySpace.of(
-        people(), None, QUASI, sensitive=["ill"], constraints=Constraints(t_closeness=0.2)
+@pytest.mark.parametrize("method", ["steepest", "interval", "local", "random-chain", "quick"])
+def test_each_search_finds_policies_close_to_the_released_alone(method):
+    limits = Constraints(k=2, t_closeness=0.2, suppress=0.5)
+    space = PolicySpace.of(people(6, 60), None, QUASI, sensitive=["ill"], constraints=limits)
+    found = search(space, method=method, random_state=1).frontier
+    for bits in found.policies:
+        _, classes, kept = space.groups(space.policy(bits))
+        assert t_closeness(classes.sensitive[kept]) <= 0.2 + 1e-9
+        assert classes.sample[~kept].sum() <= 30
+        assert classes.sample[kept].min() >= 2
+
+
+def test_what_is_close_to_everybody_alone_is_not_found():
+    """The old are dropped, half of everybody but a third of the others has flu, and most at 30."""
+    flu, others = np.array([30, 14, 41]), np.array([70, 6, 9])
+    table = pa.table(
+        {
+            "age": np.repeat([20, 30, 40], flu + others),
+            "ill": np.repeat(["flu", "cold"] * 3, np.column_stack([flu, others]).ravel()),
+        }
     )
-    with pytest.raises(RequestError, match="kept by trees alone"):
-        search(space, method="steepest")
+    limits = Constraints(t_closeness=0.2, suppress=0.5)
+    space = PolicySpace.of(table, None, ["age"], sensitive=["ill"], constraints=limits)
+    bottom = space.bottom[None]
+    assert space.groups(space.policy(space.bottom))[2].tolist() == [True, True, False]
+    assert space.evaluator.feasible(bottom, space.evaluator.scores(bottom))[0]
+    found = search(space, method="exhaustive").frontier.policies
+    assert len(found)
+    assert not (found == bottom).all(axis=1).any()
+
+
+def test_no_bound_is_proved_of_shares():
+    with pytest.raises(RequestError, match="no bound under entropy l-diversity or t-closeness"):
+        fitted("global", entropy_l=1.5, lower_bound_seconds=1, loss="information")
 
 
 @pytest.mark.parametrize("asked", [{"l_diversity": 2}, {"entropy_l": 1.5}, {"t_closeness": 0.5}])

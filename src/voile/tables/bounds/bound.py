@@ -129,7 +129,10 @@ def _check_weights(weights: ArrayLike | None) -> Floats:
 def refuse_unbounded(evaluator: Evaluator) -> None:
     """Refuse, before any work, what no bound can be proved for: see `bound`."""
     refuse_too_many(evaluator.scorer.sizes, evaluator.required[~evaluator.forbidden])
-
+    if evaluator.constraints.of_shares:
+        raise RequestError(
+            "there is no bound under entropy l-diversity or t-closeness", instead="leave it out"
+        )
     for measure, kind in ((evaluator.risk, Weighing), (evaluator.loss, Spread)):
         if not isinstance(measure.each, kind):
             raise RequestError(

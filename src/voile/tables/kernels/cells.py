@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +16,39 @@ from voile.tables.people.counts import Constraints, Counts
 
 MOST_COMBINATIONS = 2**62
 SLACK = 1e-9
+NO_INTS = np.zeros(0, dtype=np.int64)
+
+
+class Shares(NamedTuple):
+    """How subjects share the sensitive values, for rows and for everybody.
+
+    shown : (rows, values) float64, subjects by value, one column after the other.
+    start : (columns + 1,) int64, where each column's values begin.
+    whole : (values,) float64, everybody's share of each value of its column.
+    ordered : (columns,) bool, whether a column's values are as far apart as their places.
+    """
+
+    shown: NDArray[np.float64]
+    start: NDArray[np.int64]
+    whole: NDArray[np.float64]
+    ordered: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, counts: Counts, rows: NDArray[np.intp]) -> Shares:
+        """Read some rows of the counts."""
+        totals = [own.sum(axis=0) for own, _ in counts.by_column(counts.sensitive)]
+        whole = [total / (total.sum() or 1.0) for total in totals]
+        return cls(
+            np.ascontiguousarray(counts.sensitive[rows]),
+            np.cumsum([0, *map(len, whole)], dtype=np.int64),
+            np.concatenate([np.zeros(0), *whole]),
+            np.array([column.ordered for column in counts.sensitive_columns], dtype=np.bool_),
+        )
+
+    def columns(self) -> Iterator[tuple[NDArray[np.float64], bool]]:
+        """Yield everybody's shares of each column, and whether its values are ordered."""
+        for ordered, (first, last) in zip(self.ordered, pairwise(self.start), strict=True):
+            yield self.whole[first:last], bool(ordered)
 
 
 class Rules(NamedTuple):
@@ -23,7 +58,8 @@ class Rules(NamedTuple):
     `columns` sensitive columns, and `wholly_lost`, the nats that a suppressed subject loses. Each
     subject's risk is 1 / g**power where g < under, 0 elsewhere. A kept cell of n subjects and w
     combinations loses own - slope n log n + spread n log w nats, less what its details are charged
-    (`Details`).
+    (`Details`). Its `Shares` of each sensitive column have `least_entropy` nats, and are `most_t`
+    from everybody's by the earth mover's distance.
     """
 
     least_n: float
@@ -35,9 +71,11 @@ class Rules(NamedTuple):
     slope: float = 1.0
     spread: float = 1.0
     columns: int = 1
+    least_entropy: float = 0.0
+    most_t: float = 1.0
 
     @classmethod
-    def of(cls, constraints: Constraints, columns: int = 1) -> Rules:
+    def of(cls, constraints: Constraints, counts: Counts) -> Rules:
         """Read the constraints; k = 1, a risk of 1 and one sensitive value ask nothing."""
         k, risk, values = constraints.k, constraints.max_risk, constraints.l_diversity
         return cls(
@@ -45,13 +83,20 @@ class Rules(NamedTuple):
             least_g=(1 - SLACK) / risk if risk < 1 else 0.0,
             least_l=values if values > 1 else 0,
             wholly_lost=0.0,
-            columns=columns,
+            columns=len(counts.sensitive_columns),
+            least_entropy=math.log(constraints.entropy_l),
+            most_t=float(constraints.t_closeness),
         )
 
     @property
     def active(self) -> bool:
         """Whether any cell may be suppressed."""
-        return self.least_n > 0 or self.least_g > 0 or self.least_l > 0
+        return self.least_n > 0 or self.least_g > 0 or self.least_l > 0 or self.of_shares
+
+    @property
+    def of_shares(self) -> bool:
+        """Whether these ask anything of a cell's shares."""
+        return self.least_entropy > 0 or self.most_t < 1
 
 
 @dataclass(frozen=True)
@@ -80,7 +125,6 @@ class Details:
         return Details(cell, attribute, value, n, self.charge)
 
 
-NO_INTS = np.zeros(0, dtype=np.int64)
 NO_DETAILS = Details(NO_INTS, NO_INTS, NO_INTS, np.zeros(0), np.zeros(0))
 
 
@@ -96,6 +140,7 @@ class LatticeCells:
     p : (cells,) float64 >= 0, people.
     values : (sampled cells, words) uint64, one bit for each sensitive value present, as many words
         for each sensitive column.
+    shares : of the sampled cells.
     details : what of the cells is charged beside eq. 4.
     """
 
@@ -106,6 +151,7 @@ class LatticeCells:
     own: NDArray[np.float64]
     p: NDArray[np.float64]
     values: NDArray[np.uint64]
+    shares: Shares
     details: Details = NO_DETAILS
 
     @classmethod
@@ -131,6 +177,7 @@ class LatticeCells:
             own=n * np.log(n),
             p=counts.population[order],
             values=_words(counts, sampled),
+            shares=Shares.of(counts, sampled),
         )
 
     def charged(self, spread: float, charge: NDArray[np.float64]) -> LatticeCells:
@@ -168,6 +215,8 @@ class LatticeCells:
         place = order[np.searchsorted(all_keys, keys, sorter=order)]
         values = np.zeros((len(first), self.values.shape[1]), dtype=np.uint64)
         np.bitwise_or.at(values, group, self.values)
+        shown = np.zeros((len(first), self.shares.shown.shape[1]))
+        np.add.at(shown, group, self.shares.shown)
         return LatticeCells(
             sizes=sizes,
             widths=np.concatenate(widths).astype(np.int64),
@@ -176,6 +225,7 @@ class LatticeCells:
             own=_sums(group, self.own, len(first)),
             p=_sums(place, self.p, len(all_keys)),
             values=values,
+            shares=self.shares._replace(shown=shown),
             details=self.details.regrouped(group) if len(self.details) else self.details,
         )
 

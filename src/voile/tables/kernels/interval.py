@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled, inner
-from voile.tables.kernels.cells import Rules
-from voile.tables.kernels.scratch import LOG, Parts, Sorted, partition, parts_of
-from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
+from voile.tables.kernels.cells import Rules, Shares
+from voile.tables.kernels.scratch import LOG, Parts, Sorted, partition, parts_of, shares_for
+from voile.tables.kernels.terms import asks_shares, group_of, has_shares, is_kept, n_log_n, share
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -29,10 +29,11 @@ N, OWN, P, RISK, NATS, MASS, DROPPED, COLUMNS = range(8)
 class Slabs(NamedTuple):
     """The cells along one attribute, one for each value and group of the others' partition.
 
-    Those of value v are `start[v]` to `start[v + 1]`: `group`, `n`, `own`, `p`, `values` by cell.
-    `width` by value; `log_width` by group, of the others' intervals. Groups that have no subject
-    at any value are left out: they never count. The details of value v are `detail_start[v]` to
-    `detail_start[v + 1]`, those of the lead itself already taken from `own`: `part`, `detail_n`.
+    Those of value v are `start[v]` to `start[v + 1]`: `group`, `n`, `own`, `p`, `values`, `shown`
+    by cell. `width` by value; `log_width` by group, of the others' intervals. Groups that have no
+    subject at any value are left out: they never count. The details of value v are
+    `detail_start[v]` to `detail_start[v + 1]`, those of the lead itself already taken from `own`:
+    `part`, `detail_n`.
     """
 
     start: Ints
@@ -41,6 +42,7 @@ class Slabs(NamedTuple):
     own: Floats
     p: Floats
     values: NDArray[np.uint64]
+    shown: Floats
     width: Ints
     log_width: Floats
     parts: Parts
@@ -50,12 +52,15 @@ class Slabs(NamedTuple):
 
 
 @inner
-def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
+def gather(cells: Sorted, rules: Rules, policy: Bits) -> Slabs:
     """Sum the cells by value of the lead and group of the others' partition under `policy`."""
+    words = cells.values.shape[1] if rules.least_l > 0 else 0
+    kinds = cells.shares.shown.shape[1] if asks_shares(rules) else 0
     _, _, group, group_wide = partition(cells, policy)
     groups, group_log_width = len(group_wide), group_wide[:, LOG].copy()
     n_start, n_rest, p_start, p_rest = cells.n_start, cells.n_rest, cells.p_start, cells.p_rest
     cell_n, cell_own, cell_p, cell_values = cells.n, cells.own, cells.p, cells.values
+    cell_shown = cells.shares.shown
     counts = np.zeros(groups, dtype=np.bool_)
     for c in range(len(cell_n)):
         counts[group[n_rest[c]]] = True
@@ -65,7 +70,7 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
     place = np.full(groups, -1)
     of = np.empty(most, dtype=np.uint32)
     n, own, p = np.empty(most), np.empty(most), np.empty(most)
-    present = np.empty((most, words), dtype=np.uint64)
+    present, shown = np.empty((most, words), dtype=np.uint64), np.empty((most, kinds))
     parts, detail_start = parts_of(cells, group), np.zeros(values + 1, dtype=np.int64)
     details, at_part = len(cells.detail_n), np.full(len(cells.kind_rest), -1)
     part, detail_n = np.empty(details, dtype=np.uint32), np.empty(details)
@@ -85,6 +90,8 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
                 n[at], own[at], p[at] = 0.0, 0.0, 0.0
                 for w in range(words):
                     present[at, w] = 0
+                for s in range(kinds):
+                    shown[at, s] = 0.0
                 made += 1
             if k >= sampled:
                 p[at] += cell_p[c]
@@ -93,6 +100,8 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
             own[at] += cell_own[c]
             for w in range(words):
                 present[at, w] |= cell_values[c, w]
+            for s in range(kinds):
+                shown[at, s] += cell_shown[c, s]
         first = detailed
         for e in range(cells.detail_start[v], cells.detail_start[v + 1]):
             x = parts.of[cells.detail_kind[e]]
@@ -119,6 +128,7 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
         own,
         p,
         present,
+        shown,
         width,
         group_log_width,
         parts,
@@ -129,11 +139,14 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
 
 
 @inner
-def tally(slabs: Slabs) -> tuple[Floats, NDArray[np.uint64], Floats]:
-    """Return room for what each group has so far, its values, and n and charge of each part."""
+def tally(
+    cells: Sorted, rules: Rules, slabs: Slabs
+) -> tuple[Floats, NDArray[np.uint64], Shares, Floats]:
+    """Return room for what each group has so far, its values, shares, and n and charge by part."""
     groups = len(slabs.log_width)
     present = np.zeros((groups, slabs.values.shape[1]), dtype=np.uint64)
-    return np.zeros((groups, COLUMNS)), present, np.zeros((len(slabs.parts.group), 2))
+    seen, held = shares_for(cells, rules, groups), np.zeros((len(slabs.parts.group), 2))
+    return np.zeros((groups, COLUMNS)), present, seen, held
 
 
 @bare
@@ -142,6 +155,7 @@ def scan(
     rules: Rules,
     has: Floats,
     present: NDArray[np.uint64],
+    shares: Shares,
     held: Floats,
     begin: int,
     end: int,
@@ -150,10 +164,12 @@ def scan(
     """Score the intervals from value `begin` to each value up to `end`, which may be below it.
 
     Row v of `out` (values, 3) becomes the sums of n / g, nats and subjects suppressed of the
-    interval from `begin` to v. `has`, `present` and `held` are empty before and after.
+    interval from `begin` to v. `has`, `present`, `shares.shown` and `held` are
+    empty before and after.
     """
     start, group, n, own, p = slabs.start, slabs.group, slabs.n, slabs.own, slabs.p
-    values, log_width = slabs.values, slabs.log_width
+    values, shown, log_width = slabs.values, slabs.shown, slabs.log_width
+    seen, asked = shares.shown, asks_shares(rules)
     risk, nats, mass, dropped, width = 0.0, 0.0, 0.0, 0.0, 0
     step = 1 if begin <= end else -1
     for v in range(begin, end + step, step):
@@ -176,6 +192,8 @@ def scan(
             has[g, OWN] += own[c]
             for w in range(values.shape[1]):
                 present[g, w] |= values[c, w]
+            for s in range(shown.shape[1]):
+                seen[g, s] += shown[c, s]
             subjects = has[g, N]
             if subjects == 0.0:
                 continue
@@ -184,7 +202,10 @@ def scan(
             mass -= has[g, MASS]
             dropped -= has[g, DROPPED]
             people = group_of(subjects, has[g, P])
-            if is_kept(rules, subjects, people, present, g, g):
+            kept = is_kept(rules, subjects, people, present, g, g)
+            if kept and asked:
+                kept = has_shares(rules, shares, g, g)
+            if kept:
                 has[g, RISK] = share(rules, subjects, people)
                 wide = rules.spread * log_width[g]
                 has[g, NATS] = has[g, OWN] - rules.slope * n_log_n(subjects) + subjects * wide
@@ -203,7 +224,7 @@ def scan(
         held[slabs.part[e], 0], held[slabs.part[e], 1] = 0.0, 0.0
     first, after = start[min(begin, end)], start[max(begin, end) + 1]
     if after - first > len(has):
-        has[:] = 0.0
+        has[:], seen[:] = 0.0, 0.0
         present[:] = 0
     else:
         for c in range(first, after):
@@ -211,17 +232,19 @@ def scan(
                 has[group[c], k] = 0.0
             for w in range(values.shape[1]):
                 present[group[c], w] = 0
+            for s in range(shown.shape[1]):
+                seen[group[c], s] = 0.0
 
 
 @compiled
 def score_intervals(cells: Sorted, rules: Rules, policy: Bits, last: Ints) -> Floats:
     """Score every interval of the lead, (values, values, 3): row i, column j from i to last[i]."""
-    slabs = gather(cells, cells.values.shape[1] if rules.least_l > 0 else 0, policy)
-    has, present, held = tally(slabs)
+    slabs = gather(cells, rules, policy)
+    has, present, shares, held = tally(cells, rules, slabs)
     values = cells.sizes[cells.lead]
     out = np.empty((values, values, 3))
     for i in range(values):
-        scan(slabs, rules, has, present, held, i, last[i], out[i])
+        scan(slabs, rules, has, present, shares, held, i, last[i], out[i])
     return out
 
 
@@ -303,8 +326,8 @@ def flips(cells: Sorted, rules: Rules, policy: Bits, sums: Floats) -> None:
     A cut that is kept is merged, one that is not splits its interval. Each interval is gone through
     from both sides, each pair of neighbours once.
     """
-    slabs = gather(cells, cells.values.shape[1] if rules.least_l > 0 else 0, policy)
-    has, present, held = tally(slabs)
+    slabs = gather(cells, rules, policy)
+    has, present, shares, held = tally(cells, rules, slabs)
     values = cells.sizes[cells.lead]
     lead_bit = cells.sizes[: cells.lead].sum() - cells.lead
     kept = policy[lead_bit : lead_bit + values - 1]
@@ -314,13 +337,13 @@ def flips(cells: Sorted, rules: Rules, policy: Bits, sums: Floats) -> None:
     for v in range(values):
         if v < values - 1 and not kept[v]:
             continue
-        scan(slabs, rules, has, present, held, begin, v, left)
-        scan(slabs, rules, has, present, held, v, begin, right)
+        scan(slabs, rules, has, present, shares, held, begin, v, left)
+        scan(slabs, rules, has, present, shares, held, v, begin, right)
         total += left[v]
         for u in range(begin, v):
             sums[u] = left[u] + right[u + 1] - left[v]
         if begin > 0:
-            scan(slabs, rules, has, present, held, earlier, v, both)
+            scan(slabs, rules, has, present, shares, held, earlier, v, both)
             sums[begin - 1] = both[v] - left[v] - left[begin - 1]
         begin, earlier = v + 1, begin
     sums += total

@@ -21,9 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled, inner
-from voile.tables.kernels.cells import LatticeCells, Rules
+from voile.tables.kernels.cells import LatticeCells, Rules, Shares
 from voile.tables.kernels.hashing import insert, lookup, remove
-from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
+from voile.tables.kernels.terms import (
+    asks_shares,
+    group_of,
+    has_shares,
+    is_kept,
+    n_log_n,
+    share,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,6 +38,7 @@ Places = NDArray[np.int32]
 
 RISK, NATS, KEPT_RISK, KEPT_NATS, SUPPRESSED = range(5)
 DIRECT = 8
+NO_SHOWN = np.zeros((0, 0))
 N, OWN, N_LOG_N, MATCH = range(4)
 
 
@@ -39,7 +47,7 @@ class Lattice(NamedTuple):
 
     By cell: `key`, -1 once merged into another; `p`. The first `sampled` cells have subjects,
     and only they have `code` (sampled, attributes), the names of their intervals; `cell`, their
-    n, own, n log n and n / g; `kept`; `values`.
+    n, own, n log n and n / g; `kept`; `values` and `shares`, as in `LatticeCells`.
 
     By interval: `first`, `last` value; `width`; `mass` of subjects and `kept_mass`; `head` and
     `tail` of its two lists, (2, intervals), 0 sampled and 1 people only, which `after`
@@ -67,6 +75,7 @@ class Lattice(NamedTuple):
     cell: Floats
     kept: NDArray[np.bool_]
     values: NDArray[np.uint64]
+    shares: Shares
     first: Ints
     last: Ints
     name_at: Ints
@@ -88,7 +97,8 @@ class Lattice(NamedTuple):
     moved: Ints
 
     def copy(self) -> Lattice:
-        return Lattice._make(x.copy() if isinstance(x, np.ndarray) else x for x in self)
+        copied = Lattice._make(x.copy() if isinstance(x, np.ndarray) else x for x in self)
+        return copied._replace(shares=self.shares._replace(shown=self.shares.shown.copy()))
 
 
 def lattice(cells: LatticeCells, rules: Rules) -> Lattice:
@@ -116,6 +126,9 @@ def lattice(cells: LatticeCells, rules: Rules) -> Lattice:
         cell=cell,
         kept=np.zeros(sampled, dtype=np.bool_),
         values=cells.values.copy(),
+        shares=cells.shares._replace(
+            shown=cells.shares.shown.copy() if rules.of_shares else NO_SHOWN
+        ),
         first=name.copy(),
         last=name.copy(),
         name_at=name.copy(),
@@ -173,7 +186,8 @@ def _enter(at: Lattice, codes: Places) -> None:
         cell[c, MATCH] = share(at.rules, cell[c, N], people)
         sums[RISK] += cell[c, MATCH]
         sums[NATS] += cell[c, OWN] - at.rules.slope * cell[c, N_LOG_N]
-        if is_kept(at.rules, cell[c, N], people, at.values, c, c):
+        kept = is_kept(at.rules, cell[c, N], people, at.values, c, c)
+        if kept and (not asks_shares(at.rules) or has_shares(at.rules, at.shares, c, c)):
             at.kept[c] = True
             sums[KEPT_RISK] += cell[c, MATCH]
             sums[KEPT_NATS] += cell[c, OWN] - at.rules.slope * cell[c, N_LOG_N]
@@ -278,7 +292,8 @@ def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
 def kept_change(at: Lattice, one: int, other: int, more: float) -> tuple[float, float, float]:
     """Return the changes of n / g and nats that are kept, and the subjects no longer suppressed.
 
-    `more` is what `charged` says of both.
+    `more` is what `charged` says of both. A cell that is kept may no longer be with one that is
+    not, where shares of sensitive values are asked for: then fewer are kept.
     """
     cell, n = at.cell, at.cell[one, N]
     people, twin = at.p[one] + at.p[other], one
@@ -286,16 +301,22 @@ def kept_change(at: Lattice, one: int, other: int, more: float) -> tuple[float, 
         n += cell[other, N]
         twin = other
     people = group_of(n, people)
-    if not is_kept(at.rules, n, people, at.values, one, twin):
-        return 0.0, 0.0, 0.0
-    risk, nats, gain = share(at.rules, n, people), -at.rules.slope * n_log_n(n) - more, 0.0
+    both = is_kept(at.rules, n, people, at.values, one, twin)
+    if both and asks_shares(at.rules):
+        both = has_shares(at.rules, at.shares, one, twin)
+    risk, nats, gain = 0.0, 0.0, 0.0
+    if both:
+        risk, nats = share(at.rules, n, people), -at.rules.slope * n_log_n(n) - more
     for c in (one, twin):
         if at.kept[c]:
             risk -= cell[c, MATCH]
             nats += at.rules.slope * cell[c, N_LOG_N]
-        else:
+        if both and not at.kept[c]:
             nats += cell[c, OWN]
             gain += cell[c, N]
+        elif at.kept[c] and not both:
+            nats -= cell[c, OWN]
+            gain -= cell[c, N]
         if twin == one:
             break
     return risk, nats, gain
@@ -309,13 +330,16 @@ def keep(at: Lattice, one: int, other: int, more: float) -> None:
     at.sums[KEPT_NATS] += nats
     at.sums[SUPPRESSED] -= gain
     for c in (one, other):
-        if gain > 0 and c < at.sampled and not at.kept[c]:
-            add_kept_mass(at, c, at.cell[c, N])
-            at.kept[c] = True
+        if gain != 0.0 and c < at.sampled and at.kept[c] != (gain > 0.0):
+            add_kept_mass(at, c, at.cell[c, N] if gain > 0.0 else -at.cell[c, N])
+            at.kept[c] = gain > 0.0
     if other < at.sampled:
-        at.kept[one] = at.kept[one] or at.kept[other]
         for w in range(at.values.shape[1]):
             at.values[one, w] |= at.values[other, w]
+        if asks_shares(at.rules):
+            shown = at.shares.shown
+            for v in range(shown.shape[1]):
+                shown[one, v] += shown[other, v]
 
 
 @bare

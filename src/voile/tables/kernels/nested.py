@@ -188,7 +188,10 @@ def score_kept(
     n: Floats, own: Floats, p: Floats, present: Words, rules: Rules, most: float,
     log_width: Floats, seen: Words, risk: Floats, nats: Floats,
 ) -> None:  # fmt: skip
-    """Score as `score_plain` under the rules; an interval that drops over `most` costs infinity."""
+    """Score as `score_plain` under the rules; an interval that drops over `most` costs infinity.
+
+    The rules ask for no shares of sensitive values: there is no bound under these.
+    """
     has, owned, people = 0.0, 0.0, 0.0
     seen[:] = 0
     for z in range(len(risk)):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled, inner
-from voile.tables.kernels.cells import Details, LatticeCells, Rules
+from voile.tables.kernels.cells import Details, LatticeCells, Rules, Shares
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.scorer import (
     CERTAINTY,
@@ -25,7 +25,7 @@ from voile.tables.kernels.scorer import (
     RISK,
     SUPPRESSED,
 )
-from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
+from voile.tables.kernels.terms import asks_shares, group_of, has_shares, is_kept, n_log_n, share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,6 +55,7 @@ class Sorted(NamedTuple):
     n: Floats
     own: Floats
     values: NDArray[np.uint64]
+    shares: Shares
     p_start: Ints
     p_rest: Places
     p: Floats
@@ -91,6 +92,7 @@ def by_lead(cells: LatticeCells, lead: int | None = None) -> Sorted:
         n=cells.n[n_order],
         own=cells.own[n_order],
         values=cells.values[n_order],
+        shares=cells.shares._replace(shown=cells.shares.shown[n_order]),
         p_start=np.searchsorted(value[p_order], edges),
         p_rest=which[p_order],
         p=cells.p[p_order],
@@ -227,6 +229,15 @@ class Room(NamedTuple):
     charged: Floats
     part: Floats
     values: NDArray[np.uint64]
+    shares: Shares
+
+
+@inner
+def shares_for(cells: Sorted, rules: Rules, groups: int) -> Shares:
+    """Return room for the subjects of groups by sensitive value, where the rules ask for it."""
+    known = cells.shares
+    shown = np.zeros((groups, known.shown.shape[1] if asks_shares(rules) else 0))
+    return Shares(shown, known.start, known.whole, known.ordered)
 
 
 @inner
@@ -236,7 +247,7 @@ def room_for(cells: Sorted, rules: Rules) -> Room:
     values = np.zeros((rests, words), dtype=np.uint64)
     part = np.zeros(len(cells.kind_rest))
     n, p, own, charged = np.zeros(rests), np.zeros(rests), np.zeros(rests), np.zeros(rests)
-    return Room(n, p, own, charged, part, values)
+    return Room(n, p, own, charged, part, values, shares_for(cells, rules, rests))
 
 
 @bare
@@ -270,7 +281,8 @@ def add_interval(
     `sums` (6,) are those of n/g, nats lost and subjects suppressed, the largest 1/g, and the sums
     of the nats of eq. 4 (where the rules' spread is 1) and of n by the widths' penalties.
     """
-    n, p, own, charged, _, values = room
+    n, p, own, charged, _, values, shares = room
+    shown, cell_shown, asked = shares.shown, cells.shares.shown, asks_shares(rules)
     sampled = range(cells.n_start[begin], cells.n_start[end])
     peopled = range(cells.p_start[begin], cells.p_start[end])
     for c in sampled:
@@ -279,6 +291,8 @@ def add_interval(
         own[g] += cells.own[c]
         for w in range(values.shape[1]):
             values[g, w] |= cells.values[c, w]
+        for v in range(shown.shape[1]):
+            shown[g, v] += cell_shown[c, v]
     for c in peopled:
         p[group[cells.p_rest[c]]] += cells.p[c]
     charge_parts(cells, parts, cells.detail_start[begin], cells.detail_start[end], room)
@@ -286,7 +300,10 @@ def add_interval(
         g = group[cells.n_rest[c]]
         if n[g] > 0:
             people = group_of(n[g], p[g])
-            if is_kept(rules, n[g], people, values, np.int64(g), np.int64(g)):
+            kept = is_kept(rules, n[g], people, values, np.int64(g), np.int64(g))
+            if kept and asked:
+                kept = has_shares(rules, shares, np.int64(g), np.int64(g))
+            if kept:
                 sums[RISK] += share(rules, n[g], people)
                 f, spread = n_log_n(n[g]), n[g] * (own_wide[LOG] + wide[g, LOG])
                 sums[LOSS] += own[g] - charged[g] - rules.slope * f + rules.spread * spread
@@ -299,6 +316,8 @@ def add_interval(
             n[g], own[g], charged[g] = 0.0, 0.0, 0.0
             for w in range(values.shape[1]):
                 values[g, w] = 0
+            for v in range(shown.shape[1]):
+                shown[g, v] = 0.0
     if len(peopled) < len(wide):
         for c in peopled:
             p[group[cells.p_rest[c]]] = 0.0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled
-from voile.tables.kernels.cells import Rules
+from voile.tables.kernels.cells import SLACK, Rules, Shares
 
 Row = int | np.int64
 
@@ -55,7 +55,10 @@ def distinct(values: NDArray[np.uint64], one: Row, other: Row, begin: int, end: 
 def is_kept(
     rules: Rules, n: float, g: float, values: NDArray[np.uint64], one: Row, other: Row
 ) -> bool:
-    """Whether a cell may be released: n subjects, g people, the values of two rows together."""
+    """Whether a cell may be released: n subjects, g people, the values of two rows together.
+
+    Where `asks_shares`, it must have them beside: kernels ask that apart, to be quick without.
+    """
     if n < rules.least_n or g < rules.least_g:
         return False
     if rules.least_l == 0:
@@ -65,4 +68,37 @@ def is_kept(
         begin = column * words
         if distinct(values, one, other, begin, begin + words) < rules.least_l:
             return False
+    return True
+
+
+@bare
+def asks_shares(rules: Rules) -> bool:
+    return rules.least_entropy > 0.0 or rules.most_t < 1.0
+
+
+@bare
+def has_shares(rules: Rules, shares: Shares, one: Row, other: Row) -> bool:
+    """Whether the subjects of row `one`, with `other` where it is another, are shared as asked."""
+    shown, more = shares.shown, 0.0 if one == other else 1.0
+    for s in range(len(shares.ordered)):
+        first, last = shares.start[s], shares.start[s + 1]
+        n = 0.0
+        for v in range(first, last):
+            n += shown[one, v] + more * shown[other, v]
+        if n == 0.0:
+            return False
+        moved, carried, nats = 0.0, 0.0, 0.0
+        for v in range(first, last):
+            away = (shown[one, v] + more * shown[other, v]) / n - shares.whole[v]
+            carried += away
+            moved += abs(carried) if shares.ordered[s] else 0.5 * abs(away)
+        if shares.ordered[s]:
+            moved /= max(last - first - 1, 1)
+        if moved > rules.most_t + SLACK:
+            return False
+        if rules.least_entropy > 0.0:
+            for v in range(first, last):
+                nats -= n_log_n((shown[one, v] + more * shown[other, v]) / n)
+            if nats < rules.least_entropy - SLACK:
+                return False
     return True

@@ -88,9 +88,9 @@ def touch(at: Lattice, change: Floats, cells: Ints, sides: NDArray[np.bool_], si
 def touch_kept(
     at: Lattice, change: Floats, c: int, other: int, d: int, beside: int, more: float, sign: float
 ) -> None:
-    """As `touch`, for one pair, what is kept; a subject kept again loses its cell's width."""
+    """As `touch`, for one pair, what is kept; a subject kept again loses the width of both."""
     risk, nats, gain = kept_change(at, c, other, more)
-    if gain > 0:
+    if gain != 0.0:
         width = at.width[at.start[d] + at.code[c, d]] + at.width[at.start[d] + beside]
         log_width = at.log[width]
         for e in range(len(at.sizes)):

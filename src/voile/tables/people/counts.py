@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
-from voile.core.errors import RequestError
 
 MOST_KEYS = 2**62
 
@@ -93,22 +92,14 @@ class Constraints:
     empty_boxes: bool = False
 
     @property
-    def for_trees(self) -> bool:
-        """Whether these ask for what is kept in trees alone."""
+    def of_shares(self) -> bool:
+        """Whether these ask for shares of sensitive values, which a merge may take from a group."""
         return self.entropy_l > 1 or self.t_closeness < 1
 
     @property
     def diverse(self) -> bool:
         """Whether these ask anything of the sensitive columns."""
-        return self.l_diversity > 1 or self.for_trees
-
-    def refuse_global(self) -> None:
-        """Raise `RequestError` where global policies cannot be searched under these."""
-        if self.for_trees:
-            raise RequestError(
-                "entropy l-diversity and t-closeness are kept by trees alone",
-                instead="take --family tree, or leave them out",
-            )
+        return self.l_diversity > 1 or self.of_shares
 
 
 def distinct_rows(

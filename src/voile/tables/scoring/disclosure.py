@@ -133,7 +133,7 @@ def distinct_l(sensitive: Floats) -> float:
     >>> distinct_l(np.array([[2.0, 1.0], [3.0, 0.0]]))
     1.0
     """
-    return _least(_distinct(sensitive))
+    return _least(distinct_values(sensitive))
 
 
 def entropy_l(sensitive: Floats) -> float:
@@ -191,15 +191,27 @@ def are_diverse(
     """
     allowed = np.ones(len(sensitive), dtype=np.bool_)
     if rules.l_diversity > 1:
-        allowed &= _distinct(sensitive) >= rules.l_diversity
-    if rules.entropy_l > 1:
-        allowed &= _entropies(sensitive) >= math.log(rules.entropy_l) - ROUNDING
-    if rules.t_closeness < 1:
-        allowed &= _distances(sensitive, whole, ordered) <= rules.t_closeness + ROUNDING
+        allowed &= distinct_values(sensitive) >= rules.l_diversity
+    nats = math.log(rules.entropy_l)
+    return allowed & has_shares(sensitive, whole, nats=nats, t=rules.t_closeness, ordered=ordered)
+
+
+def has_shares(
+    sensitive: Floats, whole: Floats, *, nats: float, t: float, ordered: bool
+) -> NDArray[np.bool_]:
+    """Say which classes have so much entropy, and are at most `t` from what `whole` counts."""
+    allowed = np.ones(len(sensitive), dtype=np.bool_)
+    if nats > 0 or t < 1:
+        allowed &= sensitive.sum(axis=1) > 0
+    if nats > 0:
+        allowed &= _entropies(sensitive) >= nats - ROUNDING
+    if t < 1:
+        allowed &= _distances(sensitive, whole, ordered) <= t + ROUNDING
     return allowed
 
 
-def _distinct(sensitive: Floats) -> NDArray[np.int64]:
+def distinct_values(sensitive: Floats) -> NDArray[np.int64]:
+    """Count the values of each class."""
     return np.asarray((sensitive > 0).sum(axis=1), dtype=np.int64)
 
 

@@ -14,6 +14,7 @@ from voile.core.errors import RequestError
 from voile.tables.kernels.cells import SLACK, LatticeCells, Rules
 from voile.tables.kernels.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
 from voile.tables.people.counts import Constraints, Counts
+from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
     Groups,
@@ -64,7 +65,8 @@ class Evaluator:
     Cells that break a constraint are *suppressed*: they add nothing to risk, and each of their
     subjects counts as wholly lost (1 / subjects of the normalised loss). Without suppression risk
     falls and loss rises as a policy becomes more general (Defs 3.7, 3.8); with it, only the
-    suppressed share is monotone: it falls. A loss above 1 counts as 1.
+    suppressed share is monotone: it falls, but under entropy l-diversity and t-closeness. A loss
+    above 1 counts as 1.
     """
 
     def __init__(
@@ -90,8 +92,8 @@ class Evaluator:
         self.forbidden = _cuts(self.constraints.forbidden, self.n_bits, "forbidden")
         if not len(self.cells.n):
             raise RequestError("there are no subjects to score policies on")
-        if self.constraints.l_diversity > 1 and not counts.sensitive.shape[1]:
-            raise RequestError("l-diversity needs a sensitive column")
+        if self.constraints.diverse and not counts.sensitive.shape[1]:
+            raise RequestError("l-diversity and t-closeness need a sensitive column")
         if (self.required & self.forbidden).any():
             raise RequestError("a cut is both required and forbidden")
         refuse_undeclared(self.risk, "falls")
@@ -121,6 +123,18 @@ class Evaluator:
         allowed = scores.suppressed <= self.constraints.suppress + SLACK
         allowed &= rows[:, self.required].all(axis=1)
         return allowed & ~rows[:, self.forbidden].any(axis=1)
+
+    def is_close_to_released(self, policy: Policies) -> bool:
+        """Whether groups that a policy releases are t-close to all who are released together."""
+        groups, rules = self.cells.coarsen(policy), self.constraints
+        n = groups.n
+        kept = n >= self.rules.least_n
+        kept &= np.maximum(np.maximum(n, groups.p[: len(n)]), 1.0) >= self.rules.least_g
+        columns = [*self.counts.by_column(groups.shares.shown)]
+        for own, ordered in columns:
+            kept &= are_diverse(own, own.sum(axis=0), rules, ordered=ordered)
+        shown = [(own[kept], ordered) for own, ordered in columns]
+        return all(are_diverse(o, o.sum(axis=0), rules, ordered=by).all() for o, by in shown)
 
     def normalise(self, sums: Sums) -> Scores:
         """Turn (m, 3) sums of risk, loss and subjects suppressed into scores."""
@@ -163,7 +177,7 @@ class Evaluator:
 
     @property
     def _asked(self) -> Rules:
-        return Rules.of(self.constraints, len(self.counts.sensitive_columns))
+        return Rules.of(self.constraints, self.counts)
 
     @cached_property
     def _whole(self) -> Scorer:
@@ -186,7 +200,7 @@ class Evaluator:
             if not is_built_in(measure):
                 check(measure, self.counts, columns=self._columns)
         ends = np.array([[True] * self.n_bits, [False] * self.n_bits])
-        sums = self._scorer_by(self._weighed(Rules.of(Constraints()), 0.0)).score(ends)
+        sums = self._scorer_by(self._weighed(Rules.of(Constraints(), self.counts), 0.0)).score(ends)
         loss = float(sums[1, LOSS])
         if isinstance(self.loss.each, Weighted):
             return float(sums[0, RISK]), self.loss.each.unit

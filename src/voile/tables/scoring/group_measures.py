@@ -40,6 +40,7 @@ class Groups:
     width : (m,) float64 >= 1, combinations of values that are generalised to this one.
     outcomes : for each outcome column (m, values) float64, the group's subjects by its values.
     columns : the same for each quasi-identifier, for a loss of ours that asks for it.
+    sensitive : the same for each sensitive column, for constraints alone.
     """
 
     subjects: Floats
@@ -47,6 +48,7 @@ class Groups:
     width: Floats
     outcomes: tuple[Floats, ...] = ()
     columns: tuple[Floats, ...] = ()
+    sensitive: tuple[Floats, ...] = ()
 
     def __len__(self) -> int:
         return len(self.subjects)
@@ -62,7 +64,8 @@ class Groups:
             for codes, size in zip(counts.codes[seen].T, counts.sizes, strict=True)
         )
         own = tuple(by_value) if columns else ()
-        return cls(n, counts.population[seen], np.ones(len(seen)), outcomes, own)
+        sensitive = tuple(part for part, _ in counts.by_column(counts.sensitive[seen]))
+        return cls(n, counts.population[seen], np.ones(len(seen)), outcomes, own, sensitive)
 
     @property
     def group(self) -> Floats:

@@ -24,12 +24,10 @@ from voile.tables.scoring.group_sums import (
     Ints,
     Measures,
     Tally,
-    Words,
     scatter_rows,
     sum_by_group,
     sum_by_place,
     sum_by_row,
-    unite_by_group,
 )
 
 if TYPE_CHECKING:
@@ -62,12 +60,15 @@ class MeasuredScorer:
         loss: GroupMeasure,
     ) -> MeasuredScorer:
         """Build one for the whole lattice; a loss is counted from what the source has."""
-        counted = (*source.outcomes, *source.columns)
-        ends = 1 + np.cumsum([0, *(one.shape[1] for one in counted)])
-        slices = tuple(slice(*pair) for pair in pairwise(ends))
+        asked = rules.least_l > 0 or rules.of_shares
+        parts = (source.outcomes, source.columns, source.sensitive if asked else ())
+        counted = [one for part in parts for one in part]
+        ends = iter(pairwise(1 + np.cumsum([0, *(one.shape[1] for one in counted)])))
         more = np.column_stack([compute_values(loss, source), *counted])
-        outcomes = len(source.outcomes)
-        return cls(cells, more, Measures(risk, loss, rules, slices[:outcomes], slices[outcomes:]))
+        outcomes, columns, shown = (tuple(slice(*next(ends)) for _ in part) for part in parts)
+        everybody = cells.shares.columns() if asked else ()
+        sensitive = tuple((own, *one) for own, one in zip(shown, everybody, strict=True))
+        return cls(cells, more, Measures(risk, loss, rules, outcomes, columns, sensitive))
 
     def coarsened(self, policy: Bits) -> MeasuredScorer:
         """Return what scores the lattice of which the groups under `policy` are the bottom."""
@@ -98,7 +99,6 @@ class MeasuredScorer:
             sum_by_place(of, np.tile(cells.n, times), len(first)),
             sum_by_place(place.ravel() + 1, np.tile(cells.p, times), len(first) + 1)[1:],
             sum_by_group(np.tile(self.more, (times, 1)), of),
-            unite_by_group(np.tile(self._words, (times, 1)), of),
         )
         widths = width[policy[:, None], self._start + cells.codes[cell]].prod(axis=1)
         return sum_by_row(policy, self.measures(tally, widths), times)
@@ -170,7 +170,6 @@ class MeasuredScorer:
                 sum_by_place(at, cells.n[here], room),
                 sum_by_place(at_people, cells.p[near], room),
                 scatter_rows(sum_by_group(self.more[here], at), at, room),
-                scatter_rows(unite_by_group(self._words[here], at), at, room),
             )
             own_width = cells.widths[own : own + size].astype(np.float64)
             yield Dense(self.measures, tally, own_width, widths[begin : begin + count])
@@ -187,11 +186,6 @@ class MeasuredScorer:
         from voile.tables.kernels.lattice import lattice
 
         return lattice(self.cells, self.measures.rules)
-
-    @cached_property
-    def _words(self) -> Words:
-        """The cells' sensitive values, where the rules ask for any."""
-        return self.cells.values[:, : None if self.measures.rules.least_l > 0 else 0]
 
     def _intervals_under(self, policies: Bits) -> tuple[Ints, Floats]:
         number = np.zeros((len(policies), len(self.cells.widths)), dtype=np.int64)

@@ -21,7 +21,6 @@ class Dense:
             tally.n.reshape(shape),
             tally.people.reshape(shape),
             tally.more.reshape(*shape, tally.more.shape[1]),
-            tally.words.reshape(*shape, tally.words.shape[1]),
         )
 
     def from_value(self, begin: int, end: int) -> Sums:
@@ -48,22 +47,19 @@ class Dense:
     def _grown(self, begin: int, end: int, step: int) -> tuple[Floats, ...]:
         """Return what each interval from `begin` on holds, up to the one to `end`."""
         own = slice(begin, end + 1) if step > 0 else slice(begin, None if end == 0 else end - 1, -1)
-        n, people, more, words = (part[own] for part in self.parts)
-        sums = [np.add.accumulate(part, axis=0) for part in (self.own_width[own], n, people, more)]
-        return *sums, np.bitwise_or.accumulate(words, axis=0)
+        parts = (part[own] for part in (self.own_width, *self.parts))
+        return tuple(np.add.accumulate(part, axis=0) for part in parts)
 
     def _joined(self, begin: int, end: int) -> tuple[Floats, ...]:
         """Return what the interval from `begin` to `end` holds, as one row."""
         own = slice(begin, end + 1)
-        n, people, more, words = (part[own] for part in self.parts)
-        sums = [part.sum(axis=0)[None] for part in (self.own_width[own], n, people, more)]
-        return *sums, np.bitwise_or.reduce(words, axis=0)[None]
+        return tuple(part[own].sum(axis=0)[None] for part in (self.own_width, *self.parts))
 
     def _scored(self, rows: list[tuple[Floats, ...]]) -> Sums:
         """Score intervals, each a row of sums by group."""
-        own_width, n, people, more, words = map(np.concatenate, zip(*rows, strict=True))
+        own_width, n, people, more = map(np.concatenate, zip(*rows, strict=True))
         at = np.flatnonzero(n > 0)
         row, group = np.divmod(at, n.shape[1])
-        parts = [part.reshape(n.size, *part.shape[2:]) for part in (n, people, more, words)]
+        parts = [part.reshape(n.size, *part.shape[2:]) for part in (n, people, more)]
         tally = Tally(*(part.take(at, axis=0) for part in parts))
         return sum_by_row(row, self.measures(tally, own_width[row] * self.width[group]), len(n))

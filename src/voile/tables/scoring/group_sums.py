@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels.cells import Rules
 from voile.tables.kernels.scorer import Sums
+from voile.tables.scoring.disclosure import distinct_values, has_shares
 from voile.tables.scoring.group_measures import GroupMeasure, Groups, compute_values
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
-Scalar = TypeVar("Scalar", np.float64, np.uint64)
 
 PLAIN_RISK, PLAIN_LOSS, KEPT_RISK, KEPT_LOSS, SUPPRESSED = range(5)
 KEPT = slice(KEPT_RISK, SUPPRESSED + 1)
@@ -27,25 +25,29 @@ class Tally:
     """What is counted of some groups, by row; all of it is summed when groups are merged.
 
     `more` (m, columns) is first the loss of the source's combinations in the group (`BASE`), then
-    the group's subjects by value of each outcome column, and of each quasi-identifier where the
-    loss asks; `words` has one bit for each sensitive value.
+    the group's subjects by value of each outcome column, of each quasi-identifier where the loss
+    asks, and of each sensitive column where the rules do.
     """
 
     n: Floats
     people: Floats
     more: Floats
-    words: Words
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Five sums of groups: plain risk and loss, what is kept of both, subjects suppressed."""
+    """Five sums of groups: plain risk and loss, what is kept of both, subjects suppressed.
+
+    `outcomes`, `columns` and `sensitive` say where a tally's `more` has each column; of a sensitive
+    one also everybody's shares, and whether its values are ordered.
+    """
 
     risk: GroupMeasure
     loss: GroupMeasure
     rules: Rules
     outcomes: tuple[slice, ...]
     columns: tuple[slice, ...]
+    sensitive: tuple[tuple[slice, Floats, bool], ...]
 
     def __call__(self, tally: Tally, width: Floats) -> Floats:
         """Return (m, 5): what each group adds. Cost: that of the measures."""
@@ -61,18 +63,20 @@ class Measures:
         sums[:, PLAIN_LOSS] = compute_values(self.loss, groups) - tally.more[:, BASE]
         sums[:, KEPT_RISK : KEPT_LOSS + 1] = sums[:, : PLAIN_LOSS + 1]
         if self.rules.active:
-            gone = ~self._is_kept(groups, tally.words)
+            gone = ~self._is_kept(groups, tally.more)
             sums[gone, KEPT_RISK] = 0.0
             sums[gone, KEPT_LOSS] = tally.n[gone] * self.rules.wholly_lost
             sums[gone, SUPPRESSED] = tally.n[gone]
         return sums
 
-    def _is_kept(self, groups: Groups, words: Words) -> NDArray[np.bool_]:
+    def _is_kept(self, groups: Groups, more: Floats) -> NDArray[np.bool_]:
         rules = self.rules
         kept = (groups.subjects >= rules.least_n) & (groups.group >= rules.least_g)
-        if rules.least_l > 0:
-            distinct = np.bitwise_count(words).reshape(len(words), rules.columns, -1).sum(axis=2)
-            kept &= distinct.min(axis=1) >= rules.least_l
+        for own, whole, ordered in self.sensitive:
+            kept &= distinct_values(more[:, own]) >= rules.least_l
+            kept &= has_shares(
+                more[:, own], whole, nats=rules.least_entropy, t=rules.most_t, ordered=ordered
+            )
         return kept
 
 
@@ -88,21 +92,11 @@ def sum_by_place(at: Ints, values: Floats, room: int) -> Floats:
 def sum_by_group(values: Floats, group: Ints) -> Floats:
     """Sum rows by group; groups are those that occur, in order."""
     order = np.argsort(group, kind="stable")
-    return np.add.reduceat(values[order], _firsts(group[order]), axis=0)
+    return np.add.reduceat(values[order], np.flatnonzero(np.diff(group[order], prepend=-1)), axis=0)
 
 
-def unite_by_group(words: Words, group: Ints) -> Words:
-    """Unite sets by group, as `sum_by_group`."""
-    order = np.argsort(group, kind="stable")
-    return np.bitwise_or.reduceat(words[order], _firsts(group[order]), axis=0)
-
-
-def _firsts(ordered: Ints) -> Ints:
-    return np.flatnonzero(np.diff(ordered, prepend=-1))
-
-
-def scatter_rows(rows: NDArray[Scalar], at: Ints, room: int) -> NDArray[Scalar]:
+def scatter_rows(rows: Floats, at: Ints, room: int) -> Floats:
     """Put rows, in order, at the distinct places of `at`; the rest is zero."""
-    made = np.zeros((room, rows.shape[1]), dtype=rows.dtype)
+    made = np.zeros((room, rows.shape[1]))
     made[np.unique(at)] = rows
     return made

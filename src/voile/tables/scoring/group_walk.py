@@ -16,7 +16,6 @@ from voile.tables.scoring.group_sums import (
     Ints,
     Measures,
     Tally,
-    Words,
 )
 
 PIECE = 2**14
@@ -36,7 +35,6 @@ class Walk:
         self._measures = measures
         self._at = bottom.copy()
         self._more = more.copy()
-        self._has_words = measures.rules.least_l > 0
         for bit in np.flatnonzero(~policy):
             self._merge(int(bit))
         self.sums = np.zeros((len(self._more), 5))
@@ -106,7 +104,7 @@ class Walk:
 
     def _of(self, groups: Ints) -> Floats:
         at = self._at
-        tally = Tally(at.cell[groups, N], at.p[groups], self._more[groups], self._words(groups))
+        tally = Tally(at.cell[groups, N], at.p[groups], self._more[groups])
         return self._measures(tally, slabs.widths(at, groups))
 
     def _touch(self, change: Floats, groups: Ints, sides: NDArray[np.bool_], sign: float) -> None:
@@ -123,19 +121,10 @@ class Walk:
     def _joined(self, one: Ints, other: Ints) -> Tally:
         """Return what pairs of cells hold together; `other` may be -1, or have people only."""
         at = self._at
-        n, people, more, words = (
-            at.cell[one, N],
-            at.p[one],
-            self._more[one],
-            self._words(one),
-        )
+        n, people, more = at.cell[one, N], at.p[one], self._more[one]
         near = np.flatnonzero(other >= 0)
         people[near] += at.p[other[near]]
         both = np.flatnonzero((other >= 0) & (other < at.sampled))
         n[both] += at.cell[other[both], N]
         more[both] += self._more[other[both]]
-        words[both] |= self._words(other[both])
-        return Tally(n, people, more, words)
-
-    def _words(self, groups: Ints) -> Words:
-        return self._at.values[groups, : None if self._has_words else 0]
+        return Tally(n, people, more)

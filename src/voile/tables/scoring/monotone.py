@@ -49,7 +49,7 @@ def check(
     _refuse_leaning(measure, groups, rng)
     looker = _Looker(
         measure,
-        MeasuredScorer.of(cells, groups, Rules.of(Constraints()), *pair),
+        MeasuredScorer.of(cells, groups, Rules.of(Constraints(), counts), *pair),
         float(np.abs(compute_values(measure, groups)).sum()),
         columns,
     )

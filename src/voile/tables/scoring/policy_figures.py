@@ -54,9 +54,7 @@ class FigureScorer:
 
         entropy, shares = entropies(counts), importance_shares(counts, importance)
         charges = np.divide(shares, entropy, out=np.zeros_like(shares), where=shares > 0)
-        rules = Rules.of(constraints, len(counts.sensitive_columns))._replace(
-            slope=1.0 - charges.sum()
-        )
+        rules = Rules.of(constraints, counts)._replace(slope=1.0 - charges.sum())
         self._scorer = CompiledScorer(cells.charged(1.0, charges), rules)
         self._subjects, self._most = counts.subjects, distribution_of_all(counts)
 

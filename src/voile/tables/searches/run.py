@@ -16,7 +16,7 @@ from voile.tables.people.counts import Constraints
 from voile.tables.scoring.evaluator import Evaluator, Policies, Scores
 from voile.tables.searches.result import Checkpoint
 
-ASKED = ("k", "max_risk", "l_diversity")
+ASKED = ("k", "max_risk", "l_diversity", "entropy_l", "t_closeness")
 DIGITS = 12
 STRIPS = 4096
 

@@ -149,7 +149,6 @@ def _scored(chosen: Chosen, content: Content, policy: AnyPolicy) -> Chosen:
 
 
 def _check_feasible(space: PolicySpace, policy: Policy) -> None:
-    space.constraints.refuse_global()
     scores = space.evaluator.scores(policy.bits[None, :])
     if not space.evaluator.feasible(policy.bits[None, :], scores)[0]:
         raise InfeasibleError(

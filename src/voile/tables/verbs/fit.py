@@ -55,8 +55,6 @@ def fit(
     _check_method(options)
     _check_loss(options)
     constraints = _constraints(options)
-    if options.family != "tree":
-        constraints.refuse_global()
     read_model(options, roles)
     progress("counting the rows", 0)
     fitted = TrainingSource(source, hold_out) if options.hold_out else source

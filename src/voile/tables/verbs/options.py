@@ -106,14 +106,14 @@ class FitOptions(voile.release.options.FitOptions):
         ge=1,
         allow_inf_nan=False,
         description="minimum effective number of values of each sensitive column in a group "
-        "(entropy l-diversity); trees only",
+        "(entropy l-diversity)",
     )
     t_closeness: float = Field(
         1.0,
         ge=0,
         le=1,
         description="maximum distance of a group's values of each sensitive column from "
-        "everybody's, 0 to 1, ordered for numbers (t-closeness); trees only",
+        "everybody's, 0 to 1, ordered for numbers (t-closeness)",
     )
     suppress: float = Field(
         0.0, ge=0, lt=1, description="maximum share of subjects suppressed to meet these"

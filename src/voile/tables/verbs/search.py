@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from voile.core.errors import RequestError, nearest
+from voile.core.errors import InfeasibleError, RequestError, nearest
 from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
 from voile.tables.paper.chains import RandomChain
@@ -16,7 +16,7 @@ from voile.tables.scoring.group_measures import refuse_estimated
 from voile.tables.searches import best, exhaustive, interval, local, quick, steepest
 from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
 from voile.tables.searches.resume import continue_from
-from voile.tables.searches.run import Limit, Run
+from voile.tables.searches.run import DIGITS, Limit, Run
 
 __all__ = ["METHODS", "Checkpoint", "History", "Method", "SearchResult", "Space", "search"]
 
@@ -73,8 +73,9 @@ def search(
 
     Raises
     ------
-    InfeasibleError : even the most general policy allowed suppresses too much. Generalising
-        never suppresses more, so then no policy is feasible.
+    InfeasibleError : the most general policy allowed suppresses too much. Generalising never
+        suppresses more, so then no policy is feasible; under entropy l-diversity or t-closeness,
+        where records may be suppressed, a finer one could be, and none is looked for.
     RequestError : an unknown method, limits out of range, a space too large to exhaust, or a
         start of other policies than this space's.
     """
@@ -83,7 +84,6 @@ def search(
     if seconds is not None and not seconds > 0:
         raise RequestError("seconds must be more than 0")
     explore = METHODS[method] if isinstance(method, str) else method
-    space.evaluator.constraints.refuse_global()
     refuse_estimated(space.evaluator.risk)
     _refuse_part_of_a_chain(space.evaluator, evaluations)
     run = Run(
@@ -107,12 +107,32 @@ def search(
             raise
         stopped = "interrupted"
     return SearchResult(
-        frontier=run.frontier(),
+        frontier=_frontier(run),
         history=History.of(run.checkpoints),
         evaluations=run.evaluations,
         method=method if isinstance(method, str) else repr(method),
         stopped=stopped,
     )
+
+
+def _frontier(run: Run) -> Frontier:
+    """Return what was found, without policies that are close to everybody but not to the released.
+
+    Scores count t-closeness from everybody, as whom a policy suppresses is not known before. So
+    where records may be suppressed, what was found is counted again from the released alone.
+    """
+    found, evaluator = run.frontier(), run.evaluator
+    if evaluator.constraints.t_closeness == 1 or evaluator.constraints.suppress == 0:
+        return found
+    rows = np.concatenate([found.policies, run.widen(run.required[None])])
+    close = rows[[evaluator.is_close_to_released(policy) for policy in rows]]
+    if not len(close):
+        raise InfeasibleError(
+            "no policy found keeps t_closeness once its records are suppressed",
+            instead="ease it, or allow no suppression",
+        )
+    scores = evaluator.scores(close)
+    return Frontier.of(scores.risk.round(DIGITS), scores.loss.round(DIGITS), close)
 
 
 def _refuse_part_of_a_chain(evaluator: Evaluator, evaluations: int | None) -> None:
