@@ -77,6 +77,14 @@ def test_numbers_and_dates_are_never_taken_for_names():
     assert 'form = "%m/%d/%Y" or form = "%d/%m/%Y"' in said
 
 
+def test_a_mixture_of_numbers_and_dates_is_none_of_them():
+    said = message(["12", "1.2.2000", SECRET, "13", "2.2.2000", "14", "3.2.2000"])
+    assert "neither all numbers, nor all dates, nor names, as in rows 1, 2 and 3" in said
+    assert 'kind = "text"' in said
+    names = ["5a", "7", "red", "9.1.2000", "blue"]
+    assert domain(names).parser.kind == "listed"
+
+
 def test_a_form_that_fits_no_row_is_refused():
     said = message(["31.12.1999", SECRET, "x"], form="%Y/%m/%d")
     assert "3 distinct values cannot be read as date written %Y/%m/%d (none can)" in said

@@ -134,6 +134,21 @@ def find_usual_form(texts: Iterable[str]) -> tuple[Form, float] | None:
     return None if best is None else (best, most / len(texts))
 
 
+def sort_of(text: str) -> str | None:
+    """Return whether a text looks like a `number` without a unit, or a `date` or time of day.
+
+    >>> sort_of("1.5"), sort_of("1.5.2000"), sort_of("7:30"), sort_of("5b")
+    ('number', 'date', 'date', None)
+    """
+    for kind, form in _candidates(text.strip()):
+        if kind in ("date", "time"):
+            return "date"
+        number = NumberForm.of(form)
+        if number is not None and not number.unit:
+            return "number"
+    return None
+
+
 def read_as(kind: str, text: str, form: str) -> object:
     """Return what a text reads as by a form; None where it does not."""
     if kind in ("integer", "decimal"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,16 @@ from voile.core.errors import RequestError
 from voile.core.round_cuts import roundest, roundest_decimal
 from voile.report.wording import listed
 from voile.tables.domains.domain import infer_parser
-from voile.tables.domains.forms import NumberForm, find_forms, find_usual_form
+from voile.tables.domains.forms import NumberForm, find_forms, find_usual_form, sort_of
 from voile.tables.domains.parser import By, Kind, NotInKind, Parser
 from voile.tables.domains.settings import QuasiSettings
 
 MOSTLY = 0.5
 EXAMPLES = 3
+NAME_FORMS = (
+    'name every form (form = ["...", "..."]) and what says that nothing is known '
+    '(missing = ["..."]), or say kind = "text" if these are names'
+)
 FindRows = Callable[[Callable[[Any], bool]], list[int]]
 """Return the numbers of the first rows whose cell is such a one."""
 
@@ -84,6 +89,7 @@ def _find_form(
         return _as_kind(kind), (form,)
     usual = find_usual_form(texts)
     if usual is None or usual[1] <= MOSTLY:
+        _refuse_mixed(column, texts, find_rows)
         return "text", ()
     kind, form = usual[0]
     parser = Parser(_as_kind(kind), forms=(form,), missing=wanted.missing)
@@ -92,9 +98,27 @@ def _find_form(
         column,
         f"most of its values are of kind {kind}, written {form}, and others are not, as in "
         f"{_rows(rows)}",
-        'correct them, name every form (form = ["...", "..."]) and what says that nothing is known '
-        '(missing = ["..."]), or say kind = "text" if these are names',
+        f"correct them, {NAME_FORMS}",
     )
+
+
+def _refuse_mixed(column: str, texts: Sequence[str], find_rows: FindRows) -> None:
+    """Refuse numbers beside dates: neither are most of the values, nor are names."""
+    named = sum(sort_of(text) is None for text in set(texts))
+    if named >= (1 - MOSTLY) * len(set(texts)):
+        return
+    looks_like = (partial(_looks_like, sort) for sort in ("number", "date", None))
+    firsts = map(find_rows, looks_like)
+    rows = sorted(found[0] for found in firsts if found)
+    raise _error(
+        column,
+        f"its values are neither all numbers, nor all dates, nor names, as in {_rows(rows)}",
+        f"correct them, {NAME_FORMS}",
+    )
+
+
+def _looks_like(sort: str | None, raw: Any) -> bool:
+    return raw is not None and sort_of(str(raw)) == sort
 
 
 def _kind_of(form: str) -> Kind:

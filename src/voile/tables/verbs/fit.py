@@ -33,6 +33,7 @@ from voile.tables.verbs.analyses import analyse_fit, read_model
 from voile.tables.verbs.content import KIND, Asked, Content, score_marks
 from voile.tables.verbs.forests import grow, joined
 from voile.tables.verbs.options import FitOptions
+from voile.tables.verbs.reach import refuse_unreachable
 from voile.tables.verbs.search import Method, SearchResult, search
 
 SAFE_HARBOR = "safe-harbor"
@@ -62,6 +63,7 @@ def fit(
     space = _space(fitted, roles, options, constraints, sensitive)
     if options.family != "tree":
         refuse_estimated(space.risk)
+    refuse_unreachable(space.counts, constraints, sensitive)
     marks, absent = _marks(space, options)
     if options.lower_bound_seconds is not None:
         refuse_unbounded(space.evaluator)
