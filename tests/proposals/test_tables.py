@@ -42,6 +42,10 @@ def role_of(name: str, values: object) -> str:
         ("icd10", FEW, "sensitive"),
         ("Income", [float(i // 9) for i in range(N)], "sensitive"),
         ("Income", [float(i) for i in range(N)], "undecided"),
+        ("fnlwgt", [i * 7 % 90 for i in range(N)], "drop"),
+        ("sampling_weight", [i / 7 for i in range(N)], "drop"),
+        ("pweight", FEW, "quasi"),
+        ("weight", [50 + i % 60 for i in range(N)], "quasi"),
         ("target", [i % 2 for i in range(N)], "label"),
         ("comment", TEXT, "text"),
         (
@@ -140,3 +144,12 @@ def test_a_proposal_reads_back_as_roles(names: list[str]) -> None:
 def test_codes_are_proposed_by_what_they_begin_with(name: str, values: list[object]) -> None:
     column = examine(open_source(pa.table({name: values}))).columns[0]
     assert (column.role, column.settings) == ("quasi", {"order": "prefix"})
+
+
+def test_a_weight_is_not_taken_for_one_unasked():
+    """As a population it lowers every risk shown, which only who knows the survey can decide."""
+    table = pa.table({"pwgtp": [i % 90 for i in range(N)], "age": [i % 80 for i in range(N)]})
+    weight = examine(open_source(table)).columns[0]
+    assert weight.role == "drop"
+    assert 'its name says "pwgtp": how many people a row stands for' in weight.why
+    assert "the role weight" in weight.why

@@ -21,6 +21,7 @@ Role = Literal[
     "items",
     "reading",
     "private",
+    "weight",
     "label",
     "keep",
     "drop",

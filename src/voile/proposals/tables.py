@@ -26,6 +26,8 @@ BINS = 32
 FEW_CODES = 12
 CLASSES = 50  # a label, or a category in many words, has no more
 
+WEIGHT = "the role weight counts a group's people by it, which lowers the risks shown"
+
 Said = tuple["Role", str]
 
 
@@ -94,7 +96,9 @@ def _role(seen: Seen) -> Said:
     named = found is not None and found[0].role == "quasi" and not ends_in(seen.name, "texts")
     if seen.free_text and not (named and seen.distinct <= min(CLASSES, FEW * seen.present)):
         return _of_text(seen)
-    if found is None or found[0].role == "quasi":
+    if found is not None and found[0].role == "weight" and seen.number:
+        return "drop", f'its name says "{found[1]}": {found[0].about}; in a survey, {WEIGHT}'
+    if found is None or found[0].role in ("quasi", "weight"):
         sign = found and f'its name says "{found[1]}": {found[0].about}'
         return _as_quasi(seen, sign or "")
     entry, word = found

@@ -28,7 +28,7 @@ BATCH_ROWS = 512
 LONGEST = 20_000_000
 """Characters of the longest text that is worked on."""
 KEPT: tuple[Role, ...] = ("sensitive", "keep")
-UNTREATED: tuple[Role, ...] = ("quasi", "private", "items", "reading")
+UNTREATED: tuple[Role, ...] = ("quasi", "private", "items", "reading", "weight")
 LOST_CHARACTERS = "characters that were lost in decoding"
 _LOST = re.compile("[\x00-\x08\x0e-\x1b\x7f\ufffd]")
 

@@ -76,7 +76,7 @@ class RowReader(Brief):
                 where="roles",
                 instead="give the others the role keep or drop",
             )
-        if quasi := self.roles.of("quasi", "private"):
+        if quasi := self.roles.of("quasi", "private", "weight"):
             raise RequestError(
                 f"column {quasi[0]} has the role {self.roles.columns[quasi[0]].role}, "
                 "which itemsets do not treat",

@@ -58,14 +58,25 @@ def population_of(
     fraction: float | None = None,
     gap: Literal["error", "sample"] = "error",
     sampled: bool = False,
+    weighted: Table | None = None,
 ) -> Population:
-    """Make one population of whatever is known of it; the sample itself where nothing is."""
+    """Make one population of whatever is known of it; the sample itself where nothing is.
+
+    Tables come before `weighted`, the sums of sampling weights by all columns.
+    """
     if tables and fraction is not None:
         raise RequestError(
             "a population table and a sampling fraction are both given", instead="give one"
         )
+    if weighted is not None and fraction is not None:
+        raise RequestError(
+            "sampling weights and a sampling fraction are both given",
+            instead="leave the fraction out, or drop the column of weights",
+        )
     if fraction is not None:
         return from_fraction(codes, sample, fraction)
+    if weighted is not None and not tables:
+        return from_weights(*weighted)
     if not tables:
         return from_sample(codes, sample)
     covered = [d for d in domains if any(d.column in columns for columns, _, _ in tables)]
@@ -166,6 +177,26 @@ def from_fraction(codes: Codes, sample: Floats, fraction: float) -> Population:
             f"Every person is assumed equally likely, {fraction:.3g}, to be in the source.",
             "Groups that the sample shows are on average smaller than so estimated; the number "
             "of people unique in the population is estimated apart.",
+        ),
+        known=False,
+    )
+
+
+def from_weights(columns: tuple[str, ...], codes: Codes, people: Floats) -> Population:
+    """Estimate the people of a combination as the sum of its subjects' sampling weights.
+
+    >>> found = from_weights(("w",), np.array([[0]], np.int32), np.array([310.5]))
+    >>> found.people.tolist(), found.how
+    ([310.5], 'estimated as the sums of sampling weights, column w')
+    """
+    return Population(
+        codes,
+        people,
+        f"estimated as the sums of sampling weights, column {listed(columns)}",
+        (
+            "Each subject is assumed to stand for as many people as her sampling weight says, who "
+            "share her values: sums of risk are estimates, and one small group's people may be "
+            "far off.",
         ),
         known=False,
     )

@@ -21,6 +21,7 @@ from voile.tables.people.counted_boxes import (
 )
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.people.population import Population, population_of
+from voile.tables.people.weights import count_weighted
 from voile.tables.policies.asked import Settings, add_cuts, importance_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
@@ -85,6 +86,7 @@ class PolicySpace:
         people: str = "people",
         sensitive: str | Sequence[str] = (),
         fraction: float | None = None,
+        weight: str | None = None,
         settings: Settings | None = None,
         constraints: Constraints | None = None,
         population_gap: Literal["error", "sample"] = "error",
@@ -107,6 +109,8 @@ class PolicySpace:
         people : column of the population tables that counts, whole numbers >= 0.
         sensitive : columns whose values in each group are counted, for l-diversity and t-closeness.
         fraction : in (0, 1), share of the population that the sample is of, without a table.
+        weight : column of sampling weights, >= 0, one a subject: where no table is given, people
+            are counted as their sums.
         settings : by column, what `QuasiSettings` takes: kind, order, hierarchy, cuts to keep...
         constraints : which policies are allowed.
         population_gap : ``error`` refuses records whose group the population lacks; ``sample``
@@ -155,6 +159,12 @@ class PolicySpace:
             fraction=fraction,
             gap=population_gap,
             sampled=sampled,
+            weighted=None
+            if weight is None
+            else (
+                (weight,),
+                *combinations.encode(domains, count_weighted(source, quasi, weight, subject)),
+            ),
         )
         private = [sensitive] if isinstance(sensitive, str) else sensitive
         by_value, columns = combinations.count_sensitive(source, domains, codes, private, subject)

@@ -15,6 +15,7 @@ from voile.data.hold_out import HoldOut, TrainingSource
 from voile.data.roles import AS_IT_IS, Roles
 from voile.keys.random import streams
 from voile.release.kit import Kit
+from voile.report.wording import listed
 from voile.tables.bounds.bound import Bound, bound, refuse_unbounded
 from voile.tables.domains.settings import PATHS, KeptSettings, QuasiSettings
 from voile.tables.domains.zip_areas import is_zip
@@ -214,6 +215,7 @@ def _space(
         people=options.people,
         sensitive=sensitive,
         fraction=options.fraction,
+        weight=_weight(roles),
         settings={name: roles.settings_of(name, PATHS) for name in roles.of("quasi")},
         constraints=constraints,
         population_gap=options.population_gap,
@@ -223,6 +225,18 @@ def _space(
         loss_weight=options.loss_weight,
         outcomes=options.outcomes,
     )
+
+
+def _weight(roles: Roles) -> str | None:
+    """Return the column of sampling weights, where there is one."""
+    columns = roles.of("weight")
+    if len(columns) > 1:
+        raise RequestError(
+            f"columns {listed(columns)} have the role weight",
+            where="roles",
+            instead="give it to one, and drop the others",
+        )
+    return columns[0] if columns else None
 
 
 def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Method:
