@@ -102,14 +102,14 @@ class BoxNotes:
     rows : (boxes,). counts : rows by value, of each domain.
     people : distinct (box, person, combination), where rows have subjects; memory follows them.
     codes : the combination of each of these, of one batch alone; counts are then of these, not of
-    rows. values : rows by sensitive column, box and value, where these are counted.
+    rows. values : rows by sensitive column, box, value and person, where these are counted.
     """
 
     counts: list[NDArray[np.int64]]
     rows: NDArray[np.int64]
     people: NDArray[np.int64]
     codes: NDArray[np.int32]
-    values: Counter[tuple[int, int, str | None]] = field(default_factory=Counter)
+    values: Counter[tuple[int, int, str | None, int]] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,7 @@ class ShownBoxes:
     def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> BoxNotes:
         notes, box, codes = self.nothing(), recoded.intervals[kept, 0], recoded.values[kept]
         notes.rows += np.bincount(box, minlength=len(notes.rows))
+        people = np.zeros(len(box), dtype=np.int64)
         if self.subject is not None:
             people = _people(batch.rows.column(self.subject), batch.numbers)[kept]
             each = np.column_stack([box, people, _combinations(codes)])
@@ -134,10 +135,11 @@ class ShownBoxes:
             counts += np.bincount(own, minlength=len(counts))
         for number, column in enumerate(self.sensitive):
             values, place = encode_cells(batch.rows.column(column))
-            pairs, rows = np.unique(np.column_stack([box, place[kept]]), axis=0, return_counts=True)
-            for (one, value), many in zip(pairs.tolist(), rows.tolist(), strict=True):
+            shown = np.column_stack([box, place[kept], people])
+            distinct, rows = np.unique(shown, axis=0, return_counts=True)
+            for (one, value, person), many in zip(distinct.tolist(), rows.tolist(), strict=True):
                 text = None if values[value] is None else str(values[value])
-                notes.values[number, one, text] += many
+                notes.values[number, one, text, person] += many
         return notes
 
     def nothing(self) -> BoxNotes:
@@ -163,7 +165,10 @@ class ShownBoxes:
         tree = self.policy.pruned
         shown = np.zeros(len(tree), dtype=np.bool_)
         shown[tree.leaves] = notes.rows > 0
-        stands = climb(tree, shown, _Allowed(self, notes))
+        allowed = _Allowed(self, notes)
+        stands = climb(tree, shown, allowed)
+        while stands is not None and allowed.refuse(stands[tree.leaves]):
+            stands = climb(tree, shown, allowed)
         if stands is None:
             raise InfeasibleError(
                 "even one group of all released rows breaks the kit's constraints",
@@ -195,18 +200,59 @@ class ShownBoxes:
 
 @dataclass(frozen=True)
 class _Allowed:
-    """Whether some uncut boxes together may be one box."""
+    """Whether some uncut boxes together may be one box.
+
+    A person's share of each sensitive value depends on the boxes that all of her rows fall into. So
+    rows are counted first, and boxes `refused` that break the constraints once people are.
+    """
 
     showing: ShownBoxes
     notes: BoxNotes
+    refused: set[frozenset[int]] = field(default_factory=set)
 
     def __call__(self, leaves: NDArray[np.intp]) -> bool:
         rules = self.showing.space.constraints
         boxes = np.searchsorted(self.showing.policy.pruned.leaves, leaves)
+        if self.refused and self._held(boxes) in self.refused:
+            return False
         n = self._subjects(boxes)
         g = max(n, float(self.showing.counted[boxes].sum()), 1.0)
         enough = n >= rules.k - SLACK and g * rules.max_risk >= 1 - SLACK
         return bool(enough and self._is_diverse(boxes, rules))
+
+    def refuse(self, stands: NDArray[np.int32]) -> bool:
+        """Refuse what of these boxes breaks the constraints, people counted; say if any does.
+
+        `stands` (uncut boxes,) is the box that each is released as. Each person counts once, spread
+        evenly over her distinct pairs of a box and a value, as on the written release.
+        """
+        if self.showing.subject is None:
+            return False
+        short: set[int] = set()
+        for number in range(len(self.showing.sensitive)):
+            short |= self._short(number, stands)
+        self.refused.update(self._held(np.flatnonzero(stands == box)) for box in short)
+        return bool(short)
+
+    def _held(self, boxes: NDArray[np.intp]) -> frozenset[int]:
+        """Return which of these boxes hold rows."""
+        return frozenset(boxes[self.notes.rows[boxes] > 0].tolist())
+
+    def _short(self, number: int, stands: NDArray[np.int32]) -> set[int]:
+        """Return the released boxes that break the constraints on one sensitive column."""
+        shown = [key[1:] for key in self.notes.values if key[0] == number]
+        texts = list(dict.fromkeys(text for _, text, _ in shown))
+        order, ordered = value_order(texts)
+        place = {texts[value]: at for at, value in enumerate(order)}
+        rows = [(person, stands[box], place[text]) for box, text, person in shown]
+        pairs = np.unique(np.array(rows, dtype=np.int64).reshape(-1, 3), axis=0)
+        _, who, several = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+        boxes, at = np.unique(pairs[:, 1], return_inverse=True)
+        counted = np.zeros((len(boxes), len(texts)))
+        np.add.at(counted, (at, pairs[:, 2]), 1 / several[who])
+        rules = self.showing.space.constraints
+        fit = are_diverse(counted, counted.sum(axis=0), rules, ordered=ordered)
+        return set(boxes[~fit].tolist())
 
     @cached_property
     def _values(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64], bool]]:
@@ -219,14 +265,16 @@ class _Allowed:
 
     def _by_value(self, number: int) -> tuple[NDArray[np.float64], bool]:
         own = [
-            (box, text, rows) for (of, box, text), rows in self.notes.values.items() if of == number
+            (box, text, rows)
+            for (of, box, text, _), rows in self.notes.values.items()
+            if of == number
         ]
         texts = list(dict.fromkeys(text for _, text, _ in own))
         order, ordered = value_order(texts)
         place = {texts[value]: at for at, value in enumerate(order)}
         counted = np.zeros((len(self.notes.rows), len(texts)))
         for box, text, rows in own:
-            counted[box, place[text]] = rows
+            counted[box, place[text]] += rows
         return counted, ordered
 
     def _subjects(self, boxes: NDArray[np.intp]) -> float:

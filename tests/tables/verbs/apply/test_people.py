@@ -6,12 +6,17 @@ import datetime as dt
 import json
 import stat
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from tests.tables.verbs.apply.visits import fitted, middle, read, roles, run
 
 from voile.core.errors import RequestError
 from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.choice import Choice
+from voile.tables.verbs.verify import verify
+from voile.tables.wing import choose
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"
@@ -136,3 +141,43 @@ def test_the_public_manifest_tells_nothing_of_the_source(release, kit, patients)
     assert release.private["source"]["sha256"] == open_source(patients).fingerprint()
     assert release.private["kit"] == kit.id
     assert not {"seed", "source", "counts", "story"} & set(release.public)
+
+
+HOUSEHOLDS = Roles.model_validate(
+    {
+        "subject": "who",
+        "columns": {"who": "identifier", "age": "quasi", "town": "quasi", "ill": "sensitive"},
+    }
+)
+
+
+def households(seed):
+    """Make visits of 400 people, one to three each, some of them in other towns."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(400), rng.integers(1, 4, 400))
+    home, towns = rng.integers(0, 6, 400)[who], np.array(list("abcdef"))
+    away = rng.random(len(who)) < 0.15
+    return pa.table(
+        {
+            "who": who,
+            "age": rng.integers(20, 60, 400)[who] + rng.integers(0, 2, len(who)),
+            "town": towns[np.where(away, rng.integers(0, 6, len(who)), home)],
+            "ill": np.array(["flu", "cold", "gout"])[rng.integers(0, 3, len(who))],
+        }
+    )
+
+
+@pytest.mark.parametrize("asked", [{}, {"entropy_l": 2.2}, {"t_closeness": 0.25}])
+def test_trees_count_people_of_several_rows_as_their_release_does(tmp_path, key_file, asked):
+    table = households(3)
+    kit = fitted(table, HOUSEHOLDS, family="tree", k=5, **asked)
+    for number in range(0, kit.facts["policies"], 6):
+        chosen = choose(kit, Choice(policy=number))
+        release = run(kit, table, tmp_path / f"{number}.csv", chosen=chosen, key_file=key_file)
+        groups = {}
+        for row in read(release.path).to_pylist():
+            groups.setdefault((row["age"], row["town"]), set()).add(row["who"])
+        assert min(map(len, groups.values())) >= 5
+        assert release.private["figures"]["k"] == min(map(len, groups.values()))
+        assert release.private["figures"]["subjects"] == 400
+        assert all(holds is not False for _, holds in verify(release))
