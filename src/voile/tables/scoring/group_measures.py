@@ -270,7 +270,7 @@ def estimated_matches() -> GroupMeasure:
         "Estimated matches",
         "matches",
         "sum over records of E[1 / F], F the people of a record's box, estimated from those of "
-        "its counted box",
+        "its counted box; of the source as it is, 1 / n",
         generalising="falls",
         source="Benedetti & Franconi, NTTS 1998",
         each=Weighing(1.0, np.inf),
