@@ -25,6 +25,7 @@ from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.trees.growing import grow_tree
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.expand import expand
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.report import sections
 from voile.tables.wing import apply, attack, choose, fit, verify
@@ -207,6 +208,21 @@ def test_what_cannot_be_parted_in_sets_is_refused(table, job, says):
     settings = {"job": {"order": "none", **job}}
     with pytest.raises(RequestError, match=says):
         PolicySpace.of(table, quasi=["age", "job"], settings=settings)
+
+
+def test_a_set_of_values_has_no_two_bounds():
+    with pytest.raises(RequestError, match="column job: its values have no order"):
+        applied(fitted(roles_of({"order": "none"})), workers(), bounds=True)
+
+
+def test_what_is_expanded_of_a_set_is_each_of_its_values():
+    release = applied(fitted(roles_of({"order": "none"})), workers())
+    shown = release.rows().read()["job"].to_pylist()
+    whole = expand(release, ("job",), weight="weight", row="row").to_pylist()
+    for row in whole:
+        values = shown[row["row"]].split("|")
+        assert (row["job"] or "missing") in values
+    assert sum(row["weight"] for row in whole) == pytest.approx(len(shown))
 
 
 def test_an_adversary_links_people_to_sets_as_to_intervals():

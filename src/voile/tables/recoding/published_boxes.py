@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.tables.domains.domain import Domain
 from voile.tables.policies.family import cuts_of
 from voile.tables.policies.policy import Interval
@@ -64,6 +65,7 @@ class PublishedBoxes(Brief):
             names, number = _named(domain, own, *sets_in(policy.pruned, nodes, place))
             columns.append(CodedColumn.of(domain, names, bounds=bounds))
             if bounds:
+                _refuse_sets(domain)
                 check_bounds(columns[-1])
             numbers.append(number)
         boxes = tuple(tuple(map(int, box)) for box in np.column_stack(numbers))
@@ -114,6 +116,15 @@ def _named(
         names.setdefault(name.label, name)
         entry[name.number] = list(names).index(name.label)
     return list(names.values()), entry[number]
+
+
+def _refuse_sets(domain: Domain) -> None:
+    if domain.free:
+        raise RequestError(
+            "its values have no order, so that a set of them has no two bounds",
+            where=f"column {domain.column}",
+            instead="leave --bounds out, or give the column an order",
+        )
 
 
 def _names(
