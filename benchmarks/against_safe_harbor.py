@@ -35,7 +35,7 @@ ALTERNATIVES = 500
 SECONDS = 60
 FRONTIERS, INTERVALS = "frontier_beside_safe_harbor", "policies_that_beat_safe_harbor"
 STEPS = 300  # of a staircase along either axis, that a picture shows
-DIAMOND = "M0-8L8 0L0 8L-8 0Z"
+SQUARE = "M-6-6H6V6H-6Z"  # as in the report
 COLUMNS = (
     "method",
     "evaluations",
@@ -138,7 +138,7 @@ def plot(pair: Pair, frontiers: list[Frontier], across: Axis, up: Axis, *, near:
             dots += [_dot(x, y, i) for x, y in spots]
     ((x, y),) = place(np.array([pair.risk]), np.array([pair.loss]))
     label = tag("text", "Safe Harbor", x=12, y=-8, class_="named")
-    shape = tag("path", d=DIAMOND, class_="mark")
+    shape = tag("path", d=SQUARE, class_="mark mark-1")
     mark = tag("svg", shape, label, x=percent(x), y=percent(y), overflow="visible")
     return axes.draw(across, up, shares=True) + svg.stretched(*lines) + Markup("").join(dots) + mark
 

@@ -26,6 +26,9 @@ text { font: 13px Helvetica, Arial, sans-serif; fill: #1c2429 }
 .dot { fill-opacity: .8 } .dot-0 { fill: #14586b } .dot-1 { fill: #a33c0b }
 .dot-2 { fill: #5b3a8c } .dot-3 { fill: #2d6a2f }
 .mark { fill: #1c2429; stroke: #fcfbf8; stroke-width: 1.5 } .named { font-weight: bold }
+.mark-0 { fill: #a33c0b } .mark-1 { fill: #5b3a8c } .stop { fill: #14586b }
+.under { fill: #14586b; fill-opacity: .08 }
+.stairs { fill: none; stroke: #14586b; stroke-width: 2; vector-effect: non-scaling-stroke }
 .even { fill: #e3edef } .odd { fill: #98bcc5 } .strip text { font-size: 11px }
 """
 

@@ -31,7 +31,7 @@ for constraints in (Constraints(), Constraints(k=3, l_diversity=2, suppress=0.3)
         if method != "exhaustive":
             found = search(space, method=method, evaluations=20_000, random_state=0)
     space.evaluator.figures(found.frontier.policies)
-    bound(space, found.frontier, seconds=8)
+    bound(space, found.frontier, seconds=3)
 """
 
 
