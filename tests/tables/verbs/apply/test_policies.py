@@ -55,6 +55,11 @@ def test_a_policy_that_nobody_edited_is_not_said_to_be(kit, patients, key_file, 
         assert one.private["chosen"]["number"] == middle(kit).number
 
 
+def test_nothing_is_said_of_marginals_where_a_policy_has_none(release):
+    assert "marginals" not in release.public
+    assert "marginals" not in release.private
+
+
 def test_a_policy_edited_into_none_of_the_kit_has_no_number(kit, patients, key_file, tmp_path):
     chosen, every = middle(kit), range(kit.facts["policies"])
     of_the_kit = [choose(kit, Choice(policy=number)).policy for number in every]
