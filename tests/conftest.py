@@ -31,6 +31,7 @@ WHOLE = (
     "tables/verbs/test_attack.py",
     "tables/verbs/test_diversity.py",
     "tables/verbs/test_expand.py",
+    "tables/verbs/test_marginals.py",
     "tables/verbs/test_messy_table.py",
 )
 """Where tests run whole commands, servers or wings, rather than a part; but for these:"""
