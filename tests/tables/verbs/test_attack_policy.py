@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +14,10 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import Parser
+from voile.tables.recoding.codebook import CodedColumn
+from voile.tables.verbs.attack_places import places
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.wing import apply, attack, choose, fit, sections, verify
 
@@ -147,9 +153,30 @@ def test_where_only_k_stands_in_the_way_nothing_is_inferred_from_missing_cuts(tm
 
 
 def test_suppression_and_people_of_several_rows_leave_missing_cuts_unread(tmp_path):
-    table = clinic()
-    release = released(table, tmp_path / "a.csv", k=3, l_diversity=2, family="global", suppress=0.2)
-    assert "minimality" not in attacked(release, table)
+    table, asked = clinic(), {"k": 3, "l_diversity": 2}
+    suppressing = released(table, tmp_path / "a.csv", family="global", suppress=0.2, **asked)
+    assert "minimality" not in attacked(suppressing, table)
+    twice = table.set_column(0, "who", pa.array([str(i // 2) for i in range(len(table))]))
+    release = released(twice, tmp_path / "b.csv", **asked)
+    assert "minimality" in attacked(release, twice)
+    assert "minimality" not in attacked(release, twice, person="who")
+
+
+def coded(values, **parser):
+    """Return a column of a codebook whose values are read as those of a domain are."""
+    domain = Domain("column", tuple(values), Parser(**parser))
+    return CodedColumn.of(domain, (), bounds=False)
+
+
+def test_places_follow_the_order_in_which_a_column_is_cut():
+    numbers = coded((2, 10), kind="integer")
+    both = [pa.chunked_array([["10", "2", None]]), pa.chunked_array([["7"]])]
+    assert [one.tolist() for one in places(numbers, both)] == [[2, 0, 3], [1]]
+    names = coded(("a", "b"), kind="text")
+    seen = [pa.chunked_array([["b", "b", "a", None]]), pa.chunked_array([["c", "a"]])]
+    assert [one.tolist() for one in places(names, seen)] == [[0, 0, 1, 3], [2, 1]]
+    many = [pa.chunked_array([[f"{i}.5" for i in range(300)]])]
+    assert places(coded((Decimal(1), Decimal(2)), kind="decimal"), many) is None
 
 
 def test_every_finding_of_the_policy_has_a_section_in_both_reports(files, tmp_path):
