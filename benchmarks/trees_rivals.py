@@ -1,0 +1,276 @@
+"""Trees against anonypy and ANJANA on Adult, k = 5, in one run.
+
+Both are installed from `requirements/rivals.txt` into an environment of their own, whose Python
+`VOILE_RIVALS` names.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from benchmarks.data import folder
+from benchmarks.tables import save
+from benchmarks.trees_adult import (
+    FLOOR,
+    NUMBERS,
+    QUASI,
+    QUERIES,
+    Boxes,
+    adult,
+    adult_table,
+    counts_of,
+    least_loss,
+    mondrian,
+    shown,
+)
+from numpy.typing import NDArray
+
+from voile.tables.scoring.losses import Grouping, losses
+
+EIGHT = (
+    *("age", "sex", "race", "marital-status"),
+    *("education", "native-country", "workclass", "occupation"),
+)
+K, LIMIT, AT_ONCE = 5, 120, 8
+Codes = NDArray[np.int32]
+Bits = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Release:
+    """Rows made alike: the group of each, -1 suppressed, and by column (groups, values) shown."""
+
+    group: NDArray[np.intp]
+    values: tuple[Bits, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """Some columns of Adult as positions, and how each may be generalised step by step."""
+
+    columns: tuple[str, ...]
+    codes: Codes
+    sizes: tuple[int, ...]
+    levels: tuple[NDArray[np.int64], ...]
+    income: Bits
+
+    @property
+    def train(self) -> NDArray[np.intp]:
+        """The rows to learn from: the first split of `trees_adult`."""
+        order = np.random.default_rng(0).permutation(len(self.codes))
+        return order[: round(0.7 * len(order))]
+
+
+class OutOfTimeError(Exception):
+    """A program was stopped."""
+
+
+def main() -> None:
+    """Compare each way to make rows alike, on 8 and on 13 quasi-identifiers."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        asked = []
+        for table in map(table_of, (EIGHT, QUASI)):
+            least_loss(table.codes, table.sizes)  # compiled, not timed
+            for name, maker in makers(table).items():
+                made = [pool.submit(maker, own) for own in (table.codes, table.codes[table.train])]
+                asked.append((table, name, made))
+        rows = [
+            (str(len(table.sizes)), *of_release(name, table, *made)) for table, name, made in asked
+        ]
+    save(
+        "trees_rivals",
+        f"Adult, 32,561 rows, k = {K}. Lower is better, but for AUC.",
+        (
+            *("quasi-identifiers", "release", "CPU seconds", "groups", "suppressed"),
+            *("distribution", "resolution", "NCP", "query error", "AUC, one split"),
+        ),
+        rows,
+        NOTES,
+    )
+
+
+NOTES = f"""Suppressed rows count as wholly lost, and as none in a COUNT. ANJANA may suppress 5% of
+rows; its hierarchies are ARX's of Adult where there is one, and intervals of 2, 4, 8, ... values of
+other numbers. anonypy shows the set of names that a group has, and the least and largest number:
+those of persons. AUC is that of the first of the ten splits above, a set being its first, middle
+and last value. A program is stopped after {LIMIT} CPU seconds. ARX was not run: an earlier run with
+8 quasi-identifiers and 30,162 rows lost .363 by eq. 4 with 5% suppressed, .859 with none."""
+
+
+def makers(table: Table) -> dict[str, Callable[[Codes], Release]]:
+    """Return how each makes releases of rows, by name."""
+
+    def ours(own: Codes) -> Release:
+        return timed(table, lambda: shown(least_loss(own, table.sizes), own))
+
+    def spans(own: Codes) -> Release:
+        return timed(table, lambda: mondrian(own, table.sizes, K)[1])
+
+    def other(program: str) -> Callable[[Codes], Release]:
+        return lambda own: run_rival(program, own, table)
+
+    return {
+        "trees, least loss": ours,
+        "Mondrian, least and largest values": spans,
+        "anonypy": other("anonypy"),
+        "ANJANA": other("anjana"),
+    }
+
+
+def timed(table: Table, make: Callable[[], Boxes]) -> Release:
+    """Make boxes, and time it."""
+    began = time.process_time()
+    boxes = make()
+    took = time.process_time() - began
+    pairs, group = np.unique(np.hstack([boxes.low, boxes.high]), axis=0, return_inverse=True)
+    low, high = np.hsplit(pairs, 2)
+    values = tuple(
+        (np.arange(size) >= a[:, None]) & (np.arange(size) <= b[:, None])
+        for size, a, b in zip(table.sizes, low.T, high.T, strict=True)
+    )
+    return Release(group.ravel(), values, took)
+
+
+def run_rival(program: str, own: Codes, table: Table) -> Release:
+    """Run another program in its own Python.
+
+    Raises
+    ------
+    OutOfTimeError : it was stopped.
+    """
+    python = os.environ.get("VOILE_RIVALS", str(Path(sys.prefix) / "rivals" / "bin" / "python"))
+    worker = Path(__file__).with_name("trees_rivals_worker.py")
+    with tempfile.TemporaryDirectory() as place:
+        source, out = Path(place, "rows.npz"), Path(place, "out.npz")
+        numbers = [name in NUMBERS for name in table.columns]
+        levels = {f"level_{j}": level for j, level in enumerate(table.levels)}
+        np.savez(source, codes=own, numbers=numbers, k=K, **levels)
+        command = [python, worker, program, source, out, str(LIMIT)]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, env={}, check=False)
+        if done.returncode == -signal.SIGXCPU:
+            raise OutOfTimeError
+        done.check_returncode()
+        found = np.load(out)
+        values = tuple(found[f"values_{j}"] for j in range(len(table.sizes)))
+        return Release(found["group"], values, float(found["took"]))
+
+
+def of_release(
+    name: str, table: Table, whole: Future[Release], part: Future[Release]
+) -> tuple[str, ...]:
+    """Return the figures of one way to make rows alike, all of them and those to learn from."""
+    try:
+        release, learnt = whole.result(), part.result()
+    except OutOfTimeError:
+        return (name, f"more than {LIMIT}", *[""] * 7)
+    lost = losses_of(release, table)
+    figures = (*lost.values(), query_error(release, table), auc(learnt, table))
+    return (
+        name,
+        f"{release.seconds:.1f}",
+        f"{len(release.values[0]):,}",
+        f"{(release.group < 0).mean():.1%}",
+        *(f"{one:.3f}" for one in figures),
+    )
+
+
+def losses_of(release: Release, table: Table) -> dict[str, float]:
+    """Return the three losses: no way here puts equal rows into several groups."""
+    group = np.where(release.group < 0, len(release.values[0]), release.group)
+    own = np.unique(np.column_stack([table.codes, group]), axis=0)
+    counts = counts_of(table.codes, table.sizes)
+    if not np.array_equal(own[:, :-1], counts.codes):
+        raise ValueError("equal rows are in several groups")
+    values = tuple(np.vstack([shown, np.ones(shown.shape[1], bool)]) for shown in release.values)
+    every = np.tile(np.arange(len(values[0]))[:, None], len(table.sizes))
+    return losses(counts, Grouping(own[:, -1], every, values, every[:, 0] < len(every) - 1))
+
+
+def query_error(release: Release, table: Table, *, seed: int = 0) -> float:
+    """Return the median relative error of the COUNTs that `trees_adult` asks."""
+    rng, errors = np.random.default_rng(seed), []
+    codes, sizes, kept = table.codes, table.sizes, release.group >= 0
+    for _ in range(QUERIES):
+        columns = rng.choice(len(sizes), rng.integers(1, 4), replace=False)
+        record = codes[rng.integers(len(codes))]
+        true, share = np.ones(len(codes), dtype=bool), kept.astype(float)
+        for j in columns:
+            width = max(1, round(rng.uniform(0.05, 0.3) * sizes[j]))
+            a = int(np.clip(record[j] - rng.integers(width), 0, sizes[j] - width))
+            true &= (codes[:, j] >= a) & (codes[:, j] <= a + width - 1)
+            values = release.values[j]
+            share *= (values[:, a : a + width].sum(axis=1) / values.sum(axis=1))[release.group]
+        n = true.sum()
+        errors.append(abs(share.sum() - n) / max(n, FLOOR * len(codes)))
+    return float(np.median(errors))
+
+
+def auc(release: Release, table: Table) -> float:
+    """Return the AUC on untouched rows of a boosting trained on the released rows of 70%."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.metrics import roc_auc_score
+
+    kept, test = release.group >= 0, np.setdiff1d(np.arange(len(table.codes)), table.train)
+    model = HistGradientBoostingClassifier(max_iter=80, learning_rate=0.1, random_state=0)
+    model.fit(features(release)[release.group[kept]], table.income[table.train][kept])
+    of = np.column_stack([table.codes[test]] * 3)
+    return float(roc_auc_score(table.income[test], model.predict_proba(of)[:, 1]))
+
+
+def features(release: Release) -> NDArray[np.float64]:
+    """Return the first, the middle and the last value of each column, by group."""
+    first = [values.argmax(axis=1) for values in release.values]
+    last = [values.shape[1] - 1 - values[:, ::-1].argmax(axis=1) for values in release.values]
+    middle = [(a + b) / 2 for a, b in zip(first, last, strict=True)]
+    return np.column_stack([*first, *middle, *last])
+
+
+def table_of(columns: Sequence[str]) -> Table:
+    """Return these columns of Adult."""
+    codes, sizes, income = adult()
+    at = [QUASI.index(name) for name in columns]
+    rows = adult_table()
+    firsts = [np.unique(codes[:, j], return_index=True)[1] for j in at]
+    values = [
+        rows[name].take(first).to_pylist() for name, first in zip(columns, firsts, strict=True)
+    ]
+    return Table(
+        tuple(columns),
+        np.ascontiguousarray(codes[:, at]),
+        tuple(sizes[j] for j in at),
+        tuple(map(levels_of, columns, values)),
+        income,
+    )
+
+
+def levels_of(name: str, values: Sequence[str]) -> NDArray[np.int64]:
+    """Return (levels, values) the group that holds each value: each alone at first, at last one."""
+    size = len(values)
+    ours = folder("arx-adult") / f"adult_hierarchy_{name}.csv"
+    if ours.exists():
+        with ours.open(encoding="utf-8") as file:
+            rows = {row[0]: row for row in csv.reader(file, delimiter=";")}
+        height = len(next(iter(rows.values())))
+        labels = [rows.get(value, [value] * (height - 1) + ["*"]) for value in values]
+        steps = [np.unique(column, return_inverse=True)[1] for column in zip(*labels, strict=True)]
+    elif name in NUMBERS:
+        steps = [np.arange(size) >> step for step in range(size.bit_length() + 1)]
+    else:
+        steps = [np.arange(size), np.zeros(size)]
+    return np.array(steps, dtype=np.int64)
+
+
+if __name__ == "__main__":
+    main()
