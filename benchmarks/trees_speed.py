@@ -15,7 +15,7 @@ from voile.tables.trees.forest import growths
 from voile.tables.trees.ground import Ground, Growth
 from voile.tables.trees.growing import grow_tree
 
-K, REPEATS = 5, 5
+K, REPEATS = 5, 3
 GROWTH = Growth(0.0, 0.7, 0.7)
 COLUMNS = ("rows x columns", "CPU seconds, grow and prune", "MB added", "boxes")
 
@@ -31,7 +31,7 @@ def main() -> None:
     rows.append(("Tennessee, 259,473 combinations x 4", *timed(ground, growths(0.5)[0])))
     save(
         "trees_speed",
-        "One tree, one core, the median of five. Rows of millions are made up: correlated columns\n"
+        "One tree, one core, the median of three. Rows of millions are made up: correlated columns\n"
         "of 2 to 100 values. Memory is that beside the counts that the tree is grown on.",
         COLUMNS,
         rows,
