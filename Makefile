@@ -45,12 +45,18 @@ wheel: $(READY)
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
 	cd dist && venv/bin/voile demo --out demo --quiet && venv/bin/voile verify demo/release.csv --quiet
 
-bench: $(READY) $(VENV)/.bench
+bench: $(READY) $(VENV)/.bench $(VENV)/rivals
 	$(BIN)/python -m benchmarks
 
 $(VENV)/.bench: requirements/bench.txt $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $(VENV)/.bench
+
+# Programs to compare with that ask for other versions of NumPy than voile's.
+$(VENV)/rivals: requirements/rivals.txt $(READY)
+	$(PYTHON) -m venv --clear $(VENV)/rivals
+	$(VENV)/rivals/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/rivals.txt
+	@touch $(VENV)/rivals
 
 format: $(READY)
 	$(BIN)/ruff format
@@ -74,6 +80,8 @@ lock:
 		--no-emit-index-url --no-emit-find-links --extra experiments --extra office --extra postgres --extra send --extra spacy --extra statistics --group dev -o requirements/dev.txt pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt --group bench -o requirements/bench.txt
+	printf 'anjana==1.2.3\nanonypy==0.2.1\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links -o requirements/rivals.txt -
 
 clean:
 	rm -rf $(VENV) $(DEMO)

@@ -64,7 +64,7 @@ def anjana(codes, numbers, levels, k):
     return placed, shown, took
 
 
-def main():
+def work():
     program, source, out, seconds = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
     rows = np.load(source)
@@ -75,4 +75,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    work()

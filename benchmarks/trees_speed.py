@@ -31,8 +31,8 @@ def main() -> None:
     rows.append(("Tennessee, 259,473 combinations x 4", *timed(ground, growths(0.5)[0])))
     save(
         "trees_speed",
-        "One tree, one core, the median of three. Rows of millions are made up: correlated columns\n"
-        "of 2 to 100 values. Memory is that beside the counts that the tree is grown on.",
+        "One tree, one core, the median of three. Rows of millions are made up: correlated\n"
+        "columns of 2 to 100 values. Memory is that beside the counts that the tree is grown on.",
         COLUMNS,
         rows,
     )

@@ -36,7 +36,7 @@ def inner(kernel: Kernel) -> Kernel:
 
 
 def bare(kernel: Kernel) -> Kernel:
-    """As `inner`, for a kernel that makes no array, slices of one aside.
+    """As `inner`, for a kernel that makes no array, slices aside, and returns none.
 
     It leaves references to arrays uncounted: to count them takes longer than a small step itself.
     """
