@@ -154,7 +154,7 @@ def test_what_she_thinks_beforehand_is_weighed_and_counts_for_nothing_found(atta
     assert 0.7 < thinking[name].baseline.value < 0.9
     assert plain[name].baseline.value < 0.72
     assert thinking[name].control.value > 0.6
-    found = "Bayes' rule with the map's model: found, yes"
+    found = "Bayes' rule with the map's model: found, class yes"
     assert thinking[found].rate == thinking[found].baseline
     assert round(notes[0].values["entropy"], 3) == 0.722  # H(C | S), not H(C)
     assert "beforehand" in notes[1].text
