@@ -13,7 +13,7 @@ from tests.tables.recoding.test_boxes import DOMAINS, people, policy_of, publish
 from voile.tables.domains.domain import to_ordinal
 from voile.tables.domains.parser import Parser
 from voile.tables.recoding.codebook import CodedColumn, Entry
-from voile.tables.recoding.marginals import Counted, Marginal
+from voile.tables.recoding.marginals import Counted, Marginal, least_implied
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.recoding.spread import Spread
 
@@ -60,6 +60,19 @@ def test_a_value_is_in_the_piece_of_its_interval_and_its_run(seed):
         for of in range(len(column.entries)):
             parts = made[interval == of].sum(axis=0)
             assert (parts == a[of]).all()  # each value in one of its pieces
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(20, 300), st.integers(2, 12))
+def test_by_what_names_say_of_boxes_and_runs_no_small_count_is_implied(seed, rows, least):
+    codes = people(seed, rows)
+    shown = published(codes, least)
+    of = shown.codes_of(codes)
+    for marginal in shown.marginals:
+        column = shown.codebook.column(marginal.column)
+        place = shown.codebook.columns.index(column)
+        held = np.bincount(of[:, place], minlength=len(column.entries))
+        assert least_implied(column, marginal, held) >= least
 
 
 @settings(max_examples=40, deadline=None)
