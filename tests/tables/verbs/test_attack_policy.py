@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from voile.core.errors import RequestError
 from voile.core.evidence import difference
 from voile.core.progress import silent
 from voile.data import open_source
@@ -45,11 +46,15 @@ def counted(table):
     return people.group_by(QUASI).aggregate([("people", "sum")]).rename_columns([*QUASI, "people"])
 
 
-def released(table, out, **options):
+def fitted(table, **options):
     asked = {"family": "tree", **options}
     if asked["family"] == "global":
         asked["method"] = "steepest"
-    kit = fit(open_source(table), ROLES, FitOptions.model_validate(asked), seed=1, progress=silent)
+    return fit(open_source(table), ROLES, FitOptions.model_validate(asked), seed=1, progress=silent)
+
+
+def released(table, out, **options):
+    kit = fitted(table, **options)
     chosen = choose(kit, Choice(least_loss=True))
     return apply(kit, chosen, open_source(table), out, ApplyOptions(), force=True, progress=silent)
 
@@ -108,6 +113,19 @@ def test_a_report_says_on_its_first_page_what_empty_boxes_cost(files, tmp_path):
     unknown = released(patients, tmp_path / "unknown.csv", k=2, empty_boxes=True)
     assert "how many is not known" in _summary(unknown, "public")
     assert "Boxes without" not in _summary(released(patients, tmp_path / "no.csv", k=2), "public")
+
+
+def test_a_report_on_a_fit_says_that_boxes_may_be_empty(files):
+    _, patients = files
+    for empty in (True, False):
+        said = _summary(fitted(patients, k=2, empty_boxes=empty), "public")
+        assert ("Trees may leave boxes without a record" in said) == empty
+
+
+def test_global_policies_have_no_boxes_to_leave_empty(files):
+    _, patients = files
+    with pytest.raises(RequestError, match="leave --empty-boxes out"):
+        fitted(patients, family="global", empty_boxes=True)
 
 
 def _summary(release, audience):

@@ -201,6 +201,12 @@ def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
         f"{CALLED.get(name, name)} is not among these policies ({why})."
         for name, why in data["absent"].items()
     ]
+    if data.get("may_be_empty"):
+        said.append(
+            "Trees may leave boxes without a record. Their loss does not count that a release then "
+            "proves who is not in it, and that new people may fall into boxes for which nothing "
+            "was certified; the report on a release says how many."
+        )
     return Section("summary", "In short", (Prose(tuple(said)),), first=True)
 
 

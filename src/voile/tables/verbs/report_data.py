@@ -61,6 +61,7 @@ def report_data(
         "assumptions": list(space.population.assumptions),
         "search": {**content.found, "bound": _proved(content.bound)},
         "hold_out": content.hold_out.share,
+        "may_be_empty": space.constraints.empty_boxes,
         "uniques_source": _uniques(source, bottom, content.fraction),
         "analysis": analysis_data(content.analysis, frontier.risk, chosen_number(content, policy)),
     }
