@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from voile.release.kit import Kit
 from voile.report.sections import Grid, Prose
 from voile.tables.policies.policy import Policy
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.fit import FewFoundWarning
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.report_data import report_data
@@ -245,3 +247,21 @@ def test_settings_that_a_column_kept_from_its_former_role_are_named_together():
     roles = Roles.model_validate({"columns": {**ROLES_OF, **kept}})
     with pytest.raises(RequestError, match=r"role quasi: size \(bins\), town \(order\); take"):
         fitted(people(), roles)
+
+
+def test_the_steepest_chain_says_where_it_finds_little():
+    with pytest.warns(FewFoundWarning, match="take --method quick"):
+        steep = fitted(people(), method="steepest", k=8)
+    least = {"steepest": Content.of(steep).frontier.loss.min()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FewFoundWarning)
+        for name, options in {
+            "quick": {},
+            "both": {"family": "both"},
+            "both, steepest": {"family": "both", "method": "steepest"},
+            "suppressing": {"method": "steepest", "suppress": 0.1},
+        }.items():
+            least[name] = Content.of(fitted(people(), k=8, **options)).frontier.loss.min()
+        fitted(people(), method="steepest")
+    assert least["quick"] < least["steepest"] - 0.05
+    assert least["both"] <= least["both, steepest"] < least["steepest"] - 0.05
