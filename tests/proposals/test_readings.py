@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from voile.data import open_source
 from voile.data.roles import Roles
@@ -50,6 +51,13 @@ def test_an_id_of_one_row_each_is_the_subject_where_it_is_the_only_one():
     assert "repeats" not in found.to_toml()
     two = pa.table({**one, "visit_id": np.arange(N)})
     assert examine_readings(open_source(two)).subject is None
+
+
+@pytest.mark.parametrize("readings", [1, 4])
+def test_a_column_of_texts_called_as_people_is_the_subject(readings):
+    one = {"patient": [f"p{i // readings}" for i in range(N)], **TABLE}
+    del one["patient_id"]
+    assert examine_readings(open_source(pa.table(one))).subject == "patient"
 
 
 def test_whole_numbers_of_one_row_each_are_an_id_whatever_they_are_called():

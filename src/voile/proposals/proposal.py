@@ -60,12 +60,17 @@ def find_subject(seen: Iterable[Seen]) -> str | None:
     candidates = [
         (mentions(column.name, "people"), column.distinct, column.name)
         for column in seen
-        if mentions(column.name, "number")
+        if names_a_subject(column)
         and column.kind in ("text", "whole")
         and 1 < column.distinct < column.present
         and (mentions(column.name, "people") or column.distinct >= FEW * column.present)
     ]
     return max(candidates)[2] if candidates else None
+
+
+def names_a_subject(seen: Seen) -> bool:
+    """Whether a column's name is that of an id: patient_id, or patient where it holds text."""
+    return mentions(seen.name, "number") or (seen.kind == "text" and ends_in(seen.name, "people"))
 
 
 def identifying(seen: Seen) -> str | None:

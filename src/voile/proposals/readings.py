@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from voile.proposals.column_words import find_words, mentions
-from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
+from voile.proposals.column_words import find_words
+from voile.proposals.proposal import (
+    ColumnProposal,
+    Proposal,
+    find_subject,
+    identifying,
+    names_a_subject,
+)
 from voile.proposals.seen import ID_WIDTH, Seen, first_rows, look
 
 if TYPE_CHECKING:
@@ -68,7 +74,7 @@ def _only_id(seen: Mapping[str, Seen]) -> str | None:
     ids = [
         name
         for name, one in seen.items()
-        if one.nearly_unique and (mentions(name, "number") or one.numbers_people)
+        if one.nearly_unique and (names_a_subject(one) or one.numbers_people)
     ]
     return ids[0] if len(ids) == 1 else None
 
