@@ -17,7 +17,7 @@ from voile.data.roles import Roles
 PEOPLE = 240
 AGES, SEXES, ZIPS = tuple(range(20, 40)), ("F", "M"), ("00501", "37201", "37202", "38101")
 LIMIT = "max_relative_risk"
-OWN_ROLES = {"quasi"}
+OWN_ROLES = {"quasi", "weight"}
 NAMED_BY: tuple[str, ...] = ("domains", "trees")
 
 

@@ -29,7 +29,7 @@ Role = Literal[
 ]
 
 
-OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private")
+OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private", "weight")
 """Roles that one kind of data has, and others have not."""
 AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
 """Roles of columns that tables, itemsets and signals release as they are."""

@@ -63,6 +63,7 @@ BAD = {
     "no reading": ({}, {"weight": "drop", "pulse": "drop"}, "no column has the role reading"),
     "no class": ({}, {"ill": "drop"}, "no columns have the role private"),
     "a quasi-identifier": ({}, {"ward": "quasi"}, "column ward has the role quasi"),
+    "a sampling weight": ({}, {"when": "weight"}, "column when has the role weight"),
 }
 
 

@@ -22,7 +22,7 @@ from voile.signals.readings.forms import CellValues, ReadingColumn
 from voile.signals.readings.merging import PrivateSettings
 from voile.signals.readings.moments import order_rows, rank_moments
 
-UNTREATED = ("quasi", "items")
+UNTREATED = ("quasi", "items", "weight")
 FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for each, no class
 
 

@@ -56,7 +56,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     InfeasibleError : the policy breaks the kit's constraints.
     """
     content = Content.of(kit)
-    content.roles.check(source.columns, "quasi")
+    content.roles.check(source.columns, "quasi", "weight")
     policy = content.family.read(chosen.policy)
     chosen = _scored(chosen, content, policy)
     secret = options.secret(find_pseudonym_column(content.roles))

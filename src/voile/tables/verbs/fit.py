@@ -59,7 +59,7 @@ def fit(
 
     Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
     """
-    roles.check(source.columns, "quasi")
+    roles.check(source.columns, "quasi", "weight")
     _check_kept(roles)
     drawn = streams(seed, "hold-out", "search", "analysis")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
