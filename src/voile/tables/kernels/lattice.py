@@ -400,7 +400,7 @@ def move_people(at: Lattice, shift: int, cells: Ints) -> None:
         at.state[1] -= 1
 
 
-@bare
+@inner
 def merge(at: Lattice, d: int, cut: int) -> int:
     """Merge the intervals of attribute `d` on both sides of `cut`; return the merged name.
 
