@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import voile.tables as vt
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
@@ -265,3 +266,17 @@ def test_the_steepest_chain_says_where_it_finds_little():
         fitted(people(), method="steepest")
     assert least["quick"] < least["steepest"] - 0.05
     assert least["both"] <= least["both, steepest"] < least["steepest"] - 0.05
+
+
+def test_as_many_columns_as_people_have_are_fitted_by_trees_and_said_not_to_be_searched():
+    rng = np.random.default_rng(0)
+    like = rng.integers(0, 10, 300)
+    names = [f"c{i}" for i in range(30)]
+    rows = pa.table({name: (like + rng.integers(0, 3, 300)) % 10 for name in names})
+    kit = vt.fit(rows, roles=dict.fromkeys(names, "quasi"), k=5, seed=1)
+    assert "too many for global policies" in kit.facts["absent"]["global policies"]
+    release = kit.apply(kit.choose(least_loss=True), rows)
+    assert len(release.frame) == 300
+    assert release.private["figures"]["k"] >= 5
+    with pytest.raises(RequestError, match=r"too many for global policies; take family tree"):
+        vt.fit(rows, roles=dict.fromkeys(names, "quasi"), k=5, seed=1, family="global")

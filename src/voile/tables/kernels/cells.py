@@ -128,6 +128,17 @@ class Details:
 NO_DETAILS = Details(NO_INTS, NO_INTS, NO_INTS, np.zeros(0), np.zeros(0))
 
 
+def refuse_wide(counts: Counts) -> None:
+    """Refuse domains too large to number their combinations, as searches of the lattice do."""
+    combinations = math.prod(counts.sizes)
+    if combinations >= MOST_COMBINATIONS:
+        raise RequestError(
+            f"the quasi-identifiers have {combinations:.2g} combinations of values, too many for "
+            "global policies",
+            instead="take --family tree, or coarser domains, for less than 4.6e18",
+        )
+
+
 @dataclass(frozen=True)
 class LatticeCells:
     """Hold the cells that have subjects or people.
@@ -157,14 +168,7 @@ class LatticeCells:
     @classmethod
     def of(cls, counts: Counts) -> LatticeCells:
         """Read the counts; a combination that nobody has is left out."""
-        combinations = 1
-        for size in counts.sizes:
-            combinations *= size
-        if combinations >= MOST_COMBINATIONS:
-            raise RequestError(
-                f"the quasi-identifiers have {combinations:.2g} combinations of values",
-                instead="use fewer of them or coarser domains, for less than 4.6e18",
-            )
+        refuse_wide(counts)
         sampled = np.flatnonzero(counts.sample > 0)
         others = np.flatnonzero((counts.sample <= 0) & (counts.population > 0))
         order = np.concatenate([sampled, others])

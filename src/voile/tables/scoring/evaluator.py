@@ -85,12 +85,11 @@ class Evaluator:
         self.loss = information() if loss is None else loss
         self.importance = importance
         self._columns = columns
-        self.cells = LatticeCells.of(counts)
-        self.n_bits = self.cells.n_bits
+        self.n_bits = sum(counts.sizes) - len(counts.sizes)
         self.subjects = counts.subjects
         self.required = _cuts(self.constraints.required, self.n_bits, "required")
         self.forbidden = _cuts(self.constraints.forbidden, self.n_bits, "forbidden")
-        if not len(self.cells.n):
+        if not counts.sample.any():
             raise RequestError("there are no subjects to score policies on")
         if self.constraints.diverse and not counts.sensitive.shape[1]:
             raise RequestError("l-diversity and t-closeness need a sensitive column")
@@ -146,6 +145,11 @@ class Evaluator:
         )
 
     @cached_property
+    def cells(self) -> LatticeCells:
+        """The cells of the lattice that hold people; trees need none, however many columns."""
+        return LatticeCells.of(self.counts)
+
+    @cached_property
     def scorer(self) -> Scorer:
         """What scores the lattice that searches may use: without the forbidden cuts."""
         return self._scorer_by(self.rules, ~self.forbidden) if self.forbidden.any() else self._whole
@@ -164,7 +168,7 @@ class Evaluator:
     @cached_property
     def matches(self) -> float:
         """Sum of 1 / g over subjects when nothing is generalised: their expected matches."""
-        return self._ends[0] if self.risk == matches() else _total(matches(), self._source)
+        return _total(matches(), self._source)
 
     def figures(self, policies: Policies) -> PolicyFigures:
         """Return what each policy leaves and loses, whatever risk and loss were searched for."""

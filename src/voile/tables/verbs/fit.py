@@ -20,6 +20,7 @@ from voile.report.wording import listed
 from voile.tables.bounds.bound import Bound, bound, refuse_unbounded
 from voile.tables.domains.settings import PATHS, KeptSettings, QuasiSettings
 from voile.tables.domains.zip_areas import is_zip
+from voile.tables.kernels.cells import refuse_wide
 from voile.tables.paper.bisect import Bisect
 from voile.tables.paper.chains import RandomChain
 from voile.tables.paper.sublattice import SublatticeSearch
@@ -39,7 +40,7 @@ from voile.tables.verbs.reach import refuse_unreachable
 from voile.tables.verbs.search import Method, SearchResult, search
 
 SAFE_HARBOR = "safe-harbor"
-TREES = "trees"
+TREES, GLOBAL = "trees", "global policies"
 FEW_FOUND = (
     "where every group must meet constraints and nobody is suppressed, the steepest chain finds "
     "few policies, far from the best (Adult, 8 columns, k = 5: .90 lost at least, .42 by quick); "
@@ -79,7 +80,8 @@ def fit(
     if options.lower_bound_seconds is not None:
         refuse_unbounded(space.evaluator)
     forest = _forest(space, options, absent, progress)
-    found = None if options.family == "tree" else _search(space, options, marks, drawn[1], progress)
+    searched = _is_searched(space, options, absent)
+    found = _search(space, options, marks, drawn[1], progress) if searched else None
     proved = None if found is None else _prove(space, found, options, progress)
     frontier, family, figures = joined(space, _best(found, proved), forest)
     analysis = analyse_fit(
@@ -122,6 +124,20 @@ def _forest(
             raise
         absent[TREES] = str(error)
         return None
+
+
+def _is_searched(space: PolicySpace, options: FitOptions, absent: dict[str, str]) -> bool:
+    """Whether global policies are looked for; beside trees, say why where there are too many."""
+    if options.family == "tree":
+        return False
+    try:
+        refuse_wide(space.counts)
+    except RequestError as error:
+        if options.family == "global":
+            raise
+        absent[GLOBAL] = str(error)
+        return False
+    return True
 
 
 def _check_kept(roles: Roles) -> None:
@@ -385,6 +401,7 @@ def _marks(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy], 
     if not asked and not any(is_zip(d) or is_age(d) for d in space.domains):
         return {}, {SAFE_HARBOR: "no column of ZIP codes or ages was found"}
     try:
+        refuse_wide(space.counts)
         found = safe_harbor(
             space,
             zip_column=options.zip_column,

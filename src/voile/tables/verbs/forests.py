@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 
 from voile.core.errors import RequestError
@@ -100,10 +102,11 @@ def joined(
     grown = Frontier.of([], [], np.zeros((0, 2), np.int32)) if forest is None else forest.frontier
     frontier, family = join(space.domains, found, grown, () if forest is None else forest.trees)
     own = family.is_global
-    of_bits = vars(space.evaluator.figures(family.bits[family.members[own, 1]]))
-    figures = {name: np.zeros(len(family)) for name in of_bits}
-    for name, values in of_bits.items():
-        figures[name][own] = values
+    figures = {field.name: np.zeros(len(family)) for field in fields(PolicyFigures)}
+    if own.any():
+        of_bits = space.evaluator.figures(family.bits[family.members[own, 1]])
+        for name, values in vars(of_bits).items():
+            figures[name][own] = values
     if forest is not None:
         number = {tuple(row): i for i, row in enumerate(grown.policies.tolist())}
         at = [number[tuple(row)] for row in family.members[~own].tolist()]
