@@ -69,6 +69,8 @@ def explain_choice(choice: Choice, *, edited: bool = False) -> str:
     "which loses the least where no record's risk is above 5.0%"
     >>> explain_choice(Choice(max_loss=0.3)), explain_choice(Choice(policy=17), edited=True)
     ('which risks the least at a loss of 30% or less', 'number 17 of those found, then edited')
+    >>> explain_choice(Choice(least_loss=True)), explain_choice(Choice(knee=True))
+    ('which loses the least of those found', 'where the frontier bends most')
     """
     return f"{_explain(choice)}{', then edited' * edited}"
 
@@ -86,6 +88,8 @@ def _explain(choice: Choice) -> str:
             return f"which risks the least at a loss of {share(value)} or less"
         case "policy":
             return f"number {value} of those found"
+        case "least_loss":
+            return "which loses the least of those found"
         case _:
             return "where the frontier bends most"
 
