@@ -234,6 +234,52 @@ def test_a_recipient_can_tell_that_marginals_and_rows_are_of_other_people(
     assert dict(received.verify())[SAID["sum"]] is holds
 
 
+@pytest.mark.parametrize(("edit", "holds"), [(moved(0), True), (added(2_000), False)])
+def test_ids_of_classes_say_nothing_of_whose_rows_these_are(kit, tmp_path, edit, holds):
+    made = applied(kit, people(), tmp_path / "out.csv", class_id=True)
+    shutil.rmtree(made.folder)
+    received = forged(voile.open_release(tmp_path / "out.csv"), edit)
+    assert dict(received.verify())[SAID["sum"]] is holds
+
+
+@pytest.mark.parametrize(("edit", "holds"), [(moved(0), None), (added(2_000), False)])
+def test_of_fewer_people_than_rows_a_recipient_cannot_tell_how_many(tmp_path, edit, holds):
+    twice = pa.concat_tables([people(1_000), people(1_000).slice(0, 400)])
+    kit = fitted(twice, {"subject": "who", "columns": {**ROLES, "who": "identifier"}})
+    made = applied(kit, twice, tmp_path / "out.csv", no_pseudonyms=True)
+    shutil.rmtree(made.folder)
+    received = forged(voile.open_release(tmp_path / "out.csv"), edit)
+    assert dict(received.verify())[SAID["sum"]] is holds
+
+
+def set_people(of):
+    def edit(marginals):
+        marginals[0]["people"] = of(marginals[0]["people"])
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        set_people(lambda held: held[1:]),
+        set_people(lambda held: [-held[0], *held[1:]]),
+        set_people(lambda held: [3, *held[1:]]),
+        set_people(lambda held: [0] * len(held)),
+        set_people(lambda held: [10**400, *held[1:]]),
+        set_people(lambda held: [float("nan"), *held[1:]]),
+        set_people(lambda held: [str(held[0]), *held[1:]]),
+        lambda found: found[0].pop("people"),
+        lambda found: found[0].update(runs="none"),
+        lambda found: found.append(found[0]),
+        lambda found: found[0].update(column="ill"),
+    ],
+)
+def test_marginals_that_no_release_has_are_not_expanded_to(release, edit):
+    with pytest.raises(TamperedError, match="the marginals"):
+        forged(release, edit).expand("age")
+
+
 def test_runs_that_are_none_of_the_release_are_not_expanded_to(release):
     wrong = forged(release, lambda found: found[0]["runs"].pop(0))
     with pytest.raises(TamperedError, match="column age: the marginals are not those"):

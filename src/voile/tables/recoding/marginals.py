@@ -25,6 +25,9 @@ from voile.tables.recoding.codebook import CodedColumn, Entry
 from voile.tables.recoding.naming import name_intervals
 from voile.tables.recoding.runs import Ints, choose_cuts, straddling
 
+FEW = 11
+MOST = 2**53
+
 
 @dataclass(frozen=True)
 class Marginal:
@@ -48,9 +51,20 @@ class Marginal:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Marginal:
-        """Read back what `to_data` and JSON made of one."""
-        runs = tuple(Entry(**{**e, "values": tuple(e["values"])}) for e in data["runs"])
-        return cls(str(data["column"]), runs, tuple(map(int, data["people"])))
+        """Read back what `to_data` and JSON made of one.
+
+        Raises
+        ------
+        TamperedError : `to_data` makes no such.
+        """
+        try:
+            runs = tuple(Entry(**{**e, "values": tuple(e["values"])}) for e in data["runs"])
+            made = cls(str(data["column"]), runs, tuple(data["people"]))
+        except (LookupError, TypeError) as error:
+            raise _damaged() from error
+        if len(runs) != len(made.people) or not all(type(n) is int for n in made.people):
+            raise made.stranger
+        return made
 
     def reached(self, column: CodedColumn) -> NDArray[np.bool_]:
         """(intervals, runs) bool, whether an interval of the column and a run share a value.
@@ -64,6 +78,11 @@ class Marginal:
         if not shared.any(axis=1).all():
             raise self.stranger
         return shared
+
+    def check_public(self) -> None:
+        """Raise TamperedError where no release states such counts of people in its runs."""
+        if not self.people or not all(FEW <= n <= MOST for n in self.people):
+            raise self.stranger
 
     @property
     def stranger(self) -> TamperedError:
@@ -104,10 +123,20 @@ def least_implied(column: CodedColumn, marginal: Marginal, people: Ints) -> int:
     return int(min(held.min(), beyond[pairs & some].min(initial=held.min())))
 
 
+def _damaged() -> TamperedError:
+    return TamperedError("the marginals are not such as a release has")
+
+
 def marginals_in(manifest: Mapping[str, Any]) -> dict[str, Marginal]:
     """Return the marginals of a manifest by column: exact in the private one."""
-    found = (Marginal.from_data(one) for one in manifest.get("marginals", ()))
-    return {one.column: one for one in found}
+    given = manifest.get("marginals", [])
+    if not isinstance(given, list):
+        raise _damaged()
+    found = [Marginal.from_data(one) for one in given]
+    made = {one.column: one for one in found}
+    if len(made) < len(found):
+        raise _damaged()
+    return made
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,12 @@ def expand(release: Release, columns: Sequence[str], *, weight: str, row: str) -
             )
     table = release.rows().read()
     codes = book.released_codes(table)
-    spread = _spread(book, marginals_in(release.public), codes)
+    marginals = marginals_in(release.public)
+    for one in marginals.values():
+        if one.column not in generalised:
+            raise one.stranger
+        one.check_public()
+    spread = _spread(book, marginals, codes)
     sizes = [
         spread[place].sizes[codes[:, place]] if name in columns else np.ones(1, dtype=np.int64)
         for place, name in enumerate(generalised)

@@ -58,23 +58,25 @@ def verify(release: Release) -> Iterator[Check]:
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
     people_counted = people is not None or release.is_sealed
     yield from _promises(public, found, people_counted=people_counted)
-    rows_are_people = people_counted or not _of_role(public, "identifier")
-    yield from _marginals(release, codebook, found["subjects"] if rows_are_people else None)
+    yield from _marginals(release, codebook, found["subjects"])
     names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
     again = {name: found[name] for name in names if name in found}
     yield from recounted(release, again, left=LEFT)
 
 
-def _marginals(release: Release, codebook: Codebook, people: float | None) -> Iterator[Check]:
+def _marginals(release: Release, codebook: Codebook, people: float) -> Iterator[Check]:
     """Hold the marginals to what apply counted, and that to the boxes and to what they imply.
 
-    A recipient, who has them in two digits, can hold them to the number of `people`, if known.
+    A recipient, who has them in two digits, can hold them to the number of rows. That people are
+    fewer than rows may be so, where a person has several.
     """
     public, private = marginals_in(release.public), release.private
     if private is None:
-        if public and people is not None:
+        if public:
             near = all(one.may_count(people) for one in public.values())
-            yield Check("the marginals count the people of the release", near)
+            fewer = all(one.may_count(min(people, sum(one.people))) for one in public.values())
+            holds = near or (None if fewer else False)
+            yield Check("the marginals count the people of the release", holds)
         return
     counted = marginals_in(private)
     same = public == {name: one.public for name, one in counted.items()}
