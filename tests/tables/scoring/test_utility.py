@@ -48,6 +48,15 @@ def test_an_even_table_answers_even_when_it_is_one_group():
     assert (first.groups, first.entropy, second.groups) == (1, pytest.approx(0), 1)
 
 
+def test_a_column_of_one_group_keeps_nothing_however_small_the_groups_of_others_make_it():
+    """Groups of two people hide at most a bit of the first column, of which nothing is shown."""
+    sample = np.zeros(80)
+    sample[[0, 20, 41, 61, 2, 42, 23, 63]] = 1.0
+    first, second = columns_kept(counts_of(sample), grouping_of([0] * 4, range(20)))
+    assert (first.groups, first.entropy) == (1, pytest.approx(0))
+    assert second.entropy == pytest.approx(1)
+
+
 def test_suppressed_people_are_missing_from_the_counts():
     nobody = grouping_of(range(4), range(20), kept=lambda box: np.zeros(len(box), bool))
     assert query_error(counts_of(np.full(80, 7)), nobody) == 1

@@ -28,9 +28,9 @@ class ColumnKept(Brief):
     """What a release keeps of one column.
 
     groups : how many it distinguishes. values : how many subjects of the source hold. entropy : the
-    share of its entropy that is kept, in [0, 1]. rare : the share of subjects with a rare value,
-    one that fewer hold than half of an even share. rare_lost : the share of subjects whose rare
-    value is merged with others or suppressed. Entropy charges little for these.
+    share of its entropy that its own boxes keep, in [0, 1]. rare : the share of subjects with a
+    rare value, one that fewer hold than half of an even share. rare_lost : the share of subjects
+    whose rare value is merged with others or suppressed. Entropy charges little for these.
     """
 
     groups: int
@@ -42,7 +42,7 @@ class ColumnKept(Brief):
 
 def columns_kept(counts: Counts, grouping: Grouping) -> list[ColumnKept]:
     """Return what a grouping keeps of each column."""
-    hidden = np.minimum(hidden_by_column(counts, grouping), 1.0)
+    hidden = np.minimum(hidden_by_column(counts, grouping, own=True), 1.0)
     n = np.bincount(grouping.group, counts.sample, len(grouping.kept))
     shown = grouping.kept & (n > 0)
     made = []
