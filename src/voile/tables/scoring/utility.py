@@ -21,6 +21,7 @@ MOST_COLUMNS = 3
 LEAST_SHARE, MOST_SHARE = 0.05, 0.30
 LEAST_COUNT = 0.001
 RARE = 0.5
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class ColumnKept(Brief):
 
 def columns_kept(counts: Counts, grouping: Grouping) -> list[ColumnKept]:
     """Return what a grouping keeps of each column."""
-    hidden = np.minimum(hidden_by_column(counts, grouping, own=True), 1.0)
+    kept = 1.0 - hidden_by_column(counts, grouping, own=True)
+    kept = np.where(kept > ROUNDING, kept, 0.0)
     n = np.bincount(grouping.group, counts.sample, len(grouping.kept))
     shown = grouping.kept & (n > 0)
     made = []
@@ -57,7 +59,7 @@ def columns_kept(counts: Counts, grouping: Grouping) -> list[ColumnKept]:
             ColumnKept(
                 len(np.unique(grouping.box[shown, d])),
                 values,
-                1.0 - float(hidden[d]),
+                float(kept[d]),
                 *(float(counts.sample[some].sum() / counts.subjects) for some in (rare, merged)),
             )
         )
