@@ -92,7 +92,7 @@ def test_killed_at_a_random_moment_and_run_again(tmp_path, jobs):
     command = [sys.executable, "-c", KILLED, *map(str, (tmp_path / "kit", source, out, jobs))]
     chance = random.Random(jobs)
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert child.stdout.readline() == b"applying\n"
+    assert child.stdout.readline() == b"applying the policy\n"
     time.sleep(chance.uniform(0, 0.3))
     children = _children(child.pid)
     child.send_signal(signal.SIGKILL)
