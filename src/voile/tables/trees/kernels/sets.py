@@ -15,7 +15,7 @@ from voile.tables.trees.kernels.inputs import (
     Sensitive,
     Worth,
 )
-from voile.tables.trees.kernels.sums import group_of, n_log_n
+from voile.tables.trees.kernels.sums import n_log_n, risk_added, weights_of
 
 
 @bare
@@ -101,24 +101,16 @@ def best_set(
 
     Exact: every set of the values that the sample has. Cost: O(2^values).
     """
-    n, g, log = box.figures[0], box.figures[1], worth.log
-    large = n > worth.large
-    spread = worth.spread if large else worth.fine_spread
-    logs = spread - (worth.hidden[j] if large else worth.fine_hidden[j])
-    first, seen = scratch.until[j], scratch.until[j + 1] - scratch.until[j]
-    width = size_of(box.inside[j])
-    whole = n * log[width] * spread - n_log_n(n, worth.n_log_n) * logs
-    found = 0
-    for chosen in range(1, 1 << (seen - 1)):
-        left, values = 0.0, 0
-        for i in range(seen - 1):
-            if has(chosen, i):
-                left += scratch.held[first + i]
-                values |= set_from(first + i, j, box, scratch)
+    n, log, table = box.figures[0], worth.log, worth.n_log_n
+    spread, logs = weights_of(worth, box, j)
+    width, found = size_of(box.inside[j]), 0
+    whole = n * log[width] * spread - n_log_n(n, table) * logs
+    for chosen in range(1, 1 << (scratch.until[j + 1] - scratch.until[j] - 1)):
+        left, values = chosen_of(chosen, j, box, scratch)
         right, size = n - left, size_of(values)
         if min(left, right) < allowed.least_n:
             continue
-        apart = (n_log_n(left, worth.n_log_n) + n_log_n(right, worth.n_log_n)) * logs
+        apart = (n_log_n(left, table) + n_log_n(right, table)) * logs
         wide = left * log[size] + right * log[width - size]
         gain = whole - wide * spread + apart
         if gain <= best:  # before what the risk rises by
@@ -126,15 +118,23 @@ def best_set(
         below = left * people.factor
         if people.factor == 0.0:
             below = people_of(values, j, box, allowed.start[j], scratch.crowd)
-        on_left, on_right = group_of(left, below), group_of(right, g - below)
-        if min(on_left, on_right) < allowed.least_g:
-            continue
-        gain -= worth.risk * (left / on_left + right / on_right - box.figures[2])
-        if gain <= best:
+        added = risk_added(box, left, below, allowed.least_g)
+        if math.isinf(added) or gain - worth.risk * added <= best:
             continue
         if not len(sensitive.whole) or sets_are_diverse(people, box, j, values, sensitive, scratch):
-            best, found = gain, values
+            best, found = gain - worth.risk * added, values
     return (best, found) if found else (-math.inf, -1)
+
+
+@bare
+def chosen_of(chosen: int, j: int, box: Box, scratch: Scratch) -> tuple[float, int]:
+    """Return the subjects and the values of a set of those values that the sample has."""
+    left, values, first = 0.0, 0, scratch.until[j]
+    for i in range(scratch.until[j + 1] - first - 1):
+        if has(chosen, i):
+            left += scratch.held[first + i]
+            values |= set_from(first + i, j, box, scratch)
+    return left, values
 
 
 @bare

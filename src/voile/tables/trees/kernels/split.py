@@ -19,7 +19,7 @@ from voile.tables.trees.kernels.inputs import (
     Worth,
 )
 from voile.tables.trees.kernels.sets import best_set
-from voile.tables.trees.kernels.sums import group_of, n_log_n
+from voile.tables.trees.kernels.sums import group_of, n_log_n, risk_added, weights_of
 
 
 @bare
@@ -75,42 +75,41 @@ def best_of_column(
     A gain counts risk, eq. 4 and the entropy of column j itself: that of other columns falls as
     well, by what they share with the cut, which is left out.
     """
-    n, g, table, log = box.figures[0], box.figures[1], worth.n_log_n, worth.log
-    large = n > worth.large
-    spread = worth.spread if large else worth.fine_spread
-    logs = spread - (worth.hidden[j] if large else worth.fine_hidden[j])
-    low, high, begin = box.low[j], box.high[j], allowed.start[j]
-    whole = n * log[high - low + 1] * spread - n_log_n(n, table) * logs
-    left, found, sorted_until = 0.0, -1, box.first
+    n, log, table = box.figures[0], worth.log, worth.n_log_n
+    spread, logs = weights_of(worth, box, j)
+    whole = n * log[box.high[j] - box.low[j] + 1] * spread - n_log_n(n, table) * logs
+    left, found, sorted_until, begin = 0.0, -1, box.first, allowed.start[j]
     for i in range(scratch.until[j], scratch.until[j + 1] - 1):
         a, b = scratch.at[i], scratch.at[i + 1]
         left += scratch.held[i]
-        right = n - left
-        if min(left, right) < allowed.least_n:
+        if min(left, n - left) < allowed.least_n:
             continue
-        apart = (n_log_n(left, table) + n_log_n(right, table)) * logs
-        at_a = left * log[a - low + 1] + right * log[high - a]
-        at_b = left * log[b - low] + right * log[high - b + 1]
-        if whole - min(at_a, at_b) * spread + apart <= best:  # wherever in the gap it is cut
+        apart = (n_log_n(left, table) + n_log_n(n - left, table)) * logs
+        least = min(wide_of(a, left, j, box, log), wide_of(b - 1, left, j, box, log))
+        if whole - least * spread + apart <= best:  # wherever in the gap it is cut
             continue
         c = place_in_gap(a, b, j, box, allowed, scratch)
         if c < 0:
             continue
         below = left * people.factor if people.factor > 0.0 else scratch.crowd[begin + c]
-        on_left, on_right = group_of(left, below), group_of(right, g - below)
-        if min(on_left, on_right) < allowed.least_g:
+        added = risk_added(box, left, below, allowed.least_g)
+        gain = whole - wide_of(c, left, j, box, log) * spread + apart - worth.risk * added
+        if math.isinf(added) or gain <= best:
             continue
-        wide = left * log[c - low + 1] + right * log[high - c]
-        risen = left / on_left + right / on_right - box.figures[2]
-        gain = whole - wide * spread + apart - worth.risk * risen
-        if gain > best and len(sensitive.whole):
+        if len(sensitive.whole):
             rows = sorted_until, scratch.ends[begin + a]
             sorted_until = rows[1]
             if not parts_are_diverse(people, box, j, rows, sensitive, scratch):
                 continue
-        if gain > best:
-            best, found = gain, c
+        best, found = gain, c
     return (best, found) if found >= 0 else (-math.inf, -1)
+
+
+@bare
+def wide_of(c: int, left: float, j: int, box: Box, log: Floats) -> float:
+    """Return the sum of n log width of two parts, cut after value c of column j."""
+    right = box.figures[0] - left
+    return float(left * log[c - box.low[j] + 1] + right * log[box.high[j] - c])
 
 
 @bare
@@ -136,7 +135,7 @@ def best_of_edges(
 ) -> tuple[float, int]:
     """Return the gain of the best cut of column j that leaves one side empty, if it gains more."""
     n, g, found = box.figures[0], box.figures[1], -1
-    spread = worth.spread if n > worth.large else worth.fine_spread
+    spread, _ = weights_of(worth, box, j)
     low, high, begin = box.low[j], box.high[j], allowed.start[j]
     first, last = scratch.at[scratch.until[j]], scratch.at[scratch.until[j + 1] - 1]
     for c in range(low, high):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from voile.core.compiled import bare
-from voile.tables.trees.kernels.inputs import Floats
+from voile.tables.trees.kernels.inputs import Box, Floats, Worth
 
 
 @bare
@@ -21,3 +21,24 @@ def n_log_n(n: float, table: Floats) -> float:
 def group_of(n: float, people: float) -> float:
     """Return g: the people of a box, at least its subjects, and at least the one who is there."""
     return max(n, people, 1.0)
+
+
+@bare
+def weights_of(worth: Worth, box: Box, j: int) -> tuple[float, float]:
+    """Return what a nat of eq. 4, and one of n log n, weighs when a box is cut in column j."""
+    if box.figures[0] > worth.large:
+        return worth.spread, worth.spread - worth.hidden[j]
+    return worth.fine_spread, worth.fine_spread - worth.fine_hidden[j]
+
+
+@bare
+def risk_added(box: Box, left: float, below: float, least_g: float) -> float:
+    """Return what a part of `left` subjects and `below` people, and the other, add to n / g.
+
+    Infinite where one has fewer people than `least_g`.
+    """
+    right = box.figures[0] - left
+    on_left, on_right = group_of(left, below), group_of(right, box.figures[1] - below)
+    if min(on_left, on_right) < least_g:
+        return math.inf
+    return float(left / on_left + right / on_right - box.figures[2])
