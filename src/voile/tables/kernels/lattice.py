@@ -20,17 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.compiled import bare, compiled, inner
+from voile.core.compiled import bare, compiled
 from voile.tables.kernels.cells import LatticeCells, Rules, Shares
-from voile.tables.kernels.hashing import insert, lookup, remove
-from voile.tables.kernels.terms import (
-    asks_shares,
-    group_of,
-    has_shares,
-    is_kept,
-    n_log_n,
-    share,
-)
+from voile.tables.kernels.hashing import insert
+from voile.tables.kernels.terms import group_of, is_released, n_log_n, share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -166,34 +159,45 @@ def _list_details(at: Lattice, cell: Ints, attribute: Ints) -> None:
 
 @compiled
 def _enter(at: Lattice, codes: Places) -> None:
-    cell, sums = at.cell, at.sums
+    """Put every cell in the table and in the lists of its intervals, and add up the sums."""
     for c in range(len(at.key)):
         insert(at.table, at.state[0], at.key[c], c)
-        kind = np.int64(c >= at.sampled)
         for d in range(len(at.sizes)):
-            i = at.start[d] + codes[c, d]
-            if at.tail[kind, i] < 0:
-                at.head[kind, i] = c
-            else:
-                at.after[d, at.tail[kind, i]] = c
-            at.tail[kind, i] = c
-            at.length[i] += 1
-            if kind == 0:
-                at.mass[i] += cell[c, N]
+            _list(at, c, d, at.start[d] + codes[c, d])
     for c in range(at.sampled):
-        cell[c, N_LOG_N] = n_log_n(cell[c, N])
-        people = group_of(cell[c, N], at.p[c])
-        cell[c, MATCH] = share(at.rules, cell[c, N], people)
-        sums[RISK] += cell[c, MATCH]
-        sums[NATS] += cell[c, OWN] - at.rules.slope * cell[c, N_LOG_N]
-        kept = is_kept(at.rules, cell[c, N], people, at.values, c, c)
-        if kept and (not asks_shares(at.rules) or has_shares(at.rules, at.shares, c, c)):
-            at.kept[c] = True
-            sums[KEPT_RISK] += cell[c, MATCH]
-            sums[KEPT_NATS] += cell[c, OWN] - at.rules.slope * cell[c, N_LOG_N]
-            add_kept_mass(at, c, cell[c, N])
-        else:
-            sums[SUPPRESSED] += cell[c, N]
+        _add_up(at, c)
+
+
+@bare
+def _list(at: Lattice, c: int, d: int, i: int) -> None:
+    """Put a cell at the end of its list of interval `i`."""
+    kind = 0 if c < at.sampled else 1
+    if at.tail[kind, i] < 0:
+        at.head[kind, i] = c
+    else:
+        at.after[d, at.tail[kind, i]] = c
+    at.tail[kind, i] = c
+    at.length[i] += 1
+    if c < at.sampled:
+        at.mass[i] += at.cell[c, N]
+
+
+@bare
+def _add_up(at: Lattice, c: int) -> None:
+    """Add a sampled cell to the sums, kept or suppressed."""
+    cell, sums, n = at.cell[c], at.sums, at.cell[c, N]
+    people = group_of(n, at.p[c])
+    cell[N_LOG_N], cell[MATCH] = n_log_n(n), share(at.rules, n, people)
+    nats = cell[OWN] - at.rules.slope * cell[N_LOG_N]
+    sums[RISK] += cell[MATCH]
+    sums[NATS] += nats
+    at.kept[c] = is_released(at.rules, n, people, at.values, at.shares, c, c)
+    if at.kept[c]:
+        sums[KEPT_RISK] += cell[MATCH]
+        sums[KEPT_NATS] += nats
+        add_kept_mass(at, c, n)
+    else:
+        sums[SUPPRESSED] += n
 
 
 @bare
@@ -201,248 +205,6 @@ def add_kept_mass(at: Lattice, c: int, n: float) -> None:
     """Count `n` more subjects as kept in every interval of cell `c`."""
     for d in range(len(at.sizes)):
         at.kept_mass[at.start[d] + at.code[c, d]] += n
-
-
-@inner
-def living(at: Lattice, d: int, head: Ints, tail: Ints, i: int, out: Ints) -> Ints:
-    """Return the living cells of a list of interval `i`, written to `out`; drop the dead ones.
-
-    `head` and `tail` are the rows of `at.head` and `at.tail` of one kind of list.
-    """
-    before, c, count = np.int64(-1), head[i], 0
-    while c >= 0:
-        following = np.int64(at.after[d, c])
-        if at.key[c] >= 0:
-            out[count] = c
-            count += 1
-            before = c
-        elif before < 0:
-            head[i] = following
-        else:
-            at.after[d, before] = following
-        c = following
-    tail[i] = before
-    return out[:count]
-
-
-@bare
-def charged(at: Lattice, one: int, other: int, d: int) -> float:
-    """Return what the details of two cells are charged more once these are one, along `d`.
-
-    Only values that both have count: along `d` itself they have none in common.
-    """
-    total, detail, value = 0.0, at.detail, at.value
-    if other >= at.sampled:
-        return total
-    for e in range(len(at.charge)):
-        if e == d or at.charge[e] == 0.0:
-            continue
-        x, y, more = at.begins[e, one], at.begins[e, other], 0.0
-        while x >= 0 and y >= 0:
-            if value[x] == value[y]:
-                more += n_log_n(detail[x, 0] + detail[y, 0]) - detail[x, 1] - detail[y, 1]
-                x, y = at.following[x], at.following[y]
-            elif value[x] < value[y]:
-                x = at.following[x]
-            else:
-                y = at.following[y]
-        total += at.charge[e] * more
-    return total
-
-
-@bare
-def join_details(at: Lattice, stays: int, goes: int) -> None:
-    """Join the lists of details of a cell that goes to those of the one that stays."""
-    detail, value, following = at.detail, at.value, at.following
-    for e in range(len(at.charge)):
-        x, y, end = at.begins[e, stays], at.begins[e, goes], -1
-        while y >= 0:
-            if x >= 0 and value[x] == value[y]:
-                detail[x, 0] += detail[y, 0]
-                detail[x, 1] = n_log_n(detail[x, 0])
-                y = following[y]
-            elif x >= 0 and value[x] < value[y]:
-                end, x = x, following[x]
-            else:
-                new, y = y, following[y]
-                following[new] = x
-                if end < 0:
-                    at.begins[e, stays] = new
-                else:
-                    following[end] = new
-                end = new
-
-
-@bare
-def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
-    """Return the change of n / g, and of -n log n, when two cells become one.
-
-    `one` is sampled; `other` may have people only.
-    """
-    cell, people = at.cell, at.p[one] + at.p[other]
-    if other >= at.sampled:
-        n = cell[one, N]
-        return share(at.rules, n, group_of(n, people)) - cell[one, MATCH], 0.0
-    n = cell[one, N] + cell[other, N]
-    risk = share(at.rules, n, group_of(n, people)) - cell[one, MATCH] - cell[other, MATCH]
-    return risk, cell[one, N_LOG_N] + cell[other, N_LOG_N] - n_log_n(n)
-
-
-@bare
-def kept_change(at: Lattice, one: int, other: int, more: float) -> tuple[float, float, float]:
-    """Return the changes of n / g and nats that are kept, and the subjects no longer suppressed.
-
-    `more` is what `charged` says of both. A cell that is kept may no longer be with one that is
-    not, where shares of sensitive values are asked for: then fewer are kept.
-    """
-    cell, n = at.cell, at.cell[one, N]
-    people, twin = at.p[one] + at.p[other], one
-    if other < at.sampled:
-        n += cell[other, N]
-        twin = other
-    people = group_of(n, people)
-    both = is_kept(at.rules, n, people, at.values, one, twin)
-    if both and asks_shares(at.rules):
-        both = has_shares(at.rules, at.shares, one, twin)
-    risk, nats, gain = 0.0, 0.0, 0.0
-    if both:
-        risk, nats = share(at.rules, n, people), -at.rules.slope * n_log_n(n) - more
-    for c in (one, twin):
-        if at.kept[c]:
-            risk -= cell[c, MATCH]
-            nats += at.rules.slope * cell[c, N_LOG_N]
-        if both and not at.kept[c]:
-            nats += cell[c, OWN]
-            gain += cell[c, N]
-        elif at.kept[c] and not both:
-            nats -= cell[c, OWN]
-            gain -= cell[c, N]
-        if twin == one:
-            break
-    return risk, nats, gain
-
-
-@bare
-def keep(at: Lattice, one: int, other: int, more: float) -> None:
-    """Update what is kept when two cells become one, `one` living on."""
-    risk, nats, gain = kept_change(at, one, other, more)
-    at.sums[KEPT_RISK] += risk
-    at.sums[KEPT_NATS] += nats
-    at.sums[SUPPRESSED] -= gain
-    for c in (one, other):
-        if gain != 0.0 and c < at.sampled and at.kept[c] != (gain > 0.0):
-            add_kept_mass(at, c, at.cell[c, N] if gain > 0.0 else -at.cell[c, N])
-            at.kept[c] = gain > 0.0
-    if other < at.sampled:
-        for w in range(at.values.shape[1]):
-            at.values[one, w] |= at.values[other, w]
-        if asks_shares(at.rules):
-            shown = at.shares.shown
-            for v in range(shown.shape[1]):
-                shown[one, v] += shown[other, v]
-
-
-@bare
-def move_sampled(at: Lattice, d: int, name: int, shift: int, cells: Ints) -> None:
-    """Move sampled cells to interval `name` of attribute `d`: by `shift` in key.
-
-    Of two cells that become one, the one that was there lives on if it is sampled.
-    """
-    key, cell, p, table, bits = at.key, at.cell, at.p, at.table, at.state[0]
-    for m in range(len(cells)):
-        c = cells[m]
-        remove(table, bits, key[c])
-        there = lookup(table, bits, key[c] + shift)
-        stays, goes = (there, c) if 0 <= there < at.sampled else (c, there)
-        if goes >= 0:
-            more = charged(at, stays, goes, d)
-            risk, less = plain_change(at, stays, goes)
-            at.sums[RISK] += risk
-            at.sums[NATS] += at.rules.slope * less - more
-            if at.constrained:
-                keep(at, stays, goes, more)
-            p[stays] += p[goes]
-            if goes < at.sampled:
-                cell[stays, N] += cell[goes, N]
-                cell[stays, OWN] += cell[goes, OWN] - more
-                cell[stays, N_LOG_N] += cell[goes, N_LOG_N] - less
-                cell[stays, MATCH] += cell[goes, MATCH]
-                join_details(at, stays, goes)
-            cell[stays, MATCH] += risk
-            key[goes] = -1
-            at.state[1] -= 1
-        if stays == c:
-            key[c] += shift
-            at.code[c, d] = name
-            insert(table, bits, key[c], c)
-
-
-@bare
-def move_people(at: Lattice, shift: int, cells: Ints) -> None:
-    """Move cells that have people only by `shift` in key; a cell that is there lives on."""
-    key, cell, p, table, bits = at.key, at.cell, at.p, at.table, at.state[0]
-    for m in range(len(cells)):
-        c = cells[m]
-        remove(table, bits, key[c])
-        there = lookup(table, bits, key[c] + shift)
-        if there < 0:
-            key[c] += shift
-            insert(table, bits, key[c], c)
-            continue
-        if there < at.sampled:
-            risk, _ = plain_change(at, there, c)
-            at.sums[RISK] += risk
-            if at.constrained:
-                keep(at, there, c, 0.0)
-            cell[there, MATCH] += risk
-        p[there] += p[c]
-        key[c] = -1
-        at.state[1] -= 1
-
-
-@inner
-def merge(at: Lattice, d: int, cut: int) -> int:
-    """Merge the intervals of attribute `d` on both sides of `cut`; return the merged name.
-
-    `cut` is the last value of the left interval.
-    """
-    start = at.start[d]
-    i, j = start + at.name_at[start + cut], start + at.name_at[start + cut + 1]
-    first, last, width = at.first[i], at.last[j], at.width[i] + at.width[j]
-    stays, goes = (i, j) if at.length[i] >= at.length[j] else (j, i)
-    shift = (stays - goes) * at.stride[d]
-    for kind in range(2):
-        cells = living(at, d, at.head[kind], at.tail[kind], goes, at.moved)
-        at.length[stays] += len(cells)
-        if kind == 0:
-            move_sampled(at, d, stays - start, shift, cells)
-        else:
-            move_people(at, shift, cells)
-        if at.tail[kind, stays] < 0:
-            at.head[kind, stays] = at.head[kind, goes]
-        elif at.head[kind, goes] >= 0:
-            at.after[d, at.tail[kind, stays]] = at.head[kind, goes]
-        if at.head[kind, goes] >= 0:
-            at.tail[kind, stays] = at.tail[kind, goes]
-    at.mass[stays] += at.mass[goes]
-    at.kept_mass[stays] += at.kept_mass[goes]
-    at.first[stays], at.last[stays], at.width[stays] = first, last, width
-    at.name_at[start + first] = stays - start
-    at.name_at[start + last] = stays - start
-    if at.state[0] > 4 and at.state[1] * 8 < 1 << at.state[0]:
-        shrink(at)
-    return int(stays - start)
-
-
-@bare
-def shrink(at: Lattice) -> None:
-    """Use the front of the table only, so that what is looked up stays in the cache."""
-    at.table[: 2 << at.state[0]] = -1
-    while at.state[1] * 4 < 1 << at.state[0] and at.state[0] > 4:
-        at.state[0] -= 1
-    for c in range(len(at.key)):
-        if at.key[c] >= 0:
-            insert(at.table, at.state[0], at.key[c], c)
 
 
 @bare

@@ -25,7 +25,7 @@ from voile.tables.kernels.scorer import (
     RISK,
     SUPPRESSED,
 )
-from voile.tables.kernels.terms import asks_shares, group_of, has_shares, is_kept, n_log_n, share
+from voile.tables.kernels.terms import asks_shares, group_of, is_released, n_log_n, share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -282,7 +282,7 @@ def add_interval(
     of the nats of eq. 4 (where the rules' spread is 1) and of n by the widths' penalties.
     """
     n, p, own, charged, _, values, shares = room
-    shown, cell_shown, asked = shares.shown, cells.shares.shown, asks_shares(rules)
+    shown, cell_shown = shares.shown, cells.shares.shown
     sampled = range(cells.n_start[begin], cells.n_start[end])
     peopled = range(cells.p_start[begin], cells.p_start[end])
     for c in sampled:
@@ -300,10 +300,7 @@ def add_interval(
         g = group[cells.n_rest[c]]
         if n[g] > 0:
             people = group_of(n[g], p[g])
-            kept = is_kept(rules, n[g], people, values, np.int64(g), np.int64(g))
-            if kept and asked:
-                kept = has_shares(rules, shares, np.int64(g), np.int64(g))
-            if kept:
+            if is_released(rules, n[g], people, values, shares, np.int64(g), np.int64(g)):
                 sums[RISK] += share(rules, n[g], people)
                 f, spread = n_log_n(n[g]), n[g] * (own_wide[LOG] + wide[g, LOG])
                 sums[LOSS] += own[g] - charged[g] - rules.slope * f + rules.spread * spread

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
 from voile.tables.kernels.hashing import lookup
-from voile.tables.kernels.lattice import Floats, Ints, Lattice, living, merge
+from voile.tables.kernels.lattice import Floats, Ints, Lattice
+from voile.tables.kernels.merging import living, merge
 from voile.tables.kernels.walk import place
 
 

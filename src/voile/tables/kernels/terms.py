@@ -55,10 +55,7 @@ def distinct(values: NDArray[np.uint64], one: Row, other: Row, begin: int, end: 
 def is_kept(
     rules: Rules, n: float, g: float, values: NDArray[np.uint64], one: Row, other: Row
 ) -> bool:
-    """Whether a cell may be released: n subjects, g people, the values of two rows together.
-
-    Where `asks_shares`, it must have them beside: kernels ask that apart, to be quick without.
-    """
+    """Whether a cell has enough: n subjects, g people, the values of two rows together."""
     if n < rules.least_n or g < rules.least_g:
         return False
     if rules.least_l == 0:
@@ -102,3 +99,19 @@ def has_shares(rules: Rules, shares: Shares, one: Row, other: Row) -> bool:
             if nats < rules.least_entropy - SLACK:
                 return False
     return True
+
+
+@bare
+def is_released(
+    rules: Rules,
+    n: float,
+    g: float,
+    values: NDArray[np.uint64],
+    shares: Shares,
+    one: Row,
+    other: Row,
+) -> bool:
+    """Whether a cell may be released: it has enough, shared as asked; of two rows together."""
+    if not is_kept(rules, n, g, values, one, other):
+        return False
+    return not asks_shares(rules) or has_shares(rules, shares, one, other)

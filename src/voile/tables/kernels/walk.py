@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled, inner
 from voile.tables.kernels.hashing import lookup
+from voile.tables.kernels.joining import charged, kept_change, plain_change
 from voile.tables.kernels.lattice import (
     KEPT_NATS,
     KEPT_RISK,
@@ -21,14 +22,10 @@ from voile.tables.kernels.lattice import (
     Ints,
     Lattice,
     Places,
-    charged,
-    kept_change,
-    living,
-    merge,
-    plain_change,
     totals,
     widths_part,
 )
+from voile.tables.kernels.merging import living, merge
 
 BY_RISK, BY_BOTH = 0, 1
 

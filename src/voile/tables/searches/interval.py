@@ -115,7 +115,7 @@ def improve_attribute(
     run: Run, attribute: Attribute, policy: Policies, aim: Aim
 ) -> tuple[float, Policies]:
     """Return what the best partition of one attribute costs, the others' fixed, and the policy."""
-    from voile.tables.kernels.interval import paths, shortest, through
+    from voile.tables.kernels.shortest import paths, shortest, through
 
     last, price = attribute.last, aim.price(run)
     cost = run.scorer.intervals(attribute.number, policy, last)
