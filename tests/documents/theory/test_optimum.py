@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
+from voile.documents.paper.proofs import passes_by_identifiers
 from voile.documents.theory import (
     Confusion,
     change,
@@ -23,7 +24,6 @@ from voile.documents.theory import (
     theorem_2,
     theorem_3,
 )
-from voile.documents.theory.ours import passes_by_identifiers
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""The paper's own: learners loaded where they are asked for by name, and an experiment."""
+"""The paper's own: learners loaded by name where asked for, an experiment, and proofs beside it."""

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from voile.core.errors import RequestError
-from voile.documents.theory import Confusion, is_local_optimum, utility
-from voile.documents.theory.ours import (
+from voile.documents.paper.proofs import (
     best_of_negatives,
     deviation_of_choice,
     deviation_of_dimension,
     negatives_first,
     ratio_within,
 )
+from voile.documents.theory import Confusion, is_local_optimum, utility
 
 TINY = Fraction(1, 10**9)
 SMALL = st.integers(0, 40)
