@@ -264,8 +264,10 @@ def test_a_domain_of_2_to_the_60_needs_memory_for_its_cells_only():
 
 
 def test_refuses_what_it_cannot_score():
-    with pytest.raises(RequestError, match="combinations of values"):
-        Evaluator(counts_of((2**31, 2**31), [[0, 0]], [1]))
+    wide = Evaluator(counts_of((2,) * 62, [[0] * 62], [1]))
+    with pytest.raises(RequestError, match="combinations of values, too many for global policies"):
+        wide.evaluate(np.ones((1, 62), dtype=bool))
+    assert wide.matches == 1.0  # what trees need of it
     with pytest.raises(RequestError, match="no subjects"):
         Evaluator(counts_of((2,), [[0]], [0], population=[5]))
     with pytest.raises(RequestError, match="no subjects"):
