@@ -18,7 +18,7 @@ from voile.release.kit import Kit
 from voile.report.sections import Grid, Prose
 from voile.tables.policies.policy import Policy
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.fit import FewFoundWarning
+from voile.tables.verbs.global_search import FewFoundWarning
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.report_data import report_data

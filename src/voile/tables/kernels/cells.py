@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import MOST_KEYS, Constraints, Counts
 
-MOST_COMBINATIONS = 2**62
 SLACK = 1e-9
 NO_INTS = np.zeros(0, dtype=np.int64)
 
@@ -128,15 +127,15 @@ class Details:
 NO_DETAILS = Details(NO_INTS, NO_INTS, NO_INTS, np.zeros(0), np.zeros(0))
 
 
-def refuse_wide(counts: Counts) -> None:
-    """Refuse domains too large to number their combinations, as searches of the lattice do."""
+def why_too_wide(counts: Counts) -> str | None:
+    """Say why the lattice cannot be searched: its searches number all combinations of values."""
     combinations = math.prod(counts.sizes)
-    if combinations >= MOST_COMBINATIONS:
-        raise RequestError(
-            f"the quasi-identifiers have {combinations:.2g} combinations of values, too many for "
-            "global policies",
-            instead="take --family tree, or coarser domains, for less than 4.6e18",
-        )
+    if combinations < MOST_KEYS:
+        return None
+    return (
+        f"the quasi-identifiers have {combinations:.2g} combinations of values, too many for "
+        "global policies"
+    )
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,10 @@ class LatticeCells:
     @classmethod
     def of(cls, counts: Counts) -> LatticeCells:
         """Read the counts; a combination that nobody has is left out."""
-        refuse_wide(counts)
+        if why := why_too_wide(counts):
+            raise RequestError(
+                why, instead="take --family tree, or coarser domains, for less than 4.6e18"
+            )
         sampled = np.flatnonzero(counts.sample > 0)
         others = np.flatnonzero((counts.sample <= 0) & (counts.population > 0))
         order = np.concatenate([sampled, others])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
@@ -19,38 +16,20 @@ from voile.release.kit import Kit
 from voile.report.wording import listed
 from voile.tables.bounds.bound import Bound, bound, refuse_unbounded
 from voile.tables.domains.settings import PATHS, KeptSettings, QuasiSettings
-from voile.tables.domains.zip_areas import is_zip
-from voile.tables.kernels.cells import refuse_wide
-from voile.tables.paper.bisect import Bisect
-from voile.tables.paper.chains import RandomChain
-from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.people.counts import Constraints
-from voile.tables.policies.policy import Policy
-from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import refuse_estimated
 from voile.tables.scoring.named_measures import Weights
-from voile.tables.searches.result import Checkpoint
 from voile.tables.trees.forest import Forest
 from voile.tables.verbs.analyses import analyse_fit, read_model
-from voile.tables.verbs.content import KIND, Asked, Content, score_marks
+from voile.tables.verbs.content import Asked, Content, score_marks
 from voile.tables.verbs.forests import grow, joined
+from voile.tables.verbs.global_search import check_method, is_searched, marks_of, search_globally
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.reach import refuse_unreachable
-from voile.tables.verbs.search import Method, SearchResult, search
+from voile.tables.verbs.search import SearchResult
 
-SAFE_HARBOR = "safe-harbor"
-TREES, GLOBAL = "trees", "global policies"
-FEW_FOUND = (
-    "where every group must meet constraints and nobody is suppressed, the steepest chain finds "
-    "few policies, far from the best (Adult, 8 columns, k = 5: .90 lost at least, .42 by quick); "
-    "take --method quick"
-)
-CHAINED = ("random-chain", "sublattice", "bisect")
-
-
-class FewFoundWarning(UserWarning):
-    """A search that finds little under the constraints asked for."""
+TREES = "trees"
 
 
 def fit(
@@ -65,7 +44,7 @@ def fit(
     drawn = streams(seed, "hold-out", "search", "analysis")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     _check_outcomes(roles, options)
-    _check_method(options)
+    check_method(options)
     _check_loss(options)
     constraints = _constraints(options)
     read_model(options, roles)
@@ -76,12 +55,12 @@ def fit(
     if options.family != "tree":
         refuse_estimated(space.risk)
     refuse_unreachable(space.counts, constraints, sensitive)
-    marks, absent = _marks(space, options)
+    marks, absent = marks_of(space, options)
     if options.lower_bound_seconds is not None:
         refuse_unbounded(space.evaluator)
     forest = _forest(space, options, absent, progress)
-    searched = _is_searched(space, options, absent)
-    found = _search(space, options, marks, drawn[1], progress) if searched else None
+    searched = is_searched(space, options, absent)
+    found = search_globally(space, options, marks, drawn[1], progress) if searched else None
     proved = None if found is None else _prove(space, found, options, progress)
     frontier, family, figures = joined(space, _best(found, proved), forest)
     analysis = analyse_fit(
@@ -126,20 +105,6 @@ def _forest(
         return None
 
 
-def _is_searched(space: PolicySpace, options: FitOptions, absent: dict[str, str]) -> bool:
-    """Whether global policies are looked for; beside trees, say why where there are too many."""
-    if options.family == "tree":
-        return False
-    try:
-        refuse_wide(space.counts)
-    except RequestError as error:
-        if options.family == "global":
-            raise
-        absent[GLOBAL] = str(error)
-        return False
-    return True
-
-
 def _check_kept(roles: Roles) -> None:
     """Refuse settings of columns that are released as they are, those of another role together."""
     quasi = QuasiSettings.model_fields.keys() - KeptSettings.model_fields.keys()
@@ -160,28 +125,6 @@ def _check_kept(roles: Roles) -> None:
         KeptSettings.read(name, settings)
 
 
-def _search(
-    space: PolicySpace,
-    options: FitOptions,
-    marks: Mapping[str, Policy],
-    rng: np.random.Generator,
-    progress: Progress,
-) -> SearchResult:
-    """Search the global policies."""
-    strict = space.evaluator.rules.active and not options.suppress
-    if _named(options) == "steepest" and strict and options.family == "global":
-        warnings.warn(FEW_FOUND, FewFoundWarning, stacklevel=3)
-    return search(
-        space,
-        method=_method(space, options, marks),
-        evaluations=options.evaluations,
-        seconds=options.seconds,
-        random_state=rng,
-        start=_start(space, options),
-        progress=lambda at: progress("searching policies", *_done(at, options)),
-    )
-
-
 def _how(found: SearchResult | None, proved: Bound | None, forest: Forest | None) -> dict[str, Any]:
     """Say how the fit went: its methods, the policies scored, and how it ended."""
     methods = ["trees"] * (forest is not None)
@@ -192,13 +135,6 @@ def _how(found: SearchResult | None, proved: Bound | None, forest: Forest | None
         evaluations += found.evaluations
         stopped = found.stopped if proved is None else _ended(found, proved)
     return {"method": " and ".join(methods), "evaluations": evaluations, "stopped": stopped}
-
-
-def _done(at: Checkpoint, options: FitOptions) -> tuple[float, float | None]:
-    """Return how much of the limit that ends the search first is spent, and the limit."""
-    spent = [(at.evaluations, options.evaluations), (at.seconds, options.seconds)]
-    limited = [(done, limit) for done, limit in spent if limit is not None]
-    return max(limited, key=lambda one: one[0] / one[1], default=(at.evaluations, None))
 
 
 def _prove(
@@ -268,61 +204,6 @@ def _weight(roles: Roles) -> str | None:
     return columns[0] if columns else None
 
 
-def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Method:
-    """Return the search asked for; `bisect` needs a risk, which Safe Harbor gives."""
-    order = options.chain_order
-    match _named(options):
-        case "bisect":
-            return Bisect(_bisect_risk(space, options, marks), order=order)
-        case "random-chain" if order != "bits":
-            return RandomChain(order=order)
-        case "sublattice" if order != "bits":
-            return SublatticeSearch(order=order)
-        case name:
-            return name
-
-
-def _named(options: FitOptions) -> str:
-    """Name the search: where none is asked for, one that uses the time given, or takes little."""
-    limited = options.evaluations is not None or options.seconds is not None
-    return options.method or ("best" if limited else "quick")
-
-
-def _bisect_risk(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> float:
-    if options.bisect_risk is not None:
-        return options.bisect_risk
-    if SAFE_HARBOR not in marks:
-        raise RequestError(
-            "bisect looks for policies of Safe Harbor's risk, which is not on this lattice",
-            instead="say the risk with --bisect-risk",
-        )
-    return float(space.evaluate(marks[SAFE_HARBOR].bits[None])[0][0])
-
-
-def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
-    """Return the policies of a kit whose columns and values are the same."""
-    if options.start_from is None:
-        return None
-    earlier = Content.of(Kit.load(options.start_from, KIND))
-    if [(d.column, d.values) for d in earlier.space.domains] != [
-        (d.column, d.values) for d in space.domains
-    ]:
-        raise RequestError(
-            "its columns or values are not this source's, so its policies mean nothing here",
-            where=str(options.start_from),
-            instead="fit without it",
-        )
-    loss = Asked.of(options.loss, space.loss)
-    if (earlier.measures["loss"], earlier.space.weights) != (loss, space.weights):
-        raise RequestError(
-            f"its loss is {earlier.measures['loss'].formula}, and this fit's {loss.formula}: "
-            "policies of one loss are not compared with those of another",
-            where=str(options.start_from),
-            instead="fit with its loss, weights and importance of columns, or without it",
-        )
-    return earlier.global_frontier[0]
-
-
 def _check_outcomes(roles: Roles, options: FitOptions) -> None:
     """Refuse an outcome that is not released as it is: its information is lost in any case."""
     for name in options.outcomes:
@@ -344,28 +225,6 @@ def _check_loss(options: FitOptions) -> None:
         raise RequestError(
             f"a weight of distribution is given, and the loss is {options.loss}",
             instead="leave --loss or --loss-weight out",
-        )
-
-
-def _check_method(options: FitOptions) -> None:
-    if options.chain_order != "bits" and options.method not in CHAINED:
-        raise RequestError(
-            f"an order of chains is given, and the method is {_named(options)}",
-            instead=f"take --method {', '.join(CHAINED)}, or leave it out",
-        )
-    if options.lower_bound_seconds is not None and options.family != "global":
-        raise RequestError(
-            "a lower bound is proved for global policies alone", instead="take --family global"
-        )
-    if options.empty_boxes and options.family == "global":
-        raise RequestError(
-            "boxes without a record are those of trees, and the policies asked for are global",
-            instead="take --family both or tree, or leave --empty-boxes out",
-        )
-    if options.bisect_risk is not None and options.method != "bisect":
-        raise RequestError(
-            f"a risk to bisect for is given, and the method is {_named(options)}",
-            instead="take --method bisect, or leave it out",
         )
 
 
@@ -391,26 +250,3 @@ def _sensitive(roles: Roles) -> tuple[str, ...]:
             instead="give a column the role sensitive",
         )
     return columns
-
-
-def _marks(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy], dict[str, str]]:
-    """Return Safe Harbor where the columns it speaks of are there; else why it is not."""
-    if space.estimates:
-        return {}, {SAFE_HARBOR: "matches are estimated for trees alone, and this is none"}
-    asked = options.zip_column is not None or options.age_column is not None
-    if not asked and not any(is_zip(d) or is_age(d) for d in space.domains):
-        return {}, {SAFE_HARBOR: "no column of ZIP codes or ages was found"}
-    try:
-        refuse_wide(space.counts)
-        found = safe_harbor(
-            space,
-            zip_column=options.zip_column,
-            age_column=options.age_column,
-            vintage=options.vintage,
-            on=options.on,
-        )
-    except RequestError as error:
-        if asked:
-            raise
-        return {}, {SAFE_HARBOR: str(error)}
-    return {SAFE_HARBOR: found}, {}
