@@ -267,22 +267,12 @@ def minimality(
     Guesses that are right, of people in groups that a missing cut divides, against guesses from
     what their group shows (baseline); the same of people who are in such a group and were never
     released (control): what is guessed of them is knowledge about the group's parts. And the
-    claims of which she is 90% sure.
+    claims of which the adversary is 90% sure.
     """
     least = columns[which].rules.least
     cuts = cuts_of_tree(people, least, rng) if is_tree else cuts_of_all(people, least)
     found = beliefs(people, columns, which, cuts, rng)
-    values = columns[which].values
-    right, before, sure, shown = [], [], [], []
-    for one in found:
-        own = values[one.people]
-        shares = np.bincount(own, minlength=one.chances.shape[1]) / len(own)
-        guess, blind = _guesses(one.chances, rng), _guesses(np.tile(shares, (len(own), 1)), rng)
-        claims = one.chances.max(axis=1) >= max(SURE, float(shares.max()) + DOUBT)
-        right.append(guess == own)
-        before.append(blind == own)
-        sure.append((guess == own)[claims])
-        shown.append(shares[guess[claims]])
+    right, before, sure, shown = _scored(found, columns[which].values, rng)
     control = None if held_out is None else _control(people, found, cuts, *held_out, rng)
     return Evidence(
         attack="minimality",
@@ -321,6 +311,26 @@ def minimality(
             ),
         ),
     )
+
+
+def _scored(
+    found: Sequence[Belief], values: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
+    """Score each group's guesses: by beliefs, by what it shows, and of the beliefs the sure ones.
+
+    Beside these, the share of the group that has the value claimed.
+    """
+    right, before, sure, shown = [], [], [], []
+    for one in found:
+        own = values[one.people]
+        shares = np.bincount(own, minlength=one.chances.shape[1]) / len(own)
+        guess, blind = _guesses(one.chances, rng), _guesses(np.tile(shares, (len(own), 1)), rng)
+        claims = one.chances.max(axis=1) >= max(SURE, float(shares.max()) + DOUBT)
+        right.append(guess == own)
+        before.append(blind == own)
+        sure.append((guess == own)[claims])
+        shown.append(shares[guess[claims]])
+    return right, before, sure, shown
 
 
 def _guesses(chances: Floats, rng: np.random.Generator) -> NDArray[np.intp]:

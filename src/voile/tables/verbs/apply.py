@@ -194,7 +194,7 @@ def _check_promise(promise: Promise, value: float | None) -> None:
 
 
 def _check_implied(least: int, k: int) -> None:
-    """Refuse marginals from which counts of few people would follow."""
+    """Refuse marginals that imply counts of few people."""
     if least < least_of(k):
         raise InfeasibleError(
             f"the marginals imply a count of fewer than {least_of(k)} people",

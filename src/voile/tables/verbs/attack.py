@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+
+import numpy as np
 
 from voile.core.evidence import Evidence, Note
 from voile.core.progress import Progress, Steps
@@ -33,53 +37,53 @@ def attack(
     release.check_hash()
     scene = Scene(release, truth, options)
     scene.check()
-    found = []
-    names = ("linkage", "singling out", "inference", "policy")
-    linking, singling, inferring, reading = streams(seed, *names)
-    has_register = options.register_ is not None
-    has_people = has_register or options.population is not None
-    on_policy = PolicyAttacks(scene).tasks
-    steps = has_register + has_people + len(scene.sensitive) + len(on_policy)
-    step = Steps(progress, steps)
-    if has_register:
-        step("linking records to the register")
-        found.append(
-            linkage(
-                scene.known,
-                scene.register,
-                columns=scene.columns,
-                rng=linking,
-                overlap=options.overlap,
-                thresholds=sorted({*THRESHOLDS, options.threshold}),
-            )
-        )
-    if has_people:
-        step("singling people out")
-        people = scene.register_quasi if options.population is None else scene.population
-        singled = singling_out(
-            scene.released,
-            people,
-            columns=scene.quasi,
-            rng=singling,
-            kept=scene.kept_codes,
-            held_out=scene.held_out,
-        )
-        if options.population is None:
-            singled = replace(singled, notes=(*singled.notes, BY_REGISTER))
-        found.append(singled)
+    linking, singling, inferring, reading = streams(
+        seed, "linkage", "singling out", "inference", "policy"
+    )
+    tasks: list[tuple[str, Callable[[], Evidence | None]]] = []
+    if options.register_ is not None:
+        tasks.append(("linking records to the register", partial(_linkage, scene, linking)))
+    if options.register_ is not None or options.population is not None:
+        tasks.append(("singling people out", partial(_singling_out, scene, singling)))
     for column in scene.sensitive:
-        step(f"inferring {column}")
-        found.append(
-            inference(
-                scene.cases(column),
-                columns=scene.quasi,
-                sensitive=column,
-                rng=inferring,
-                held_out=scene.cases_held_out(column),
-            )
-        )
-    for task, run in on_policy:
+        tasks.append((f"inferring {column}", partial(_inference, scene, column, inferring)))
+    tasks += [(task, partial(run, reading)) for task, run in PolicyAttacks(scene).tasks]
+    step, found = Steps(progress, len(tasks)), []
+    for task, run in tasks:
         step(task)
-        evidence = run(reading)
-        found += [] if evidence is None else [evidence]
-    return tuple(found)
+        found.append(run())
+    return tuple(evidence for evidence in found if evidence is not None)
+
+
+def _linkage(scene: Scene, rng: np.random.Generator) -> Evidence:
+    return linkage(
+        scene.known,
+        scene.register,
+        columns=scene.columns,
+        rng=rng,
+        overlap=scene.options.overlap,
+        thresholds=sorted({*THRESHOLDS, scene.options.threshold}),
+    )
+
+
+def _singling_out(scene: Scene, rng: np.random.Generator) -> Evidence:
+    by_register = scene.options.population is None
+    found = singling_out(
+        scene.released,
+        scene.register_quasi if by_register else scene.population,
+        columns=scene.quasi,
+        rng=rng,
+        kept=scene.kept_codes,
+        held_out=scene.held_out,
+    )
+    return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
+
+
+def _inference(scene: Scene, column: str, rng: np.random.Generator) -> Evidence:
+    return inference(
+        scene.cases(column),
+        columns=scene.quasi,
+        sensitive=column,
+        rng=rng,
+        held_out=scene.cases_held_out(column),
+    )
