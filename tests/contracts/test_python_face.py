@@ -25,7 +25,7 @@ from voile.cli.run import run
 from voile.cli.wing_options import spelt
 from voile.core.errors import RequestError, VoileError
 from voile.data import open_source
-from voile.face.kit import Kit
+from voile.face.kit import Kit, SetAsideWarning
 from voile.face.release import Release
 from voile.release.evidence import AttackResults
 from voile.release.kit import Kit as PlainKit
@@ -76,6 +76,7 @@ def test_choose_takes_the_ways_of_its_kind(case: Case) -> None:
     least = kit.choose(least_loss=True)
     assert least.number == len(kit.frontier) - 1
     assert least.how == "least loss"
+    assert kit.choose(policy=None, knee=False, least_loss=True) == least
 
 
 def test_a_release_in_memory_is_that_on_disk(case: Case, tmp_path: Path) -> None:
@@ -258,6 +259,14 @@ def test_rows_set_aside_are_warned_of(case: Case) -> None:
     with pytest.warns(UserWarning, match="rows? set aside: column ") as told:
         apply(case, lost)
     assert "CANARY" not in str([str(one.message) for one in told])
+    assert {one.filename for one in told if one.category is SetAsideWarning} == {__file__}
+
+
+def test_nobody_is_warned_where_every_row_is_released(
+    case: Case, recwarn: pytest.WarningsRecorder
+) -> None:
+    apply(case)
+    assert not [one for one in recwarn if one.category is SetAsideWarning]
 
 
 def test_names_that_load_lazily_are_listed(case: Case) -> None:

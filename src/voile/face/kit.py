@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 from warnings import warn
 
 from voile.core.errors import RequestError, as_keywords, nearest
@@ -140,7 +140,7 @@ class SetAsideWarning(VoileWarning):
 
 
 def _warn_of_set_aside(release: Release) -> None:
-    counts = (release.private or {})["counts"]
+    counts = cast(Mapping[str, Any], release.private)["counts"]
     if counts["set_aside"]:
         said = "; ".join(f"column {x['column']}: {x['reason']}" for x in counts["set_aside_by"])
         warn(f"{counts['set_aside']:,} rows set aside: {said}", SetAsideWarning, stacklevel=3)
