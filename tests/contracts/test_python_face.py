@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 from collections.abc import Callable
@@ -23,12 +24,13 @@ import voile
 from voile.cli.kind import kind_group
 from voile.cli.run import run
 from voile.cli.wing_options import spelt
-from voile.core.errors import RequestError, VoileError
+from voile.core.errors import RequestError, TamperedError, VoileError
 from voile.data import open_source
 from voile.face.kit import Kit, SetAsideWarning
 from voile.face.release import Release
 from voile.release.evidence import AttackResults
 from voile.release.kit import Kit as PlainKit
+from voile.release.manifest import manifest_path
 from voile.release.options import with_options
 
 
@@ -260,6 +262,16 @@ def test_rows_set_aside_are_warned_of(case: Case) -> None:
         apply(case, lost)
     assert "CANARY" not in str([str(one.message) for one in told])
     assert {one.filename for one in told if one.category is SetAsideWarning} == {__file__}
+
+
+def test_a_release_whose_manifest_was_changed_is_not_attacked(case: Case, tmp_path: Path) -> None:
+    release = apply(case, out=tmp_path / "r.parquet")
+    stated = json.loads(manifest_path(release.path).read_text())
+    stated["figures"]["risk"] = 0.0
+    manifest_path(release.path).write_text(json.dumps(stated))
+    changed = voile.open_release(tmp_path / "r.parquet")
+    with pytest.raises(TamperedError):
+        changed.attack(truth=case.table, seed=SEED, **case.options["attack"])
 
 
 def test_nobody_is_warned_where_every_row_is_released(
