@@ -11,6 +11,7 @@ ELSEWHERE = {
     "sanitizer": "the estimator",
     "face": "the verbs in Python",
     "wing": "the contract",
+    "review": "the store of answers, which verbs are to come to",
     "text.formats": "loaded by their names",
     "learners": "loaded by their names",
 }

@@ -1,0 +1,80 @@
+"""What a reviewer reads, and what a reviewer answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from voile.core.errors import RequestError
+
+Purpose = Literal["review", "census", "sample", "adjudication"]
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Shown:
+    """Characters of a line that are an identifier, or proposed as one."""
+
+    # start, end: offsets in the line's text
+    start: int
+    end: int
+    label: str  # the type
+    by: str = ""  # the column, rule, pass or reviewer
+    doubt: float = 0.0  # 0: sure, to 1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a document with its neighbours, as a reviewer sees it.
+
+    Parameters
+    ----------
+    number : of the store, from 1; 0 of a line that is not yet in one.
+    batch : in which it is read.
+    purpose : what its answer is for.
+    document, start, end : place in the source, in characters; -1 where planted text has none.
+    before, text, after : the neighbours and the line; `text` may hold a planted identifier.
+    proposals : what is shown as an identifier until the reviewer says otherwise.
+    why : why this line, as a sentence; no word of the text.
+    extra : JSON of the purpose's own, never shown.
+    """
+
+    number: int
+    batch: int
+    purpose: Purpose
+    document: int
+    start: int
+    end: int
+    before: str
+    text: str
+    after: str
+    proposals: tuple[Shown, ...] = ()
+    why: str = ""
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a reviewer last said of a line: `spans` are its identifiers, all others are harmless."""
+
+    line: int
+    reviewer: str
+    at: str  # ISO 8601, UTC
+    spans: tuple[Shown, ...]
+    unsure: bool  # nobody knows: neither learnt from nor counted
+    seconds: float
+
+
+def check_spans(text: str, spans: Sequence[Shown]) -> tuple[Shown, ...]:
+    """Return spans in their order; they lie inside the text and apart, each with a type."""
+    ordered = tuple(sorted(spans))
+    end = 0
+    for one in ordered:
+        if not (end <= one.start < one.end <= len(text) and one.label):
+            raise RequestError(
+                f"the span {one.start} to {one.end} is empty, outside its line, over another one or"
+                " without a type"
+            )
+        end = one.end
+    return ordered

@@ -1,0 +1,324 @@
+"""Lines and answers on disk: one SQLite file, which a process killed at any moment leaves whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import DamagedError, RequestError, VoileError
+from voile.documents.review.line import Answer, Line, Shown, check_spans
+
+__all__ = ["Answer", "Line", "Shown", "Store"]
+
+FORMAT = "1"
+SETTINGS = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "busy_timeout = 10000",
+    "secure_delete = ON",
+)
+DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY)
+TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE lines (
+    number INTEGER PRIMARY KEY, batch INTEGER NOT NULL, purpose TEXT NOT NULL,
+    document INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
+    before TEXT NOT NULL, text TEXT NOT NULL, after TEXT NOT NULL,
+    proposals TEXT NOT NULL, why TEXT NOT NULL, extra TEXT NOT NULL);
+CREATE TABLE keys (
+    number INTEGER PRIMARY KEY, stroke INTEGER NOT NULL, line INTEGER NOT NULL REFERENCES lines,
+    reviewer TEXT NOT NULL, at TEXT NOT NULL, spans TEXT NOT NULL, unsure INTEGER NOT NULL,
+    seconds REAL NOT NULL, final INTEGER NOT NULL);
+CREATE INDEX of_line ON keys (line, reviewer, number);
+CREATE INDEX of_reviewer ON keys (reviewer, stroke);
+CREATE VIEW finals AS SELECT * FROM keys AS own WHERE final AND NOT EXISTS (
+    SELECT 1 FROM keys AS later WHERE later.line = own.line AND later.reviewer = own.reviewer
+    AND later.number > own.number)
+"""
+WAITS = """
+NOT EXISTS (SELECT 1 FROM finals WHERE finals.line = lines.number AND finals.reviewer = ?)
+AND (SELECT count(*) FROM finals WHERE finals.line = lines.number)
+    < CASE purpose WHEN 'adjudication' THEN 1 ELSE ? END
+"""
+
+
+class Store:
+    """Lines to read and what reviewers answered.
+
+    Each stroke of a key is a row: what the line looks like to its reviewer after it, and whether
+    that is final. The last row of a line and reviewer holds; to undo is to delete the last stroke.
+
+    One process writes; others may read meanwhile. Threads of one process take turns.
+
+    Guarantee: on a kill at any moment (tested) every stroke that was returned from is there whole.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], *, meta: Mapping[str, str]) -> Store:
+        """Make a store with facts of its own: the notes' fingerprint, the goal.
+
+        Of `meta`, `readers` says how many reviewers read each line [1].
+
+        Raises
+        ------
+        RequestError : there is a file already.
+        """
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            raise RequestError("holds a review already", where=str(path)) from None
+        store = cls(Path(path))
+        store._set_up()
+        with store._transaction():
+            for statement in TABLES.split(";\n"):
+                store._run(statement)
+            for fact in {**meta, "format": FORMAT}.items():
+                store._run("INSERT INTO meta VALUES (?, ?)", *fact)
+        return store
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Store:
+        """Open a store.
+
+        Raises
+        ------
+        RequestError : there is none, or it is of another version of voile.
+        DamagedError : the file is damaged, cut short or no store.
+        """
+        if not Path(path).is_file():
+            remedy = "make one with voile documents init"
+            raise RequestError("there is no review", where=str(path), instead=remedy)
+        store = cls(Path(path))
+        try:
+            store._check()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @property
+    def meta(self) -> Mapping[str, str]:
+        """The facts that the store was made with."""
+        return {str(name): str(value) for name, value in self._run("SELECT * FROM meta")}
+
+    def note(self, name: str, value: str) -> None:
+        """Write one fact, in place of the one of that name."""
+        self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, value)
+
+    def check_notes(self, fingerprint: str) -> None:
+        """Refuse the review of other notes."""
+        if self.meta.get("fingerprint") != fingerprint:
+            raise RequestError(
+                "the review is of other notes, or the notes changed since",
+                where=str(self.path),
+                instead="make a new work folder of these with voile documents init",
+            )
+
+    def add(self, lines: Sequence[Line], *, batch: int) -> list[Line]:
+        """Add lines to be read in this batch, all or none; return them as numbered here."""
+        with self._transaction():
+            return [self._add(line, batch) for line in lines]
+
+    def lines(
+        self,
+        *,
+        purpose: str | None = None,
+        batch: int | None = None,
+        waiting_for: str | None = None,
+        number: int | None = None,
+    ) -> list[Line]:
+        """Return lines in the order in which they were added.
+
+        Parameters
+        ----------
+        waiting_for : only those that this reviewer may still answer.
+        """
+        asked = {"purpose": purpose, "batch": batch, "number": number}
+        given = {name: value for name, value in asked.items() if value is not None}
+        where = [f"{name} = ?" for name in given]
+        values = [*given.values()]
+        if waiting_for is not None:
+            where.append(WAITS)
+            values += [waiting_for, self._readers]
+        return self._lines(" AND ".join(where) or "TRUE", *values)
+
+    def answer(
+        self,
+        line: int,
+        reviewer: str,
+        spans: Sequence[Shown],
+        *,
+        unsure: bool = False,
+        seconds: float = 0.0,
+        final: bool = True,
+    ) -> None:
+        """Save a stroke: how a line looks to its reviewer now.
+
+        Parameters
+        ----------
+        final : the reviewer confirmed; else the line waits on, and looks so when next shown.
+
+        Raises
+        ------
+        RequestError : there is no such line, or the spans are not inside it and apart.
+        """
+        one = self._line(line)
+        saved = Answer(line, reviewer, _now(), check_spans(one.text, spans), unsure, seconds)
+        with self._transaction():
+            self._save(saved, self._next_stroke(), final=final)
+
+    def shown_to(self, line: int, reviewer: str) -> Answer | None:
+        """Return how a line last looked to a reviewer, final or not; None before any stroke."""
+        sql = "SELECT * FROM keys WHERE line = ? AND reviewer = ? ORDER BY number DESC LIMIT 1"
+        rows = self._run(sql, line, reviewer)
+        return self._answers(rows)[0] if rows else None
+
+    def undo(self, reviewer: str) -> Line | None:
+        """Delete a reviewer's last stroke; return the line it was made on, None without any."""
+        with self._transaction():
+            of = "FROM keys WHERE reviewer = ? ORDER BY stroke DESC, number LIMIT 1"
+            rows = self._run(f"SELECT stroke, line {of}", reviewer)
+            if not rows:
+                return None
+            stroke, line = rows[0]
+            self._run("DELETE FROM keys WHERE stroke = ?", stroke)
+            return self._line(line)
+
+    def answers(self, *, purpose: str | None = None) -> list[Answer]:
+        """Return the answers that hold: the final one of each reviewer for each line, in order."""
+        sql = (
+            "SELECT finals.* FROM finals JOIN lines ON lines.number = finals.line"
+            " WHERE ? IN (purpose, '') ORDER BY finals.number"
+        )
+        return self._answers(self._run(sql, purpose or ""))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _readers(self) -> int:
+        return int(self.meta.get("readers", "1"))
+
+    def _set_up(self) -> None:
+        for setting in SETTINGS:
+            self._run(f"PRAGMA {setting}")
+
+    def _check(self) -> None:
+        self._set_up()
+        if self._run("PRAGMA quick_check") != [("ok",)]:
+            raise self._damaged()
+        if self.meta.get("format") != FORMAT:
+            raise RequestError(
+                "is the review of another version of voile",
+                where=str(self.path),
+                instead="use that version, or make a new work folder",
+            )
+
+    def _add(self, line: Line, batch: int) -> Line:
+        values = (
+            batch, line.purpose, line.document, line.start, line.end,
+            line.before, line.text, line.after,
+            _json(check_spans(line.text, line.proposals)), line.why, line.extra,
+        )  # fmt: skip
+        sql = f"INSERT INTO lines VALUES (NULL{', ?' * len(values)}) RETURNING *"
+        return self._as_lines(self._run(sql, *values))[0]
+
+    def _line(self, number: int) -> Line:
+        found = self._lines("number = ?", number)
+        if not found:
+            raise RequestError(f"there is no line {number}", where=str(self.path))
+        return found[0]
+
+    def _lines(self, where: str, *values: Any) -> list[Line]:
+        return self._as_lines(
+            self._run(f"SELECT * FROM lines WHERE {where} ORDER BY number", *values)
+        )
+
+    def _as_lines(self, rows: Sequence[tuple[Any, ...]]) -> list[Line]:
+        with self._reading():
+            return [replace(Line(*row), proposals=_spans(row[9])) for row in rows]
+
+    def _answers(self, rows: Sequence[tuple[Any, ...]]) -> list[Answer]:
+        with self._reading():
+            return [
+                Answer(line, reviewer, at, _spans(spans), bool(unsure), seconds)
+                for _, _, line, reviewer, at, spans, unsure, seconds, _ in rows
+            ]
+
+    def _next_stroke(self) -> int:
+        return int(self._run("SELECT coalesce(max(stroke), 0) + 1 FROM keys")[0][0])
+
+    def _save(self, one: Answer, stroke: int, *, final: bool) -> None:
+        values = (
+            stroke, one.line, one.reviewer, one.at,
+            _json(one.spans), one.unsure, one.seconds, final,
+        )  # fmt: skip
+        self._run(f"INSERT INTO keys VALUES (NULL{', ?' * len(values)})", *values)
+
+    def _run(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        try:
+            return self._database.execute(sql, values).fetchall()
+        except (sqlite3.ProgrammingError, sqlite3.NotSupportedError):
+            raise  # a fault of ours
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in DISK:
+                what = "the disk is full, cannot be written, or another process writes there"
+                raise VoileError(what, where=str(self.path)) from None
+            raise self._damaged() from None
+        except UnicodeDecodeError:  # the name of a damaged thing, in SQLite's own message
+            raise self._damaged() from None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Write all that the block changes, or nothing; on disk when the block ends."""
+        try:
+            self._run("BEGIN IMMEDIATE")
+            yield
+            self._run("COMMIT")
+        except BaseException:
+            if self._database.in_transaction:
+                with suppress(VoileError):
+                    self._run("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Say of rows that make no sense that the file is damaged."""
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, RecursionError):
+            raise self._damaged() from None
+
+    def _damaged(self) -> DamagedError:
+        remedy = "put a backup of the work folder back, or make a new one"
+        return DamagedError("is damaged or no review", where=str(self.path), instead=remedy)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _json(spans: Sequence[Shown]) -> str:
+    return json.dumps([[one.start, one.end, one.label, one.by, one.doubt] for one in spans])
+
+
+def _spans(text: str) -> tuple[Shown, ...]:
+    return tuple(Shown(*one) for one in json.loads(text))
