@@ -85,11 +85,15 @@ class Seen:
         return self.present >= LEAST_ROWS and self.distinct > MANY * self.present
 
     @property
+    def measures(self) -> bool:
+        """Whether it is a number with a fraction, a unit or marks of thousands, as no id is."""
+        return self.number == "fraction" or bool(self.number and self.written)
+
+    @property
     def numbers_people(self) -> bool:
         """Whether it is a whole number of its own in each row, as ids are."""
-        return (
-            self.number == "whole" and self.present >= LEAST_ROWS and self.distinct == self.present
-        )
+        whole = self.number == "whole" and not self.measures
+        return whole and self.present >= LEAST_ROWS and self.distinct == self.present
 
     @property
     def free_text(self) -> bool:

@@ -132,7 +132,7 @@ def _as_quasi(seen: Seen, sign: str) -> Said:
         return _of_dates(seen, why)
     if len(seen.written) > 1 or seen.mostly:
         return "undecided", f"{_ways(seen)}; {seen.counts}"
-    if seen.number == "fraction" or _is_time(seen):
+    if seen.measures or _is_time(seen):
         return "quasi", f"{why}{_how(seen)}"
     if seen.nearly_unique and not sign:
         role: Role = "drop" if seen.number else "identifier"

@@ -45,14 +45,16 @@ def test_a_form_reads_what_is_written_in_it(number, group, point, unit):
     ("form", "text"),
     [
         ("1.234,5", "1.5"), ("1234,5", "1.234,5"), ("1234 kg", "70"), ("1234 kg", "70 lb"),
-        ("1234", "7.0"), ("1,234.5", "1,23.5"), ("$1234", "€5"), ("1234", ""), ("1234.5", "5."),
+        ("1234", "7.0"), ("1.2345e3", "1e"), ("1.2345e3", "e5"), ("1.2345e3", "1e12345"),
+        ("1234.5", "1e3"), ("1234", "--5"), ("$1234", "-$-5"),
+        ("1,234.5", "1,23.5"), ("$1234", "€5"), ("1234", ""), ("1234.5", "5."),
     ],
 )  # fmt: skip
 def test_what_is_written_otherwise_is_not_read(form, text):
     assert NumberForm.of(form).read(text) is None
 
 
-@pytest.mark.parametrize("form", ["", "kg", "999", "1,234,5", "%d.%m.%Y", "1234x5"])
+@pytest.mark.parametrize("form", ["", "kg", "999", "1,234,5", "%d.%m.%Y", "1234x5", "1,2345"])
 def test_what_does_not_write_the_number_is_no_form(form):
     assert NumberForm.of(form) is None
 
@@ -65,7 +67,16 @@ def test_what_does_not_write_the_number_is_no_form(form):
         (["1.234.567", "8"], [("integer", "1.234")]),
         (["12,5", "7,25"], [("decimal", "1234,5")]),
         (["1.5", "-2"], [("decimal", "1234.5")]),
-        (["$1,200", "$85"], [("decimal", "$1234,5"), ("integer", "$1,234")]),
+        (["1,200 kg", "85 kg"], [("decimal", "1234,5 kg"), ("integer", "1,234 kg")]),
+        (["$1,200", "$85"], [("integer", "$1,234")]),
+        (["$ 1.200", "$ 85"], [("integer", "$ 1.234")]),
+        (["1,296 US$", "85 US$"], [("integer", "1,234 US$")]),
+        (["EUR 12.30", "eur 7"], [("decimal", "EUR 1234.5")]),
+        (["-€5", "€ 1.200,50"], [("decimal", "€1.234,5")]),
+        (["1 200,50", "85,00"], [("decimal", "1 234,5")]),
+        (["1.017e+03", "2e-5", "0.5"], [("decimal", "1.2345e3")]),
+        (["-1,5E+02 mg/l", "7 mg/l"], [("decimal", "1,2345e3 mg/l")]),
+        (["ICU 12", "ICU 7"], []),
         (["13:05", "7:30"], [("time", "%H:%M")]),
         (["3 Mar 1990", "12 Dec 2001"], [("date", "%d %b %Y")]),
         (["31.12.99", "1.2.00"], [("date", "%d.%m.%y")]),
@@ -94,3 +105,10 @@ def test_a_text_that_two_forms_read_differently_is_not_read():
     assert read_forms("04/04/1999", both, read_date) == dt.datetime(1999, 4, 4)
     assert read_forms("13/04/1999", both, read_date) == dt.datetime(1999, 4, 13)
     assert NumberForm.of("1234.5").read("0.10") == Decimal("0.1")
+
+
+@given(number=st.floats(allow_nan=False, allow_infinity=False), point=st.sampled_from(".,"))
+def test_scientific_notation_is_read_as_the_number_it_writes(number, point):
+    form = NumberForm.of(f"1{point}2345e3 mg")
+    for text in (f"{number!r} mg", f"{number:.20E}mg"):
+        assert float(form.read(text.replace(".", point))) == number

@@ -1,8 +1,9 @@
 """How numbers, dates and times are written as text: forms that are declared, or found.
 
 A form of dates and times is `strptime`'s. A form of numbers is the number 1234.5, or 1234 of whole
-numbers, written as the column would write it, with its unit: ``1.234,5 kg``, ``$1,234``, ``1234y``.
-A unit's capitals and the spaces around it do not count, and marks of thousands may be left out.
+numbers, written as the column would write it, with its unit: ``1.234,5 kg``, ``$1,234``, ``1234y``,
+``1.2345e3`` in scientific notation. A unit's capitals and the spaces around it do not count, and
+marks of thousands and powers of ten may be left out.
 """
 
 from __future__ import annotations
@@ -34,10 +35,19 @@ LOOKS_DATED = re.compile(
 )
 LONGEST = 40
 NUMBER = re.compile(
-    r"(?P<before>[^\d.,]*?)1(?P<group>[,. '’\u00a0\u202f]?)234((?P<point>[.,])5)?"
+    r"(?P<before>[^\d.,]*?)"
+    r"(?:1(?P<group>[,. '’\u00a0\u202f]?)234((?P<point>[.,])5)?|1(?P<mark>[.,])2345[eE]\+?0*3)"
     r"(?P<after>(?:[^\d.,]\D*)?)"
 )
-AMOUNT = re.compile(r"(?P<before>[$€£¥]?)\s*[-+]?[\d.,'’ \u00a0\u202f]*\d\s*(?P<after>\D{0,12})")
+MONEY = re.compile(
+    r"(?:[A-Z]{1,3} ?)?[$€£¥₹]|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|MXN|NOK|NZD|PLN"
+    r"|SEK|USD|ZAR",
+    re.IGNORECASE,
+)
+AMOUNT = re.compile(
+    rf"[-+−]?(?P<before>(?:(?i:{MONEY.pattern})|kg|mg|cm|mm|km|ml|pH)?)(?P<gap>\s*)"
+    r"[-+−]?[\d.,'’ \u00a0\u202f]*\d(?:[eE][-+]?\d{1,3})?\s*(?P<after>\D{0,12})"
+)
 GROUPS, POINTS = ("", ",", ".", " ", "'", "’", "\u00a0", "\u202f"), ("", ".", ",")
 COMPARED = re.compile(r"[<>=~+-]")
 
@@ -67,21 +77,24 @@ class NumberForm:
         if not found or (found["group"] and found["group"] == found["point"]):
             return None
         before, after = (re.escape(found[name].strip()) for name in ("before", "after"))
-        group, point = found["group"], found["point"] or ""
+        group, point = found["group"] or "", found["mark"] or found["point"] or ""
         whole = rf"\d{{1,3}}(?:{re.escape(group)}\d{{3}})+|\d+" if group else r"\d+"
         part = rf"(?:{re.escape(point)}(?P<part>\d+))?" if point else "(?P<part>)"
-        pattern = rf"\s*{before}\s*(?P<sign>[-+−]?)(?P<whole>{whole}){part}\s*{after}\s*"
+        power = r"(?:e(?P<power>[-+]?\d{1,3}))?" if found["mark"] else "(?P<power>)"
+        signs = rf"(?P<outer>[-+−]?)\s*{before}\s*(?P<inner>[-+−]?)"
+        pattern = rf"\s*{signs}(?P<whole>{whole}){part}{power}\s*{after}\s*"
         unit = found["after"].strip() or found["before"].strip()
         return cls(re.compile(pattern, re.IGNORECASE), group, point, unit)
 
     def read(self, text: str) -> Decimal | None:
         """Return the number that a text writes; None where it writes none."""
         found = self.pattern.fullmatch(text)
-        if not found:
+        signs = found["outer"] + found["inner"] if found else ""
+        if not found or len(signs) > 1:
             return None
         whole = found["whole"].replace(self.group, "") if self.group else found["whole"]
-        sign = "-" if found["sign"] in ("-", "−") else ""
-        return Decimal(f"{sign}{whole}.{found['part'] or '0'}")
+        sign = "-" if signs in ("-", "−") else ""
+        return Decimal(f"{sign}{whole}.{found['part'] or '0'}e{found['power'] or '0'}")
 
 
 def read_date(text: str, form: str) -> dt.datetime | None:
@@ -109,6 +122,11 @@ def find_forms(texts: Iterable[str]) -> list[Form]:
     [('date', '%m/%d/%Y'), ('date', '%d/%m/%Y')]
     >>> find_forms(["1.234", "5.678"]), find_forms(["blue", "34y"])
     ([('decimal', '1234.5'), ('integer', '1.234')], [])
+
+    Money has no thousandths, so that a mark before three digits is one of thousands:
+
+    >>> find_forms(["$1,234", "$85"])
+    [('integer', '$1,234')]
     """
     texts = list(dict.fromkeys(text.strip() for text in texts))
     readings: dict[tuple[object, ...], Form] = {}
@@ -117,7 +135,14 @@ def find_forms(texts: Iterable[str]) -> list[Form]:
             read = tuple(read_as(kind, text, form) for text in texts)
             if None not in read:
                 readings.setdefault(read, (kind, form))
-    return list(readings.values())
+    forms = list(readings.values())
+    return [one for one in forms if not _is_of_money(*one)] if len(forms) > 1 else forms
+
+
+def _is_of_money(kind: str, form: str) -> bool:
+    """Whether a form writes an amount of money with a decimal point."""
+    number = NumberForm.of(form)
+    return kind == "decimal" and number is not None and bool(MONEY.fullmatch(number.unit))
 
 
 def find_usual_form(texts: Iterable[str]) -> tuple[Form, float] | None:
@@ -169,8 +194,11 @@ def _candidates(text: str) -> list[Form]:
         return found
     unit = amount["after"].strip()
     after = f"{' ' * (f' {unit}' in text)}{unit}" if unit else ""
-    for group, point in product(GROUPS, POINTS):
-        if not group or group != point:
-            kind, half = ("decimal", f"{point}5") if point else ("integer", "")
-            found.append((kind, f"{amount['before']}1{group}234{half}{after}"))
-    return found
+    before = amount["before"] + amount["gap"] * bool(amount["before"])
+    written = [
+        ("decimal", f"1{group}234{point}5") if point else ("integer", f"1{group}234")
+        for group, point in product(GROUPS, POINTS)
+        if not group or group != point
+    ]
+    written += [("decimal", f"1{mark}2345e3") for mark in ".,"]
+    return found + [(kind, f"{before}{number}{after}") for kind, number in written]
