@@ -93,6 +93,17 @@ def test_a_form_that_fits_no_row_is_refused():
     assert 'by = "hour" is of times' in message(["1", "2"], by="hour", kind="integer")
 
 
+def test_infinite_numbers_are_refused_with_their_rows():
+    said = message([1.5, float("nan"), float("inf")])
+    assert said == (
+        "column x: 1 distinct value is infinite, as in row 3; write a number there, or nothing"
+    )
+    assert "2 distinct values are infinite, as in rows 1 and 2" in message(
+        [float("-inf"), float("inf"), 1.5]
+    )
+    assert "infinite, as in a population table" in message([1.5, 2.5], population=[float("inf")])
+
+
 def test_a_population_of_another_kind_is_refused():
     assert "of one kind in the source" in message([30, 31], population=["young", "old"])
     assert "in a population table" in message([30, 31], population=["30", "x"], kind="integer")

@@ -96,7 +96,7 @@ def test_another_kind_can_be_asked_for():
     assert domain(["10", "9"], kind="text").values == ("10", "9")
     assert domain(["10.5", "9"], kind="decimal").values[0] == 9
     assert domain([1, 5], fill=True).values == (1, 2, 3, 4, 5)
-    with pytest.raises(RequestError, match="column x: 1 distinct values cannot be read"):
+    with pytest.raises(RequestError, match="column x: 1 distinct value cannot be read"):
         domain(["7", "?"], kind="integer")
 
 

@@ -231,7 +231,8 @@ def build_domain(
             unreadable += 1
     if unreadable:
         raise RequestError(
-            f"{unreadable} distinct values cannot be read as {parser.kind}",
+            f"{unreadable:,} distinct value{'s' * (unreadable > 1)} cannot be read as "
+            f"{parser.kind}",
             where=f"column {column}",
             instead="give the column another kind in the roles file",
         )

@@ -6,6 +6,7 @@ are not, is an error that names rows, and so is what can be read in two ways.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import partial
@@ -151,7 +152,8 @@ def _check_readable(
 ) -> None:
     for array in cells:
         if pa.types.is_floating(array.type):
-            array = array.filter(pc.is_inf(array))
+            _check_finite(column, array, find_rows)
+            continue
         known = _known(array, parser.missing)
         unreadable = sum(not reads(parser, raw) for raw in known)
         if unreadable:
@@ -160,10 +162,26 @@ def _check_readable(
             form = f" written {' or '.join(parser.forms)}" if parser.forms else ""
             raise _error(
                 column,
-                f"{unreadable:,} distinct values cannot be read as {parser.kind}{form}{none}, as "
-                f"in {_rows(rows)}",
+                f"{_values(unreadable)} cannot be read as {parser.kind}{form}{none}, as in "
+                f"{_rows(rows)}",
                 "give the column another kind or form in the roles file",
             )
+
+
+def _check_finite(column: str, numbers: pa.Array, find_rows: FindRows) -> None:
+    infinite = pc.sum(pc.is_inf(numbers)).as_py()
+    if infinite:
+        rows = find_rows(lambda raw: raw is not None and math.isinf(raw))
+        are = "is" if infinite == 1 else "are"
+        raise _error(
+            column,
+            f"{_values(infinite)} {are} infinite, as in {_rows(rows)}",
+            "write a number there, or nothing",
+        )
+
+
+def _values(count: int) -> str:
+    return f"{count:,} distinct value{'s' * (count > 1)}"
 
 
 def reads(parser: Parser, raw: Any) -> bool:
