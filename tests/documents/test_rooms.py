@@ -9,6 +9,7 @@ ELSEWHERE = {
     "paper": "the paper's own",
     "adapters": "the user's own learners and tokenisers",
     "sanitizer": "the estimator",
+    "start": "proposals without annotation",
     "face": "the verbs in Python",
     "wing": "the contract",
     "review": "the store of answers, which verbs are to come to",

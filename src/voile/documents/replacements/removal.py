@@ -18,8 +18,9 @@ _BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
 class Reason(NamedTuple):
     """Why characters go: what kind of remover found them, and which one."""
 
-    kind: Literal["pass", "pattern", "list", "repeat"]
-    name: str = ""  # of the learner, the pattern or the list; none of a repeat
+    kind: Literal["pass", "pattern", "list", "repeat", "known", "rule", "starter"]
+    # of the learner, the pattern, the list, the rule or the known values' column; none of a repeat
+    name: str = ""
     number: int = 0  # of the committee's pass, from 1; 0 of what is no pass
 
     def __str__(self) -> str:
@@ -28,6 +29,12 @@ class Reason(NamedTuple):
                 return f"pass {self.number}, {self.name}"
             case "pattern":
                 return f"pattern {self.name}"
+            case "rule":
+                return f"rule {self.name}"
+            case "known":
+                return f"known {self.name}"
+            case "starter":
+                return "starter"
             case "list":
                 return self.name
             case "repeat":

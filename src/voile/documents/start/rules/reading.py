@@ -1,0 +1,70 @@
+"""Texts as rules read them: one letter for each token, line breaks among them.
+
+A rule is a regular expression over these letters. A text has six times fewer of them than of its
+characters, and a form is looked at once however often it stands there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.words.tokens import GLUED, LINE, PARAGRAPH, Tokens
+
+BREAK, END = "\n", "\x1e"
+"""What stands for the end of a line, and around each text; an empty line is two breaks."""
+JOINED = {"-": "h", "'": "q", ".": "o", ",": "k", "@": "e"}
+"""Letters of signs that stand between two tokens without blanks."""
+
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The n tokens of d texts in the letters of one alphabet."""
+
+    tokens: Tokens
+    letter: Callable[[str], str]  # the letter of a form
+
+    @cached_property
+    def text(self) -> str:
+        """The letters of all texts."""
+        return self._line[0]
+
+    @cached_property
+    def place(self) -> Ints:
+        """Which token each letter stands for; a break or an end stands for the next, n at last."""
+        return self._line[1]
+
+    def find(self, rule: re.Pattern[str], group: int | str = 0) -> Iterator[tuple[int, int]]:
+        """Yield the first token of each match and the one after its last."""
+        place = self.place
+        for match in rule.finditer(self.text):
+            start, end = match.span(group)
+            if start < end:
+                yield int(place[start]), int(place[end - 1]) + 1
+
+    @cached_property
+    def _line(self) -> tuple[str, Ints]:
+        tokens, n = self.tokens, len(self.tokens)
+        letters = "".join(map(self.letter, tokens.forms)).encode("latin-1")
+        own = np.frombuffer(letters, np.uint8)[tokens.form]
+        before = tokens.gap == GLUED
+        inside = before.copy()
+        inside[:-1] &= before[1:]
+        inside[-1:] = False
+        for plain, joined in JOINED.items():
+            own = np.where(inside & (own == ord(plain)), np.uint8(ord(joined)), own)
+        breaks = (tokens.gap >= LINE).astype(np.int8) + (tokens.gap == PARAGRAPH)
+        first = tokens.first[:-1][np.diff(tokens.first) > 0]
+        where = np.repeat(np.arange(n), breaks)
+        what = np.full(len(where), ord(BREAK), np.uint8)
+        what[np.searchsorted(where, first)] = ord(END)
+        line = np.append(np.insert(own, where, what), np.uint8(ord(END)))
+        place = np.append(np.insert(np.arange(n), where, where), n)
+        return line.tobytes().decode("latin-1"), place.astype(np.intp)

@@ -1,0 +1,22 @@
+"""A rule: what it is called, what it finds, and whether that is sure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from voile.documents.replacements.removal import Reason
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A regular expression over the letters of a reading, whose group `found` is proposed."""
+
+    name: str
+    label: str  # the type of what it finds
+    expression: re.Pattern[str]
+    sure: bool = False  # whether further mentions of what it found are proposed too
+
+    @property
+    def by(self) -> Reason:
+        return Reason("rule", self.name)

@@ -1,0 +1,124 @@
+"""Rules: what they propose, that they keep to their document, and that no text takes them long."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voile.core.errors import RequestError
+from voile.documents import Document
+from voile.documents.start.rules import Rules
+
+
+def proposed(text: str, language: str = "english") -> dict[str, str]:
+    """Return what is proposed of a text, and by which rules."""
+    found = Rules(language).propose([Document(text)])[0]
+    return {text[one.start : one.end]: ", ".join(by.name for by in one.by) for one in found}
+
+
+NAMES = {
+    "title": ("Seen by Dr. Osei today.", "Osei"),
+    "label": ("Patient: Kwame Osei-Bonsu\n", "Kwame Osei-Bonsu"),
+    "last, first": ("Osei, John was seen.", "Osei, John"),
+    "first m. last": ("It was Kwame K. Osei.", "Kwame K. Osei"),
+    "initials": ("as K. O. Osei wrote", "K. O. Osei"),
+    "greeting": ("Dear Kwame,\nwe met", "Kwame"),
+    "addressed": ("Kwame,\nwe met", "Kwame"),
+    "signature": ("See you.\nRegards,\n\nKwame Osei", "Kwame Osei"),
+    "relative": ("his wife Abena came", "Abena"),
+    "handle": ("ask @kwame77 now", "kwame77"),
+    "listed": ("then Mary came", "Mary"),
+}
+
+
+@pytest.mark.parametrize("rule", NAMES)
+def test_a_name_is_found_where_its_rule_says(rule):
+    text, name = NAMES[rule]
+    found = proposed(text)
+    assert rule in found[name]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Nombre: Ernesto.\nApellidos: Oyono Nsue.\n", "Oyono Nsue"),
+        ("Remitido por: Dra. Oyono Nsue.", "Oyono Nsue"),
+        ("valorada por la Dra. de la Fuente", "de la Fuente"),
+        ("Estimada Obdulia:\n", "Obdulia"),
+    ],
+)
+def test_a_spanish_name_is_found(text, name):
+    assert name in proposed(text, "spanish")
+
+
+@pytest.mark.parametrize(
+    "text", ["The patient was seen.", "Final score 3 - 1, 12.50 each", "Dr. was called", "@ 5 pm"]
+)
+def test_what_no_rule_knows_stays(text):
+    assert proposed(text) == {}
+
+
+def test_further_mentions_are_those_of_the_same_document():
+    notes = [Document("Dr. Osei came. Osei left."), Document("Osei left.")]
+    found = Rules("english").propose(notes)
+    assert [len(one) for one in found] == [2, 0]
+
+
+def test_a_rule_does_not_reach_into_the_next_document():
+    notes = [Document("Thank you.\nRegards,"), Document("Kwame Osei\n")]
+    assert Rules("english").propose(notes) == [[], []]
+
+
+def test_hidden_characters_do_not_hide_a_name():
+    text = "Dr. Os\u200bei came"
+    assert list(proposed(text)) == ["Os\u200bei"]
+
+
+def test_another_language_is_refused():
+    with pytest.raises(RequestError, match="no rules for latin"):
+        Rules("latin")
+
+
+@given(st.lists(st.text("DdrMs. ,:@-'\nJohnéRegards0\u200bñ[]_", max_size=60), max_size=4))
+def test_proposals_lie_in_their_document_in_order_and_apart(texts):
+    documents = [Document(text) for text in texts]
+    for text, found in zip(texts, Rules("english").propose(documents), strict=True):
+        for one in found:
+            assert 0 <= one.start < one.end <= len(text)
+            assert text[one.start : one.end].strip() == text[one.start : one.end] or one.by
+        assert all(a.end <= b.start for a, b in pairwise(found))
+
+
+@given(st.lists(st.text("Dr. JohnRegads,:\n", max_size=40), min_size=1, max_size=4))
+def test_documents_are_read_each_by_itself(texts):
+    together = Rules("english").propose([Document(text) for text in texts])
+    assert together == [Rules("english").propose([Document(text)])[0] for text in texts]
+
+
+HOSTILE = [
+    "A " * 50_000,
+    "J. " * 50_000,
+    "Dr. " * 50_000,
+    "Patient:" * 25_000,
+    "\n" * 100_000,
+    "Regards,\n" * 20_000,
+    "de " * 50_000,
+    "O'" * 50_000,
+    "A-" * 50_000,
+    "a" * 200_000,
+    "@" * 100_000,
+    "Mary, " * 30_000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=[repr(text[:9]) for text in HOSTILE])
+def test_time_grows_with_the_text(text):
+    rules = Rules("english")
+    rules.propose([Document("Dr. Osei")])
+    began = process_time()
+    rules.propose([Document(text)])
+    assert process_time() - began < 5
