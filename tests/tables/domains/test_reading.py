@@ -119,6 +119,12 @@ def test_a_population_of_another_kind_is_refused():
         ({"bins": 1}, "bins: Input should be greater than or equal to 2"),
         ({"bins": 4, "order": "common"}, "leave the order out"),
         ({"top": 4, "by": "day"}, "are of numbers, and this is date"),
+        (
+            {"top": 2001, "by": "month"},
+            'and this is date; code the ends of dates as years, by = "year"',
+        ),
+        ({"top": "2001-06", "by": "month"}, "top: give a number, of dates by year a year"),
+        ({"bottom": [2001]}, "bottom: give a number, of dates by year a year"),
     ],
 )
 def test_settings_that_contradict_each_other(settings, said):

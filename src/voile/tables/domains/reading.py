@@ -50,7 +50,10 @@ def choose_parser(
         )
     numbers = parser.is_number or (parser.by == "year" and not (wanted.bins or wanted.edges))
     if wanted.codes_numbers and not numbers:
-        raise _error(column, f"bins, edges, bottom and top are of numbers, and this is {kind}")
+        years = 'code the ends of dates as years, by = "year"' if kind == "date" else None
+        raise _error(
+            column, f"bins, edges, bottom and top are of numbers, and this is {kind}", years
+        )
     _check_readable(column, cells, parser, find_rows)
     return parser
 

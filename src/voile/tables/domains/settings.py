@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -105,6 +105,17 @@ Forms = Annotated[
 """One form, or several."""
 
 
+def _as_number(given: Any) -> Decimal:
+    try:
+        return Decimal(str(given))
+    except InvalidOperation:
+        raise PydanticCustomError("no_number", "give a number, of dates by year a year") from None
+
+
+End = Annotated[Decimal, BeforeValidator(_as_number)]
+"""An end that values are coded at."""
+
+
 Order = Annotated[
     Annotated[OrderName | Path, Tag("name")]
     | Annotated[tuple[str, ...], Tag("list")]
@@ -150,8 +161,8 @@ class QuasiSettings(Settings):
     missing: tuple[str, ...] = ()
     bins: int | None = Field(None, ge=2, le=10_000)
     edges: tuple[Decimal, ...] = ()
-    bottom: Decimal | None = None
-    top: Decimal | None = None
+    bottom: End | None = None
+    top: End | None = None
     fill: bool | None = None
     order: Order | None = None
     hierarchy: Path | None = None
