@@ -43,6 +43,7 @@ def folder(tmp_path_factory):
     pq.write_table(register_with_errors(county.register, 1), folder / "wrong.parquet")
     pq.write_table(county.population, folder / "population.parquet")
     pyarrow.csv.write_csv(county.patients, folder / "patients.csv")
+    pyarrow.csv.write_csv(pa.table({"age": [40], "people": [9]}), folder / "ages.csv")
     (folder / "roles.toml").write_text(KEEPING)
     options = FitOptions.model_validate(
         {"population": [str(folder / "population.parquet")], "hold_out": 0.2}
@@ -263,6 +264,12 @@ def test_a_changed_release_is_not_attacked(folder, tmp_path):
         ({"knows": ["age"]}, "cannot know age"),
         ({"person": "nobody"}, "no column nobody"),
         ({"population": "patients.csv"}, "counts by every quasi-identifier"),
+        ({"population": "patients.csv"}, "has no people; .*column of counts with --people"),
+        (
+            {"population": "ages.csv"},
+            "every quasi-identifier, and this one has no .*and zip; "
+            "leave --population out, .* or give the adversary a --register",
+        ),
         ({"register": "population.parquet"}, "register does not say who"),
         ({"control": "population.parquet"}, "no column diagnosis"),
         ({"register": "none.parquet"}, "no such file"),
@@ -283,7 +290,7 @@ def test_another_truth_than_was_applied_is_refused(folder):
 def test_an_attack_with_nothing_to_do_is_refused(tmp_path):
     table = pa.table({"age": np.arange(20) % 5})
     roles = Roles.model_validate({"columns": {"age": "quasi"}})
-    kit = fit(open_source(table), roles, FitOptions(), seed=1, progress=silent)
+    kit = fit(open_source(table), roles, FitOptions(family="global"), seed=1, progress=silent)
     chosen = choose(kit, Choice(knee=True))
     release = apply(
         kit, chosen, open_source(table), tmp_path / "o.csv", UNNAMED, force=False,

@@ -97,6 +97,23 @@ def test_empty_boxes_prove_absences_and_publish_records_and_others_do_not(files,
     assert difference(rule.rate, rule.baseline)[1] < 0.1
 
 
+def test_a_tree_is_attacked_by_what_it_shows_alone(tmp_path):
+    """Without a register, a population and a sensitive column."""
+    table, roles = (
+        county(rows=200),
+        ROLES.model_copy(update={"columns": {**ROLES.columns, "ill": ROLES.columns["who"]}}),
+    )
+    asked = FitOptions(family="tree", k=3)
+    kit = fit(open_source(table), roles, asked, seed=1, progress=silent)
+    chosen, out = choose(kit, Choice(least_loss=True)), tmp_path / "out.csv"
+    release = apply(
+        kit, chosen, open_source(table), out, ApplyOptions(), force=True, progress=silent
+    )
+    found = attacked(release, table)
+    assert set(found) == {"faces"}
+    assert found["faces"].findings[0].rate.trials > 10
+
+
 def test_a_report_says_on_its_first_page_what_empty_boxes_cost(files, tmp_path):
     folder, patients = files
     known = released(

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Note
 from voile.core.progress import Progress, Steps
 from voile.data import Source
@@ -36,7 +37,7 @@ def attack(
     """Act as several adversaries, one for each question, and score each by true identity."""
     release.check_hash()
     scene = Scene(release, truth, options)
-    scene.check()
+    release.check_truth(scene.true_rows.num_rows, truth.name)
     linking, singling, inferring, reading = streams(
         seed, "linkage", "singling out", "inference", "policy"
     )
@@ -52,7 +53,13 @@ def attack(
     for task, run in tasks:
         step(task)
         found.append(run())
-    return tuple(evidence for evidence in found if evidence is not None)
+    evidence = tuple(one for one in found if one is not None)
+    if not evidence:
+        raise RequestError(
+            "there is nothing to attack with",
+            instead="give the adversary a register or a population",
+        )
+    return evidence
 
 
 def _linkage(scene: Scene, rng: np.random.Generator) -> Evidence:

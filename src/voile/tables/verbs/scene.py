@@ -15,6 +15,7 @@ from voile.core.errors import RequestError, nearest
 from voile.data import Source, open_source
 from voile.release.manifest import Release
 from voile.release.scoring import rows_held_out, rows_released
+from voile.report.wording import listed
 from voile.tables.attack import Cases, Records
 from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.boxes import read_codebook
@@ -32,16 +33,6 @@ class Scene:
     release: Release
     truth: Source
     options: AttackOptions
-
-    def check(self) -> None:
-        """Refuse what cannot be scored, and an attack that has nothing to do."""
-        self.release.check_truth(self.true_rows.num_rows, self.truth.name)
-        holds_people = self.options.register_ is not None or self.options.population is not None
-        if not holds_people and not self.sensitive:
-            raise RequestError(
-                "there is nothing to attack with",
-                instead="give the adversary a register or a population",
-            )
 
     @cached_property
     def codebook(self) -> Codebook:
@@ -189,14 +180,20 @@ class Scene:
     def counted(self) -> tuple[pa.Table, NDArray[np.int64]]:
         """The population table, and the people of each of its rows."""
         source = open_source(self.options.population)
-        columns = [name for name in self.quasi if name in source.columns]
-        if len(columns) < len(self.quasi) or self.options.people not in source.columns:
+        people = self.options.people
+        lacking = [name for name in (*self.quasi, people) if name not in source.columns]
+        if lacking:
             raise RequestError(
-                "the population that confirms who is alone counts by every quasi-identifier",
+                "the population that shows who is alone counts by every quasi-identifier, and this "
+                f"one has no {listed(lacking)}",
                 where=source.name,
+                instead="name its column of counts with --people"
+                if lacking == [people]
+                else "leave --population out, since other attacks need none, or give the "
+                "adversary a --register, which may lack columns",
             )
-        table = source.read([*columns, self.options.people])
-        return table, table.column(self.options.people).cast(pa.int64()).to_numpy()
+        table = source.read([*self.quasi, people])
+        return table, table.column(people).cast(pa.int64()).to_numpy()
 
     @cached_property
     def population(self) -> Records:
