@@ -16,7 +16,7 @@ from voile.core.errors import RequestError, TamperedError
 from voile.face.release import Release
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import CodedColumn, Entry
-from voile.tables.recoding.possible import Possible, expected
+from voile.tables.recoding.possible import Possible, expected, widths
 from voile.tables.scoring.utility import _overlap, _range
 from voile.tables.verbs import expand as verb
 from voile.tables.verbs.content import Content
@@ -229,6 +229,35 @@ def test_decimals_have_a_mean_and_no_list():
     assert expected(weights).to_pylist() == [2.0, 7.25]
     with pytest.raises(RequestError, match="column x: decimals have no list of values; leave"):
         Possible.of(weights)
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "last"),
+    [
+        ("integer", 2**63, 2**64),
+        ("integer", -(10**30), 10**30),
+        ("integer", -(2**62) - 9, 2**62 + 9),
+        ("text", 10**25, 10**26 - 1),
+    ],
+)
+def test_numbers_that_64_bits_cannot_hold_have_a_width_and_no_list(kind, first, last):
+    ends = [(str(first), str(first + 9)), (str(first + 10), str(last))]
+    coded = column(kind, *(Entry("-".join(own), *own) for own in ends))
+    assert widths(coded).tolist() == [10.0, float(last - first - 9)]
+    with pytest.raises(
+        RequestError, match=r"column x: numbers beyond 2\^63 have no list of values"
+    ):
+        Possible.of(coded)
+
+
+def test_numbers_that_64_bits_cannot_hold_are_expanded_to_means():
+    numbers = [2**63 + 7 * (i % 60) for i in range(300)]
+    table = pa.table({"n": pa.array(numbers, pa.uint64()), "sex": ["f", "m"] * 150})
+    kit = vt.fit(table, {"n": "quasi", "sex": "quasi"}, k=5, family="tree", seed=1)
+    release = kit.apply(kit.choose(least_loss=True), table)
+    assert max(abs(one - 2**63) for one in release.expand("sex")["n"].to_pylist()) < 10_000
+    with pytest.raises(RequestError, match="column n: numbers beyond"):
+        release.expand("n")
 
 
 def test_codes_of_several_widths_have_no_list():

@@ -21,6 +21,7 @@ from voile.tables.recoding.codebook import CodedColumn, Entry
 
 Ints = NDArray[np.int64]
 EPOCH = dt.date(1970, 1, 1).toordinal()
+LARGEST = 2**63
 A_DAY = 24 * 60 * 60 * 1000  # ms
 
 
@@ -46,15 +47,22 @@ class Possible(Brief):
 
         Raises
         ------
-        RequestError : there is no list of them: decimals, or codes of several widths.
+        RequestError : there is no list of them: decimals, codes of several widths, numbers beyond
+            2^63.
         """
         if any(entry.values for entry in column.entries):
             values = [value for entry in column.entries for value in entry.values]
             known = np.array([len(entry.values) for entry in column.entries], dtype=np.int64)
             first = np.cumsum(known) - known
             return cls(first, known, _missing(column, known), pa.array(values, pa.string()).take)
-        number, write = numbering(column)
-        runs = [(0, -1) if e is None else (number(e[0]), number(e[1])) for e in _ends(column)]
+        runs, write = _runs(column)
+        reach = sum(last - first + 1 for first, last in runs)
+        if max([reach, *(abs(end) for run in runs for end in run)], default=0) >= LARGEST:
+            raise RequestError(
+                "numbers beyond 2^63 have no list of values",
+                where=f"column {column.column}",
+                instead="leave it out of the columns asked for: its cells are then means",
+            )
         first, last = np.array(runs, dtype=np.int64).reshape(-1, 2).T
         known = last - first + 1
         return cls(first, known, _missing(column, known), write)
@@ -72,9 +80,17 @@ class Possible(Brief):
         return made.take(pa.array(places, pa.int64(), mask=~known))
 
 
-def _missing(column: CodedColumn, known: Ints) -> NDArray[np.bool_]:
+def _runs(column: CodedColumn) -> tuple[list[tuple[int, int]], Callable[[Ints], pa.Array]]:
+    """Number the first and the last known value of each interval, and say how they are written."""
+    number, write = numbering(column)
+    ends = _ends(column)
+    return [(0, -1) if e is None else (number(e[0]), number(e[1])) for e in ends], write
+
+
+def _missing(column: CodedColumn, known: NDArray[Any]) -> NDArray[np.bool_]:
     """Say which intervals may stand for null: those of a missing value, or of nothing known."""
-    return np.array([e.missing for e in column.entries], dtype=np.bool_) | np.equal(known, 0)
+    said = np.array([e.missing for e in column.entries], dtype=np.bool_)
+    return np.asarray(said | np.equal(known, 0))
 
 
 def _ends(column: CodedColumn) -> list[tuple[Any, Any] | None]:
@@ -95,8 +111,11 @@ def _ends(column: CodedColumn) -> list[tuple[Any, Any] | None]:
 
 def widths(column: CodedColumn) -> NDArray[np.float64]:
     """Return how many values each interval may stand for; of decimals, how far it reaches."""
-    if column.parser.kind != "decimal":
+    if any(entry.values for entry in column.entries):
         return Possible.of(column).sizes.astype(np.float64)
+    if column.parser.kind != "decimal":
+        known = np.array([float(last - first + 1) for first, last in _runs(column)[0]])
+        return known + _missing(column, known)
     reach = [0.0 if e is None else float(e[1] - e[0]) for e in _ends(column)]
     # one value alone is as wide as the narrowest interval
     least = min((width for width in reach if width > 0), default=1.0)
