@@ -265,6 +265,7 @@ class Evidence(Drawn, Brief):
     knows : the columns that the adversary is taken to know.
     findings, curves : the numbers.
     notes : what a reader must know to read them rightly.
+    of : what it is after, where one attack is made once for each: a sensitive column.
     """
 
     __pydantic_config__ = FORBID
@@ -278,6 +279,7 @@ class Evidence(Drawn, Brief):
     findings: tuple[Finding, ...] = ()
     curves: tuple[Curve, ...] = ()
     notes: tuple[Note, ...] = ()
+    of: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data that `from_json` reads back."""

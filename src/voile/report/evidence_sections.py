@@ -6,6 +6,7 @@ rest.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import nan
@@ -100,11 +101,14 @@ def _counts_few(count: Count) -> bool:
 def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]:
     """Yield the parts of each attack; a line that an attack before it said is left out."""
     seen: set[str] = set()
+    made = Counter(one.attack for one in evidence)
     for one in evidence:
         lines = dict.fromkeys((*_meanings(one, audience), *_notes(one, audience)))
         new = tuple(line for line in lines if line not in seen)
         seen |= lines.keys()
-        if one.attack != one.heading:
+        if one.of and made[one.attack] > 1:
+            yield Heading(f"{_capital(one.attack)}: {one.of}")
+        elif one.attack != one.heading:
             yield Heading(_capital(one.attack))
         yield Prose((said(one.story, audience),))
         yield from _grids(one, audience)

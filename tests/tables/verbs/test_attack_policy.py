@@ -226,3 +226,24 @@ def test_every_finding_of_the_policy_has_a_section_in_both_reports(files, tmp_pa
         titles = [getattr(block, "text", "") for block in shown["inference"].blocks]
         for name in ("Absences", "Faces", "Minimality"):
             assert name in titles
+
+
+def test_attacks_made_once_for_each_sensitive_column_have_headings_of_their_own(tmp_path):
+    table = clinic()
+    table = table.append_column(
+        "job", pa.array(["cook", "judge", "nurse", "cook"] * (len(table) // 4))
+    )
+    columns = {**ROLES.columns, "job": ROLES.columns["ill"]}
+    roles = ROLES.model_copy(update={"columns": columns})
+    asked = FitOptions(family="tree", k=3, l_diversity=2)
+    kit = fit(open_source(table), roles, asked, seed=1, progress=silent)
+    chosen, out = choose(kit, Choice(least_loss=True)), tmp_path / "out.csv"
+    release = apply(
+        kit, chosen, open_source(table), out, ApplyOptions(), force=True, progress=silent
+    )
+    found = attack(release, open_source(table), AttackOptions(), seed=3, progress=silent)
+    shown = {one.key: one for one in sections(release, found, audience="public")}
+    titles = [block.text for block in shown["inference"].blocks if hasattr(block, "text")]
+    assert titles == [
+        "Inference: ill", "Inference: job", "Faces", "Minimality: ill", "Minimality: job"
+    ]  # fmt: skip

@@ -172,6 +172,7 @@ def inference(
     return Evidence(
         attack="inference",
         heading="inference",
+        of=sensitive,
         story=Note(
             "The adversary knows a person's {columns} and that the person is in the release, and "
             "guesses the most frequent {sensitive} of the records that show the same values. "

@@ -277,6 +277,7 @@ def minimality(
     return Evidence(
         attack="minimality",
         heading="inference",
+        of=sensitive,
         story=Note(
             "The adversary knows the algorithm, its constraints, and the exact {columns} of "
             "everybody in the release, and so which further cuts would leave {least} people or "
