@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from voile.core.errors import DamagedError, RequestError
-from voile.documents.review.store import Line, Shown, Store
+from voile.documents.review.store import Answer, Line, Shown, Store
 
 TEXT = "Seen by Dr. Ana Ruiz on ward 4."
 ANA = Shown(12, 20, "NAME", "rule title", 0.4)
@@ -89,6 +89,43 @@ def test_undo_deletes_the_reviewers_own_last_stroke(store: Store) -> None:
     assert store.undo("Eva") == undone
     assert store.shown_to(1, "Eva") is None
     assert store.undo("Eva") is None
+
+
+def test_a_stroke_over_several_lines_is_undone_as_one(store: Store) -> None:
+    store.add([line(), line(), line()], batch=1)
+    store.answer(3, "Eva", [])
+    looks = [(Answer(number, "Eva", "", (ANA,), False, 0.0), number == 2) for number in (2, 1)]
+    store.answer_all(looks, never="ward")
+    assert store.never == {"ward"}
+    assert [one.line for one in store.answers()] == [3, 2]
+    undone = store.undo("Eva")
+    assert undone is not None
+    assert undone.number == 2
+    assert (store.never, store.shown_to(1, "Eva")) == (frozenset(), None)
+    assert [one.line for one in store.answers()] == [3]
+
+
+def test_a_line_that_another_has_open_comes_last(store: Store) -> None:
+    store.add([line(), line(purpose="census"), line()], batch=1)
+
+    def next_for(*open: int) -> int | None:
+        found = store.next_for("Eva", ["review"], open)
+        return found and found.number
+
+    assert (next_for(), next_for(1), next_for(1, 3)) == (1, 3, 1)
+    store.answer(1, "Bo", [])
+    store.answer(3, "Eva", [])
+    assert next_for() is None
+
+
+def test_a_number_of_a_key_never_comes_twice(store: Store) -> None:
+    store.add([line()], batch=1)
+    store.answer(1, "Eva", [], final=False)
+    first = store.last_key(1, "Eva")
+    store.undo("Eva")
+    store.answer(1, "Eva", [ANA], final=False)
+    assert 0 < first < store.last_key(1, "Eva")
+    assert store.last_key(1, "Bo") == 0
 
 
 def test_a_stroke_that_is_not_final_is_saved_and_the_line_waits_on(store: Store) -> None:

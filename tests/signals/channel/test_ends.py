@@ -158,7 +158,7 @@ def test_a_reading_is_synced_to_the_disk_whole_before_its_session_is(tmp_path, m
     synced, sync = [], os.fsync
 
     def fsync(file):
-        synced.append((os.fstat(file).st_size, clinic.store._database.in_transaction))
+        synced.append((os.fstat(file).st_size, clinic.store.in_transaction))
         sync(file)
 
     monkeypatch.setattr(os, "fsync", fsync)

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from voile.core.errors import DamagedError, RequestError, VoileError
+from voile.core.errors import RequestError
+from voile.data.files.database import Database
 from voile.documents.review.line import Answer, Line, Shown, check_spans
 
 __all__ = ["Answer", "Line", "Shown", "Store"]
 
 FORMAT = "1"
-SETTINGS = (
-    "journal_mode = WAL",
-    "synchronous = FULL",
-    "busy_timeout = 10000",
-    "secure_delete = ON",
+DAMAGED = (
+    "is damaged or no review",
+    "put a backup of the work folder back, or make a new one",
 )
-DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY)
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE lines (
@@ -33,11 +29,12 @@ CREATE TABLE lines (
     before TEXT NOT NULL, text TEXT NOT NULL, after TEXT NOT NULL,
     proposals TEXT NOT NULL, why TEXT NOT NULL, extra TEXT NOT NULL);
 CREATE TABLE keys (
-    number INTEGER PRIMARY KEY, stroke INTEGER NOT NULL, line INTEGER NOT NULL REFERENCES lines,
-    reviewer TEXT NOT NULL, at TEXT NOT NULL, spans TEXT NOT NULL, unsure INTEGER NOT NULL,
-    seconds REAL NOT NULL, final INTEGER NOT NULL);
+    number INTEGER PRIMARY KEY AUTOINCREMENT, stroke INTEGER NOT NULL,
+    line INTEGER NOT NULL REFERENCES lines, reviewer TEXT NOT NULL, at TEXT NOT NULL,
+    spans TEXT NOT NULL, unsure INTEGER NOT NULL, seconds REAL NOT NULL, final INTEGER NOT NULL);
 CREATE INDEX of_line ON keys (line, reviewer, number);
 CREATE INDEX of_reviewer ON keys (reviewer, stroke);
+CREATE TABLE never (word TEXT NOT NULL, reviewer TEXT NOT NULL, stroke INTEGER NOT NULL);
 CREATE VIEW finals AS SELECT * FROM keys AS own WHERE final AND NOT EXISTS (
     SELECT 1 FROM keys AS later WHERE later.line = own.line AND later.reviewer = own.reviewer
     AND later.number > own.number)
@@ -49,20 +46,18 @@ AND (SELECT count(*) FROM finals WHERE finals.line = lines.number)
 """
 
 
-class Store:
+class Store(Database):
     """Lines to read and what reviewers answered.
 
     Each stroke of a key is a row: what the line looks like to its reviewer after it, and whether
     that is final. The last row of a line and reviewer holds; to undo is to delete the last stroke.
 
-    One process writes; others may read meanwhile. Threads of one process take turns.
-
     Guarantee: on a kill at any moment (tested) every stroke that was returned from is there whole.
     """
 
     def __init__(self, path: Path) -> None:
+        super().__init__(path, DAMAGED, settings=("busy_timeout = 10000",))
         self.path = path
-        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, meta: Mapping[str, str]) -> Store:
@@ -74,17 +69,14 @@ class Store:
         ------
         RequestError : there is a file already.
         """
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except FileExistsError:
-            raise RequestError("holds a review already", where=str(path)) from None
+        if Path(path).exists():
+            raise RequestError("holds a review already", where=str(path))
         store = cls(Path(path))
-        store._set_up()
-        with store._transaction():
+        with store.transaction():
             for statement in TABLES.split(";\n"):
-                store._run(statement)
+                store.run(statement)
             for fact in {**meta, "format": FORMAT}.items():
-                store._run("INSERT INTO meta VALUES (?, ?)", *fact)
+                store.run("INSERT INTO meta VALUES (?, ?)", *fact)
         return store
 
     @classmethod
@@ -110,11 +102,11 @@ class Store:
     @property
     def meta(self) -> Mapping[str, str]:
         """The facts that the store was made with."""
-        return {str(name): str(value) for name, value in self._run("SELECT * FROM meta")}
+        return {str(name): str(value) for name, value in self.run("SELECT * FROM meta")}
 
     def note(self, name: str, value: str) -> None:
         """Write one fact, in place of the one of that name."""
-        self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, value)
+        self.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, value)
 
     def check_notes(self, fingerprint: str) -> None:
         """Refuse the review of other notes."""
@@ -127,7 +119,7 @@ class Store:
 
     def add(self, lines: Sequence[Line], *, batch: int) -> list[Line]:
         """Add lines to be read in this batch, all or none; return them as numbered here."""
-        with self._transaction():
+        with self.transaction():
             return [self._add(line, batch) for line in lines]
 
     def lines(
@@ -173,26 +165,63 @@ class Store:
         ------
         RequestError : there is no such line, or the spans are not inside it and apart.
         """
-        one = self._line(line)
-        saved = Answer(line, reviewer, _now(), check_spans(one.text, spans), unsure, seconds)
-        with self._transaction():
-            self._save(saved, self._next_stroke(), final=final)
+        self.answer_all([(Answer(line, reviewer, _now(), tuple(spans), unsure, seconds), final)])
+
+    def answer_all(self, answers: Sequence[tuple[Answer, bool]], *, never: str = "") -> None:
+        """Save one stroke that several lines show, the line first on which it was made.
+
+        Parameters
+        ----------
+        answers : each with whether it is final; of one reviewer.
+        never : a word that the stroke calls harmless everywhere.
+        """
+        with self.transaction():
+            stroke = self._next_stroke()
+            for answer, final in answers:
+                self._save(answer, stroke, final=final)
+            if never:
+                word = (never, answers[0][0].reviewer, stroke)
+                self.run("INSERT INTO never VALUES (?, ?, ?)", *word)
+
+    @property
+    def never(self) -> frozenset[str]:
+        """The words that reviewers called harmless everywhere, as they were written."""
+        return frozenset(word for (word,) in self.run("SELECT word FROM never"))
 
     def shown_to(self, line: int, reviewer: str) -> Answer | None:
         """Return how a line last looked to a reviewer, final or not; None before any stroke."""
         sql = "SELECT * FROM keys WHERE line = ? AND reviewer = ? ORDER BY number DESC LIMIT 1"
-        rows = self._run(sql, line, reviewer)
+        rows = self.run(sql, line, reviewer)
         return self._answers(rows)[0] if rows else None
+
+    def next_for(
+        self, reviewer: str, purposes: Sequence[str], apart_from: Sequence[int] = ()
+    ) -> Line | None:
+        """Return the first line that a reviewer may answer, others' open lines only at the end."""
+        asked = ", ".join("?" * len(purposes))
+        taken = ", ".join("?" * len(apart_from))
+        sql = (
+            f"SELECT * FROM lines WHERE purpose IN ({asked}) AND {WAITS}"
+            f" ORDER BY number IN ({taken}), number LIMIT 1"
+        )
+        values = (*purposes, reviewer, self._readers, *apart_from)
+        return next(iter(self._as_lines(self.run(sql, *values))), None)
+
+    def last_key(self, line: int, reviewer: str) -> int:
+        """Return the number of a reviewer's last stroke on a line, 0 before any; none is reused."""
+        sql = "SELECT coalesce(max(number), 0) FROM keys WHERE line = ? AND reviewer = ?"
+        return int(self.run(sql, line, reviewer)[0][0])
 
     def undo(self, reviewer: str) -> Line | None:
         """Delete a reviewer's last stroke; return the line it was made on, None without any."""
-        with self._transaction():
+        with self.transaction():
             of = "FROM keys WHERE reviewer = ? ORDER BY stroke DESC, number LIMIT 1"
-            rows = self._run(f"SELECT stroke, line {of}", reviewer)
+            rows = self.run(f"SELECT stroke, line {of}", reviewer)
             if not rows:
                 return None
             stroke, line = rows[0]
-            self._run("DELETE FROM keys WHERE stroke = ?", stroke)
+            for table in ("keys", "never"):
+                self.run(f"DELETE FROM {table} WHERE stroke = ?", stroke)
             return self._line(line)
 
     def answers(self, *, purpose: str | None = None) -> list[Answer]:
@@ -201,30 +230,15 @@ class Store:
             "SELECT finals.* FROM finals JOIN lines ON lines.number = finals.line"
             " WHERE ? IN (purpose, '') ORDER BY finals.number"
         )
-        return self._answers(self._run(sql, purpose or ""))
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._database.close()
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        return self._answers(self.run(sql, purpose or ""))
 
     @property
     def _readers(self) -> int:
         return int(self.meta.get("readers", "1"))
 
-    def _set_up(self) -> None:
-        for setting in SETTINGS:
-            self._run(f"PRAGMA {setting}")
-
     def _check(self) -> None:
-        self._set_up()
-        if self._run("PRAGMA quick_check") != [("ok",)]:
-            raise self._damaged()
+        if self.run("PRAGMA quick_check") != [("ok",)]:
+            raise self.damaged()
         if self.meta.get("format") != FORMAT:
             raise RequestError(
                 "is the review of another version of voile",
@@ -239,7 +253,7 @@ class Store:
             _json(check_spans(line.text, line.proposals)), line.why, line.extra,
         )  # fmt: skip
         sql = f"INSERT INTO lines VALUES (NULL{', ?' * len(values)}) RETURNING *"
-        return self._as_lines(self._run(sql, *values))[0]
+        return self._as_lines(self.run(sql, *values))[0]
 
     def _line(self, number: int) -> Line:
         found = self._lines("number = ?", number)
@@ -249,67 +263,29 @@ class Store:
 
     def _lines(self, where: str, *values: Any) -> list[Line]:
         return self._as_lines(
-            self._run(f"SELECT * FROM lines WHERE {where} ORDER BY number", *values)
+            self.run(f"SELECT * FROM lines WHERE {where} ORDER BY number", *values)
         )
 
     def _as_lines(self, rows: Sequence[tuple[Any, ...]]) -> list[Line]:
-        with self._reading():
+        with self.reading():
             return [replace(Line(*row), proposals=_spans(row[9])) for row in rows]
 
     def _answers(self, rows: Sequence[tuple[Any, ...]]) -> list[Answer]:
-        with self._reading():
+        with self.reading():
             return [
                 Answer(line, reviewer, at, _spans(spans), bool(unsure), seconds)
                 for _, _, line, reviewer, at, spans, unsure, seconds, _ in rows
             ]
 
     def _next_stroke(self) -> int:
-        return int(self._run("SELECT coalesce(max(stroke), 0) + 1 FROM keys")[0][0])
+        return int(self.run("SELECT coalesce(max(stroke), 0) + 1 FROM keys")[0][0])
 
     def _save(self, one: Answer, stroke: int, *, final: bool) -> None:
+        spans = check_spans(self._line(one.line).text, one.spans)
         values = (
-            stroke, one.line, one.reviewer, one.at,
-            _json(one.spans), one.unsure, one.seconds, final,
+            stroke, one.line, one.reviewer, one.at, _json(spans), one.unsure, one.seconds, final,
         )  # fmt: skip
-        self._run(f"INSERT INTO keys VALUES (NULL{', ?' * len(values)})", *values)
-
-    def _run(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        try:
-            return self._database.execute(sql, values).fetchall()
-        except (sqlite3.ProgrammingError, sqlite3.NotSupportedError):
-            raise  # a fault of ours
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in DISK:
-                what = "the disk is full, cannot be written, or another process writes there"
-                raise VoileError(what, where=str(self.path)) from None
-            raise self._damaged() from None
-        except UnicodeDecodeError:  # the name of a damaged thing, in SQLite's own message
-            raise self._damaged() from None
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Write all that the block changes, or nothing; on disk when the block ends."""
-        try:
-            self._run("BEGIN IMMEDIATE")
-            yield
-            self._run("COMMIT")
-        except BaseException:
-            if self._database.in_transaction:
-                with suppress(VoileError):
-                    self._run("ROLLBACK")
-            raise
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Say of rows that make no sense that the file is damaged."""
-        try:
-            yield
-        except (ValueError, TypeError, LookupError, RecursionError):
-            raise self._damaged() from None
-
-    def _damaged(self) -> DamagedError:
-        remedy = "put a backup of the work folder back, or make a new one"
-        return DamagedError("is damaged or no review", where=str(self.path), instead=remedy)
+        self.run(f"INSERT INTO keys VALUES (NULL{', ?' * len(values)})", *values)
 
 
 def _now() -> str:
