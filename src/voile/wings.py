@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from voile.core.evidence import Evidence
     from voile.core.progress import Progress
     from voile.data import Source
-    from voile.data.roles import Roles
     from voile.release.choice import Choice, Chosen
     from voile.release.kit import Kit
     from voile.release.manifest import Release
@@ -31,6 +30,8 @@ WINGS: Mapping[str, str] = {
     "tables": "voile.tables.wing",
 }
 """Where each kind's wing is; adding one is one line here."""
+ROLES_OPTIONAL = frozenset({"documents"})
+"""Kinds whose options of fit can say what columns are, in the place of roles."""
 
 
 class Wing(Protocol):
@@ -52,9 +53,12 @@ class Wing(Protocol):
     apply: Callable[..., Release]
 
     def fit(
-        self, source: Source, roles: Roles, options: Any, *, seed: int | None, progress: Progress
+        self, source: Source, roles: Any, options: Any, *, seed: int | None, progress: Progress
     ) -> Kit:
-        """See the data once; return the frontier's policies and what applying them needs."""
+        """See the data once; return the frontier's policies and what applying them needs.
+
+        `roles` are `Roles`; for kinds of `ROLES_OPTIONAL` they may be None.
+        """
 
     def choose(self, kit: Kit, choice: Choice) -> Chosen:
         """Pick one policy of the kit's frontier."""

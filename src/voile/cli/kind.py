@@ -31,7 +31,7 @@ from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, POLICY, RELEASE
 from voile.release.evidence import AttackResults, default_place, write_evidence
-from voile.wings import wing
+from voile.wings import ROLES_OPTIONAL, wing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -81,7 +81,7 @@ def _fit(kind: str) -> click.Command:
         screen: Screen,
         *,
         source: str,
-        roles: Path,
+        roles: Path | None,
         out: Path,
         seed: int | None,
         others: Literal["drop"] | None,
@@ -98,16 +98,17 @@ def _fit(kind: str) -> click.Command:
         from voile.data.roles import Roles
         from voile.release.options import with_options
 
-        given = Roles.read(roles)
+        given = None if roles is None else Roles.read(roles)
         opened = open_and_report(screen, source, table, encoding, kind)
-        given = given.completed(opened.columns, others)
+        given = None if given is None else given.completed(opened.columns, others)
         with screen.progress() as progress:
             found = wing(kind).fit(opened, given, options, seed=seed, progress=progress)
         kit = with_options(found, options)
         kit.save(out, force=force)
         return tell_fitted(screen, kit, out)
 
-    roles = path("roles", "What each column is; voile inspect proposes it.", required=True)
+    needed = kind not in ROLES_OPTIONAL
+    roles = path("roles", "What each column is; voile inspect proposes it.", required=needed)
     others = click.Option(
         ["--others"],
         type=click.Choice(["drop"]),

@@ -78,7 +78,8 @@ def typed(words: Sequence[str]) -> str:
 def _fit(kind: str, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
     own = _given(wing(kind).FitOptions, asked, audience)
     where = ["--seed", "SEED", "--out", out]
-    return typed(["voile", kind, "fit", "SOURCE", "--roles", "ROLES", *own, *where])
+    roles = [] if "text" in asked else ["--roles", "ROLES"]
+    return typed(["voile", kind, "fit", "SOURCE", *roles, *own, *where])
 
 
 def _given(model: type[BaseModel], asked: Mapping[str, Any], audience: Audience) -> list[str]:

@@ -20,7 +20,7 @@ from voile.face.keywords import PROGRESS, SEED, SOURCE, VoileWarning, checked_ow
 from voile.face.kit import Kit
 from voile.release.options import checked, with_options
 from voile.release.own_verbs import Ended
-from voile.wings import opener, wing
+from voile.wings import ROLES_OPTIONAL, opener, wing
 
 
 def fit_of(kind: str) -> Callable[..., Kit]:
@@ -28,7 +28,7 @@ def fit_of(kind: str) -> Callable[..., Kit]:
 
     def fit(
         source: object,
-        roles: object,
+        roles: object = None,
         *,
         seed: int | None = None,
         others: Literal["drop"] | None = None,
@@ -39,7 +39,9 @@ def fit_of(kind: str) -> Callable[..., Kit]:
             given = checked(here.FitOptions, options)
             own = checked_own(seed=(seed, NonNegativeInt), others=(others, Literal["drop"]))
             opened = opener(kind)(source)
-            read = Roles.parse(roles).completed(opened.columns, own["others"])
+            read = _roles_for(kind, roles)
+            if read is not None:
+                read = read.completed(opened.columns, own["others"])
             found = here.fit(opened, read, given, seed=own["seed"], progress=progress)
             kit = Kit.of(with_options(found, given))
         if kit.facts.get("stopped") == "interrupted":
@@ -56,6 +58,11 @@ def fit_of(kind: str) -> Callable[..., Kit]:
     first = f"Find the policies for {here.SUMMARY.partition(':')[0]} that no other beats."
     fit.__module__ = f"voile.{kind}"
     return documented(fit, first, said, here.FitOptions)
+
+
+def _roles_for(kind: str, given: object) -> Roles | None:
+    """Read the roles that were given; none, where a kind's options can stand for them."""
+    return None if given is None and kind in ROLES_OPTIONAL else Roles.parse(given)
 
 
 SAID = {

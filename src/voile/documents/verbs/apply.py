@@ -77,6 +77,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     TamperedError : the kit's classifiers are not of its features.
     """
     content = Content.of(kit)
+    content = content.reading_by(options.roles_beside(source, content.reading.roles))
     reader = content.reading
     reader.check(source, annotated=False)
     policy = Policy.from_data(chosen.policy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
@@ -59,7 +59,7 @@ def attack(
     """
     release.check_hash()
     lists = read_gazetteers(options.lists)
-    scene = _Scene.of(release, truth)
+    scene = _Scene.of(release, truth, options)
     foreign = None if options.foreign is None else _foreign(options.foreign)
     results: list[Evidence] = []
     own = () if foreign is None else ("foreign",)
@@ -156,12 +156,15 @@ class _Scene:
     notes: tuple[Note, ...]  # what must be said of this release beside every figure
 
     @classmethod
-    def of(cls, release: Release, truth: Source) -> _Scene:
+    def of(cls, release: Release, truth: Source, options: AttackOptions) -> _Scene:
         private = private_manifest_of(release)
         if absent := sorted(KEPT - private.keys()):
             raise TamperedError(f"the private manifest lacks {', '.join(absent)}")
-        reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
+        applied = Roles.model_validate(private["roles"])
+        reading = DocumentReader.all_of(options.roles_beside(truth, applied))
         reading.check(truth)
+        released = applied.of("text")
+        _check_texts(reading.texts, released, truth.name)
         source = reading.all(truth)
         width = len(reading.texts)
         release.check_truth(len(source) // width, truth.name)
@@ -169,9 +172,9 @@ class _Scene:
             raise RequestError(
                 "no identifier is marked in the truth",
                 where=truth.name,
-                instead="name the column of their spans in the roles, and fit again",
+                instead="name the column of its annotations with --spans and --text, or in --roles",
             )
-        every = list(_pairs(release, reading.texts, source))
+        every = list(_pairs(release, released, source))
         pairs = [(one, origin) for one, origin in every if origin.annotated or not origin.text]
         published, sources = (Corpus(documents) for documents in zip(*pairs, strict=True))
         notes = [IN_SAMPLE] if private["learnt_from"] else []
@@ -184,6 +187,15 @@ class _Scene:
         asked = tuple(sorted(set(filter(None, (int(left.sum()), tokens // 100))))) or (1,)
         findings = tuple(_figures(published, sources, subject, left))
         return cls(published, sources, asked, findings, private["surrogates"], tuple(notes))
+
+
+def _check_texts(texts: Sequence[str], released: Sequence[str], where: str) -> None:
+    if len(texts) != len(released):
+        raise RequestError(
+            f"{len(texts)} columns of text are named, and {len(released)} were released",
+            where=where,
+            instead=f"name the columns of {listed(released)}, in this order",
+        )
 
 
 def _pairs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -32,6 +32,11 @@ class Content(Policies):
     reading: DocumentReader  # which columns were read, and who was held out
     committees: Mapping[float, Committee]  # for each miss_cost
     seen: NDArray[np.int64]  # (d,) sorted keyed numbers of the texts learnt from
+
+    def reading_by(self, roles: Roles) -> Content:
+        """Return the same family for a source of these roles; held out are the same subjects."""
+        hold_out = replace(self.reading.hold_out, subject=roles.subject)
+        return replace(self, reading=DocumentReader(roles, hold_out))
 
     def committee(self, policy: Policy) -> Committee:
         if policy.miss_cost not in self.committees:

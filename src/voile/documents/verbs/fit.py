@@ -48,7 +48,12 @@ COSTLY = "no policy where a miss is worth {:g} or more"
 
 
 def fit(
-    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
+    source: Source,
+    roles: Roles | None,
+    options: FitOptions,
+    *,
+    seed: int | None,
+    progress: Progress,
 ) -> Kit:
     """Train a committee for each cost of a missed identifier, and count what each leaves.
 
@@ -66,6 +71,7 @@ def fit(
     if options.resume is not None and seed is None:
         raise RequestError("a fit resumes only with its seed", instead="give the seed")
     lists = read_gazetteers(options.lists)
+    roles = options.roles_of(source, roles)
     drawn = streams(seed, "hold-out", "committees", "seen")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     reading = DocumentReader(roles, hold_out)

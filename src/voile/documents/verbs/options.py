@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import voile.release.options
 from voile.data.places import Data, NamedPhrases, Phrases, Place, named_phrases
+from voile.documents.verbs.columns import AnyColumns, TextColumns
 
 Learner = Literal[
     "crf",
@@ -51,7 +52,7 @@ AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
 """What risk and loss are called."""
 
 
-class FitOptions(voile.release.options.FitOptions):
+class FitOptions(TextColumns, voile.release.options.FitOptions):
     """How committees are trained, and for which costs."""
 
     miss_cost: tuple[Positive, ...] = Field(
@@ -92,7 +93,7 @@ class FitOptions(voile.release.options.FitOptions):
     )
 
 
-class ApplyOptions(voile.release.options.ApplyOptions):
+class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     """What replaces what is removed, and what else is removed."""
 
     replace: Literal["mark", "category", "surrogate"] = Field(
@@ -156,7 +157,7 @@ class ApplyOptions(voile.release.options.ApplyOptions):
         return value
 
 
-class AttackOptions(voile.release.options.AttackOptions):
+class AttackOptions(AnyColumns, voile.release.options.AttackOptions):
     """What the adversary trains on, and how many tokens are inspected."""
 
     inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(

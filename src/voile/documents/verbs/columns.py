@@ -1,0 +1,128 @@
+"""Options that say which columns of a source hold its text; a kit can so be applied to any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from voile.core.errors import RequestError, nearest
+from voile.data import Source
+from voile.data.places import Described
+from voile.data.roles import Roles
+from voile.documents.text.source import CorpusSource
+from voile.release.options import Options
+
+SPANS = "spans"
+
+
+class TextColumns(Options):
+    """Which columns of the source hold text, annotations and subjects; all others are dropped."""
+
+    text: tuple[str, ...] = Field(
+        (), description="column of text; columns that are not named are dropped; repeatable"
+    )
+    spans: tuple[str, ...] = Field(
+        (), description="column of the annotations of each --text, in their order [spans]"
+    )
+    subject: str | None = Field(None, description="column that says whose a text is")
+
+    def roles_of(self, source: Source, given: Roles | None = None) -> Roles:
+        """Return the roles of a source's columns: of these options, else the ones given.
+
+        Raises RequestError: neither is there, both are, or a column is not.
+        """
+        if not self.text:
+            if given is None:
+                raise RequestError(
+                    "nothing says which column holds the text",
+                    where=source.name,
+                    instead="name its column of text with --text, or give --roles",
+                )
+            return given if self.subject is None else given.corrected({}, subject=self.subject)
+        if given is not None:
+            raise RequestError("--roles and --text both say what columns are", instead="give one")
+        return text_roles(source, self.text, self.spans, self.subject)
+
+
+class AnyColumns(TextColumns):
+    """Columns of a source that need not be the one that the kit was fitted to."""
+
+    roles: Described | None = Field(
+        None, description="file of the source's roles, where they are not those of the fit"
+    )
+
+    def roles_beside(self, source: Source, fitted: Roles) -> Roles:
+        """Return the roles of a source: of these options, else the fit's, else a corpus's own."""
+        if self.roles is not None:
+            given: Any = self.roles
+            read = Roles.parse(given).completed(source.columns, "drop")
+            return self.roles_of(source, read)
+        if self.text:
+            own = self.roles_of(source)
+        elif not isinstance(source, CorpusSource):
+            _check_texts(source, fitted)
+            return self.roles_of(source, fitted)
+        elif source.columns.keys() <= fitted.columns.keys():
+            return self.roles_of(source, fitted)
+        else:
+            own = text_roles(source, ("text",), self.spans, self.subject)
+        return _with_parts_of_speech(own, source, fitted)
+
+
+def text_roles(
+    source: Source, texts: Sequence[str], spans: Sequence[str] = (), subject: str | None = None
+) -> Roles:
+    """Return roles for columns of text, their annotations and their subject; others are dropped.
+
+    Without `spans`, the only text's are in a column that is called so, if there is one; a corpus
+    has its subjects in a column of its own.
+    """
+    if not spans and len(texts) == 1 and SPANS in source.columns.keys() - set(texts):
+        spans = (SPANS,)
+    if isinstance(source, CorpusSource):
+        subject = subject or "subject"
+    if spans and len(spans) != len(texts):
+        raise RequestError(
+            f"--spans is given {len(spans)} times, and --text {len(texts)}",
+            instead="give the annotations of each text, or a roles file",
+        )
+    for name in filter(None, (*texts, *spans, subject)):
+        if name not in source.columns:
+            raise RequestError(
+                f"there is no column {name}",
+                where=source.name,
+                instead=nearest(name, source.columns),
+            )
+    named: dict[str, Any] = {name: {"role": "text"} for name in texts}
+    for text, marks in zip(texts, spans, strict=False):
+        named[text][SPANS] = marks
+        named[marks] = "label"
+    return Roles.parse({"subject": subject, "columns": named}).completed(source.columns, "drop")
+
+
+def _check_texts(source: Source, fitted: Roles) -> None:
+    """Refuse a table whose columns of text are not called as the fit's."""
+    absent = [name for name in fitted.of("text") if name not in source.columns]
+    if not absent:
+        return
+    foreign = source.columns.keys().isdisjoint(fitted.columns)
+    raise RequestError(
+        f"has none of the {len(fitted.columns)} columns of the roles that it is read by"
+        if foreign
+        else f"there is no column {absent[0]}",
+        where=source.name,
+        instead="name its column of text with --text, or give --roles",
+    )
+
+
+def _with_parts_of_speech(roles: Roles, source: Source, fitted: Roles) -> Roles:
+    """Name the parts of speech where the kit learnt from them and the source has them."""
+    learnt = [fitted.columns[name].settings.get("pos") for name in fitted.of("text")]
+    here = [name for name in learnt if name in source.columns]
+    texts = roles.of("text")
+    if not here or len(texts) != 1:
+        return roles
+    settings = roles.columns[texts[0]].settings
+    return roles.corrected({texts[0]: {"role": "text", **settings, "pos": here[0]}})
