@@ -31,7 +31,8 @@ from voile.face.release import Release
 from voile.release.evidence import AttackResults
 from voile.release.kit import Kit as PlainKit
 from voile.release.manifest import manifest_path
-from voile.release.options import with_options
+from voile.release.options import checked, fields_of, with_options
+from voile.wings import WINGS, wing
 
 
 def fit(case: Case, thing: Any = None, roles: Any = None, **options: Any) -> Kit:
@@ -214,6 +215,17 @@ def test_every_option_is_on_both_faces(verb: str, case: Case, held: Release) -> 
         if param.name in here and isinstance(param, click.Option) and len(param.opts) == 1:
             assert param.opts == [spelt(str(param.name))]
             assert f"{param.name} : " in call.__doc__
+
+
+@pytest.mark.parametrize("kind", WINGS)
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_what_is_no_finite_number_is_refused_alike(kind: str, number: float) -> None:
+    own = wing(kind)
+    for options in (own.FitOptions, own.ApplyOptions, own.AttackOptions):
+        for name, field in fields_of(options).items():
+            if field.annotation in (float, float | None):
+                with pytest.raises(RequestError, match=f"^{name}: input should be a finite number"):
+                    checked(options, {name: number})
 
 
 def test_wrong_keywords_and_values_are_refused_at_once(case: Case, held: Release) -> None:

@@ -28,7 +28,7 @@ ALL_ONE = frozenset({"jobs", "resume"})
 class Options(BaseModel):
     """Options that are checked all at once and never changed afterwards."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod

@@ -104,7 +104,6 @@ class FitOptions(voile.release.options.FitOptions):
     entropy_l: float = Field(
         1.0,
         ge=1,
-        allow_inf_nan=False,
         description="minimum effective number of values of each sensitive column in a group "
         "(entropy l-diversity)",
     )
