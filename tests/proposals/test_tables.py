@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import tomllib
 from typing import get_args
 
@@ -153,3 +154,8 @@ def test_a_weight_is_not_taken_for_one_unasked():
     assert weight.role == "drop"
     assert 'its name says "pwgtp": how many people a row stands for' in weight.why
     assert "the role weight" in weight.why
+
+
+def test_the_file_names_every_role() -> None:
+    head = examine(open_source(pa.table({"age": [1, 2]}))).to_toml().partition("[columns]")[0]
+    assert [role for role in get_args(Role) if not re.search(rf"\b{role}\b", head)] == []
