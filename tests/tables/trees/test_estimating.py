@@ -130,13 +130,15 @@ def test_a_fit_says_what_it_estimates_and_leads_with_what_it_counts(tmp_path):
     kit.save(tmp_path / "kit")
     kit = Kit.load(tmp_path / "kit", "tables")
     content, chosen = Content.of(kit), choose(kit, Choice(least_loss=True))
-    assert chosen.figures["expected_matches"] > chosen.figures["relative_risk"] * 300
+    assert chosen.figures["expected_matches"] > chosen.figures["estimated_relative_risk"] * 300
+    assert "relative_risk" not in chosen.figures
     data = report_data(content, content.family.read(chosen.policy))
     assert 0 < data["estimated_uniques"] < data["after"]["sample_uniques"]
     assert data["estimated_uniques"] <= data["estimated_matches"]
     assert data["estimated_matches"] < data["after"]["expected_matches"]
     assert content.absent["safe-harbor"]
     asked = ApplyOptions()
+    chosen = choose(kit, Choice(max_relative_risk=0.9))
     release = apply(kit, chosen, open_source(sample), None, asked, force=True, progress=silent)
     text = " ".join(
         line
@@ -147,6 +149,10 @@ def test_a_fit_says_what_it_estimates_and_leads_with_what_it_counts(tmp_path):
     )
     assert "are estimated to be unique in the population" in text
     assert "independently of the other columns and of each other" in text
+    assert "which loses the least where the estimated relative risk is 90% or less" in text
+    for figures in (release.public["figures"], release.private["chosen"]["figures"]):
+        assert "estimated_relative_risk" in figures
+        assert "relative_risk" not in figures
 
 
 @pytest.mark.parametrize(

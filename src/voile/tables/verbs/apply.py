@@ -135,7 +135,8 @@ def _scored(chosen: Chosen, content: Content, policy: AnyPolicy) -> Chosen:
     if isinstance(policy, Policy):
         _check_feasible(space, policy)
     score = content.score(policy)
-    figures = {"relative_risk": score.risk, "loss": score.loss, "suppressed": score.suppressed}
+    risk = content.measures["risk"].figure
+    figures = {risk: score.risk, "loss": score.loss, "suppressed": score.suppressed}
     figures |= score.losses
     number = content.family.number_of(policy)
     edited = chosen.number is not None and number != chosen.number
@@ -279,7 +280,7 @@ class _Recoding(Applying[Any, AnyPublished]):
 
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
-        space = self.content.space
+        space, risk = self.content.space, self.content.measures["risk"].figure
         shown = ["mean_risk", "max_risk"]
         if not needs_suppression(figures["share_under_11"], figures["subjects"], "public"):
             shown.append("share_under_11")
@@ -290,8 +291,7 @@ class _Recoding(Applying[Any, AnyPublished]):
             "figures": {
                 **{name: figures[name] for name in shown if np.isfinite(figures[name])},
                 **{name: figures[name] for name in ("k", "k_map") if FEW <= figures[name] < np.inf},
-                "relative_risk": self.chosen.figures["relative_risk"],
-                "loss": self.chosen.figures["loss"],
+                **{name: self.chosen.figures[name] for name in (risk, "loss")},
             },
             "measures": {
                 kind: {"title": asked.title, "formula": asked.formula}

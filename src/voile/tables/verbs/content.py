@@ -102,6 +102,12 @@ class Asked:
     def of(cls, name: str, measure: GroupMeasure) -> Asked:
         return cls(name, measure.title, measure.formula)
 
+    @property
+    def figure(self) -> str:
+        """What its score is called among a policy's figures, as a risk."""
+        named = {"matches": "relative_risk", "estimated-matches": "estimated_relative_risk"}
+        return named.get(self.name, "risk")
+
     def ours(self, kind: Kind) -> bool:
         """Whether it can be computed again: a kit holds no code, and runs none."""
         return self.name in NAMES[kind]
@@ -114,6 +120,7 @@ class Policies(Brief):
     family: Family
     frontier: Frontier
     table: pa.Table
+    risk: Asked
     loss: Asked
     mark_scores: Mapping[str, Score]
     absent: Mapping[str, str]
@@ -134,8 +141,8 @@ class Policies(Brief):
             table.column("risk").to_numpy(), table.column("loss").to_numpy(), family.members
         )
         scores = {name: Score(**score) for name, score in kit.facts["mark_scores"].items()}
-        loss = Asked(**kit.facts["measures"]["loss"])
-        return cls(family, frontier, table, loss, scores, kit.facts["absent"])
+        risk, loss = (Asked(**kit.facts["measures"][kind]) for kind in ("risk", "loss"))
+        return cls(family, frontier, table, risk, loss, scores, kit.facts["absent"])
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
@@ -152,7 +159,7 @@ class Policies(Brief):
 
     def figures_of(self, number: int) -> dict[str, float]:
         row = self.table.slice(number, 1).to_pylist()[0]
-        return {"relative_risk": row["risk"], **{name: row[name] for name in FIGURES}}
+        return {self.risk.figure: row["risk"], **{name: row[name] for name in FIGURES}}
 
 
 @dataclass(frozen=True, eq=False)

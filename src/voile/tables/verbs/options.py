@@ -12,7 +12,7 @@ import voile.release.options
 from voile.data.places import Data, Described
 from voile.release.options import Pseudonymous
 
-AXES = {"risk": "relative risk", "loss": "loss"}
+AXES = {"risk": "risk", "loss": "loss"}
 """What risk and loss are called."""
 
 

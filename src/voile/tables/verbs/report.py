@@ -48,6 +48,7 @@ from voile.tables.verbs.wording import (
     format_odds,
     is_default,
     name_measure,
+    name_risk,
     three_sentences,
 )
 
@@ -136,7 +137,8 @@ def _summary(
         )
         return Section("summary", "In short", (Figures(short),), first=True)
     chosen = private["chosen"]
-    why = explain_choice(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
+    picked = Choice.from_data(chosen["choice"])
+    why = explain_choice(picked, name_risk(data), edited=chosen["edited"])
     loss, people = data["chosen"][1], figures["subjects"]
     apart = min(figures["share_unique_with_kept"], 1.0)
     certain = figures["max_risk"] >= 1
@@ -215,15 +217,15 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
         return None
     shown = data["frontier"]
     risk, loss = shown["risk"], shown["loss"]
+    axes = _axes(data)
     described = [
-        f"policy {number}: {describe_matches(found)} re-identified, relative risk {r:.4g}, "
+        f"policy {number}: {describe_matches(found)} re-identified, {axes[0]} {r:.4g}, "
         f"loss {share(x)}"
         for number, found, r, x in zip(shown["number"], shown["found"], risk, loss, strict=True)
     ]
     scores = {"chosen": data["chosen"]} if "chosen" in data else {}
     scores |= data["marks"]
     marks = tuple((CALLED.get(name, name), *own[:2]) for name, own in scores.items())
-    axes = _axes(data)
     chart = frontier_chart(
         {"frontier": shown},
         described,
@@ -280,8 +282,7 @@ def _facts(
 
 def _axes(data: Mapping[str, Any]) -> tuple[str, str]:
     """Name the axes by what was searched for."""
-    risk, loss = (name_measure(data, kind) for kind in ("risk", "loss"))
-    return ("relative risk" if is_default(data, "risk") else risk), loss
+    return name_risk(data), name_measure(data, "loss")
 
 
 def _searched(data: Mapping[str, Any]) -> Iterator[Prose]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from voile.report.sections import Audience, Grid, LineChart, Prose, Section, Series
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.verbs.wording import CALLED
+from voile.tables.verbs.wording import CALLED, name_risk
 
 SAID = (
     "An interval is the 95% one of a jackknife over subjects. Two intervals overlap by the mean of "
@@ -21,7 +21,7 @@ SAID = (
 def analysis_data(
     analysis: Mapping[str, Any] | None, risk: np.ndarray[Any, Any], chosen: int | None
 ) -> dict[str, Any] | None:
-    """Gather what was kept, by relative risk; the chosen policy, or the nearest that was tried."""
+    """Gather what was kept, by risk; the chosen policy, or the nearest that was tried."""
     if analysis is None:
         return None
     tried = [number for number, _ in analysis["policies"]]
@@ -67,11 +67,12 @@ def own_analysis(data: Mapping[str, Any], audience: Audience) -> Section | None:
         whose = "the chosen policy" if analysis["exact"] else f"policy {number}, the nearest tried"
         said.insert(1, f"Under {whose}, {_sentence(analysis, one)}.")
     score = analysis["score_name"]
-    titles = ("policy", "relative risk", "mean overlap of intervals", *([score] if score else []))
+    risk = name_risk(data)
+    titles = ("policy", risk, "mean overlap of intervals", *([score] if score else []))
     width = len(titles)
     blocks: list[Any] = [
         Prose(tuple(said)),
-        _chart(analysis, kept),
+        _chart(analysis, kept, risk),
         Grid(titles, tuple(row[:width] for row in rows), "", tuple(range(1, width))),
     ]
     if near is not None:
@@ -108,7 +109,9 @@ def _digits(value: float | None, *, percent: bool = False) -> str:
     return f"{shown:g}%" if percent else f"{shown:g}"
 
 
-def _chart(analysis: Mapping[str, Any], kept: Sequence[Mapping[str, Any]]) -> LineChart:
+def _chart(
+    analysis: Mapping[str, Any], kept: Sequence[Mapping[str, Any]], called: str
+) -> LineChart:
     def series(name: str, values: Sequence[float | None]) -> Series:
         known = [
             (risk, float(f"{value:.2g}"))
@@ -120,7 +123,7 @@ def _chart(analysis: Mapping[str, Any], kept: Sequence[Mapping[str, Any]]) -> Li
     drawn = [series("mean overlap of intervals", [one["mean_overlap"] for one in kept])]
     if analysis["score_name"]:
         drawn.append(series(analysis["score_name"], [one["release"]["score"] for one in kept]))
-    return LineChart(tuple(drawn), "relative risk", "kept", "The frontier against the analysis")
+    return LineChart(tuple(drawn), called, "kept", "The frontier against the analysis")
 
 
 def _terms(analysis: Mapping[str, Any], one: Mapping[str, Any]) -> Grid:

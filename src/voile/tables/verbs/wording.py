@@ -12,6 +12,7 @@ from voile.report.wording import listed, share, share_of, size
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
 
 NOTHING = 1e-9  # a loss that is one of rounding
+RELATIVE = "relative risk"
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": CHOSEN}
 
 
@@ -60,8 +61,8 @@ def count_among(matches: float, people: str) -> str:
     return f"{'about ' * (matches >= 0.1)}{format_expected(matches)} of the {people} people"
 
 
-def explain_choice(choice: Choice, *, edited: bool = False) -> str:
-    """Say why a policy was chosen.
+def explain_choice(choice: Choice, risk: str = RELATIVE, *, edited: bool = False) -> str:
+    """Say why a policy was chosen; `risk` is what the risk searched for is called.
 
     >>> explain_choice(Choice(beats="safe-harbor"))
     "which loses the least at Safe Harbor's risk or less"
@@ -72,10 +73,10 @@ def explain_choice(choice: Choice, *, edited: bool = False) -> str:
     >>> explain_choice(Choice(least_loss=True)), explain_choice(Choice(knee=True))
     ('which loses the least of those found', 'where the frontier bends most')
     """
-    return f"{_explain(choice)}{', then edited' * edited}"
+    return f"{_explain(choice, risk)}{', then edited' * edited}"
 
 
-def _explain(choice: Choice) -> str:
+def _explain(choice: Choice, risk: str) -> str:
     [(name, value)] = choice.to_data().items()
     match name:
         case "beats":
@@ -83,7 +84,7 @@ def _explain(choice: Choice) -> str:
         case "max_risk":
             return f"which loses the least where no record's risk is above {share(value)}"
         case "max_relative_risk":
-            return f"which loses the least at a relative risk of {share(value)} or less"
+            return f"which loses the least where the {risk} is {share(value)} or less"
         case "max_loss":
             return f"which risks the least at a loss of {share(value)} or less"
         case "policy":
@@ -97,6 +98,16 @@ def _explain(choice: Choice) -> str:
 def is_default(data: Mapping[str, Any], kind: Kind) -> bool:
     """Whether the paper's measure was searched for."""
     return bool(data["measures"][kind]["name"] == DEFAULTS[kind])
+
+
+def name_risk(data: Mapping[str, Any]) -> str:
+    """Name the risk searched for, a share of the source's.
+
+    >>> name_risk({"measures": {"risk": {"name": "estimated-matches"}}})
+    'estimated relative risk'
+    """
+    named = {DEFAULTS["risk"]: RELATIVE, "estimated-matches": f"estimated {RELATIVE}"}
+    return named.get(data["measures"]["risk"]["name"]) or name_measure(data, "risk")
 
 
 def name_measure(data: Mapping[str, Any], kind: Kind) -> str:
