@@ -87,6 +87,13 @@ def test_where_nothing_beats_a_named_policy_the_remedy_is_the_weight_of_what_is_
     assert nothing.startswith("no policy can beat safe-harbor, which loses nothing of these")
 
 
+def test_where_every_policy_risks_more_than_a_named_one_the_least_risk_is_said(kit):
+    risk = kit.tables["frontier"].column("risk").to_numpy()
+    bare = replace(kit, tables={**kit.tables, "frontier": kit.tables["frontier"].slice(1)})
+    with pytest.raises(InfeasibleError, match=f"search longer, or .*risk {risk[1]:.4g}, the least"):
+        choose(beside(bare, risk=risk[0]), BEATS)
+
+
 def test_choosing_warns_of_columns_that_are_one_group_at_the_caller_s_line(kit):
     with pytest.warns(OneGroupWarning, match="size, sex and town are one group each") as found:
         choose(kit, Choice(policy=0))

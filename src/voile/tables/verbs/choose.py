@@ -46,17 +46,20 @@ def _beating(policies: Policies, name: str) -> int:
             f"no policy found has no more risk than {name} ({score.risk:.4g}) and no more of "
             f"distribution ({score.distribution:.4g}) and of resolution ({score.resolution:.4g}) "
             "lost",
-            instead=f"choose with --max-relative-risk {score.risk:.4g}, or "
-            f"{_remedy(policies, score)}",
+            instead=_remedy(policies, score),
         )
     return int(beating[policies.frontier.loss[beating].argmin()])
 
 
 def _remedy(policies: Policies, score: Score) -> str:
-    """Say what fit may find more: of no more risk, every policy loses too much of one kind."""
+    """Say which limit to choose by, and what fit may find more."""
     within = policies.frontier.risk <= score.risk
+    if not within.any():
+        least = policies.frontier.risk.min(initial=1.0)
+        return f"search longer, or choose with --max-relative-risk {least:.4g}, the least found"
     least = {name: policies.table.column(name).to_numpy()[within].min() for name in COMPARED}
     over = [name for name in COMPARED if least[name] > getattr(score, name)]
-    if len(over) == 1:
-        return f"fit with a {'higher' if over == ['distribution'] else 'lower'} --loss-weight"
-    return "search longer"
+    more = "search longer"
+    if len(over) == 1:  # of no more risk, every policy loses too much of one kind
+        more = f"fit with a {'higher' if over == ['distribution'] else 'lower'} --loss-weight"
+    return f"choose with --max-relative-risk {score.risk:.4g}, or {more}"
