@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.data import open_source
+from voile.data.column_words import LANGUAGES, find_words, glossary
 from voile.data.roles import Roles
-from voile.proposals.column_words import LANGUAGES, find_words, glossary
 from voile.proposals.items import examine_items
 from voile.proposals.readings import examine_readings
 from voile.proposals.tables import examine

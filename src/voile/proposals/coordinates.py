@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from voile.proposals.column_words import split_name
+from voile.data.column_words import split_name
 
 if TYPE_CHECKING:
     import pyarrow as pa

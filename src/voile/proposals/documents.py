@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from voile.data.column_words import ends_in, find_words, mentions, split_name
 from voile.data.roles import Role
 from voile.documents.text.formats.quotes import Quote, read_quotes
 from voile.documents.text.source import UNREAD
-from voile.proposals.column_words import ends_in, find_words, mentions, split_name
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import Seen, look
 

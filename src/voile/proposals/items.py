@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from voile.data.column_words import Words, find_words, mentions
 from voile.data.roles import Role
-from voile.proposals.column_words import Words, find_words, mentions
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import Seen, first_rows, look, printable
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from voile.data.column_words import ends_in, find_words, mentions
 from voile.data.roles import Role
-from voile.proposals.column_words import ends_in, find_words, mentions
 from voile.proposals.seen import FEW, Seen, printable
 
 

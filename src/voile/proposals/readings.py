@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from voile.proposals.column_words import find_words
+from voile.data.column_words import find_words
 from voile.proposals.proposal import (
     ColumnProposal,
     Proposal,

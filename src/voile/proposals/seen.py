@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from voile.proposals.column_words import is_of_places
+from voile.data.column_words import is_of_places
 from voile.proposals.values import (
     MOSTLY,
     Values,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from voile.proposals.column_words import ends_in, find_words, mentions
+from voile.data.column_words import ends_in, find_words, mentions
 from voile.proposals.coordinates import find_pairs
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import FEW, LEAST_ROWS, ROWS, Seen, first_rows, look, printable

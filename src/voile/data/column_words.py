@@ -30,7 +30,7 @@ class Words(NamedTuple):
 @cache
 def glossary() -> dict[str, Words]:
     """Return the words of every meaning, in the order in which they decide."""
-    text = files("voile.proposals").joinpath("glossary.toml").read_text(encoding="utf-8")
+    text = files("voile.data").joinpath("glossary.toml").read_text(encoding="utf-8")
     return {
         meaning: Words(
             entry.get("role"),
