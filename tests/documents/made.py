@@ -71,22 +71,27 @@ class Counted(SVM):
 
 
 def marked_up(text):
-    """Return a document whose identifiers are written ``Ana/NAME``."""
-    plain, spans = "", []
+    """Return a text, its identifiers, written ``Ana/NAME``, and what is unknown, ``May/?``."""
+    plain, spans, unknown = "", [], []
     for word in text.split(" "):
         form, _, label = word.partition("/")
-        if label:
-            spans.append(Span(len(plain), len(plain) + len(form), label))
+        place = len(plain), len(plain) + len(form)
+        if label == "?":
+            unknown.append(place)
+        elif label:
+            spans.append(Span(*place, label))
         plain += form + " "
-    return plain[:-1], tuple(spans)
+    return plain[:-1], tuple(spans), tuple(unknown)
 
 
 def corpus_of(*texts, subjects=None):
     """Return documents of marked-up texts."""
-    return Corpus(
-        Document(*marked_up(text), str(number), None if subjects is None else subjects[number])
-        for number, text in enumerate(texts)
-    )
+    documents = []
+    for number, text in enumerate(texts):
+        plain, spans, unknown = marked_up(text)
+        whose = None if subjects is None else subjects[number]
+        documents.append(Document(plain, spans, str(number), whose, unknown=unknown))
+    return Corpus(documents)
 
 
 def notes(each=4, start=0):

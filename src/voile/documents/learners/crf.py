@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +22,8 @@ from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
 class CRF:
     """Linear-chain conditional random field over whole documents (Lafferty et al., 2001).
 
-    Marks stand in the chain as harmless tokens, so that their neighbours learn from them.
+    Marks stand in the chain as harmless tokens, so that their neighbours learn from them. Unknown
+    tokens stand in none: a document is learnt from as the chains between them.
 
     c1, c2 : penalties of the weights' absolute values and squares, at least 0.
     iterations : of L-BFGS, at most.
@@ -60,7 +62,7 @@ class CRF:
         matrix = examples.matrix
         items = [str(column).encode() for column in range(matrix.shape[1])]
         names = [str(label) for label in range(examples.types + 1)]
-        for start, end in pairwise(examples.first):
+        for start, end in chains(examples):
             bounds = matrix.indptr[start : end + 1]
             columns = matrix.indices[bounds[0] : bounds[-1]].tolist()
             cuts = (bounds - bounds[0]).tolist()
@@ -68,6 +70,14 @@ class CRF:
             rows = [seen[a:b] for a, b in pairwise(cuts)]
             trainer.append(ItemSequence(rows), [names[y] for y in examples.labels[start:end]])
         trainer.train(str(path))
+
+
+def chains(examples: Examples) -> Iterator[tuple[int, int]]:
+    """Yield where each run of tokens of a document begins and ends that has no unknown one."""
+    for start, end in pairwise(examples.first.tolist()):
+        gaps = np.flatnonzero(examples.unknown[start:end]) + start
+        cuts = [start - 1, *gaps.tolist(), end]
+        yield from ((a + 1, b) for a, b in pairwise(cuts) if b > a + 1 or not len(gaps))
 
 
 def _exported(

@@ -49,7 +49,7 @@ class Examples:
     matrix: sp.csr_array
     # (n,) 0 of harmless tokens and of marks, else 1 to T, the type of identifier
     labels: NDArray[np.int16]
-    # (n,) bool, false of marks: nothing is learnt from them or counted on them
+    # (n,) bool, false of marks and unknown tokens: nothing is learnt from them or counted on them
     counted: NDArray[np.bool_]
     first: NDArray[np.intp]  # (d + 1,) where each document's tokens begin
     # (T,) how many harmless tokens a missed one of each type is worth, above 0
@@ -59,6 +59,13 @@ class Examples:
     forms: Sequence[str] = ()
     # (d,) whose each document is; empty where each is its own subject's
     subject: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    # (n,) bool, tokens of which nobody knows whether they identify; empty where all is known
+    unknown: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+
+    @property
+    def left(self) -> NDArray[np.bool_]:
+        """Which tokens are no marks, (n,)."""
+        return self.counted | self.unknown if len(self.unknown) else self.counted
 
     @property
     def types(self) -> int:
@@ -85,6 +92,7 @@ class Examples:
             first=np.cumsum([0, *sizes[documents]], dtype=np.intp),
             form=self.form[tokens] if len(self.form) else self.form,
             subject=self.subject[documents] if len(self.subject) else self.subject,
+            unknown=self.unknown[tokens] if len(self.unknown) else self.unknown,
         )
 
 

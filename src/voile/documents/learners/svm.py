@@ -46,7 +46,7 @@ class SVM:
         if self.window and self.folds > 1:
             fit = partial(self._fit_on_truth, seed=seed)
             before = classes_by_own_rule(margins_out_of_fold(fit, examples, self.folds, seed))
-            before[~examples.counted] = 0
+            before[~examples.left] = 0
         return self._fit(examples, before, seed)
 
     def _fit_on_truth(self, examples: Examples, seed: int) -> Linear:
@@ -58,7 +58,11 @@ class SVM:
             [examples.matrix, past_classes(before, examples, self.window)], format="csr"
         )
         costs = examples.costs if self.cost_sensitive else np.ones(types)
-        weights, bias = fit_hyperplanes(seen, examples.labels, costs, self.C, seed)
+        labels = examples.labels
+        if examples.unknown.any():
+            rows = np.flatnonzero(~examples.unknown)
+            seen, labels = seen[rows], labels[rows]
+        weights, bias = fit_hyperplanes(seen, labels, costs, self.C, seed)
         history = weights[columns:].reshape(self.window, types, types)
         return Linear(np.ascontiguousarray(weights[:columns]), bias, history)
 

@@ -29,12 +29,12 @@ class OutOfFold:
         """Return the type as which each token is removed, (n,), calibrated on the other folds."""
         found = types_by_own_rule(self.margins)
         if decision == "cost":
-            for fold in np.unique(self.fold[examples.counted]):
+            for fold in np.unique(self.fold[examples.left]):
                 here = self.fold == fold
                 others = ~here if examples.counted[~here].any() else here
                 known = self._calibration(examples, others)
                 found[here] = decide(known.probabilities(self.margins[here]), examples.costs)
-        return np.where(examples.counted, found, 0).astype(np.int16)
+        return np.where(examples.left, found, 0).astype(np.int16)
 
     def calibration(self, examples: Examples) -> Calibration:
         """Return the calibration on all folds."""

@@ -31,16 +31,18 @@ def policy_figures(
     """Yield the figures of each policy, a committee up to each of its passes, and of no pass.
 
     Words that are only associated with an identifier are harmless, though the loop learnt them.
+    Unknown tokens are neither left nor lost; the shares published unchanged are of all the text.
     With `repeats` further mentions go as well, as `apply` does by default; T, the attacker and what
     is proved are the loop's, without.
     """
     identifiers, tokens = _identifiers(training), training.tokens
+    harmless = ~identifiers & ~training.unknown
     sentence, document = tokens.sentence, tokens.document
     kinds = [training.truth == kind for kind in range(1, len(training.labels) + 1)]
     for passes in range(len(loop.committee.members) + 1):
         alone = _removed(loop, passes) > 0
         removed = _published(training, loop, passes, repeats=repeats) > 0
-        left, lost, more = identifiers & ~removed, ~identifiers & removed, removed & ~alone
+        left, lost, more = identifiers & ~removed, harmless & removed, removed & ~alone
         risk = _rate(training, left, identifiers)
         by_type = [_rate(training, ~removed & kind, kind) for kind in kinds]
         low, high = risk.interval()
@@ -48,7 +50,7 @@ def policy_figures(
             "risk": float(left.sum() / max(identifiers.sum(), 1)),
             "risk_low": low,
             "risk_high": high,
-            "loss": float(lost.sum() / max((~identifiers).sum(), 1)),
+            "loss": float(lost.sum() / max(harmless.sum(), 1)),
             "miss_cost": cost,
             "passes": passes,
             **_attacked(loop.passes[passes] if passes < len(loop.passes) else None),
@@ -56,7 +58,7 @@ def policy_figures(
             "cost": _cost(training, loop, alone),
             "left": int(left.sum()),
             "repeats_identifiers": int((more & identifiers).sum()),
-            "repeats_harmless": int((more & ~identifiers).sum()),
+            "repeats_harmless": int((more & harmless).sum()),
             "published_tokens": float(1 - removed.mean()),
             "published_sentences": _untouched(removed, sentence),
             "published_documents": _untouched(removed, document),
@@ -104,7 +106,7 @@ def _published(training: Training, loop: Loop, passes: int, *, repeats: bool) ->
 def _cost(training: Training, loop: Loop, removed: NDArray[np.bool_]) -> float:
     """Return T(H), with words associated with identifiers counted as the loop counts them."""
     missed = loop.committee.costs @ _by_type(training, ~removed)
-    return float(missed) + float((removed & (training.truth == 0)).sum())
+    return float(missed) + float((removed & training.harmless).sum())
 
 
 def _false(training: Training, removed: NDArray[np.bool_]) -> dict[str, Any]:
@@ -164,7 +166,7 @@ def _proved(
     return {
         "training": None if learnt is None else [learnt.tp, learnt.fp, learnt.tn, learnt.fn],
         "missed": _by_type(training, ~removed),
-        "lost": int((removed & (training.truth == 0)).sum()),
+        "lost": int((removed & training.harmless).sum()),
     }
 
 

@@ -177,7 +177,15 @@ def _digest_of(training: Training) -> bytes:
     parts = (training.labels, training.subject, tokens.forms, tags, space.attributes, lists)
     digest = hashlib.sha256(repr(parts).encode())
     tag = np.zeros(0) if tokens.tag is None else tokens.tag
-    for array in (tokens.form, tokens.gap, tokens.first, tag, training.truth, space.columns):
+    for array in (
+        tokens.form,
+        tokens.gap,
+        tokens.first,
+        tag,
+        training.truth,
+        training.unknown,
+        space.columns,
+    ):
         digest.update(array.tobytes())
     return digest.digest()
 

@@ -107,7 +107,7 @@ def sanitize_greedily(
             number = len(turns) + 1
             fitted = partial(progress, f"training classifiers in pass {number}")
             fitted(0)
-            check_left(removed, least_left)
+            check_left(removed[~training.unknown], least_left)
             examples = training.examples(removed, costs)
             with ctrl_c():
                 turns.append(_turn(fits, examples, removed, decision, number, fitted))
@@ -120,7 +120,7 @@ def sanitize_greedily(
             raise
         stopped = "interrupted"
     removed, when = _removed(turns)
-    check_left(removed, least_left)
+    check_left(removed[~training.unknown], least_left)
     members = tuple(turn.member for turn in turns if turn.member)
     committee = Committee(training.labels, costs, training.space, members, training.tokeniser)
     return Loop(committee, tuple(turn.record for turn in turns), removed, when, learnt, stopped)
@@ -175,7 +175,7 @@ def _turn(
     best = min((attempts[name, decision] for name in looks), key=lambda one: one.change)
     taken = next((one for one in (best, attacker) if one.change < 0), None)
     left = float(examples.costs @ _of_types(examples, examples.labels))
-    harmless = int(((removed > 0) & (fits.training.truth == 0)).sum())
+    harmless = int(((removed > 0) & fits.training.harmless).sum())
     loss = left + harmless + (0.0 if taken is None else taken.change)
     inspected = (attacker.tp + attacker.fn, int(examples.counted.sum()) // 100)
     turn = Pass(

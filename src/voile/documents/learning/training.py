@@ -16,7 +16,14 @@ from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.replacements.marks import mark
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.features import Extractor, Space
-from voile.documents.words.tokens import Tokeniser, Tokens, add_tags, token_labels, tokenise
+from voile.documents.words.tokens import (
+    Tokeniser,
+    Tokens,
+    add_tags,
+    token_labels,
+    tokenise,
+    unknown_tokens,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +35,8 @@ class Training:
     labels: tuple[str, ...]  # (T,) the types
     subject: tuple[str, ...]  # (d,) whose each document is
     space: Space  # the features' columns
+    # (n,) bool, tokens of which nobody knows whether they identify: neither learnt from nor counted
+    unknown: NDArray[np.bool_]
     tokeniser: Tokeniser | None = None  # what cut the text in the place of voile's rule
 
     @classmethod
@@ -50,7 +59,8 @@ class Training:
         whose = np.repeat(number_subjects(subjects), np.diff(tokens.first))
         marks = [mark(label) for label in labels]
         space = Space.of(tokens, whose, marks=marks, lists=gazetteer_words(lists or {}, tokeniser))
-        return cls(tokens, truth, labels, subjects, space, tokeniser)
+        unknown = unknown_tokens(tokens, corpus) & (truth == 0)
+        return cls(tokens, truth, labels, subjects, space, unknown, tokeniser)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
         """Return what is left after `removed`, (n,), with marks in its place; costs (T,)."""
@@ -59,12 +69,13 @@ class Training:
         return Examples(
             self._extractor.features(tokens).matrix,
             np.where(left, self.truth, 0).astype(np.int16),
-            left,
+            left & ~self.unknown,
             tokens.first,
             costs,
             tokens.form,
             tuple(tokens.forms),
             self.people,
+            left & self.unknown,
         )
 
     @cached_property
@@ -84,7 +95,13 @@ class Training:
 
     def folds(self, number: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return each document's fold, (d,), by subject."""
-        return split_into_folds(self.subject, np.diff(self.tokens.first), number, rng)
+        known = np.bincount(self.tokens.document[~self.unknown], minlength=len(self.subject))
+        return split_into_folds(self.subject, known, number, rng)
+
+    @property
+    def harmless(self) -> NDArray[np.bool_]:
+        """Which tokens are known to identify nobody, (n,)."""
+        return np.asarray((self.truth == 0) & ~self.unknown)
 
 
 def number_subjects(subjects: Sequence[str]) -> NDArray[np.int32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -31,12 +31,14 @@ class Document:
     subject : whom it is about; documents without one are subjects of their own, but for
         copies of a text, which are one.
     pos : (start, end, tag) of each word whose part of speech is given.
-    annotated : whether identifiers were annotated: then what is in no span is harmless.
+    annotated : whether identifiers were annotated: then what is in no span is harmless, but for
+    unknown : (start, end) of the characters of which nobody knows whether they identify; apart
+        from each other, kept in their order. Where a span lies over them, the span counts.
 
     Raises
     ------
-    RequestError : a span that is empty, outside the text or over another one; the message holds
-        offsets and no words.
+    RequestError : a span or unknown characters that are empty, outside the text or over others of
+        their kind; the message holds offsets and no words.
     """
 
     text: str
@@ -45,21 +47,23 @@ class Document:
     subject: str | None = None
     pos: tuple[tuple[int, int, str], ...] = ()
     annotated: bool = field(default=True, repr=False)
+    unknown: tuple[tuple[int, int], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        spans = tuple(sorted(self.spans))
-        object.__setattr__(self, "spans", spans)
-        for span in spans:
-            if span.start == span.end:
-                raise self._wrong(f"the span {span.start} to {span.end} is empty")
-            if not 0 <= span.start < span.end <= len(self.text):
-                raise self._wrong(f"the span {span.start} to {span.end} is not inside the text")
-        for before, after in pairwise(spans):
-            if after.start < before.end:
-                raise self._wrong(
-                    f"the spans {before.start} to {before.end} and {after.start} to {after.end} "
-                    "overlap"
-                )
+        object.__setattr__(self, "spans", tuple(sorted(self.spans)))
+        object.__setattr__(self, "unknown", tuple(sorted(self.unknown)))
+        self._check("span", [(span.start, span.end) for span in self.spans])
+        self._check("unknown part", self.unknown)
+
+    def _check(self, what: str, places: Sequence[tuple[int, int]]) -> None:
+        for start, end in places:
+            if start == end:
+                raise self._wrong(f"the {what} {start} to {end} is empty")
+            if not 0 <= start < end <= len(self.text):
+                raise self._wrong(f"the {what} {start} to {end} is not inside the text")
+        for (start, end), (begin, last) in pairwise(places):
+            if begin < end:
+                raise self._wrong(f"the {what}s {start} to {end} and {begin} to {last} overlap")
 
     def _wrong(self, what: str) -> RequestError:
         where = f"document {self.id}" if self.id else "a document without id"

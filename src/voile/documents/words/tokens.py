@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.documents.text.corpus import Corpus
-from voile.documents.text.document import Document, Span
+from voile.documents.text.document import Document
 from voile.documents.words.normalisation import normalise
 
 Ints: TypeAlias = NDArray[np.int32]
@@ -270,19 +270,26 @@ def token_labels(tokens: Tokens, corpus: Corpus, labels: Sequence[str]) -> NDArr
         spans = [span for span in document.spans if span.label in numbers]
         if spans:
             part = slice(*tokens.first[number : number + 2])
-            found[part] = _labels(spans, tokens.starts[part], tokens.ends[part], numbers)
+            types = np.array([0, *(numbers[span.label] for span in spans)], dtype=np.int16)
+            places = [(span.start, span.end) for span in spans]
+            found[part] = types[_places_of(places, tokens.starts[part], tokens.ends[part])]
     return found
 
 
-def _labels(
-    spans: Sequence[Span], starts: Ints, ends: Ints, numbers: dict[str, int]
-) -> NDArray[np.int16]:
-    begin = np.array([span.start for span in spans])
-    last = np.array([span.end for span in spans])
+def unknown_tokens(tokens: Tokens, corpus: Corpus) -> NDArray[np.bool_]:
+    """Return which tokens have a character of which nobody knows whether it identifies, (n,)."""
+    found = np.zeros(len(tokens), dtype=np.bool_)
+    for number, document in enumerate(corpus):
+        if document.unknown:
+            part = slice(*tokens.first[number : number + 2])
+            found[part] = _places_of(document.unknown, tokens.starts[part], tokens.ends[part]) > 0
+    return found
+
+
+def _places_of(places: Sequence[tuple[int, int]], starts: Ints, ends: Ints) -> NDArray[np.intp]:
+    """Return in which of some places, in order and apart, each token lies: from 1, 0 in none."""
+    begin, last = np.array(places).T
     where = np.searchsorted(last, starts, side="right")
     inside = where < len(last)
     inside[inside] = begin[where[inside]] < ends[inside]
-    types = np.array([numbers[span.label] for span in spans], dtype=np.int16)
-    found = np.zeros(len(starts), dtype=np.int16)
-    found[inside] = types[where[inside]]
-    return found
+    return np.where(inside, where + 1, 0)
