@@ -10,9 +10,9 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from voile.data.placeholders import PLACEHOLDERS
 from voile.tables.domains.forms import DATES, LOOKS_DATED, YEARS, read_as
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ MOST = 2_000  # distinct values looked at, the most frequent first
 MOSTLY = 0.5  # of rows: as many values of one kind decide
 NAMED = 0.3  # of rows: the shipped lists hold the commonest names alone
 FEW_NAMES = 5  # distinct names that a list of places or colours may share
-COVERED = 0.8  # of a value's characters: what else is in it is a label such as "Tel."
 PATTERNS = {
     "iban": "bank accounts",
     "card": "card numbers",
@@ -36,15 +35,6 @@ PATTERNS = {
 }
 FORMS = ("", *DATES)
 """How dates are written; nothing is ISO 8601."""
-MISSING = frozenset(
-    (
-        *("", "-", "--", "?", ".", "na", "n/a", "n.a.", "#n/a", "nan", "null", "nil", "no data"),
-        *("unknown", "missing", "not known", "k.a.", "k. a.", "keine angabe", "unbekannt", "fehlt"),
-        *("n.b.", "s/d", "sin dato", "desconocido", "inconnu", "nc", "n.d.", "sconosciuto"),
-        *("desconhecido", "onbekend"),
-    )
-)
-"""Texts that say that nothing is known, in small letters."""
 NUMBERS = {
     "whole": r"^\s*[-+]?\d+\s*$",
     "fraction": r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$",
@@ -77,46 +67,20 @@ class Values:
 def find_identifiers(values: Values) -> str | None:
     """Name the identifiers that most values are: e-mail addresses, phone or card numbers, ..."""
     from voile.documents.patterns import PATTERNS as FINDERS
+    from voile.documents.start.known.looks import is_all
 
     for name, plural in PATTERNS.items():
-        if values.share(lambda text, finder=FINDERS[name]: _covers(finder, text)) >= MOSTLY:  # type: ignore[misc]
+        if values.share(lambda text, finder=FINDERS[name]: is_all(finder, text)) >= MOSTLY:  # type: ignore[misc]
             return plural
     return None
 
 
-def _covers(finder: Any, text: str) -> bool:
-    found = finder.find(text[:200])
-    covered = sum(one.end - one.start for one in found)
-    return bool(covered >= COVERED * len(text.strip()) > 0)
-
-
 def are_names(values: Values) -> bool:
     """Whether values are people's names, of which the shipped lists know some."""
-    names = {text for text in values.texts if _is_name(text)}
+    from voile.documents.start.known.looks import is_name
+
+    names = {text for text in values.texts if is_name(text)}
     return len(names) >= FEW_NAMES and values.share(names.__contains__) >= NAMED
-
-
-def _is_name(text: str) -> bool:
-    """Whether a value is one word on the lists, or a few of which the lists know a given name."""
-    from voile.documents.replacements.names import name_words
-
-    if len(text) > 60 or any(c.isdigit() for c in text):
-        return False
-    words = name_words(text)
-    given, surnames = _listed()
-    if len(words) == 1:
-        return words[0] in given | surnames
-    return 2 <= len(words) <= 5 and not given.isdisjoint(words)
-
-
-@cache
-def _listed() -> tuple[frozenset[str], frozenset[str]]:
-    from voile.documents.replacements.names import LANGUAGES, builtin_names, fold, name_words
-
-    lists = [builtin_names(language) for language in LANGUAGES]
-    given = {fold(name) for names in lists for name in (*names.female, *names.male)}
-    surnames = {word for names in lists for name in names.surnames for word in name_words(name)}
-    return frozenset(given), frozenset(surnames)
 
 
 def find_date_forms(values: Values) -> Sequence[str] | None:
@@ -161,7 +125,7 @@ def find_missing(column: pa.ChunkedArray) -> list[str]:
     counted = pc.value_counts(pc.utf8_trim_whitespace(column.drop_null()))
     first = pc.sort_indices(counted.field("counts"), [("", "descending")])
     texts = counted.field("values").take(first).to_pylist()
-    return [text for text in texts if text.casefold() in MISSING]
+    return [text for text in texts if text.casefold() in PLACEHOLDERS]
 
 
 def find_number(column: pa.ChunkedArray) -> str:

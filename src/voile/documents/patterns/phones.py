@@ -43,7 +43,7 @@ _WORD_BEFORE = re.compile(
 _WORD_AFTER = re.compile(r"[ -]{0,3}(?:office|mobile?|cell|fax|pager)\b", re.IGNORECASE)
 _NEXT = re.compile(r" ?(?:[/,;&-]|or|and|y|o)? ?")
 _DATE = re.compile(r"\d{1,2}([.-])\d{1,2}\1(?:\d\d){1,2}|\d{4}([.-])\d\d?\2\d\d?")
-_CODE = re.compile(
+CALLING_CODE = re.compile(
     "1|7|2(?:[07]|[1-689][0-9])|3(?:[0-469]|[578][0-9])|4(?:[013-9]|2[0-9])|5(?:[1-8]|[09][0-9])|"
     "6(?:[0-6]|[789][0-9])|8(?:[1246]|[0578][0-9])|9(?:[0-58]|[679][0-9])"
 )
@@ -84,8 +84,8 @@ def phones(plain: str) -> Iterator[Slice]:
 
 def _international(opening: str, digits: str) -> bool:
     if "+" in opening:
-        return len(digits) >= 7 and _CODE.match(digits) is not None
-    return digits[:2] == "00" and len(digits) >= 11 and _CODE.match(digits, 2) is not None
+        return len(digits) >= 7 and CALLING_CODE.match(digits) is not None
+    return digits[:2] == "00" and len(digits) >= 11 and CALLING_CODE.match(digits, 2) is not None
 
 
 def _called(plain: str, start: int, end: int, last: int) -> bool:

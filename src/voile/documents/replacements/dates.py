@@ -77,6 +77,9 @@ class CalendarWords:
         every = sorted(accented | self._meanings.keys(), key=len, reverse=True)
         self.pattern = f"(?:{'|'.join(map(re.escape, every))})"
 
+    def __contains__(self, word: str) -> bool:
+        return fold(word) in self._meanings
+
     def read(self, word: str, language: Language) -> CalendarWord:
         """Return what a word that `pattern` matches means, in this language if it has it."""
         meanings = self._meanings[fold(word)]

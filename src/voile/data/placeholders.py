@@ -1,0 +1,13 @@
+"""What people write into a cell of which nothing is known."""
+
+from __future__ import annotations
+
+PLACEHOLDERS = frozenset(
+    (
+        *("", "-", "--", "?", ".", "na", "n/a", "n.a.", "#n/a", "nan", "null", "nil", "no data"),
+        *("unknown", "missing", "not known", "k.a.", "k. a.", "keine angabe", "unbekannt", "fehlt"),
+        *("n.b.", "s/d", "sin dato", "desconocido", "inconnu", "nc", "n.d.", "sconosciuto"),
+        *("desconhecido", "onbekend"),
+    )
+)
+"""Texts that say that nothing is known, in small letters."""

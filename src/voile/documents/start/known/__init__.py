@@ -1,0 +1,5 @@
+"""Values of columns beside the notes: names, numbers, days, places, in all their forms."""
+
+from voile.documents.start.known.known_values import KnownValues, KnownValuesWarning
+
+__all__ = ["KnownValues", "KnownValuesWarning"]

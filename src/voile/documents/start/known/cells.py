@@ -1,0 +1,84 @@
+"""The known values of a table's cells, as rows of one table of their own."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from voile.data.placeholders import PLACEHOLDERS
+from voile.data.source import Source
+from voile.documents.words.normalisation import normalise
+
+SCHEMA = pa.schema(
+    [
+        ("subject", pa.string()),  # whose value it is; null: of people known to every document
+        ("person", pa.int64()),  # the row it is of: names of one row are one person's
+        ("column", pa.string()),
+        ("kind", pa.string()),
+        ("value", pa.string()),
+    ]
+)
+LONGEST = 200
+"""Characters of a value; what is longer is a text and no value that a note would repeat."""
+_SEVERAL = re.compile(r"\s*[;|\n]\s*")
+_BLANKS = re.compile(r"\s+")
+
+
+def read_values(
+    source: Source, kinds: Mapping[str, str], by: str | None, *, first: int, column: str = "{}"
+) -> Iterator[pa.RecordBatch]:
+    """Stream the values of the columns that have a kind, each once a row; by null subjects none.
+
+    Parameters
+    ----------
+    by : the column that says whose values a row holds; None for people known to every document.
+    first : the number of the first row's person. column : how reasons call a column of this table.
+    """
+    for batch in source.batches(dict.fromkeys([*([by] if by else []), *kinds])):
+        whose = batch.column(by).to_pylist() if by else None
+        rows: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
+        for name, kind in kinds.items():
+            for row, cell in enumerate(batch.column(name).to_pylist()):
+                subject = subject_of(whose[row]) if whose else None
+                if cell is None or (whose and subject is None):
+                    continue
+                for text in texts_of(cell):
+                    entry = (subject, first + row, column.format(name), kind, text)
+                    for field, part in zip(SCHEMA.names, entry, strict=True):
+                        rows[field].append(part)
+        first += batch.num_rows
+        yield pa.RecordBatch.from_pydict(rows, SCHEMA)
+
+
+def subject_of(cell: object) -> str | None:
+    """Write what links a row to its notes as documents write their subject.
+
+    >>> subject_of(501.0), subject_of(" 501 "), subject_of(None)
+    ('501', '501', None)
+    """
+    if cell is None:
+        return None
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip() or None
+
+
+def texts_of(cell: object) -> list[str]:
+    """Return the values of a cell as text; none of an empty cell, a placeholder, a long text.
+
+    >>> texts_of("ann@b.org; ann@c.org"), texts_of("N/A"), texts_of(dt.date(1963, 10, 10))
+    (['ann@b.org', 'ann@c.org'], [], ['1963-10-10'])
+    """
+    if isinstance(cell, dt.datetime):
+        cell = cell.date()
+    if isinstance(cell, float):
+        cell = int(cell) if cell.is_integer() else None
+    if not isinstance(cell, str | int | dt.date) or isinstance(cell, bool):
+        return []
+    if isinstance(cell, str) and len(cell) > LONGEST:
+        return []
+    parts = (_BLANKS.sub(" ", part).strip() for part in _SEVERAL.split(normalise(str(cell)).text))
+    return [part for part in parts if part.casefold() not in PLACEHOLDERS and len(part) > 1]

@@ -1,0 +1,84 @@
+"""Known numbers and codes, however their groups are separated, with or without leading zeros."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.patterns.phones import CALLING_CODE
+from voile.documents.start.known.days import read_days
+from voile.documents.start.known.owned import Found, Owned
+from voile.documents.start.known.parts import Parts, code_of
+
+SHORTEST = 3
+"""Characters of a code, without leading zeros; what is shorter is in every note."""
+SURE = 5
+"""Characters of a code that is no other number by accident."""
+PARTS = 8  # that a code may be in
+_EXTENSION = re.compile(r"\s*(?:x|ext\.?|extension)\s*\d+$", re.IGNORECASE)
+_ABROAD = re.compile(r"\+|00")
+_PREFIX = re.compile(r"[A-Z]+(?=\d{5,}$)")
+_CALLING = re.compile(r"(?:\(?(?:\+|\b00)\d{1,3}\)?[ .-]?|\+)?\(?\Z")
+_CALLING_LONGEST = 10
+_NATIONAL, _LOCAL = 10, 7  # digits of a number in North America
+_LEAST_PHONE = 6
+
+
+def codes_of(kind: str, value: str) -> Iterator[str]:
+    """Yield what a note may have of a value: the code, and what is left of it without its prefix.
+
+    >>> sorted(codes_of("phone", "+34 91 234 56 78 ext. 9"))
+    ['34912345678', '912345678']
+    >>> sorted(codes_of("id", "MRN-0012345")), sorted(codes_of("date", "1963-10-03"))
+    (['12345', 'MRN0012345'], ['10031963', '19631003', '3101963'])
+    """
+    if kind == "date":
+        for day in read_days(value):
+            year, month, number = day // 10_000, day // 100 % 100, day % 100
+            written = (f"{day}", f"{number:02}{month:02}{year}", f"{month:02}{number:02}{year}")
+            yield from {one.lstrip("0") for one in written}
+    elif kind == "phone":
+        yield from _phone(_EXTENSION.sub("", value))
+    elif len(code := code_of(value)) >= SHORTEST and sum(map(str.isdigit, code)) >= SHORTEST:
+        yield code
+        if prefix := _PREFIX.match(code):
+            yield code[prefix.end() :].lstrip("0")
+
+
+def _phone(value: str) -> Iterator[str]:
+    digits = "".join(filter(str.isdecimal, value))
+    numbers = {digits.lstrip("0")}
+    if _ABROAD.match(value.lstrip("( ")) and (code := CALLING_CODE.match(digits.lstrip("0"))):
+        numbers.add(digits.lstrip("0")[code.end() :].lstrip("0"))
+    elif len(digits) == _NATIONAL + 1 and digits[0] == "1":
+        numbers.add(digits[1:])
+    numbers |= {one[-_LOCAL:].lstrip("0") for one in numbers if len(one) == _NATIONAL}
+    yield from (one for one in numbers if len(one) >= _LEAST_PHONE)
+
+
+def find_codes(
+    parts: Parts, values: Owned, whose: NDArray[np.int64], codes: Mapping[int, str]
+) -> Iterable[Found]:
+    """Find the codes of each document's people; `codes` has what the items of `values` are."""
+    at = np.arange(len(parts.token))
+    total = parts.code
+    for more in range(PARTS):
+        query, item = values.meet(whose[at], total)
+        for place, number in zip(at[query].tolist(), item.tolist(), strict=True):
+            if parts.text(place, place + more) == codes[number]:
+                yield Found(*parts.span(place, place + more), number)
+        on = parts.joined[at + more]
+        at = at[on]
+        with np.errstate(over="ignore"):
+            total = total[on] * parts.power[at + more + 1] + parts.code[at + more + 1]
+
+
+def with_calling_code(text: str, start: int, end: int) -> int:
+    """Return where a telephone number begins with the calling code and the bracket before it."""
+    opening = _CALLING.search(text, max(0, start - _CALLING_LONGEST), start)
+    if opening is None or (opening.group() == "(" and ")" not in text[start:end]):
+        return start
+    return opening.start()

@@ -1,0 +1,69 @@
+"""Known days, in all the ways in which a note may write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.replacements.dates import read_date
+from voile.documents.start.known.owned import Found, Owned
+from voile.documents.start.known.parts import Parts
+
+_CENTURY = 100
+
+
+def read_days(text: str) -> set[int]:
+    """Return the days that a value may be, as 19631003: one in either order, if it exists.
+
+    >>> sorted(read_days("03/10/1963")), read_days("10 oct 1963"), read_days("October 1963")
+    ([19630310, 19631003], {19631010}, set())
+    """
+    days = set()
+    for order in ("dmy", "mdy"):
+        read = read_date(text, order, "english")
+        if read is None or not read.day or not read.month:
+            continue
+        short = len(read.of("year")) == 2
+        for year in {read.year, read.year - _CENTURY * short}:
+            days.add((year * 100 + read.month) * 100 + read.day)
+    return days
+
+
+def day_keys(text: str) -> Iterator[int]:
+    """Yield the days of a value as a note writes them: the year in full, or two digits of it."""
+    for day in read_days(text):
+        yield day
+        yield day % 1_000_000
+
+
+@dataclass(frozen=True)
+class _Triple:
+    """Which of three numbers in a row is the year, the month and the day."""
+
+    year: int
+    month: int
+    day: int
+
+
+_ORDERS = (_Triple(2, 1, 0), _Triple(2, 0, 1), _Triple(0, 1, 2))
+
+
+def find_days(parts: Parts, values: Owned, whose: NDArray[np.int64]) -> Iterable[Found]:
+    """Find the days of each document's people; `whose` has the owner of each part, (parts,)."""
+    at = np.flatnonzero(parts.dated[:-1] & parts.dated[1:])
+    numbers: Sequence[NDArray[np.int64]] = [parts.number[at + step] for step in range(3)]
+    widths = [parts.width[at + step] for step in range(3)]
+    months = [parts.month[at + step] for step in range(3)]
+    for order in _ORDERS:
+        year, month, day = numbers[order.year], numbers[order.month], numbers[order.day]
+        named = months[order.month] > 0
+        fits = (widths[order.year] == 4) | ((widths[order.year] == 2) & (order.year == 2))
+        fits &= (months[order.year] == 0) & (months[order.day] == 0)
+        fits &= (day >= 1) & (day <= 31) & (named | ((month >= 1) & (month <= 12)))
+        keys = (year * 100 + np.where(named, months[order.month], month)) * 100 + day
+        query, item = values.meet(whose[at[fits]], keys[fits])
+        for place, number in zip(at[fits][query].tolist(), item.tolist(), strict=True):
+            yield Found(*parts.span(place, place + 2), number)

@@ -1,0 +1,72 @@
+"""The known values of some people, by what a note is looked up for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from voile.documents.start.known.codes import codes_of
+from voile.documents.start.known.days import day_keys
+from voile.documents.start.known.names import Names
+from voile.documents.start.known.parts import key_of
+from voile.documents.start.known.phrases import Phrase
+from voile.documents.start.known.vocabulary import Vocabulary
+
+Entries = list[tuple[int, int, int]]
+"""Owner, key, and the number of what is found under it."""
+
+
+class Code(NamedTuple):
+    """A number or a day, and the column that it is of."""
+
+    text: str
+    kind: str
+    column: str
+
+
+class Index:
+    """Hold values by owner: words of names, phrases, codes and days."""
+
+    def __init__(self) -> None:
+        self.vocabulary = Vocabulary()
+        self.names = Names()
+        self.name_words: Entries = []
+        self.phrases: list[Phrase] = []
+        self.phrase_owners: list[int] = []
+        self.codes: list[Code] = []
+        self.code_keys: Entries = []
+        self.day_keys: Entries = []
+
+    def add(self, owner: int, values: pa.Table) -> None:
+        """Add the values of an owner, rows of `SCHEMA`."""
+        columns = (
+            values.column(name).to_pylist() for name in ("person", "column", "kind", "value")
+        )
+        for person, column, kind, value in zip(*columns, strict=True):
+            if kind == "name":
+                for word, number in self.names.add(owner, person, column, value):
+                    self.name_words.append((owner, self.vocabulary.number(word), number))
+            elif not self._add_code(owner, column, kind, value) and kind not in ("date", "phone"):
+                self._add_phrase(owner, Phrase.of(kind, column, value))
+
+    def _add_code(self, owner: int, column: str, kind: str, value: str) -> bool:
+        """Add a value that is a number or a day; return whether it is one."""
+        if kind in ("email", "address", "organisation"):
+            return False
+        codes = set(codes_of(kind, value))
+        for code in codes:
+            self.code_keys.append((owner, key_of(code), len(self.codes)))
+            self.codes.append(Code(code, kind, column))
+        if kind == "date":
+            for day in day_keys(value):
+                self.day_keys.append((owner, day, len(self.codes)))
+            self.codes.append(Code("", kind, column))
+        return bool(codes)
+
+    def _add_phrase(self, owner: int, phrase: Phrase) -> None:
+        if phrase.words:
+            for word in phrase.words:
+                self.vocabulary.number(word)
+            self.phrases.append(phrase)
+            self.phrase_owners.append(owner)

@@ -1,0 +1,235 @@
+"""Values of columns beside the notes, found in the notes in all their forms."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.core.errors import DamagedError, RequestError, nearest
+from voile.data.source import Source
+from voile.documents.replacements.removal import Removal, join_removals
+from voile.documents.start.known.cells import SCHEMA, read_values, subject_of
+from voile.documents.start.known.columns import KINDS, column_kinds
+from voile.documents.start.known.guard import Guard
+from voile.documents.start.known.index import Index
+from voile.documents.start.known.owned import EVERYONE, NOBODY
+from voile.documents.start.known.search import Search
+from voile.documents.text.document import Document
+from voile.documents.words.tokens import tokenise
+
+_WORD = "ordinary word"
+"""The kind of the rows of a table that hold no value but a word of the guard."""
+
+
+class KnownValuesWarning(UserWarning):
+    """Some known columns meet no note."""
+
+
+class KnownValues:
+    """Find what the columns beside the notes say of their people.
+
+    A note is searched for the values of its own subject, and of the people known to all notes;
+    never for another patient's. Names are found whole, in any order, by initials, and by a first or
+    last name alone; numbers, however they are grouped; days in any form; words also with one typo.
+
+    A removal is *sure* unless what was found may be something else: a name that the notes use as a
+    word (May, Rose) stands alone, a typo makes another name. Its reason is then ``possible`` in the
+    place of ``known``; both name the columns.
+
+    Parameters
+    ----------
+    values : a table with the columns of `SCHEMA`; `read` makes it.
+    guard : the ordinary words; None learns them from the first notes that are searched.
+
+    Examples
+    --------
+    >>> table = pa.table({"pid": [7], "name": ["Rose Quinn"], "phone": ["(212) 555-0147"]})
+    >>> from voile.data import open_source
+    >>> known = KnownValues.read(open_source(table), by="pid")
+    >>> note = Document("QUINN, Rose came early; call 212.555.0147.", subject="7")
+    >>> for one in known.propose([note])[0]:
+    ...     print(one.start, one.end, one.label, *map(str, one.by), known.sure(one))
+    0 11 NAME known name True
+    29 41 PHONE known phone True
+    """
+
+    def __init__(self, values: pa.Table, guard: Guard | None = None) -> None:
+        self._values = values.sort_by([("subject", "ascending")])
+        self._guard = guard
+        self._rows = _rows_by_subject(self._values.column("subject"))
+        self._met = Counter[str]()
+        self._notes = self._linked = 0
+
+    @classmethod
+    def read(
+        cls,
+        patients: Source | None,
+        by: str | None = None,
+        *,
+        people: Source | None = None,
+        kinds: Mapping[str, str] | None = None,
+    ) -> KnownValues:
+        """Read the values of a table of patients, and of a table of people known to all notes.
+
+        Parameters
+        ----------
+        by : the column of `patients` that holds the subject of the notes.
+        kinds : of columns, where their names and values say something else: name, date, phone,
+            email, id, address, place, organisation, or none.
+
+        Raises
+        ------
+        RequestError : there is no such column or kind, or no column holds a known value.
+        """
+        said = dict(kinds or {})
+        given = [one for one in (patients, people) if one is not None]
+        columns = {name for one in given for name in one.columns}
+        for name in said:
+            if name not in columns:
+                raise RequestError(f"there is no column {name}", instead=nearest(name, columns))
+        if patients is not None and by is None:
+            raise RequestError(
+                "no column says whose notes a row is about",
+                where=patients.name,
+                instead="name it with --by",
+            )
+        batches: list[pa.RecordBatch] = []
+        first = 0
+        for source, link in ((patients, by), (people, None)):
+            if source is None:
+                continue
+            found = column_kinds(source, link, said)
+            if not found:
+                raise RequestError(
+                    "no column holds names, dates or numbers of people",
+                    where=source.name,
+                    instead="say what a column holds with --known-kind COLUMN=KIND",
+                )
+            twice = source is people and patients is not None and patients.columns.keys() & found
+            column = f"{source.name}: {{}}" if twice else "{}"
+            batches += read_values(source, found, link, first=first, column=column)
+            first = 1 + max(
+                (b.column("person")[-1].as_py() for b in batches if b.num_rows), default=-1
+            )
+        return cls(pa.Table.from_batches(batches, SCHEMA))
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """What each column holds."""
+        pairs = self._values.group_by(["column", "kind"]).aggregate([])
+        return dict(zip(pairs["column"].to_pylist(), pairs["kind"].to_pylist(), strict=True))
+
+    @property
+    def hits(self) -> Mapping[str, int]:
+        """How many of the notes searched so far hold a value of each column."""
+        return MappingProxyType({column: self._met[column] for column in sorted(self.kinds)})
+
+    @staticmethod
+    def sure(removal: Removal) -> bool:
+        """Return whether a known value was found, and nothing that may be something else."""
+        return any(reason.kind == "known" for reason in removal.by)
+
+    def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        """Find the known values of each document, in order and apart.
+
+        Cost: O(tokens + values of the documents' subjects). Adds to `hits`.
+        """
+        texts = [one.text for one in documents]
+        tokens = tokenise(texts)
+        index, whose = self._index(documents)
+        search = Search(index, texts, tokens, whose)
+        if self._guard is None:
+            self._guard = search.learn()
+        found: list[list[list[Removal]]] = [[] for _ in documents]
+        for matches in search.find(self._guard):
+            for document, removals in matches.items():
+                found[document].append(removals)
+        proposed = [join_removals(*ranked) for ranked in found]
+        self._count(proposed, int(np.count_nonzero(whose != NOBODY)))
+        return proposed
+
+    def check(self) -> None:
+        """Refuse columns that meet no note at all, and warn of single ones.
+
+        Raises
+        ------
+        RequestError : no column meets a note.
+        """
+        hits = self.hits
+        if not self._notes or all(hits.values()):
+            return
+        counted = ", ".join(f"{column} {n:,}" for column, n in hits.items())
+        linked = f"{self._linked:,} of {self._notes:,} notes have a subject in the table"
+        if not any(hits.values()):
+            raise RequestError(
+                f"the known columns meet no note ({counted}); {linked}",
+                instead="check --by, --subject and --known-kind",
+            )
+        unmet = ", ".join(column for column, n in hits.items() if not n)
+        warnings.warn(
+            f"known columns that meet no note: {unmet}; notes met by column: {counted}; {linked}",
+            KnownValuesWarning,
+            stacklevel=2,
+        )
+
+    def to_table(self) -> pa.Table:
+        """Return all there is to search other notes, as one table of strings and numbers."""
+        words = sorted(self._guard.words) if self._guard else []
+        rows: dict[str, Any] = {name: [None] * len(words) for name in SCHEMA.names}
+        rows |= {"kind": [_WORD] * len(words), "value": words}
+        return pa.concat_tables([self._values, pa.table(rows, SCHEMA)])
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> KnownValues:
+        """Read `to_table` back.
+
+        Raises
+        ------
+        DamagedError : it is no such table.
+        """
+        if table.schema.names != SCHEMA.names or table.schema.types != SCHEMA.types:
+            raise DamagedError("the known values are not whole")
+        kinds = table.column("kind")
+        words = pc.equal(kinds, _WORD)
+        values = table.filter(pc.invert(words))
+        if not set(pc.unique(values.column("kind")).to_pylist()) <= set(KINDS):
+            raise DamagedError("the known values are not whole")
+        return cls(values, Guard(frozenset(table.filter(words).column("value").to_pylist())))
+
+    def __repr__(self) -> str:
+        return f"KnownValues({len(self._values):,} values in {len(self.kinds):,} columns)"
+
+    def _index(self, documents: Sequence[Document]) -> tuple[Index, NDArray[np.int64]]:
+        """Return the values that these documents may hold, and the owner of each document's."""
+        subjects = [subject_of(one.subject) for one in documents]
+        wanted = sorted({one for one in subjects if one is not None and one in self._rows})
+        owners = {one: number for number, one in enumerate(wanted, EVERYONE + 1)}
+        index = Index()
+        for subject in (None, *wanted):
+            first, last = self._rows.get(subject, (0, 0))
+            owner = EVERYONE if subject is None else owners[subject]
+            index.add(owner, self._values.slice(first, last - first))
+        whose = [NOBODY if one is None else owners.get(one, NOBODY) for one in subjects]
+        return index, np.array(whose, dtype=np.int64)
+
+    def _count(self, proposed: Sequence[Sequence[Removal]], linked: int) -> None:
+        self._notes += len(proposed)
+        self._linked += linked
+        for removals in proposed:
+            self._met.update({reason.name for one in removals for reason in one.by})
+
+
+def _rows_by_subject(subjects: pa.ChunkedArray) -> dict[str | None, tuple[int, int]]:
+    """Return where the rows of each subject begin and end in a sorted column."""
+    runs = pc.run_end_encode(subjects.combine_chunks())
+    ends = [0, *runs.run_ends.to_pylist()]
+    return dict(zip(runs.values.to_pylist(), pairwise(ends), strict=True))

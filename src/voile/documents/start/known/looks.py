@@ -1,0 +1,39 @@
+"""What a single value is by its looks: an identifier of some form, a person's name."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from voile.documents.patterns.pattern import Pattern
+from voile.documents.replacements.names import LANGUAGES, builtin_names, fold, name_words
+
+COVERED = 0.8  # of a value's characters: what else is in it is a label such as "Tel."
+LOOKED_AT = 200  # characters
+LONGEST_NAME = 60
+
+
+def is_all(pattern: Pattern, text: str) -> bool:
+    """Return whether a pattern finds nearly all of a value."""
+    found = pattern.find(text[:LOOKED_AT])
+    covered = sum(one.end - one.start for one in found)
+    return covered >= COVERED * len(text.strip()) > 0
+
+
+def is_name(text: str) -> bool:
+    """Return whether a value is one word on the lists, or a few with a given name of theirs."""
+    if len(text) > LONGEST_NAME or any(one.isdigit() for one in text):
+        return False
+    words = name_words(text)
+    given, surnames = listed_names()
+    if len(words) == 1:
+        return words[0] in given | surnames
+    return 2 <= len(words) <= 5 and not given.isdisjoint(words)
+
+
+@cache
+def listed_names() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the given names and the words of surnames on the shipped lists, folded."""
+    lists = [builtin_names(language) for language in LANGUAGES]
+    given = {fold(name) for names in lists for name in (*names.female, *names.male)}
+    surnames = {word for names in lists for name in names.surnames for word in name_words(name)}
+    return frozenset(given), frozenset(surnames)

@@ -1,0 +1,187 @@
+"""Known people's names: whole, in any order, by initials, a first or a last name alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, starmap
+
+from rapidfuzz.distance import OSA
+
+from voile.documents.replacements.names import PARTICLES
+from voile.documents.start.known.page import Match, Page
+from voile.documents.start.known.vocabulary import words_of
+from voile.documents.words.tokens import BLANK
+
+JOINED = 5
+"""Letters from which on two words written as one are looked for: DeLeon, MariaJose."""
+_SUFFIXES = frozenset(["jr", "sr", "ii", "iii", "iv", "md", "phd", "rn"])
+_HONORIFICS = frozenset(
+    ["dr", "dra", "mr", "mrs", "ms", "miss", "prof", "sr", "sra", "srta", "dona"]
+)
+_BETWEEN = 5  # tokens within a name that are none of its words
+_LOOKED_AT = 8  # people with the same name, whose other words are compared
+_SHORTEST = 3  # letters of a word that may have a typo beside another
+
+
+@dataclass
+class NameWord:
+    """A word of a name, and whose it is."""
+
+    people: set[int] = field(default_factory=set)
+    columns: dict[str, None] = field(default_factory=dict)
+    leads: set[tuple[str, ...]] = field(default_factory=set)  # particles before it
+
+
+class Names:
+    """The names of all people that notes may hold."""
+
+    def __init__(self) -> None:
+        self.words: list[NameWord] = []
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._of_person: defaultdict[int, list[str]] = defaultdict(list)
+
+    def add(self, owner: int, person: int, column: str, value: str) -> Iterator[tuple[str, int]]:
+        """Add a name; yield each of its words with the number of its `NameWord`."""
+        before: list[str] = []
+        last = ""
+        for word in words_of(value):
+            if word.isdecimal() or word in _HONORIFICS or word in _SUFFIXES:
+                continue
+            self._of_person[person].append(word)
+            if len(word) > 1 and word not in PARTICLES:
+                yield word, self._number(owner, word, person, column, tuple(before))
+                if last and len(joined := last + word) >= JOINED:
+                    yield joined, self._number(owner, joined, person, column, ())
+                before = []
+            elif word in PARTICLES:
+                before.append(word)
+            last = (last if word in PARTICLES and last in PARTICLES else "") + word
+
+    def _number(
+        self, owner: int, word: str, person: int, column: str, leads: tuple[str, ...]
+    ) -> int:
+        number = self._numbers.setdefault((owner, word), len(self.words))
+        if number == len(self.words):
+            self.words.append(NameWord())
+        entry = self.words[number]
+        entry.people.add(person)
+        entry.columns[column] = None
+        if leads:
+            entry.leads.add(leads)
+        return number
+
+    def find(self, page: Page, hits: Sequence[Hit]) -> Iterator[Match]:
+        """Find the names that the hits of all notes are in; hits by their tokens, each once."""
+        for run in self._runs(page, hits):
+            first, last = self._start(page, run), self._end(page, run)
+            if (sure := self._sure(page, run, first, last)) is not None:
+                columns = dict.fromkeys(
+                    c for hit in run for word in hit.words for c in word.columns
+                )
+                yield Match(first, last, "NAME", tuple(columns), sure)
+
+    def _runs(self, page: Page, hits: Sequence[Hit]) -> Iterator[list[Hit]]:
+        run: list[Hit] = []
+        for hit in hits:
+            if run and not self._go_on(page, run[-1], hit):
+                yield run
+                run = []
+            run.append(hit)
+        if run:
+            yield run
+
+    def _go_on(self, page: Page, one: Hit, other: Hit) -> bool:
+        """Return whether two hits are of one name, by what stands between them."""
+        if other.token - one.token > _BETWEEN:
+            return False
+        if not all(page.near(at) for at in range(one.token + 1, other.token + 1)):
+            return False
+        between = range(one.token + 1, other.token)
+        names = [at for at in between if page.written(at) and not page.is_initial(at)]
+        unknown = [at for at in names if page.fold(at) not in PARTICLES]
+        signs = {page.word(at) for at in between if not page.written(at)}
+        if unknown or "," in signs:
+            few = len(unknown) <= 1 and all(map(page.is_capital, unknown))
+            return few and signs <= {",", "-", "'"} and bool(one.people & other.people)
+        return signs <= {"-", "'"} or (signs <= {"-", "'", "."} and page.is_initial(between[0]))
+
+    def _sure(self, page: Page, run: Sequence[Hit], first: int, last: int) -> bool | None:
+        """Return whether a run is somebody's name for sure; None where it is none."""
+        if any(page.is_sure(hit.token, hit.typo) for hit in run):
+            return True
+        if not any(page.is_possible(hit.token) for hit in run):
+            return None
+        initials = (first, last) != (run[0].token, run[-1].token)
+        return initials or page.is_titled(first) or any(starmap(_go_together, pairwise(run)))
+
+    def _start(self, page: Page, run: Sequence[Hit]) -> int:
+        """Return where a name begins, with its initials and particles."""
+        first = run[0].token
+        for lead in sorted({lead for word in run[0].words for lead in word.leads}, key=len)[::-1]:
+            here = range(first - len(lead), first)
+            if all(page.near(at + 1) for at in here) and tuple(map(page.fold, here)) == lead:
+                first = here[0]
+                break
+        while (at := self._initial_before(page, first, run[0])) is not None:
+            first = at
+        if self._is_other_word(page, first - 1, first, run[0]):
+            first -= 1
+        return first
+
+    def _initial_before(self, page: Page, at: int, hit: Hit) -> int | None:
+        if not page.near(at):
+            return None
+        at -= 2 if page.word(at - 1) == "." and page.near(at - 1) else 1
+        return at if page.is_initial(at) and self._has_initial(page.fold(at), hit) else None
+
+    def _end(self, page: Page, run: Sequence[Hit]) -> int:
+        last = run[-1].token
+        if self._is_other_word(page, last + 1, last + 1, run[-1]):
+            last += 1
+        while (at := self._initial_after(page, last, run[-1])) is not None:
+            last = at
+        return last
+
+    def _initial_after(self, page: Page, last: int, hit: Hit) -> int | None:
+        comma = page.near(last + 1) and page.word(last + 1) == ","
+        at = last + 1 + comma
+        if not (page.near(at) and page.is_initial(at) and self._has_initial(page.fold(at), hit)):
+            return None
+        dotted = page.near(at + 1, BLANK) and page.word(at + 1) == "."
+        return at + dotted if comma or dotted else None
+
+    def _has_initial(self, letter: str, hit: Hit) -> bool:
+        return any(
+            word.startswith(letter) for person in hit.people for word in self._of_person[person]
+        )
+
+    def _is_other_word(self, page: Page, at: int, edge: int, hit: Hit) -> bool:
+        """Return whether a word beside a hit is another of that name, with a typo."""
+        if not (page.near(edge) and page.is_capital(at)) or len(hit.people) > _LOOKED_AT:
+            return False
+        word = page.fold(at)
+        if len(word) < _SHORTEST or page.guard.is_ordinary(word):
+            return False
+        words = {one for person in hit.people for one in self._of_person[person]}
+        return any(len(one) >= _SHORTEST and OSA.distance(one, word) <= 1 for one in words)
+
+
+@dataclass
+class Hit:
+    """A token that is a word of known names, or one typo away from it."""
+
+    token: int
+    typo: bool
+    words: list[NameWord]
+
+    @property
+    def people(self) -> set[int]:
+        return set().union(*(word.people for word in self.words))
+
+
+def _go_together(one: Hit, other: Hit) -> bool:
+    """Return whether two hits are different words of one person's names."""
+    same = any(word is another for word in one.words for another in other.words)
+    return not same and bool(one.people & other.people)

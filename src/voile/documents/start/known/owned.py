@@ -1,0 +1,59 @@
+"""Values by whose they are: a document meets those of its subject, and those known to all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Longs = NDArray[np.int64]
+
+EVERYONE, NOBODY = 0, -1
+"""The owner of values known to every document; that of a document whose subject is in no table."""
+
+
+class Found(NamedTuple):
+    """A value in a text: the document, its characters, and the number of the value."""
+
+    document: int
+    start: int
+    end: int
+    item: int
+
+
+class Owned:
+    """Look up what an owner has under a key.
+
+    Parameters
+    ----------
+    entries : (owner, key, item), keys from 0; several items may have the same owner and key.
+    """
+
+    def __init__(self, entries: Iterable[tuple[int, int, int]]) -> None:
+        table = np.array(sorted(set(entries)), dtype=np.int64).reshape(-1, 3)
+        self.keys: Longs = np.unique(table[:, 1])
+        self._codes = self._code(table[:, 0], np.searchsorted(self.keys, table[:, 1]))
+        self._items = table[:, 2]
+
+    def _code(self, owners: Longs, places: Longs) -> Longs:
+        return np.asarray(owners * len(self.keys) + places, dtype=np.int64)
+
+    def meet(self, whose: Longs, keys: Longs) -> tuple[Longs, Longs]:
+        """Return which of n queries meet which items: two arrays of as many entries.
+
+        Query i meets the items of the owner whose[i] and those of everyone. Cost: O(n log keys).
+        """
+        if not len(self.keys):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        known = np.flatnonzero(self.keys[place] == keys)
+        both = np.concatenate([whose[known], np.full(len(known), EVERYONE)])
+        asked = np.concatenate([known, known])[both >= 0]
+        codes = self._code(both[both >= 0], place[asked])
+        first, last = (np.searchsorted(self._codes, codes, side) for side in ("left", "right"))
+        many = last - first
+        query = np.repeat(asked, many)
+        steps = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
+        return query, self._items[np.repeat(first, many) + steps]

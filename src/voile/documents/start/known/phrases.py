@@ -1,0 +1,172 @@
+"""Known values of several words in their order: places, organisations, addresses, e-mails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from rapidfuzz.distance import OSA
+
+from voile.documents.replacements.names import PARTICLES
+from voile.documents.start.known.page import Match, Page
+from voile.documents.start.known.vocabulary import TYPO_FROM, words_of
+from voile.documents.words.tokens import BLANK, PARAGRAPH
+
+_STREETS = (
+    "street st str",
+    "avenue ave av avda avenida avd",
+    "road rd",
+    "lane ln",
+    "drive dr",
+    "court ct",
+    "boulevard blvd bulevar",
+    "square sq",
+    "place pl plaza plz pza pza",
+    "terrace ter terr",
+    "highway hwy",
+    "parkway pkwy",
+    "circle cir",
+    "suite ste",
+    "apartment apt",
+    "mount mt",
+    "saint san santa santo sta sto",
+    "calle c cl cll",
+    "carretera ctra crta",
+    "paseo po pso pseo",
+    "camino cno cmno",
+    "ronda rda",
+    "travesia trv trva tr",
+    "urbanizacion urb",
+    "glorieta gta",
+    "poligono pol",
+    "strasse straße str",
+    "north n",
+    "south s",
+    "east e",
+    "west w",
+)
+_CANONICAL = {word: group.split()[0] for group in _STREETS for word in group.split()}
+_FLOOR = frozenset(
+    [
+        *("piso", "planta", "puerta", "pta", "esc", "escalera", "bajo", "izq", "izda", "dcha"),
+        *("apt", "apartment", "unit", "floor", "flat"),
+    ]
+)
+_FILLERS = frozenset(["no", "num", "numero", "n", "nr"])
+_ADDRESS_TAIL = 10  # tokens behind a house number
+_STRONG = 2  # letters
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A value to be met word by word."""
+
+    kind: str
+    column: str
+    words: tuple[str, ...]  # folded
+
+    @classmethod
+    def of(cls, kind: str, column: str, value: str) -> Phrase:
+        return cls(kind, column, tuple(words_of(value)))
+
+    @cached_property
+    def strong(self) -> tuple[int, ...]:
+        """The places of the words that a note has to have; all, where all are small or numbers."""
+        every = range(len(self.words))
+        if self.kind in ("email", "id"):
+            return tuple(every)
+        strong = tuple(at for at in every if not _is_weak(self.words[at], self.kind))
+        return strong or tuple(every)
+
+
+def find_phrase(page: Page, phrase: Phrase, token: int, anchor: int, typo: bool) -> Match | None:
+    """Find a phrase around a token that is its word number `anchor`."""
+    met = {anchor: token}
+    for step in (-1, 1):
+        at, place = token, anchor
+        while (then := _next(page, phrase, at, place, step)) is not None:
+            at, place = then
+            met[place] = at
+    sure = _is_sure(page, phrase, met, typo)
+    if sure is None:
+        return None
+    first, last = min(met.values()), max(met.values())
+    if phrase.kind == "address":
+        last = _tail(page, last)
+    return Match(first, last, phrase.kind.upper(), (phrase.column,), sure)
+
+
+def _next(page: Page, phrase: Phrase, at: int, place: int, step: int) -> tuple[int, int] | None:
+    """Return the next token that is a word of the phrase, and which; weak words may be missing."""
+    wanted = []
+    then = place + step
+    while 0 <= then < len(phrase.words):
+        wanted.append(then)
+        if then in phrase.strong:
+            break
+        then += step
+    if not wanted:
+        return None
+    gap = BLANK if phrase.kind == "email" else PARAGRAPH
+    for token in page.beyond(at + step, step, gap, _FILLERS):
+        word = page.fold(token) if page.word(token)[:1].isalnum() else ""
+        for then in wanted if word else ():
+            if _same(page, token, word, phrase.words[then], step):
+                return token, then
+    return None
+
+
+def _same(page: Page, token: int, word: str, wanted: str, step: int) -> bool:
+    if word == wanted or _CANONICAL.get(word, word) == _CANONICAL.get(wanted, wanted):
+        return True
+    if wanted.isdecimal() and word.isdecimal():
+        return word.lstrip("0") == wanted.lstrip("0")
+    near = min(len(word), len(wanted)) >= TYPO_FROM and wanted.isalpha()
+    return near and OSA.distance(word, wanted, score_cutoff=1) <= 1
+
+
+def _is_sure(page: Page, phrase: Phrase, met: dict[int, int], typo: bool) -> bool | None:
+    """Return whether what was met is the phrase for sure; None where it is not enough."""
+    whole = met.keys() >= set(phrase.strong)
+    if phrase.kind == "address":
+        return True if whole and len(met) > 1 else _is_part_of_address(phrase, met)
+    if not whole:
+        return None
+    if phrase.kind in ("email", "id"):
+        return True if len(met) > 1 else page.is_sure(next(iter(met.values())), typo) or None
+    tokens = [met[place] for place in phrase.strong]
+    if any(page.is_sure(at, typo) for at in tokens):
+        return True
+    if not any(map(page.is_possible, tokens)):
+        return None
+    return len(tokens) > 1
+
+
+def _is_part_of_address(phrase: Phrase, met: dict[int, int]) -> bool | None:
+    strong = sum(place in phrase.strong for place in met)
+    number = any(phrase.words[place][0].isdigit() for place in met)
+    street = any(phrase.words[place] in _CANONICAL for place in met)
+    if strong + number + street < 2 or not strong:
+        return None
+    return strong + number + street > 2 or number
+
+
+def _tail(page: Page, last: int) -> int:
+    """Return where an address ends, with its floor and door behind a number."""
+    if not any(map(str.isdigit, page.word(last))):
+        return last
+    at = last
+    while at + 1 < last + _ADDRESS_TAIL and page.near(at + 1):
+        at += 1
+        word = page.word(at)
+        if page.fold(at) in _FLOOR or any(map(str.isdigit, word)) or page.is_initial(at):
+            last = at
+        elif word.isalnum():
+            break
+    return last
+
+
+def _is_weak(word: str, kind: str) -> bool:
+    if word in PARTICLES or len(word) < _STRONG:
+        return True
+    return kind == "address" and (word[0].isdigit() or word in _CANONICAL)

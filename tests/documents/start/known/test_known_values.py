@@ -1,0 +1,63 @@
+"""Known values are found in the notes of their subject, in the forms in which notes write them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from voile.data import open_source
+from voile.documents.start.known import KnownValues
+from voile.documents.text.document import Document
+
+PATIENTS = pa.table(
+    {
+        "pid": ["1", "2"],
+        "first_name": ["Juan Luis", "Rose"],
+        "surname": ["De Miguel-Rivera", "May"],
+        "birth": ["1963-10-03", "1970-02-01"],
+        "phone": ["+34 912 345 678", "(212) 555-0147"],
+        "mrn": ["0012345", "MRN-99887"],
+        "address": ["Calle Carmen Romero, 23, 1D", "12 Elm Street, Apt 4"],
+        "email": ["jl@x.es", "rose.may@mail.com"],
+        "city": ["Madrid", "New York"],
+    }
+)
+STAFF = pa.table({"doctor": ["Dr. Estefanía Romero Selas"], "hospital": ["Hospital del Mar"]})
+FILLER = Document("She may go. A rose is in bloom, and it rose again.", subject="9")
+
+
+def found(subject: str, text: str) -> list[tuple[str, str]]:
+    known = KnownValues.read(open_source(PATIENTS), "pid", people=open_source(STAFF))
+    removals = known.propose([Document(text, subject=subject), FILLER])[0]
+    return [(text[one.start : one.end], " ".join(map(str, one.by))) for one in removals]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("Juan Luis de Miguel Rivera", "DE MIGUEL-RIVERA, JUAN LUIS", "J.L. de Miguel", "Rivera"),
+        *("Rivera, J.L.", "juan luis rivera", "Rivrea", "Mguel Rivera", "Jaun Rivera", "JuanLuis"),
+        *("3/10/1963", "03-10-63", "1963.10.03", "03101963", "3 de octubre de 1963", "3-oct-63"),
+        *("October 3rd, 1963", "Oct. 3, 1963", "912345678", "91 234 56 78", "(+34) 912-345-678"),
+        *("+34912345678", "0034 912 34 56 78", "12345", "0012345", "00-12345", "12 345"),
+        *("C/ Carmen Romero nº 23, 1ºD", "calle carmen romero 23", "jl@x.es", "JL@X.ES"),
+        *("Madrid", "MADRID", "Estefania Romero", "E. Romero Selas", "Hospital del Mar"),
+    ],
+)
+def test_a_form_is_found_whole_and_for_sure(form):
+    assert [(text, "possibly" in by) for text, by in found("1", f"Visto: {form} hoy.")] == [
+        (form, False)
+    ]
+
+
+def test_another_patients_values_are_not_looked_for():
+    assert found("3", "Rose May, 212-555-0147; Juan; 12345 in Madrid") == []
+
+
+def test_a_name_that_is_a_word_needs_support():
+    assert found("2", "She may rise. May came. Ms. May. R. May. Rose May.") == [
+        ("May", "possibly surname"),
+        ("May", "known surname"),
+        ("R. May", "known surname"),
+        ("Rose May", "known first_name known surname"),
+    ]
