@@ -70,8 +70,9 @@ def is_of_places(name: str) -> bool:
     [True, True, False, False]
     """
     found = find_words(name)
-    ends = ends_in(name, "place") or ends_in(name, "name")
-    return ends and found is not None and found[0] is glossary()["place"]
+    places = ("place", "state")
+    ends = any(ends_in(name, meaning) for meaning in (*places, "name"))
+    return ends and found is not None and found[0] in [glossary()[place] for place in places]
 
 
 def mentions(name: str, *meanings: str) -> bool:

@@ -147,6 +147,44 @@ def test_a_column_called_zip_goes_before_other_five_digit_codes():
     assert "no column of ages was found" in policy.notes
 
 
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("PLZ", ["10115", "10117", "80331"]),
+        ("Postleitzahl", ["10115", "10117", "80331"]),
+        ("code_postal", ["75001", "75002", "13001"]),
+        ("postcode", ["SW1A 1AA", "M1 1AE", "EH1 1YZ"]),
+        ("homeCity", ["Ash", "Birch", "Cedar"]),
+        ("county", ["Cook", "Lake", "Will"]),
+        ("home_lat", [36.16, 35.15, 36.17]),
+        ("Längengrad", ["13,4", "11,6", "13,5"]),
+        ("census tract", [4001, 4002, 4003]),
+        ("street", ["Ash", "Birch", "Cedar"]),
+    ],
+)
+def test_what_is_smaller_than_a_state_is_one_group(column, values):
+    sample = pa.table({"age": [40, 95, 40, 41], column: [*values, None]})
+    policy = safe_harbor(PolicySpace.of(sample, quasi=["age", column]))
+    known, missing = intervals(policy, column)
+    assert len(known) >= 3
+    assert missing == [None]
+    assert f"{column}: one group, since it is of places within a state" in policy.notes
+
+
+@pytest.mark.parametrize("column", ["state", "Bundesland", "country", "native-country", "region"])
+def test_states_and_countries_stay(column):
+    space = PolicySpace.of(pa.table({"age": [40, 95], column: ["A", "B"]}), quasi=["age", column])
+    assert len(safe_harbor(space).intervals[column]) == 2
+
+
+@pytest.mark.parametrize("column", ["zip", "ZIP code", "zcta5", "postcode", "postal_code", "site"])
+def test_five_digits_that_may_be_zip_codes_are_cut_to_three(column):
+    sample = pa.table({column: ["37010", "37011", "38001"]})
+    people = sample.append_column("people", [[30_000] * 3])
+    policy = safe_harbor(PolicySpace.of(sample, people, [column]))
+    assert intervals(policy, column) == [["37010", "37011"], ["38001"]]
+
+
 def test_dates_become_years():
     days = ["1999-12-31", "2000-01-01", "2000-12-31", None]
     policy = safe_harbor(PolicySpace.of(pa.table({"seen": days}), quasi=["seen"]))

@@ -1,8 +1,10 @@
 """Safe Harbor's generalisation of these columns, as a policy (45 CFR 164.514(b)(2)).
 
 ZIP codes to their first three digits, three-digit areas of 20,000 people or fewer in one group;
-ages over 89 in one group, 89 not among them; dates to years. Other columns stay as they are. It
-is a generalisation of these columns only: the rule asks for more (identifiers, actual knowledge).
+ages over 89 in one group, 89 not among them; dates to years. Of other columns, those whose name
+speaks of a place smaller than a state (towns, postal codes of other countries, coordinates), or of
+a way to reach a person, are one group; the rest stay as they are. It is a generalisation of these
+columns only: the rule asks for more (identifiers, actual knowledge).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
+from voile.data.column_words import mentions
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.zip_areas import (
     SMALL_AREA,
@@ -33,7 +36,7 @@ from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 
 LAST_SINGLE_AGE = 89
-ZIP_NAME = re.compile(r"zip|zcta|post", re.IGNORECASE)
+ZIP_NAME = re.compile(r"zip|zcta|postcode|postal[ _-]?code|post[ _-]?code", re.IGNORECASE)
 BIRTH = re.compile(r"birth|born|\bdob\b", re.IGNORECASE)
 
 
@@ -72,7 +75,7 @@ def safe_harbor(
     SafeHarborWarning : a small area that the dated lists do not have: the population table
         probably holds only a part of it.
     """
-    zips = zip_column or _find(space.domains, is_zip, named=ZIP_NAME)
+    zips = zip_column or _find(space.domains, _is_zip_of_states, named=ZIP_NAME)
     ages = age_column or _find(space.domains, is_age)
     for given in (zip_column, age_column):
         if given is not None and given not in space.quasi:
@@ -90,6 +93,8 @@ def safe_harbor(
             cuts, said = _age_cuts(domain), [f"{domain.column}: ages over 89 are one group"]
         elif domain.parser.kind == "date":
             cuts, said = _year_cuts(domain, on)
+        elif is_place(domain):
+            cuts, said = _one_group(domain)
         else:
             cuts, said = np.ones(len(domain) - 1, dtype=np.bool_), []
         bits.append(cuts)
@@ -106,6 +111,19 @@ def is_age(domain: Domain) -> bool:
     return domain.parser.kind == "integer" and bool(
         re.search(r"(^|_)age(_|$)", domain.column, re.IGNORECASE)
     )
+
+
+def is_place(domain: Domain) -> bool:
+    """Whether a column's name speaks of a place within a state, or of a way to reach a person.
+
+    The rule lets out no geographic subdivision smaller than a state, but for three-digit areas.
+    """
+    return mentions(domain.column, "place", "contact")
+
+
+def _is_zip_of_states(domain: Domain) -> bool:
+    """Whether values may be ZIP codes: not where the name says those of another country (PLZ)."""
+    return is_zip(domain) and (bool(ZIP_NAME.search(domain.column)) or not is_place(domain))
 
 
 def _find(
@@ -153,6 +171,13 @@ def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:
         warnings.warn(note, SafeHarborWarning, stacklevel=4)
         notes.append(note)
     return notes
+
+
+def _one_group(domain: Domain) -> tuple[NDArray[np.bool_], list[str]]:
+    cuts = np.zeros(len(domain) - 1, dtype=np.bool_)
+    if domain.nullable:
+        cuts[-1] = True
+    return cuts, [f"{domain.column}: one group, since it is of places within a state"]
 
 
 def _age_cuts(domain: Domain) -> NDArray[np.bool_]:
