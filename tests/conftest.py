@@ -6,15 +6,19 @@ import gc
 import os
 import random
 import signal
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
 import voile.keys.random
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 HERE = Path(__file__).parent
 WHOLE = (
@@ -70,6 +74,14 @@ if PROFILE == "fixed":
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: Any) -> None:
     DRAWS.seed(f"{fixturedef.baseid} {fixturedef.argname} {getattr(request, 'param_index', 0)}")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    from tests.browser import launched
+
+    with launched() as browser:
+        yield browser
 
 
 @pytest.hookimpl(tryfirst=True)

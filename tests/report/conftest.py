@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from voile.report import render
 from voile.report.sections import (
@@ -32,16 +30,6 @@ from voile.report.sections import (
     Strip,
 )
 
-CHROMIUM = "/usr/bin/chromium"
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 FACTS = {
     "release": "sha256 3f1c9a7e52b0d4468c1f0e7793ab25d1880f6c2e4b9d5a1137e6c0842fd9ab56",
     "policy": "policy-412",
@@ -49,23 +37,6 @@ FACTS = {
     "voile": "0.1.0",
     "evaluations": "273,430",
 }
-
-
-def missing(reason: str) -> None:
-    """Skip, or fail where a browser is required."""
-    if "browser" in os.environ.get("VOILE_REQUIRE", ""):
-        pytest.fail(f"a browser test cannot run: {reason}")
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    if not shutil.which(CHROMIUM):
-        missing(f"there is no {CHROMIUM}")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield browser
-        browser.close()
 
 
 class Reader:

@@ -128,22 +128,38 @@ class Store(Database):
         purpose: str | None = None,
         batch: int | None = None,
         waiting_for: str | None = None,
-        number: int | None = None,
+        containing: str | None = None,
     ) -> list[Line]:
         """Return lines in the order in which they were added.
 
         Parameters
         ----------
         waiting_for : only those that this reviewer may still answer.
+        containing : only those with these characters.
         """
-        asked = {"purpose": purpose, "batch": batch, "number": number}
+        asked = {"purpose": purpose, "batch": batch}
         given = {name: value for name, value in asked.items() if value is not None}
         where = [f"{name} = ?" for name in given]
         values = [*given.values()]
         if waiting_for is not None:
             where.append(WAITS)
             values += [waiting_for, self._readers]
+        if containing is not None:
+            where.append("instr(text, ?)")
+            values.append(containing)
         return self._lines(" AND ".join(where) or "TRUE", *values)
+
+    def line(self, number: int) -> Line:
+        """Return the line of this number, or refuse it."""
+        found = self._lines("number = ?", number)
+        if not found:
+            raise RequestError(f"there is no line {number}", where=str(self.path))
+        return found[0]
+
+    def numbers(self, *, purpose: str) -> list[int]:
+        """Return the numbers of a purpose's lines."""
+        sql = "SELECT number FROM lines WHERE purpose = ? ORDER BY number"
+        return [number for (number,) in self.run(sql, purpose)]
 
     def answer(
         self,
@@ -198,11 +214,9 @@ class Store(Database):
         self, reviewer: str, purposes: Sequence[str], apart_from: Sequence[int] = ()
     ) -> Line | None:
         """Return the first line that a reviewer may answer, others' open lines only at the end."""
-        asked = ", ".join("?" * len(purposes))
-        taken = ", ".join("?" * len(apart_from))
         sql = (
-            f"SELECT * FROM lines WHERE purpose IN ({asked}) AND {WAITS}"
-            f" ORDER BY number IN ({taken}), number LIMIT 1"
+            f"SELECT * FROM lines WHERE purpose IN ({_marks(purposes)}) AND {WAITS}"
+            f" ORDER BY number IN ({_marks(apart_from)}), number LIMIT 1"
         )
         values = (*purposes, reviewer, self._readers, *apart_from)
         return next(iter(self._as_lines(self.run(sql, *values))), None)
@@ -222,7 +236,7 @@ class Store(Database):
             stroke, line = rows[0]
             for table in ("keys", "never"):
                 self.run(f"DELETE FROM {table} WHERE stroke = ?", stroke)
-            return self._line(line)
+            return self.line(line)
 
     def answers(self, *, purpose: str | None = None) -> list[Answer]:
         """Return the answers that hold: the final one of each reviewer for each line, in order."""
@@ -231,6 +245,46 @@ class Store(Database):
             " WHERE ? IN (purpose, '') ORDER BY finals.number"
         )
         return self._answers(self.run(sql, purpose or ""))
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """Something that changes whenever an answer is given or undone."""
+        sql = "SELECT count(*), coalesce(max(number), 0) FROM keys WHERE final"
+        ((answers, last),) = self.run(sql)
+        return answers, last
+
+    def reviewers(
+        self, purposes: Sequence[str], *, batch: int | None = None
+    ) -> dict[int, set[str]]:
+        """Return who answered each line, by its number."""
+        sql = (
+            "SELECT lines.number, finals.reviewer FROM lines"
+            " LEFT JOIN finals ON finals.line = lines.number"
+            f" WHERE purpose IN ({_marks(purposes)}) AND batch = coalesce(?, batch)"
+        )
+        by: dict[int, set[str]] = {}
+        for number, reviewer in self.run(sql, *purposes, batch):
+            by.setdefault(number, set()).update([reviewer] if reviewer else [])
+        return by
+
+    def waiting(self, reviewer: str, purposes: Sequence[str]) -> int:
+        """Count the lines that a reviewer may still answer."""
+        sql = f"SELECT count(*) FROM lines WHERE purpose IN ({_marks(purposes)}) AND {WAITS}"
+        return int(self.run(sql, *purposes, reviewer, self._readers)[0][0])
+
+    def pace(self, purposes: Sequence[str], *, longest: float) -> tuple[int, float]:
+        """Count the answers, and add up their seconds, of each at most the longest."""
+        sql = (
+            "SELECT count(*), coalesce(sum(min(seconds, ?)), 0.0) FROM finals JOIN lines"
+            f" ON lines.number = finals.line WHERE purpose IN ({_marks(purposes)})"
+        )
+        ((answers, seconds),) = self.run(sql, longest, *purposes)
+        return answers, seconds
+
+    def last_batch(self, purpose: str) -> int:
+        """Return the number of the last batch that has lines of a purpose, 0 without any."""
+        sql = "SELECT coalesce(max(batch), 0) FROM lines WHERE purpose = ?"
+        return int(self.run(sql, purpose)[0][0])
 
     @property
     def _readers(self) -> int:
@@ -255,12 +309,6 @@ class Store(Database):
         sql = f"INSERT INTO lines VALUES (NULL{', ?' * len(values)}) RETURNING *"
         return self._as_lines(self.run(sql, *values))[0]
 
-    def _line(self, number: int) -> Line:
-        found = self._lines("number = ?", number)
-        if not found:
-            raise RequestError(f"there is no line {number}", where=str(self.path))
-        return found[0]
-
     def _lines(self, where: str, *values: Any) -> list[Line]:
         return self._as_lines(
             self.run(f"SELECT * FROM lines WHERE {where} ORDER BY number", *values)
@@ -281,11 +329,15 @@ class Store(Database):
         return int(self.run("SELECT coalesce(max(stroke), 0) + 1 FROM keys")[0][0])
 
     def _save(self, one: Answer, stroke: int, *, final: bool) -> None:
-        spans = check_spans(self._line(one.line).text, one.spans)
+        spans = check_spans(self.line(one.line).text, one.spans)
         values = (
             stroke, one.line, one.reviewer, one.at, _json(spans), one.unsure, one.seconds, final,
         )  # fmt: skip
         self.run(f"INSERT INTO keys VALUES (NULL{', ?' * len(values)})", *values)
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _now() -> str:

@@ -1,0 +1,76 @@
+"""Lines at hand while the goal is not reached: a refit begins before the last ones are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from voile.core.errors import VoileError
+from voile.documents.review.agreement import settled
+from voile.documents.review.line import Purpose
+from voile.documents.review.progress import Counts
+from voile.documents.review.refitting import Reading, Refitting
+from voile.documents.review.store import Store
+
+EARLY = 0.25
+"""The share of a batch that is still to be read when the next one is asked for."""
+LEARNT = "learnt"
+"""Fact of a store: the state of its answers that the last refit has learnt from."""
+
+
+class Batches:
+    """Ask for the next batch when it is time, and add its lines when they are there.
+
+    Parameters
+    ----------
+    notify : told, as a sentence, what could not be done.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        purpose: Purpose,
+        counts: Counts,
+        refitting: Refitting,
+        notify: Callable[[str], None],
+    ) -> None:
+        self._store, self._purpose, self._counts = store, purpose, counts
+        self._refitting, self._notify = refitting, notify
+        self._state = ""  # of the answers that the running refit learns from
+        self._is_over = False
+
+    @property
+    def is_learning(self) -> bool:
+        return self._refitting.is_running
+
+    def refill(self, reviewer: str) -> None:
+        """Take the lines of a refit that has ended; begin one when it is time."""
+        try:
+            lines = self._refitting.take()
+        except VoileError as error:
+            self._is_over = True
+            self._notify(f"{error}; the lines at hand are read in their order")
+            return
+        if lines is not None:
+            self._store.note(LEARNT, self._state)
+            self._is_over = not self._store.add(lines, batch=self._batch + 1)
+        if not self.is_learning and not self._is_over and self._is_time(reviewer):
+            self._refitting.begin(self._reading())
+
+    def finish(self) -> None:
+        """Learn from the answers that no refit has learnt from."""
+        if self._store.meta.get(LEARNT) != str(self._store.state):
+            self._refitting.finish(self._reading())
+            self._store.note(LEARNT, self._state)
+
+    def _is_time(self, reviewer: str) -> bool:
+        return not self._counts.is_enough(reviewer) and self._counts.unread(self._batch) <= EARLY
+
+    def _reading(self) -> Reading:
+        store = self._store
+        self._state = str(store.state)
+        answers = settled(store, self._purpose)
+        return Reading(store.lines(), answers, store.never, self._batch + 1)
+
+    @property
+    def _batch(self) -> int:
+        return self._store.last_batch(self._purpose)

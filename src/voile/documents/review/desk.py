@@ -1,0 +1,177 @@
+"""What a reviewer sees, and what each key does to it; every one is saved before the next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from voile.core.errors import RequestError
+from voile.core.wording import count
+from voile.documents.review.agreement import adjudicate
+from voile.documents.review.line import Answer, Line, Purpose, Shown
+from voile.documents.review.store import Store
+from voile.documents.review.words import Place, clear, label_at, mark, occurrences, words_of
+
+Act = Literal["mark", "clear", "confirm", "unsure", "all", "never", "undo"]
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """What a key asks for.
+
+    Parameters
+    ----------
+    line, key : what the page showed when it was pressed: the line, and the last stroke on it.
+    words : of the line, from the first to before the last, that it is about.
+    label : the type, of `mark`.
+    """
+
+    act: Act
+    line: int
+    key: int
+    words: Place = (0, 0)
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a line looks to a reviewer now."""
+
+    line: Line
+    spans: tuple[Shown, ...]
+    unsure: bool
+    key: int  # number of the stroke after which it looks so; 0 before any
+
+    @property
+    def words(self) -> list[Place]:
+        return words_of(self.line.text, (*self.line.proposals, *self.spans))
+
+
+class Desk:
+    """Hand out lines of a store, one at a time to each reviewer, and save what becomes of them."""
+
+    def __init__(
+        self, store: Store, purposes: Sequence[Purpose], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.store = store
+        self.purposes = (*purposes, "adjudication")
+        self._own = tuple(purposes)
+        self._clock = clock
+        self._open: dict[str, tuple[int, float]] = {}  # each reviewer's line, and since when
+
+    def look(self, reviewer: str) -> Look | None:
+        """Return the line that is open to a reviewer, else the next; None when none waits."""
+        if reviewer in self._open:
+            return self._look(self.store.line(self._open[reviewer][0]), reviewer)
+        others = [line for line, _ in self._open.values()]
+        line = self.store.next_for(reviewer, self.purposes, others)
+        if line is None and adjudicate(self.store, self._own):
+            line = self.store.next_for(reviewer, self.purposes, others)
+        if line is None:
+            return None
+        self._open[reviewer] = line.number, self._clock()
+        return self._look(line, reviewer)
+
+    def strike(self, reviewer: str, stroke: Stroke) -> str:
+        """Do what a key asks for, and save it; return what to say of it.
+
+        Raises
+        ------
+        StaleError : the page showed something else than what is open to this reviewer.
+        """
+        if stroke.act == "undo":
+            return self._undo(reviewer)
+        look = self.look(reviewer)
+        if look is None or (look.line.number, look.key) != (stroke.line, stroke.key):
+            raise StaleError("this line changed in another window", instead="look at it again")
+        if stroke.act in ("confirm", "unsure"):
+            return self._confirm(reviewer, look, unsure=stroke.act == "unsure")
+        place = _place(look, stroke.words)
+        if stroke.act in ("all", "never"):
+            return self._spread(reviewer, look, place, never=stroke.act == "never")
+        return self._edit(reviewer, look, place, stroke.label)
+
+    def _look(self, line: Line, reviewer: str) -> Look:
+        key = self.store.last_key(line.number, reviewer)
+        if last := self.store.shown_to(line.number, reviewer):
+            return Look(line, last.spans, last.unsure, key)
+        spans = line.proposals
+        for place in occurrences(line.text, self.store.never):
+            spans = clear(line.text, spans, place)
+        return Look(line, spans, False, key)
+
+    def _edit(self, reviewer: str, look: Look, place: Place, label: str) -> str:
+        text = look.line.text
+        spans = mark(text, look.spans, place, label) if label else clear(text, look.spans, place)
+        self.store.answer(look.line.number, reviewer, spans, final=False)
+        return f"marked {label}" if label else "cleared"
+
+    def _confirm(self, reviewer: str, look: Look, *, unsure: bool) -> str:
+        _, since = self._open[reviewer]
+        seconds = round(self._clock() - since, 1)
+        number = look.line.number
+        self.store.answer(number, reviewer, look.spans, unsure=unsure, seconds=seconds)
+        del self._open[reviewer]
+        return "left undecided" if unsure else "confirmed"
+
+    def _spread(self, reviewer: str, look: Look, place: Place, *, never: bool) -> str:
+        """Give a word the same answer in every waiting line; `never`: harmless, everywhere."""
+        label = None if never else label_at(look.spans, place)
+        word = look.line.text[slice(*place)]
+        own = _answer(look, reviewer, _with(look, [place], label))
+        others = [
+            (_answer(one, reviewer, changed), one.line.text.strip() == word)
+            for one in self._waiting_with(word, reviewer, apart_from=look.line.number)
+            if (changed := _changed(one, word, label)) is not None
+        ]
+        self.store.answer_all([(own, False), *others], never=word if never else "")
+        said = "never an identifier" if never else f"{label or 'harmless'} everywhere"
+        return f"{said}: {count(len(others), 'other line')} changed"
+
+    def _waiting_with(self, word: str, reviewer: str, *, apart_from: int) -> Iterator[Look]:
+        for purpose in self.purposes:
+            lines = self.store.lines(purpose=purpose, waiting_for=reviewer, containing=word)
+            yield from (self._look(one, reviewer) for one in lines if one.number != apart_from)
+
+    def _undo(self, reviewer: str) -> str:
+        line = self.store.undo(reviewer)
+        if line is None:
+            return "nothing to undo"
+        if self._open.get(reviewer, (0, 0))[0] != line.number:
+            self._open[reviewer] = line.number, self._clock()
+        return "undone"
+
+
+class StaleError(RequestError):
+    """A page showed something else than what the store has."""
+
+
+def _place(look: Look, words: Place) -> Place:
+    first, last = words
+    known = look.words
+    if not 0 <= first < last <= len(known):
+        raise RequestError("there are no such words in this line", instead="load the page again")
+    return known[first][0], known[last - 1][1]
+
+
+def _with(look: Look, places: Sequence[Place], label: str | None) -> tuple[Shown, ...]:
+    text, spans = look.line.text, look.spans
+    for place in places:
+        spans = clear(text, spans, place) if label is None else mark(text, spans, place, label)
+    return spans
+
+
+def _changed(look: Look, word: str, label: str | None) -> tuple[Shown, ...] | None:
+    """Return the spans once the word has this type, None where that changes nothing."""
+    places = [*occurrences(look.line.text, [word])]
+    spans = _with(look, places, label)
+    is_answered = look.line.text.strip() == word  # the line asks about this word alone
+    return spans if spans != look.spans or is_answered else None
+
+
+def _answer(look: Look, reviewer: str, spans: tuple[Shown, ...]) -> Answer:
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    return Answer(look.line.number, reviewer, at, spans, False, 0.0)

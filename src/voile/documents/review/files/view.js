@@ -1,0 +1,135 @@
+// What the page shows. Text only ever becomes text: no markup is made of it.
+
+import { DOUBTFUL, markAt, reach } from "./cursor.js";
+
+const TASKS = {
+  review: "Is every identifier marked?",
+  census: "Does this word identify somebody?",
+  sample: "Mark every identifier; nothing is proposed",
+  adjudication: "Reviewers disagree: which is right?",
+};
+const by = (id) => document.getElementById(id);
+const number = new Intl.NumberFormat("en");
+
+export function element(name, properties = {}, ...children) {
+  const made = document.createElement(name);
+  const { role, dataset, ...rest } = properties;
+  if (role) made.setAttribute("role", role);
+  Object.assign(made.dataset, dataset ?? {});
+  for (const [key, value] of Object.entries(rest)) {
+    if (key.startsWith("aria-")) made.setAttribute(key, value);
+    else made[key] = value;
+  }
+  made.append(...children);
+  return made;
+}
+
+export function showLine(screen) {
+  const { line } = screen;
+  by("desk").hidden = false;
+  by("notice").hidden = true;
+  by("task").textContent = TASKS[line.purpose];
+  by("why").textContent = line.why;
+  by("place").textContent = line.document > 0 ? `Document ${number.format(line.document)}` : "";
+  by("before").textContent = line.before;
+  by("after").textContent = line.after;
+  by("line").replaceChildren(...pieces(line), line.tail);
+}
+
+function* pieces(line) {
+  for (let word = 0; word < line.words.length; ) {
+    yield line.gaps[word];
+    const mark = markAt(line, word);
+    if (mark) {
+      yield marked(line, mark);
+      word = mark.to;
+    } else {
+      yield option(line, word);
+      word += 1;
+    }
+  }
+}
+
+function marked(line, mark) {
+  const words = [];
+  for (let word = mark.from; word < mark.to; word++) {
+    words.push(...(word > mark.from ? [line.gaps[word]] : []), option(line, word, mark));
+  }
+  const kind = mark.column ? " known" : mark.doubt >= DOUBTFUL ? " doubtful" : "";
+  const tag = element("span", { className: "tag", "aria-hidden": "true" }, tagOf(mark));
+  return element("span", { className: `mark${kind}`, role: "group", "aria-label": mark.label }, ...words, tag);
+}
+
+const tagOf = (mark) => (mark.column ? `${mark.label} · ${mark.column}` : mark.label);
+
+function option(line, word, mark) {
+  const text = line.words[word];
+  const name = mark ? `${text}: ${describe(mark)}` : text;
+  return element("bdi", { className: "word", role: "option", id: `word-${word}`, "aria-label": name, "aria-selected": "false", dataset: { word } }, text);
+}
+
+export function describe(mark) {
+  const from = mark.column ? `known from column ${mark.column}` : mark.by ? `by ${mark.by}` : "marked by you";
+  const doubt = mark.doubt >= DOUBTFUL ? `, doubtful: ${Math.round(100 * (1 - mark.doubt))}% likely` : "";
+  return `${mark.label}, ${from}${doubt}`;
+}
+
+export function showCursor(line, cursor) {
+  const [low, high] = [cursor.at, cursor.anchor].sort((a, b) => a - b);
+  for (const word of document.querySelectorAll("#line .word")) {
+    const at = Number(word.dataset.word);
+    word.setAttribute("aria-selected", String(low <= at && at <= high));
+    word.classList.toggle("cursor", at === cursor.at);
+  }
+  const here = by(`word-${cursor.at}`);
+  if (!here) return by("line").removeAttribute("aria-activedescendant");
+  by("line").setAttribute("aria-activedescendant", here.id);
+  here.scrollIntoView({ block: "nearest", inline: "nearest" });
+  showType(line, cursor);
+}
+
+function showType(line, cursor) {
+  const [from] = reach(line, cursor);
+  const mark = markAt(line, from);
+  by("at").textContent = mark ? describe(mark) : "Not marked";
+  for (const button of document.querySelectorAll("[data-label]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.label === mark?.label));
+  }
+}
+
+export function showTypes(types) {
+  const button = (label, digit) => {
+    const key = digit < 9 ? [element("kbd", {}, String(digit + 1)), " "] : [];
+    return element("button", { type: "button", dataset: { label }, "aria-pressed": "false" }, ...key, label);
+  };
+  const more = element("button", { type: "button", dataset: { act: "choose" } }, element("kbd", {}, "0"), " Others");
+  by("types").replaceChildren(...types.slice(0, 9).map(button), ...(types.length > 9 ? [more] : []));
+  by("choices").replaceChildren(...types.map(button));
+}
+
+export function showStanding({ standing, reviewer }) {
+  const { read, goal, lines, minutes, agreed, compared } = standing;
+  by("reviewer").textContent = reviewer;
+  by("bar").max = Math.max(1, goal);
+  by("bar").value = Math.min(read, goal);
+  const left = `${number.format(lines)} ${lines === 1 ? "line" : "lines"} at hand`;
+  const time = minutes ? ` · about ${number.format(minutes)} min to go` : "";
+  const agree = compared ? ` · reviewers agree on ${number.format(agreed)} of ${number.format(compared)}` : "";
+  by("standing").textContent = `${number.format(read)} of ${number.format(goal)} words read${time} · ${left}${agree}`;
+}
+
+export function showNotice(title, message, { end = false, back = false } = {}) {
+  by("desk").hidden = true;
+  by("notice").hidden = false;
+  by("title").textContent = title;
+  by("message").textContent = message;
+  by("end").hidden = !end;
+  by("back").hidden = !back;
+  by("notice").focus();
+}
+
+// A new line is read out whole to who cannot see it.
+export function say(text, line) {
+  by("said").textContent = text;
+  if (line) by("heard").textContent = line.words.map((word, at) => line.gaps[at] + word).join("") + line.tail;
+}

@@ -1,0 +1,82 @@
+"""Who may ask the local server for what: the one browser that was given the address.
+
+Another page open in that browser may send requests here, and a name of its own may lead here
+(DNS rebinding). So every request must name this server as its host, whatever changes something
+must come from this page, and text is for the holder of a cookie that no other site can send. The
+cookie is had once, for the token of the address, which the page sends and takes out of the history.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from http.cookies import CookieError, SimpleCookie
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Of every answer: nothing from elsewhere, nothing kept, nothing inside another page."""
+
+
+class Guard:
+    """Know each reviewer's browser.
+
+    Parameters
+    ----------
+    port : on which the server listens, on the loopback interface.
+    reviewers : each has an address of their own.
+    """
+
+    def __init__(self, port: int, reviewers: Sequence[str]) -> None:
+        self._port = port
+        self._tokens = {secrets.token_urlsafe(24): name for name in reviewers}
+        self._sessions: dict[str, str] = {}
+        # Cookies of one machine are not apart by port: another voile's has another name.
+        self._cookie = f"voile-review-{port}"
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The address for each reviewer; what follows # is never sent in a request's line."""
+        return {
+            name: f"http://127.0.0.1:{self._port}/#{token}" for token, name in self._tokens.items()
+        }
+
+    def refuses(self, method: str, path: str, headers: Mapping[str, str]) -> str:
+        """Say why a request is not answered, nothing if it is; the empty page is for everybody."""
+        hosts = {f"{name}:{self._port}" for name in ("127.0.0.1", "localhost")}
+        host = headers.get("host", "")
+        if host not in hosts:
+            return "this server has another name"
+        is_ours = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
+        if method not in ("GET", "HEAD"):
+            is_ours &= headers.get("origin") == f"http://{host}"
+        return "" if is_ours or (method, path) == ("GET", "/") else "it comes from another page"
+
+    def enter(self, token: str) -> str | None:
+        """Exchange a token, once, for what `Set-Cookie` is to say; None for another one."""
+        known = [one for one in self._tokens if hmac.compare_digest(one.encode(), token.encode())]
+        if not known:
+            return None
+        session = secrets.token_urlsafe(24)
+        self._sessions[session] = self._tokens.pop(known[0])
+        return f"{self._cookie}={session}; Path=/; HttpOnly; SameSite=Strict"
+
+    def reviewer(self, headers: Mapping[str, str]) -> str | None:
+        """Return whose browser sent a request, None of one that has not entered."""
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
+        except CookieError:
+            return None
+        return self._sessions.get(cookie.value) if cookie else None

@@ -1,0 +1,82 @@
+"""How much has been read, and how much is to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from voile.documents.review.agreement import agreement
+from voile.documents.review.line import Purpose
+from voile.documents.review.store import Store
+from voile.documents.review.words import words_of
+
+KNOWN = 10
+"""Answers after which the pace is known."""
+PAUSE = 60.0
+"""Seconds on a line after which its reviewer did something else."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is done and what is left, in tokens and lines.
+
+    Parameters
+    ----------
+    read, goal : tokens; the goal is what the store holds where none was set.
+    lines : that wait for this reviewer.
+    minutes : to the goal, at the pace until now; 0 while that is unknown.
+    agreed, compared : lines on which all their reviewers agree, of how many with several.
+    """
+
+    read: int
+    goal: int
+    lines: int
+    minutes: int
+    agreed: int
+    compared: int
+
+
+class Counts:
+    """Count the lines of some purposes; counted again only when an answer was given or undone."""
+
+    def __init__(self, store: Store, purposes: Sequence[Purpose], goal: int) -> None:
+        self._store, self._purposes, self._goal = store, tuple(purposes), goal
+        self._sizes: dict[int, int] = {}  # tokens of each line
+        self._at: tuple[int, ...] = ()
+        self._counted: dict[str, Standing] = {}
+
+    def standing(self, reviewer: str) -> Standing:
+        if self._at != (now := self._store.state):
+            self._at, self._counted = now, {}
+        if reviewer not in self._counted:
+            self._counted[reviewer] = self._count(reviewer)
+        return self._counted[reviewer]
+
+    def is_enough(self, reviewer: str) -> bool:
+        """Say whether the goal is reached; never where none was set."""
+        return 0 < self._goal <= self.standing(reviewer).read
+
+    def unread(self, batch: int) -> float:
+        """Return the share of a batch, in tokens, that nobody has answered."""
+        by = self._store.reviewers(self._purposes, batch=batch)
+        unread = sum(self._size(number) for number, reviewers in by.items() if not reviewers)
+        return unread / max(1, sum(map(self._size, by)))
+
+    def _count(self, reviewer: str) -> Standing:
+        by = self._store.reviewers(self._purposes)
+        read = sum(self._size(number) for number, reviewers in by.items() if reviewers)
+        goal = self._goal or sum(map(self._size, by))
+        several = any(len(reviewers) > 1 for reviewers in by.values())
+        agreed = agreement(self._store, self._purposes) if several else (0, 0)
+        lines = self._store.waiting(reviewer, (*self._purposes, "adjudication"))
+        return Standing(read, goal, lines, self._minutes(read, goal), *agreed)
+
+    def _minutes(self, read: int, goal: int) -> int:
+        answers, seconds = self._store.pace(self._purposes, longest=PAUSE)
+        return 0 if answers < KNOWN else ceil(max(0, goal - read) * seconds / read / 60)
+
+    def _size(self, number: int) -> int:
+        if number not in self._sizes:
+            self._sizes[number] = len(words_of(self._store.line(number).text))
+        return self._sizes[number]

@@ -1,0 +1,123 @@
+"""The next batch, made from the answers so far by another process while reading goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_all_start_methods, get_context
+from typing import TypeAlias
+
+from voile.core.errors import VoileError
+from voile.core.workers import begin_worker, starting_workers
+from voile.documents.review.line import Answer, Line
+
+LATER = 10  # of niceness: a key is answered first
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What has been read.
+
+    Parameters
+    ----------
+    lines : all that were handed out, read or not; none of them is handed out again.
+    answers : what holds of a line, by its number.
+    never : words that reviewers called harmless wherever they stand.
+    batch : the number of the batch that is asked for, from 1.
+    """
+
+    lines: Sequence[Line]
+    answers: Mapping[int, Answer]
+    never: frozenset[str]
+    batch: int
+
+
+Refit: TypeAlias = Callable[[Reading], Sequence[Line]]
+"""Learn from what has been read, and return the lines of the next batch in their order; none when
+no line is worth reading. It runs in a process of its own, which it may slow down and fill."""
+
+
+class Refitting:
+    """Run one refit at a time in a process that begins now and ends with this one.
+
+    Parameters
+    ----------
+    prepare : called once in the process, gives the `Refit`; loads what all refits need.
+    """
+
+    def __init__(self, prepare: Callable[[], Refit]) -> None:
+        # Forked, `prepare` need not be pickled, and nothing that it holds is sent.
+        context = get_context("fork" if "fork" in get_all_start_methods() else "spawn")
+        self._pool = ProcessPoolExecutor(
+            1, mp_context=context, initializer=_begin, initargs=(prepare,)
+        )
+        with starting_workers():
+            self._pool.submit(_ready)
+        self._running: Future[Sequence[Line]] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._running is not None and not self._running.done()
+
+    def begin(self, reading: Reading) -> None:
+        """Begin a refit; its lines are there when it has ended."""
+        self._running = self._pool.submit(_do, reading)
+
+    def take(self) -> Sequence[Line] | None:
+        """Return the lines of a refit that has ended, once; None while there is none.
+
+        Raises
+        ------
+        VoileError : the refit failed.
+        """
+        if self._running is None or not self._running.done():
+            return None
+        ended, self._running = self._running, None
+        return _result(ended)
+
+    def finish(self, reading: Reading) -> None:
+        """Learn from what has been read, and wait for it."""
+        if self._running is not None:
+            self._running.cancel()
+        _result(self._pool.submit(_do, reading))
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _result(ended: Future[Sequence[Line]]) -> Sequence[Line]:
+    try:
+        return ended.result()
+    except VoileError:
+        raise
+    except BrokenProcessPool:
+        raise VoileError("the refit was killed, perhaps for lack of memory") from None
+    except Exception as error:
+        raise VoileError(f"the refit failed ({type(error).__name__})") from error
+
+
+_prepare: Callable[[], Refit]
+_refit: Refit | None = None
+
+
+def _begin(prepare: Callable[[], Refit]) -> None:
+    global _prepare
+    begin_worker()
+    if hasattr(os, "nice"):
+        os.nice(LATER)
+    _prepare = prepare
+
+
+def _ready() -> None:
+    global _refit
+    _refit = _prepare()
+
+
+def _do(reading: Reading) -> Sequence[Line]:
+    if _refit is None:
+        _ready()  # it failed at first, and may say why now
+    assert _refit is not None
+    return _refit(reading)

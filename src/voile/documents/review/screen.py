@@ -1,0 +1,100 @@
+"""What the page is sent, and what it sends: JSON of its own, with offsets counted in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from voile.core.errors import RequestError
+from voile.documents.review.desk import Act, Look, Stroke
+from voile.documents.review.line import Shown
+from voile.documents.review.progress import Standing
+from voile.documents.review.words import Place, visible
+
+COLUMN = "column "
+"""How `Shown.by` begins of a value that stands in a column beside the notes."""
+
+
+class _Sent(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    act: Act
+    line: int = Field(ge=0)
+    key: int = Field(ge=0)
+    words: list[int] = Field(default=[0, 0], min_length=2, max_length=2)
+    label: str = Field(default="", max_length=100)
+
+
+def stroke_of(raw: bytes, types: Sequence[str]) -> Stroke:
+    """Read what a page sent.
+
+    Raises
+    ------
+    RequestError : it is none of ours.
+    """
+    try:
+        sent = _Sent.model_validate_json(raw)
+    except ValidationError:
+        raise RequestError("this is no stroke of the page's") from None
+    if sent.act == "mark" and sent.label not in types:
+        raise RequestError("there is no such type", instead=f"use {', '.join(types)}")
+    label = sent.label if sent.act == "mark" else ""
+    return Stroke(sent.act, sent.line, sent.key, (sent.words[0], sent.words[1]), label)
+
+
+def screen_of(
+    look: Look | None, standing: Standing, *, reviewer: str, types: Sequence[str], learning: bool
+) -> dict[str, Any]:
+    """Return all that the page shows."""
+    state = "line" if look else "learning" if learning else "done"
+    return {
+        "state": state,
+        "reviewer": reviewer,
+        "types": list(types),
+        "standing": asdict(standing),
+        "line": _line(look) if look else None,
+    }
+
+
+def _line(look: Look) -> dict[str, Any]:
+    line, words = look.line, look.words
+    return {
+        "number": line.number,
+        "key": look.key,
+        "purpose": line.purpose,
+        "document": line.document + 1,
+        "why": line.why,
+        "before": visible(line.before),
+        "after": visible(line.after),
+        **_pieces(line.text, words),
+        "marks": [_mark(one, words) for one in look.spans if _covered(one, words)],
+    }
+
+
+def _pieces(text: str, words: Sequence[Place]) -> dict[str, Any]:
+    """Return the words, what stands before each, and what stands after the last."""
+    ends = [0, *(end for _, end in words)]
+    return {
+        "words": [visible(text[start:end]) for start, end in words],
+        "gaps": [visible(text[end:start]) for end, (start, _) in zip(ends, words, strict=False)],
+        "tail": visible(text[ends[-1] :]),
+    }
+
+
+def _mark(one: Shown, words: Sequence[Place]) -> dict[str, Any]:
+    covered = _covered(one, words)
+    column = one.by.removeprefix(COLUMN) if one.by.startswith(COLUMN) else ""
+    return {
+        "from": covered[0],
+        "to": covered[-1] + 1,
+        "label": one.label,
+        "by": one.by,
+        "column": column,
+        "doubt": one.doubt,
+    }
+
+
+def _covered(one: Shown, words: Sequence[Place]) -> list[int]:
+    return [n for n, (start, end) in enumerate(words) if one.start <= start and end <= one.end]

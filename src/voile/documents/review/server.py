@@ -1,0 +1,145 @@
+"""The local page's server: on the loopback interface, one for a folder, until it is ended."""
+
+from __future__ import annotations
+
+import socket
+import webbrowser
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+
+from uvicorn import Config, Server
+
+from voile.core.errors import RequestError
+from voile.data.files.locks import Lock
+from voile.documents.review.batches import Batches
+from voile.documents.review.desk import Desk
+from voile.documents.review.guard import Guard
+from voile.documents.review.line import Purpose
+from voile.documents.review.page import Page
+from voile.documents.review.progress import Counts
+from voile.documents.review.refitting import Refit, Refitting
+from voile.documents.review.store import Store
+
+LOOPBACK = "127.0.0.1"
+OFTEN = 0.2  # seconds between two looks at whether it is to end
+OPENER = '<!doctype html><title>voile</title><meta http-equiv="refresh" content="0;url={}">'
+
+
+def serve(
+    store: Store,
+    *,
+    purposes: Sequence[Purpose] = ("review",),
+    reviewers: Sequence[str] = ("reviewer",),
+    types: Sequence[str] = ("NAME",),
+    goal: int = 0,
+    prepare: Callable[[], Refit] | None = None,
+    port: int = 0,
+    browser: bool = True,
+    notify: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until a reviewer ends it there, or Ctrl-C does here.
+
+    Parameters
+    ----------
+    purposes : whose lines are read; disagreements on them are adjudicated.
+    reviewers : each gets an address, which works once.
+    types : of identifiers, in the order of the digits that set them.
+    goal : tokens to read in all; 0 for what is in the store.
+    prepare : gives what learns from the answers and finds the next lines of the first purpose; it
+        runs in a process of its own, between batches and once at the end.
+    port : 0 for one that is free.
+    browser : open the address of the first reviewer.
+    notify : gets the addresses, and what goes wrong; never a word of the text.
+
+    Raises
+    ------
+    RequestError : another server has this review, or the port is taken.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(_alone(store.path))
+        counts, batches = Counts(store, purposes, goal), None
+        if prepare is not None:  # its process begins before there are threads
+            refitting = stack.enter_context(closing(Refitting(prepare)))
+            batches = Batches(store, purposes[0], counts, refitting, notify)
+        listening = stack.enter_context(closing(_listen(port)))
+        guard = Guard(listening.getsockname()[1], reviewers)
+        ended = Event()
+        page = Page(Desk(store, purposes), counts, batches, types, guard, notify, ended.set)
+        with _running(page, listening), suppress(KeyboardInterrupt):
+            _announce(guard.addresses, store.path.parent, notify, browser=browser)
+            while not ended.wait(OFTEN):
+                pass
+        if batches is not None:
+            notify("learning from the last answers")
+            batches.finish()
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Let one server at a time have a review."""
+    lock = Lock(path.with_suffix(".lock"))
+    if not lock.acquire():
+        raise RequestError(
+            "another voile serves this review",
+            where=str(path.parent),
+            instead="use its page, or end it first",
+        )
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _listen(port: int) -> socket.socket:
+    try:
+        return socket.create_server((LOOPBACK, port))
+    except OSError:
+        remedy = "use another --port, or none for one that is free"
+        raise RequestError(f"the port {port} is taken", instead=remedy) from None
+
+
+@contextmanager
+def _running(page: Page, listening: socket.socket) -> Iterator[None]:
+    """Run the server in a thread; it writes no log, and ends when all requests are answered."""
+    server = Server(
+        Config(
+            page.application(),
+            access_log=False,
+            http="h11",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            loop="asyncio",
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+            ws="none",
+        )
+    )
+    thread = Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def _announce(
+    addresses: dict[str, str], folder: Path, notify: Callable[[str], None], *, browser: bool
+) -> None:
+    for name, address in addresses.items():
+        notify(f"{name}: {address}")
+    notify("keep this running while you read; Ctrl-C ends it, and every answer is saved")
+    if browser:
+        _open_browser(next(iter(addresses.values())), folder)
+
+
+def _open_browser(address: str, folder: Path) -> None:
+    """Open an address by way of a private file: others on this machine see programs' arguments."""
+    file = folder / "open-review.html"
+    file.touch(mode=0o600)
+    file.write_text(OPENER.format(address))
+    webbrowser.open(file.resolve().as_uri())

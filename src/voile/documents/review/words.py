@@ -1,0 +1,92 @@
+"""A line in words that a reviewer steps through, and identifiers marked and cleared in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from unicodedata import category
+
+from voile.documents.review.line import Shown
+from voile.documents.words.tokens import tokenise
+
+Place = tuple[int, int]
+JOINERS = "\u00ad\u200c\u200d"
+"""Invisible, and part of how words of some languages are written."""
+
+
+def words_of(text: str, spans: Sequence[Shown] = ()) -> list[Place]:
+    """Return where each word of a line is; a span's ends cut words as well.
+
+    >>> words_of("Ana-Luz left", [Shown(0, 2, "NAME")])
+    [(0, 2), (2, 3), (3, 4), (4, 7), (8, 12)]
+    """
+    tokens = tokenise([text])
+    cuts = {cut for one in spans for cut in (one.start, one.end)}
+    found: list[Place] = []
+    for start, end in zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True):
+        found += pairwise([start, *sorted(cut for cut in cuts if start < cut < end), end])
+    return found
+
+
+def mark(text: str, spans: Sequence[Shown], place: Place, label: str) -> tuple[Shown, ...]:
+    """Return the spans with one more, which takes the characters it needs from others.
+
+    >>> mark("Dr Ana Ruiz", [Shown(0, 6, "TITLE")], (3, 11), "NAME")
+    (Shown(start=0, end=2, label='TITLE', by='', doubt=0.0), Shown(start=3, end=11, label='NAME', \
+by='', doubt=0.0))
+    """
+    return tuple(sorted([*clear(text, spans, place), Shown(*place, label)]))
+
+
+def clear(text: str, spans: Sequence[Shown], place: Place) -> tuple[Shown, ...]:
+    """Return the spans without these characters."""
+    start, end = place
+    kept: list[Shown] = []
+    for one in spans:
+        parts = [(one.start, min(one.end, start)), (max(one.start, end), one.end)]
+        if one.end <= start or end <= one.start:
+            parts = [(one.start, one.end)]
+        kept += (
+            Shown(*_trimmed(text, *part), one.label, one.by, one.doubt)
+            for part in parts
+            if text[slice(*part)].strip()
+        )
+    return tuple(kept)
+
+
+def label_at(spans: Sequence[Shown], place: Place) -> str | None:
+    """Return the type of the characters, None of those that are in no span or in several."""
+    over = (one for one in spans if one.start <= place[0] and place[1] <= one.end)
+    return next((one.label for one in over), None)
+
+
+def occurrences(text: str, words: Collection[str]) -> Iterator[Place]:
+    """Yield where any of the words stand, as whole words and as they are written."""
+    if words:
+        yield from (found.span() for found in _any_of(frozenset(words)).finditer(text))
+
+
+@lru_cache(maxsize=8)
+def _any_of(words: frozenset[str]) -> re.Pattern[str]:
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+
+
+def visible(text: str) -> str:
+    """Show what a page would obey rather than show: the directions of writing, control signs.
+
+    >>> visible("a\\u202eb")
+    'a⟨U+202E⟩b'
+    """
+    return "".join(one if _is_plain(one) else f"⟨U+{ord(one):04X}⟩" for one in text)
+
+
+def _is_plain(one: str) -> bool:
+    return one in "\t\n" or one in JOINERS or category(one) not in ("Cc", "Cf", "Zl", "Zp", "Cs")
+
+
+def _trimmed(text: str, start: int, end: int) -> Place:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
