@@ -18,23 +18,23 @@ from voile.data.opening import check_address
 from voile.data.source import Source, hash_file
 from voile.data.text import DecodingError
 from voile.documents.text.document import Document
-from voile.documents.text.formats import FORMATS, read_documents
+from voile.documents.text.formats import FORMATS, format_files, read_documents
 from voile.documents.text.formats.brat import find_beside
-from voile.documents.text.formats.file import suffix
+from voile.documents.text.formats.file import UnreadWarning, check_file, suffix
 from voile.documents.text.formats.quotes import AnnotationError
-from voile.documents.text.formats.recognition import list_files, recognise
+from voile.documents.text.formats.recognition import recognise
+from voile.documents.text.formats.subjects import SubjectPattern
 
 TABLE = "table"
-BY_NAME = (".conll", ".bio", ".iob", ".ann", ".xml", ".json", ".docx", ".pdf")
+BY_NAME = (
+    ".conll", ".bio", ".iob", ".ann", ".xml", ".json", ".docx", ".pdf", ".eml", ".html", ".htm",
+    ".xhtml",
+)  # fmt: skip
 """What ends the names of files that are corpora and nothing else."""
 BY_CONTENT = (".txt", ".tsv")
 BATCH_CHARACTERS = 16 << 20
 UNREAD = "\N{REPLACEMENT CHARACTER}"
 """The text of a document that could not be read: no wing works on it, so it is set aside."""
-
-
-class UnreadWarning(UserWarning):
-    """Documents of a source cannot be read and are set aside; issued for the first one."""
 
 
 def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
@@ -46,7 +46,8 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     Parameters
     ----------
     thing : what `voile.data.open_source` takes; or a folder, file or pattern of CoNLL columns,
-        brat, i2b2's XML, JSON, .txt, .docx or .pdf files. A format before it is taken as said:
+        brat, i2b2's XML, JSON, FHIR, .txt, .docx, .pdf, .eml or HTML files, or of several of the
+        unannotated ones. A format before it is taken as said:
         "brat:notes", "conll-sentences:tweets.txt", "presidio:synthetic.jsonl".
     table : of a database. encoding : of text that is not UTF-8.
 
@@ -60,7 +61,7 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     path, format = split_format(thing)
     check_address(path)
     if format is None and _may_be_corpus(thing):
-        format = recognise(path, encoding)
+        format = recognise(path, encoding, mixed=True)
     if format is None or format == TABLE:
         return _open_table(path, table, encoding)
     if table is not None:
@@ -105,13 +106,39 @@ class CorpusSource(Source):
     `UNREAD`, and `unread` gives the reason by its id; wrong spans are refused. Memory: a batch.
     """
 
-    def __init__(self, path: Path, format: str, encoding: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        format: str,
+        encoding: str | None = None,
+        pattern: SubjectPattern | None = None,
+    ) -> None:
         fields = [pa.field(name, pa.string()) for name in _CELLS]
         super().__init__(path.absolute().name, format, fields, [f"read as {format}"])
         self.path = path
         self._encoding = encoding
+        self._pattern = pattern
         self._warned = False
         self.unread: dict[str, str] = {}
+
+    def with_subjects(self, written: str) -> CorpusSource:
+        """Return the same documents, their subjects by the names of their files.
+
+        Raises RequestError: not one of the files is called so. Warns where some are not.
+        """
+        pattern = SubjectPattern(written)
+        files = format_files(self.path, FORMATS[self.kind])
+        others = sum(pattern.subject_of(one, self.path) is None for one in files)
+        if others == len(files):
+            raise RequestError(
+                f"the pattern of subjects fits none of {len(files):,} files",
+                where=self.name,
+                instead="write their names with {subject}, * and ?, e.g. {subject}_*.txt",
+            )
+        if others:
+            said = f"the pattern of subjects does not fit {others:,} of {len(files):,} files"
+            warnings.warn(f"{self.name}: {said}: each is a person's own", UnreadWarning, 2)
+        return CorpusSource(self.path, self.kind, self._encoding, pattern)
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         batch: list[Document] = []
@@ -148,7 +175,9 @@ class CorpusSource(Source):
             self.unread[name] = why.what
             unread.append(Document(UNREAD, id=name, annotated=False))
 
-        for document in read_documents(self.path, self.kind, encoding=self._encoding, aside=aside):
+        for document in read_documents(
+            self.path, self.kind, encoding=self._encoding, pattern=self._pattern, aside=aside
+        ):
             yield from unread
             count += len(unread) + 1
             unread.clear()
@@ -162,13 +191,18 @@ class CorpusSource(Source):
         return sha256("".join(map(hash_file, self._files())).encode()).hexdigest()
 
     def _files(self) -> list[Path]:
-        ends = FORMATS[self.kind].suffixes
-        folder = self.path.is_dir()
-        files = [one for one in list_files(self.path) if not folder or suffix(one) in ends]
+        files = [one for one in format_files(self.path, FORMATS[self.kind]) if self._is_read(one)]
         if self.kind != "brat":
             return files
         pairs = (find_beside(one, end) for one in files for end in (".txt", ".ann"))
         return sorted({one for one in pairs if one is not None})
+
+    def _is_read(self, file: Path) -> bool:
+        try:
+            check_file(file, self.path)
+        except SourceError:
+            return False
+        return file.is_file()
 
 
 def _spans(document: Document) -> str | None:

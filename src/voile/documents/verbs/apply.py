@@ -77,6 +77,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     TamperedError : the kit's classifiers are not of its features.
     """
     content = Content.of(kit)
+    source = options.opened(source)
     content = content.reading_by(options.roles_beside(source, content.reading.roles))
     reader = content.reading
     reader.check(source, annotated=False)
@@ -292,6 +293,7 @@ class _Sanitizing(Applying[Worked, Worked]):
             "removed_by": {str(why): times for why, times in sorted(known.by.items())},
             "learnt_from": known.counts[LEARNT],
             "surrogates": {"names": names, "kinds": self.options.kinds()},
+            "subject_pattern": self.options.subject_pattern,
             "story": report_data(self.content, self.chosen.number),
         }
 

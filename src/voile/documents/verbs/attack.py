@@ -160,6 +160,7 @@ class _Scene:
         private = private_manifest_of(release)
         if absent := sorted(KEPT - private.keys()):
             raise TamperedError(f"the private manifest lacks {', '.join(absent)}")
+        truth = options.opened(truth, private.get("subject_pattern"))
         applied = Roles.model_validate(private["roles"])
         reading = DocumentReader.all_of(options.roles_beside(truth, applied))
         reading.check(truth)

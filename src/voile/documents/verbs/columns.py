@@ -14,7 +14,8 @@ from voile.data.roles import Roles
 from voile.documents.text.source import CorpusSource
 from voile.release.options import Options
 
-SPANS = "spans"
+SPANS, OWN_SUBJECT = "spans", "subject"
+"""Columns of a corpus, and of other sources where they are called so."""
 
 
 class TextColumns(Options):
@@ -27,6 +28,25 @@ class TextColumns(Options):
         (), description="column of the annotations of each --text, in their order [spans]"
     )
     subject: str | None = Field(None, description="column that says whose a text is")
+    subject_pattern: str | None = Field(
+        None, description="names of files that say whose a text is, such as {subject}_*.txt"
+    )
+
+    def opened(self, source: Source, written: str | None = None) -> Source:
+        """Return the source with the subjects that its files' names say, where a pattern is given.
+
+        written : the pattern of a corpus, unless these options have one.
+        """
+        if isinstance(source, CorpusSource):
+            pattern = self.subject_pattern or written
+            return source if pattern is None else source.with_subjects(pattern)
+        if self.subject_pattern is not None:
+            raise RequestError(
+                "only of files do names say whose a text is",
+                where=source.name,
+                instead="name the column of subjects with --subject",
+            )
+        return source
 
     def roles_of(self, source: Source, given: Roles | None = None) -> Roles:
         """Return the roles of a source's columns: of these options, else the ones given.
@@ -40,7 +60,10 @@ class TextColumns(Options):
                     where=source.name,
                     instead="name its column of text with --text, or give --roles",
                 )
-            return given if self.subject is None else given.corrected({}, subject=self.subject)
+            subject = self.subject or given.subject
+            if subject is None and self.subject_pattern is not None:
+                subject = OWN_SUBJECT
+            return given.corrected({}, subject=subject)
         if given is not None:
             raise RequestError("--roles and --text both say what columns are", instead="give one")
         return text_roles(source, self.text, self.spans, self.subject)
@@ -82,7 +105,7 @@ def text_roles(
     if not spans and len(texts) == 1 and SPANS in source.columns.keys() - set(texts):
         spans = (SPANS,)
     if isinstance(source, CorpusSource):
-        subject = subject or "subject"
+        subject = subject or OWN_SUBJECT
     if spans and len(spans) != len(texts):
         raise RequestError(
             f"--spans is given {len(spans)} times, and --text {len(texts)}",

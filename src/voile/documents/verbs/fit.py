@@ -71,6 +71,7 @@ def fit(
     if options.resume is not None and seed is None:
         raise RequestError("a fit resumes only with its seed", instead="give the seed")
     lists = read_gazetteers(options.lists)
+    source = options.opened(source)
     roles = options.roles_of(source, roles)
     drawn = streams(seed, "hold-out", "committees", "seen")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)

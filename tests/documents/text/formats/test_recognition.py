@@ -32,6 +32,10 @@ FILES = {
     ("a.csv", "text\na\n"): "table",
     ("a.parquet", ""): "table",
     ("a.pdf", ""): "pdf",
+    ("a.eml", ""): "eml",
+    ("a.HTM", ""): "html",
+    ("b.json", '{"resourceType": "DocumentReference"}'): "fhir",
+    ("c.json", '{\n "resourceType": "Bundle",\n "entry": []\n}'): "fhir",
 }
 
 
@@ -46,6 +50,11 @@ def test_every_format_can_be_told(tmp_path):
     put(tmp_path / "z.ann", "")
     docx.Document().save(tmp_path / "a.docx")
     told = {recognise(tmp_path / "z.txt"), recognise(tmp_path / "a.docx"), *FILES.values()}
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    put(mixed / "a.txt", "")
+    put(mixed / "b.html", "")
+    told.add(recognise(mixed, mixed=True))
     assert told == {*FORMATS} - {"conll-sentences"}
 
 

@@ -1,16 +1,26 @@
-"""Formats of annotated text, a module a family; a reader takes a `File`, yields its documents."""
+"""Formats of text, a module a family: a reader takes a `File` and yields what is in it."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 
-from voile.core.errors import RequestError, nearest
+from voile.core.errors import RequestError, SourceError, nearest
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import File, report_unreadable, stem, suffix
+from voile.documents.text.formats.file import (
+    File,
+    Unread,
+    UnreadWarning,
+    check_file,
+    report_unreadable,
+    stem,
+    suffix,
+)
+from voile.documents.text.formats.subjects import SubjectPattern
 
 __all__ = ["FORMATS", "Format", "read_documents"]
 
@@ -27,15 +37,18 @@ class Format:
     single: bool = False  # whether a file holds one document, which it names
     subject: bool = False  # whether the field or column of the subject can be named
     text: bool = True  # whether a file's encoding can be stated
+    plain: bool = False  # whether nobody annotated it, so that a folder may mix it with others
 
-    def read(self, file: File) -> Iterator[Document]:
+    def read(self, file: File) -> Iterator[Document | Unread]:
         module, name = self.reader.split(":")
-        documents: Iterator[Document] = getattr(import_module(f"{__name__}.{module}"), name)(file)
-        return documents
+        reader = getattr(import_module(f"{__name__}.{module}"), name)
+        found: Iterator[Document | Unread] = reader(file)
+        return found
 
 
 _JSON = (".jsonl", ".ndjson", ".json")
 _CONLL = (".conll", ".bio", ".iob", ".txt", ".tsv")
+_HTML = (".html", ".htm", ".xhtml")
 
 FORMATS: Mapping[str, Format] = {
     "jsonl": Format("json:read_jsonl", "JSON lines: text, spans, id, subject", _JSON, subject=True),
@@ -47,9 +60,13 @@ FORMATS: Mapping[str, Format] = {
     "brat": Format("brat:read", ".txt with .ann beside it", (".txt",), single=True),
     "i2b2-2006": Format("i2b2:read_2006", "XML with PHI elements in the text", (".xml",)),
     "i2b2-2014": Format("i2b2:read_2014", "XML with TEXT and TAGS", (".xml",), single=True),
-    "txt": Format("office:read_plain", "plain text", (".txt",), single=True),
-    "docx": Format("office:read_docx", "Word", (".docx",), single=True, text=False),
-    "pdf": Format("office:read_pdf", "PDF", (".pdf",), single=True, text=False),
+    "txt": Format("office:read_plain", "plain text", (".txt",), single=True, plain=True),
+    "docx": Format("office:read_docx", "Word", (".docx",), single=True, text=False, plain=True),
+    "pdf": Format("office:read_pdf", "PDF", (".pdf",), single=True, text=False, plain=True),
+    "eml": Format("mail:read_mail", "e-mail", (".eml",), single=True, text=False, plain=True),
+    "html": Format("html:read_html", "HTML", _HTML, single=True, plain=True),
+    "fhir": Format("fhir:read_fhir", "FHIR's DocumentReference", _JSON, text=False, plain=True),
+    "files": Format("mixed:read_each", "files of any of these formats", (), single=True),
     "table": Format("tables:read_table", "a table with a column text", (), subject=True),
 }
 """The formats by their names."""
@@ -61,12 +78,17 @@ def read_documents(
     *,
     encoding: str | None = None,
     subject: str | None = None,
+    pattern: SubjectPattern | None = None,
     aside: Aside | None = None,
 ) -> Iterator[Document]:
     """Stream the documents that `Corpus.read` reads; memory follows one of them, or one file.
 
     Where a file is a document, `aside` takes the name of each that cannot be read, and why, and the
-    others are still read. Without it, and in the other formats, the first error ends it.
+    others are still read; and of each part of a file that is not read. Without it, and in the other
+    formats, the first error ends it, and of parts is warned. With it, links are not followed out of
+    a folder.
+
+    pattern : says whom documents are about by the names of their files.
     """
     from voile.documents.text.formats.recognition import recognise
 
@@ -86,23 +108,40 @@ def read_documents(
         yield from read_table(path, encoding, subject)
         return
     for file in _files(Path(path), known, encoding, subject):
+        whose = None if pattern is None else pattern.subject_of(file.path, Path(path))
         try:
             with report_unreadable(file.path):
-                yield from known.read(file)
+                check_file(file.path, None if aside is None else Path(path))
+                for one in known.read(file):
+                    if isinstance(one, Unread):
+                        (aside or _warn)(one.name, SourceError(one.why, where=file.path.name))
+                    else:
+                        yield one if whose is None else replace(one, subject=whose)
         except RequestError as error:
             if aside is None or not known.single:
                 raise
             aside(file.name, error)
 
 
-def _files(path: Path, known: Format, encoding: str | None, subject: str | None) -> Iterator[File]:
-    from voile.documents.text.formats.recognition import list_files
+def _warn(name: str, why: RequestError) -> None:
+    warnings.warn(f"{why}; left out", UnreadWarning, stacklevel=3)
 
-    folder = path.is_dir()
-    found = [one for one in list_files(path) if not folder or suffix(one) in known.suffixes]
+
+def _files(path: Path, known: Format, encoding: str | None, subject: str | None) -> Iterator[File]:
+    found = format_files(path, known)
     if not found:
         ends = " or ".join(known.suffixes)
         raise RequestError(f"holds no {ends or 'file of this format'}", where=str(path))
+    folder = path.is_dir()
     for one in found:
-        name = stem(one.relative_to(path) if folder else Path(one.name))
+        relative = one.relative_to(path) if folder else Path(one.name)
+        name = stem(relative) if known.suffixes else relative.as_posix()
         yield File(one, name, len(found) > 1, encoding, subject)
+
+
+def format_files(path: Path, known: Format) -> list[Path]:
+    """Return the files that a format takes of a folder; of a pattern or a file, all."""
+    from voile.documents.text.formats.recognition import list_files
+
+    every = not path.is_dir() or not known.suffixes
+    return [one for one in list_files(path) if every or suffix(one) in known.suffixes]

@@ -6,13 +6,26 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from voile.core.errors import SourceError
+from voile.core.errors import RequestError, SourceError
 from voile.data.formats.jsonlines import LINE_BYTES, numbered_lines
 from voile.data.text import known_encoding, marked_encoding, raw_chunks, utf8_chunks
 from voile.documents.text.document import Document, Span
+
+
+class UnreadWarning(UserWarning):
+    """Documents of a source cannot be read and are set aside; issued for the first one."""
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A part of a file that is not read: what it is called, for the data holder, and why."""
+
+    name: str
+    why: str
+
 
 _COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
 
@@ -28,16 +41,18 @@ class File:
 
     def text(self) -> str:
         """Return the whole text, of 64 MiB at most: line ends stay, a byte order mark does not."""
-        whole = bytearray()
-        for chunk in utf8_chunks(self.path, self._encoding()):
-            whole += chunk
-            if len(whole) > LINE_BYTES:
-                raise SourceError(
-                    f"is longer than {LINE_BYTES >> 20} MiB",
-                    where=self.path.name,
-                    instead="give each document a file or a line of its own",
-                )
-        return whole.decode()
+        return self._whole(utf8_chunks(self.path, self._encoding())).decode()
+
+    def content(self, most: int = LINE_BYTES) -> bytes:
+        """Return the bytes, decompressed; `most` of them, or it is refused."""
+        return bytes(self._whole(raw_chunks(self.path), most))
+
+    def in_encoding(self, said: str) -> File:
+        """Return the same file in an encoding that it says itself, where there is such a one."""
+        try:
+            return replace(self, encoding=known_encoding(said))
+        except RequestError:
+            return self
 
     def marked(self) -> bool:
         """Return whether it begins with UTF-8's byte order mark, which is not in its text."""
@@ -74,6 +89,18 @@ class File:
             ) from None
         return Document(text, tuple(spans), id, subject, tuple(pos), annotated)
 
+    def _whole(self, chunks: Iterator[bytes], most: int = LINE_BYTES) -> bytearray:
+        whole = bytearray()
+        for chunk in chunks:
+            whole += chunk
+            if len(whole) > most:
+                raise SourceError(
+                    f"is longer than {most >> 20} MiB",
+                    where=self.path.name,
+                    instead="give each document a file or a line of its own",
+                )
+        return whole
+
     def _encoding(self) -> str:
         return marked_encoding(self.path) or known_encoding(self.encoding or "utf-8")
 
@@ -85,6 +112,18 @@ def report_unreadable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise SourceError(f"cannot be read ({error.strerror})", where=path.name) from None
+
+
+def check_file(path: Path, root: Path | None) -> None:
+    """Refuse what is no file, such as a pipe, and a link that leads out of a folder `root`."""
+    if root and root.is_dir() and not path.resolve().is_relative_to(root.resolve()):
+        raise SourceError(
+            "links that lead out of the folder are not read",
+            where=path.name,
+            instead="copy the file into it, or name it by a pattern",
+        )
+    if path.exists() and not path.is_file():
+        raise SourceError("is no file", where=path.name)
 
 
 def suffix(path: Path) -> str:

@@ -18,14 +18,31 @@ from voile.documents.text.formats.quotes import Quote, place_quotes, read_quotes
 
 
 def read_objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its row; lines stream, a list is read whole."""
+    """Yield each object with its row; lines stream, a list or an object over lines is whole."""
     if file.head().lstrip().startswith("["):
         yield from _list(file)
         return
     parse = parser(file.path.name)
-    for number, line in file.lines():
-        if line.strip():
-            yield number, parse(number, line)
+    filled = ((number, line) for number, line in file.lines() if line.strip())
+    for place, (number, line) in enumerate(filled):
+        try:
+            row = parse(number, line)
+        except SourceError:
+            if place or (whole := _object_over_lines(file)) is None:
+                raise
+            yield number, whole
+            return
+        yield number, row
+
+
+def _object_over_lines(file: File) -> dict[str, Any] | None:
+    """Return the one object that a file holds over several lines, if that is what it holds."""
+    text = file.text().strip()
+    try:
+        found = json.loads(text) if "\n" in text else None
+    except (RecursionError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _list(file: File) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -12,45 +12,77 @@ from pathlib import Path
 from voile.core.errors import RequestError, SourceError
 from voile.data.opening import FORMATS as TABLES
 from voile.data.postgres.address import Address
+from voile.documents.text.formats import FORMATS
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.conll import BOUNDARY, TOKEN
+from voile.documents.text.formats.fhir import is_fhir
 from voile.documents.text.formats.file import File, report_unreadable, suffix
 from voile.documents.text.formats.json import read_objects
 from voile.documents.text.formats.tags import HARMLESS, TAG
 
 BY_NAME = {
     ".docx": "docx", ".pdf": "pdf", ".conll": "conll", ".bio": "conll", ".iob": "conll",
+    ".eml": "eml", ".html": "html", ".htm": "html", ".xhtml": "html",
 }  # fmt: skip
 JSON = (".jsonl", ".ndjson", ".json")
 LINES = 50
 SAY = "say its format"
 
 
-def recognise(thing: str | PathLike[str], encoding: str | None = None) -> str:
-    """Return the format of a file, of all files in a folder or of those of a pattern."""
+def recognise(
+    thing: str | PathLike[str], encoding: str | None = None, *, mixed: bool = False
+) -> str:
+    """Return the format of a file, of all files in a folder or of those of a pattern.
+
+    mixed : where there are several, and those that are known hold unannotated text, it is `files`.
+    """
     if "::" in os.fspath(thing) or Address.parse(thing) is not None:
         return "table"
     path = Path(thing)
-    files = list(list_files(path))
-    known = [one for one in files if not (path.is_dir() and suffix(one) == ".conf")]
-    formats = sorted({_format(one, encoding) for one in known})
+    files = [one for one in list_files(path) if not (path.is_dir() and suffix(one) == ".conf")]
+    if mixed and path.is_dir() and _is_mixed(files, encoding):
+        return "files"
+    found = {one: format_of(one, encoding) for one in files if one.is_file()}
+    formats = sorted({format for format in found.values() if format is not None})
     if len(formats) > 1:
         raise RequestError(
             f"has files of several formats: {', '.join(formats)}",
             where=str(path),
             instead="say which to read",
         )
+    for one, format in found.items():
+        if format is None:
+            end = suffix(one) or "its"
+            raise RequestError(f"{end} files are not known", where=one.name, instead=SAY)
     if not formats:
         raise RequestError("holds no files", where=str(path))
     return formats[0]
 
 
+def _is_mixed(files: list[Path], encoding: str | None) -> bool:
+    """Say whether files are of several formats, none of them annotated and one at least read."""
+    formats = {_format_if_any(one, encoding) for one in files}
+    read = formats - {None, "table"}
+    return len(formats) > 1 and bool(read) and all(FORMATS[str(one)].plain for one in read)
+
+
+def _format_if_any(path: Path, encoding: str | None) -> str | None:
+    """Return a file's format; None where it has none, or cannot be read for now."""
+    try:
+        return format_of(path, encoding) if path.is_file() else None
+    except RequestError:
+        return None
+
+
 def list_files(path: Path) -> Iterator[Path]:
-    """Yield the files of a folder and those below it, of a pattern, or the one file, by name."""
+    """Yield the files of a folder and those below it, of a pattern, or the one file, by name.
+
+    What is no file is yielded as well, such as a link that leads nowhere or to a folder.
+    """
     if path.is_dir():
         for one in sorted(path.rglob("*")):
             hidden = any(part.startswith(".") for part in one.relative_to(path).parts)
-            if one.is_file() and not hidden:
+            if not hidden and (not one.is_dir() or one.is_symlink()):
                 yield one
     elif path.exists():
         yield path
@@ -64,7 +96,11 @@ def list_files(path: Path) -> Iterator[Path]:
         raise RequestError("there is no such file or folder", where=str(path), instead=there)
 
 
-def _format(path: Path, encoding: str | None) -> str:
+def format_of(path: Path, encoding: str | None) -> str | None:
+    """Return a file's format by its name and beginning; None where its name ends in no known way.
+
+    Raises RequestError: its beginning is of no known format.
+    """
     end = suffix(path)
     if end in BY_NAME:
         return BY_NAME[end]
@@ -75,13 +111,13 @@ def _format(path: Path, encoding: str | None) -> str:
     if end in _BY_CONTENT:
         with report_unreadable(path):
             return _BY_CONTENT[end](File(path, path.name, encoding=encoding))
-    if end not in TABLES:
-        raise RequestError(f"{end or 'its'} files are not known", where=path.name, instead=SAY)
-    return "table"
+    return "table" if end in TABLES else None
 
 
 def _json(file: File) -> str:
     _, first = next(read_objects(file), (0, {}))
+    if is_fhir(first):
+        return "fhir"
     if "full_text" in first:
         return "presidio"
     if any(isinstance(first.get(key), list) for key in ("label", "labels", "entities")):
