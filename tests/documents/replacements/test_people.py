@@ -9,23 +9,30 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.documents.replacements import Names
 from voile.documents.replacements.draws import Draws
-from voile.documents.replacements.names import LANGUAGES, Pool, builtin_names, fold, name_words
-from voile.documents.replacements.people import People
+from voile.documents.replacements.names import (
+    LANGUAGES,
+    Pool,
+    builtin_names,
+    builtin_pool,
+    fold,
+    name_words,
+)
+from voile.documents.replacements.people import People, read_mention
 from voile.keys.secret import Secret
 
 ENGLISH, SPANISH = builtin_names("english"), builtin_names("spanish")
-POOLS = {"english": Pool([ENGLISH, SPANISH]), "spanish": Pool([SPANISH, ENGLISH])}
 SECRET = Secret(bytes(range(32)))
 
 
 def people(*names: str, language: str = "english", subject: str = "17") -> People:
     taken = frozenset(word for name in names for word in name_words(name))
-    return People(Draws(SECRET, subject, taken), POOLS[language], names, language)
+    mentions = [read_mention(name) for name in names]
+    return People(Draws(SECRET, subject, taken), builtin_pool(language), mentions, language)
 
 
 def renamed(*names: str, language: str = "english", subject: str = "17") -> list[str | None]:
     those = people(*names, language=language, subject=subject)
-    return [those.rename(name) for name in names]
+    return [those.rename(read_mention(name)) for name in names]
 
 
 def test_one_person_stays_one_person_in_every_form():
@@ -47,22 +54,12 @@ def test_one_person_stays_one_person_in_every_form():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_gender_and_language_are_kept(language):
+def test_most_given_names_keep_their_gender_by_their_ending(language):
     names = builtin_names(language)
-    for gender in ("female", "male"):
-        own = set(getattr(names, gender)) - set(names.either)
-        surnames = {fold(name) for name in names.surnames}
-        for name in sorted(own - {n for n in own if fold(n) in surnames})[:150]:
-            (new,) = renamed(name, language=language)
-            assert new in own | set(names.either)
-
-
-def test_a_word_on_two_lists_is_what_it_is_more_often():
-    pool = POOLS["english"]
-    assert pool.is_given("james")
-    assert not pool.is_given("lee")
-    assert pool.candidates("lee") == ENGLISH.surnames
-    assert pool.candidates("xiuhcoatl") == ENGLISH.surnames
+    for gender, other in (("female", "male"), ("male", "female")):
+        own = [n for n in getattr(names, gender)[:300] if n not in getattr(names, other)]
+        new = [renamed(f"{name} Smith", language=language)[0].split()[0] for name in own]
+        assert sum(one in getattr(names, gender) for one in new) > 0.75 * len(own)
 
 
 def test_spanish_names():
@@ -109,7 +106,7 @@ def test_don_is_a_title_in_spanish_alone():
     assert " D. " not in middle
 
 
-@pytest.mark.parametrize("name", ["", "Mrs", "smith42", "@anna", "Anna_Smith", "12", "...", "😀"])
+@pytest.mark.parametrize("name", ["", "smith42", "@anna", "Anna_Smith", "12", "...", "😀"])
 def test_what_is_no_name_gets_no_surrogate(name):
     assert renamed(name) == [None]
 
@@ -148,11 +145,13 @@ def test_a_document_that_removes_half_a_list_gets_the_other_half():
 
 
 @given(NAMES, NAMES)
-def test_documents_of_a_subject_differ_only_where_a_removed_word_forces_them(names, others):
+def test_documents_of_a_subject_differ_only_where_words_of_other_names_force_them(names, others):
     alone, together = renamed(*names), renamed(*names, *others)
     taken = {word for name in (*names, *others) for word in name_words(name)}
-    for one, two in zip(alone, together, strict=False):
-        assert one == two or taken & set(name_words(one))
+    for name, one, two in zip(names, alone, together, strict=False):
+        shared = set(name_words(one)) & {word for new in together for word in name_words(new)}
+        role = {word for other in others for word in name_words(other)}
+        assert one == two or taken & set(name_words(one)) or shared or role & set(name_words(name))
 
 
 @given(WORDS, st.integers(0, 10**6))
@@ -181,8 +180,9 @@ def test_own_lists_are_read_and_come_first(tmp_path):
         (tmp_path / f"{what}.txt").write_text(names, encoding="utf-8")
     own = Names.read(tmp_path)
     assert own == Names(("Ada", "Bea"), ("Cai", "Dov"), ("Ek", "Få"))
-    those = People(Draws(SECRET, "17", frozenset(["ada"])), Pool([own]), ["Ada"], "english")
-    assert those.rename("Ada") == "Bea"
+    ada = read_mention("Ada", before="Dear ")
+    those = People(Draws(SECRET, "17", frozenset(["ada"])), Pool([own]), [ada], "english")
+    assert those.rename(ada) == "Bea"
 
 
 def test_lists_that_leave_no_choice_are_refused(tmp_path):

@@ -48,17 +48,12 @@ def published(name: str, replacer: Surrogates):
         ),
     ],
 )
-def test_nearly_all_that_has_a_surrogate_gets_one(name, replacer):
+def test_all_that_is_annotated_gets_a_surrogate(name, replacer):
     values, marks = Counter(), Counter()
     for kind, old, new in published(name, replacer):
         values[kind] += 1
         marks[kind] += new.startswith("[")
         if kind != "age" and len(old) > 2:
             assert fold(old) != fold(new)
-    assert marks["name"] == 0
-    assert marks["age"] <= 0.01 * values["age"]
-    # Weekdays alone, misprints and days without a year.
-    assert marks["date"] <= (0.16 if "synth" in name else 0.03) * values["date"]
-    # Some spans of this kind are words.
-    assert marks["number"] <= 0.04 * values["number"]
+    assert not any(marks.values())
     assert values["name"] > 500

@@ -91,7 +91,7 @@ def test_kinds_have_their_surrogates():
     )
     patterns = [r"Mrs [A-Z]+ [A-Z]+", r"\d\d? [A-Z][a-z]+ \d{4}", r"90\+", r"0\d{3} \d{3} \d{4}"]
     patterns += [r"[a-z2-7]{12}@example\.org", "|".join(PLACES).upper(), r"00[1-9]\d\d"]
-    patterns += [r"\[STREET\]", r"\[ODD_LABEL\]"]
+    patterns += [r"\d\d [A-Z][\w']+ Street", r"[A-Z][\w '-]+"]
     for new, pattern in zip(found, patterns, strict=True):
         assert re.fullmatch(pattern, new), (new, pattern)
 
@@ -105,13 +105,16 @@ def test_a_label_means_what_the_user_says():
     own = Surrogates(SECRET, kinds={"WHO": "name", "CITY": "other"}, lists={"place": PLACES})
     who, city = surrogates(("WHO", "Anna"), ("CITY", "Leeds"), replacer=own)
     assert who.isalpha()
-    assert city == "[CITY]"
+    assert city not in {*PLACES, "Leeds"}
 
 
 def test_a_list_never_gives_what_the_document_removes():
-    others = [("CITY", place) for place in PLACES[1:]]
-    assert surrogates(("CITY", "Leeds"), *others)[0] == PLACES[0]
-    assert surrogates(("CITY", "Leeds"), ("CITY", PLACES[0]), *others)[0] == "[CITY]"
+    cities = ["Leeds", *PLACES[1:]]
+    found = surrogates(*(("CITY", city) for city in cities))
+    assert found.count(PLACES[0]) == 1  # all that is left of the list; the rest are voile's own
+    assert len(set(found)) == len(found)
+    assert not set(found) & set(cities)
+    assert surrogates(("CITY", "Leeds"))[0] in PLACES
 
 
 def test_dates_of_one_subject_move_together_and_others_otherwise():

@@ -11,7 +11,7 @@ import string
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from voile.documents.replacements.draws import Draws
-from voile.documents.replacements.names import clean
+from voile.documents.replacements.names import clean, fold
 
 _EMAIL = re.compile(r"[^\s@,;]+@[^\s@,;]+")
 _EMAILS = re.compile(rf"{_EMAIL.pattern}(?:[ ,;]+{_EMAIL.pattern})*")
@@ -63,6 +63,31 @@ def _scrambled(pieces: list[str], stream: int) -> str:
                 new.append(drawn.upper() if letter.isupper() else drawn)
         else:
             new.append(piece)
+    return "".join(new)
+
+
+def disguise(draws: Draws, value: str) -> str:
+    """Replace every letter and digit of what has no better surrogate, whatever its length; what has
+    neither becomes three digits.
+    """
+    value = clean(value)
+    parts = [value[start : start + _LONGEST] for start in range(0, len(value), _LONGEST)]
+    new = "".join(_disguised(draws, part, number) for number, part in enumerate(parts))
+    return new if new != value else str(100 + draws.number("digits of nothing", value, 16) % 900)
+
+
+def _disguised(draws: Draws, part: str, number: int) -> str:
+    stream = draws.number(f"disguise {number}", part.casefold(), len(part) + 16)
+    new = []
+    for one in part:
+        if one.isdecimal():
+            stream, more = divmod(stream, 9)
+            one = str((int(one) + 1 + more) % 10)
+        elif one.isalpha():
+            stream, more = divmod(stream, 25)
+            place = (ord(fold(one)[:1] or one) - ord("a") + 1 + more) % 26
+            one = chr(ord("A" if one.isupper() else "a") + place)
+        new.append(one)
     return "".join(new)
 
 

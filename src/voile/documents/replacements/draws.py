@@ -4,38 +4,63 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from voile.documents.replacements.names import fold, name_words, undisguise
 from voile.keys.pseudonyms import Secret, choose, pseudonym
 
-# A list of which half is taken is given up with a chance of 2^-24.
-_ATTEMPTS = 24
+# A list of which nine in ten entries will not do is given up with a chance of .9^48, or .6%.
+_ATTEMPTS = 48
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws surrogates for one subject; what a document removes is never drawn for it."""
+    """Draws surrogates for one subject; what a document removes is never drawn for it.
+
+    Nor is what was drawn for another of its values, so that two people stay two. What comes first
+    keeps its surrogate: give values in an order of their own, not in that of the text.
+    """
 
     # secret, subject: as in `voile.keys.pseudonyms`
     secret: Secret
     subject: str
     # everything that the document removes: the folded words, and the values as `fold_value`
     taken: frozenset[str]
+    _drawn: set[str] = field(default_factory=set)  # words and values, as in `taken`
 
     def name(self, candidates: Sequence[str], value: str) -> str | None:
         """Choose a name for a folded word: no word of it is taken, and its initial is another."""
-        return self._one_of(
-            candidates,
-            value,
-            lambda drawn: (
-                initial_of(drawn) != value[:1] and self.taken.isdisjoint(name_words(drawn))
-            ),
-        )
 
-    def entry(self, candidates: Sequence[str], value: str) -> str | None:
-        """Choose an entry of a list for a `fold_value` value: none that is taken as it stands."""
-        return self._one_of(candidates, value, lambda drawn: fold_value(drawn) not in self.taken)
+        def will_do(drawn: str) -> bool:
+            words = name_words(drawn)
+            return initial_of(drawn) != value[:1] and self._are_free(words)
+
+        drawn = self._one_of(candidates, value, will_do)
+        self._drawn.update(name_words(drawn or ""))
+        return drawn
+
+    def entry(
+        self, candidates: Sequence[str], value: str, fits: Callable[[str], bool]
+    ) -> str | None:
+        """Choose an entry of a list for a `fold_value` value: none that is taken as it stands, and
+        one that fits if there is any.
+        """
+
+        def is_free(drawn: str) -> bool:
+            return self._are_free([fold_value(drawn)])
+
+        drawn = self._one_of(
+            candidates, value, lambda one: fits(one) and is_free(one)
+        ) or self._one_of(candidates, value, is_free)
+        self._drawn.update([fold_value(drawn)] if drawn else [])
+        return drawn
+
+    def any(self, candidates: Sequence[str], value: str) -> str:
+        """Choose one whatever was drawn before: of small words there are few."""
+        return choose(self.secret, self.subject, value, candidates)
+
+    def _are_free(self, words: Sequence[str]) -> bool:
+        return self.taken.isdisjoint(words) and self._drawn.isdisjoint(words)
 
     def _one_of(
         self, candidates: Sequence[str], value: str, will_do: Callable[[str], bool]
@@ -43,7 +68,7 @@ class Draws:
         """Draw until a candidate will do, or give up; only removed words make draws of a subject
         differ.
         """
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(_ATTEMPTS if candidates else 0):
             asked = f"{value} {attempt}" if attempt else value
             drawn = choose(self.secret, self.subject, asked, candidates)
             if will_do(drawn):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -57,13 +58,9 @@ def name_words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Names:
-    """Names of one language, the most frequent first.
+    """Names of one language; where those of voile come from is in `lists/SOURCES.md`."""
 
-    The lists that come with voile hold about 300 each of the most common names of English- and
-    Spanish-speaking countries, from general knowledge: no list of real people.
-    """
-
-    # female, male: given names, one word each; one on both lists is of either gender
+    # female, male: given names, one word each; some are on both lists
     female: tuple[str, ...]
     male: tuple[str, ...]
     surnames: tuple[str, ...]  # with their particles ("de la Fuente")
@@ -92,65 +89,68 @@ class Names:
 
         return cls(names("female"), names("male"), names("surnames"))
 
-    @property
-    def either(self) -> tuple[str, ...]:
-        """The given names of either gender."""
-        male = set(self.male)
-        return tuple(name for name in self.female if name in male)
-
 
 @cache
 def builtin_names(language: Language) -> Names:
     return Names.read(files("voile.documents.replacements") / "lists" / language)
 
 
-class Pool:
-    """Which names can replace a word, by the word alone, so that it has the same role everywhere.
+@cache
+def builtin_pool(language: Language) -> Pool:
+    return Pool([builtin_names(language)])
 
-    A given name becomes one of its language and gender; a name of either gender another such, if
-    there are enough. A word on several lists is taken for what it is in the first language, and
-    there on the list where it stands earlier. A word on no list is a surname of the first language.
+
+class Pool:
+    """The names that surrogates are drawn from, and what a word's ending makes of it.
+
+    Whether a word is on a list never counts: the lists are public, and would point out the rare
+    names, which are on none.
     """
 
-    _ENOUGH = 5
-
     def __init__(self, languages: Sequence[Names]) -> None:
-        self._candidates: dict[str, tuple[str, ...]] = {}
-        self.surnames = languages[0].surnames
-        self.given = languages[0].female + languages[0].male
-        self._given: set[str] = set()
-        for names in languages:
-            self._add(names)
+        self.female = _joined(one.female for one in languages)
+        self.male = _joined(one.male for one in languages)
+        self.surnames = _joined(one.surnames for one in languages)
+        self.given = self.female + self.male
+        self.every = self.given + self.surnames
+        self._is_given = Leaning(self.given, self.surnames)
+        self._is_female = Leaning(self.female, self.male)
 
-    def candidates(self, word: str) -> tuple[str, ...]:
-        return self._candidates.get(word, self.surnames)
+    def leans_given(self, word: str) -> bool:
+        """Return whether a folded word ends as given names do, rather than as surnames."""
+        return self._is_given(word)
 
-    def is_given(self, word: str) -> bool:
-        return word in self._given
-
-    def _add(self, names: Names) -> None:
-        either = names.either if len(names.either) >= self._ENOUGH else names.female + names.male
-        ranks = [_ranks(part) for part in (names.surnames, names.female, names.male)]
-        surnames, female, male = ranks
-        for word in {*surnames, *female, *male} - self._candidates.keys():
-            given = min(female.get(word, _NEVER), male.get(word, _NEVER))
-            if surnames.get(word, _NEVER) < given:
-                self._candidates[word] = names.surnames
-                continue
-            self._given.add(word)
-            if word in female and word in male:
-                self._candidates[word] = either
-            else:
-                self._candidates[word] = names.female if word in female else names.male
+    def candidates(self, word: str, *, given: bool) -> tuple[str, ...]:
+        """Return the names that a folded word can become."""
+        if not given:
+            return self.surnames
+        return self.female if self._is_female(word) else self.male
 
 
-_NEVER = 1 << 30
+class Leaning:
+    """Which of two lists a word's last letters are the more frequent on; itself never counts."""
+
+    _LETTERS = 3
+
+    def __init__(self, one: Sequence[str], other: Sequence[str]) -> None:
+        self._lists = [[fold(name).split()[-1] for name in names] for names in (one, other)]
+        self._words = [Counter(words) for words in self._lists]
+        self._endings = [
+            Counter(word[-n:] for word in words for n in range(1, self._LETTERS + 1))
+            for words in self._lists
+        ]
+
+    def __call__(self, word: str) -> bool:
+        for letters in range(min(self._LETTERS, len(word)), 0, -1):
+            one, other = (self._share(number, word, word[-letters:]) for number in (0, 1))
+            if one != other:
+                return one > other
+        return False
+
+    def _share(self, number: int, word: str, ending: str) -> float:
+        alike = self._endings[number][ending] - self._words[number][word]
+        return alike / len(self._lists[number])
 
 
-def _ranks(names: Sequence[str]) -> dict[str, int]:
-    """Say where each word stands on a list; a surname of several counts by its last."""
-    ranks: dict[str, int] = {}
-    for rank, name in enumerate(names):
-        for word in name_words(name)[-1:]:
-            ranks.setdefault(word, rank)
-    return ranks
+def _joined(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for names in lists for name in names))

@@ -3,114 +3,93 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from voile.documents.replacements import codes
 from voile.documents.replacements.draws import Draws, initial_of
-from voile.documents.replacements.names import (
-    PARTICLES,
-    Language,
-    Pool,
-    fold,
-    name_words,
-    undisguise,
-)
+from voile.documents.replacements.names import Language, Pool, undisguise
+from voile.documents.replacements.roles import Mention, Part, Roles, parts_of
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NAME = re.compile(r"(?:[^\W\d_]|[\s.,;:'’\"“”()/&‐‑–—-])+")
-_POSSESSIVE = re.compile("['’]s", re.IGNORECASE)
 
-# They say who is spoken of only together with a name, and keep the gender.
-_TITLES = "mr mrs ms miss mx dr dra drs prof sr sra srta jr ii iii iv phd"
-TITLES = frozenset(_TITLES.split())
-# At the beginning of a Spanish name only: Don is a given name, D. an initial.
-_SPANISH_TITLES = frozenset(["d", "da", "don", "dona", "dna"])
-_BETWEEN = {"english": frozenset(["and"]), "spanish": frozenset(["y", "e"])}
-_SHORT = {"mª": "maria", "fco": "francisco"}
+_INITIALS = "ABCDEFGHIJKLMNOPRSTVW"
 
 
 class People:
     """Gives the people of one document their surrogate names.
 
-    Each word of a name always becomes the same: "Anna Smith", "Smith, Anna", "Mrs SMITH" and "A.
-    Smith" stay one person. Commas, hyphens, capitals, possessives and titles stay; particles go
-    with their surname ("de la Torre" may become "Romero", and "Torre" "de la Fuente"). An initial
-    becomes that of the word it is short for, if the document removes such a word, else one of its
-    own.
+    Each word of a name becomes one name, of the role that the document gives it (`roles`): "Anna
+    Smith", "Smith, Anna", "Mrs SMITH" and "A. Smith" stay one person, and two stay two. Commas,
+    hyphens, capitals, possessives and titles stay; particles go with their surname ("de la Torre"
+    may become "Romero", and "Torre" "de la Fuente"). An initial becomes that of the word it is
+    short for, if the document removes such a word, else one of its own.
     """
 
-    def __init__(self, draws: Draws, pool: Pool, names: Iterable[str], language: Language) -> None:
+    def __init__(
+        self, draws: Draws, pool: Pool, mentions: Sequence[Mention], language: Language
+    ) -> None:
         self._draws = draws
         self._pool = pool
         self._language = language
-        self._drawn: dict[str, str | None] = {}
+        self._roles = Roles(mentions, pool, language)
+        parts = [part for mention in mentions for part in parts_of(mention, language)]
+        words = sorted({part.word for part in parts if part.what == "name"})
+        self._names = {word: self._draw(word) for word in words}
         self._initials: dict[str, str] = {}
-        small = TITLES | _BETWEEN[language]
-        words = [word for name in names for word in name_words(name)]
-        long = [word for word in words if len(word) > 1 and word not in small]
-        for word in sorted(long, key=lambda word: not pool.is_given(word)):
+        for word in sorted(words, key=lambda word: not self._roles.is_given(word)):
             self._initials.setdefault(word[0], word)
 
-    def rename(self, value: str) -> str | None:
-        """Return a name of the same form; None where there is none, or it is not a name."""
-        value = undisguise(value)
-        if not _NAME.fullmatch(value):
+    def rename(self, mention: Mention) -> str | None:
+        """Return a name of the same form; None for what is not a name."""
+        value = mention.value
+        if not _NAME.fullmatch(value) or not (parts := parts_of(mention, self._language)):
             return None
-        found = list(_WORD.finditer(value))
-        parts: list[str] = []
-        done, named = 0, False
-        for number, match in enumerate(found):
-            word = match.group()
-            parts.append(value[done : match.start()])
-            done = match.end()
-            if number + 1 < len(found) and self._leads_on(word, value[done:]):
-                done = found[number + 1].start()
-            elif self._stays(word, number, len(found)):
-                parts.append(word)
-            elif new := self._word(word):
-                parts.append(new)
-                named = True
+        new: list[str] = []
+        done = 0
+        for part in parts:
+            new.append(value[done : part.start])
+            done = part.end
+            if part.what == "particle":
+                done += len(value[done:]) - len(value[done:].lstrip())  # and its blank
             else:
-                return None
-        name = "".join([*parts, value[done:]])
+                new.append(self._renamed(part, value[part.start : part.end]))
+        name = "".join([*new, value[done:]])
         # A particle that begins a name has its capital: "De la Fuente".
-        name = name[0].upper() + name[1:] if value[0].isupper() else name
-        return name if named else None
+        return name[0].upper() + name[1:] if value[0].isupper() else name
 
-    def _leads_on(self, word: str, rest: str) -> bool:
-        """Return whether a word is a particle of the name that follows."""
-        return fold(word) in PARTICLES and not self._pool.is_given(fold(word)) and rest[0].isspace()
+    def _renamed(self, part: Part, text: str) -> str:
+        if part.what in {"title", "and"}:
+            return text
+        stem = text.removesuffix(part.tail)
+        name = self._initial(part.word) if part.what == "initial" else self._name(part.word)
+        return like(stem, name) + part.tail
 
-    def _stays(self, word: str, number: int, words: int) -> bool:
-        """Return whether a word is no name: a title, or "and" between names."""
-        plain = fold(word)
-        if self._language == "spanish" and not number and plain in _SPANISH_TITLES:
-            return True
-        between = 0 < number < words - 1 and word in _BETWEEN[self._language]
-        return plain in TITLES or between
+    def _name(self, word: str) -> str:
+        if word not in self._names:
+            self._names[word] = self._draw(word)
+        return self._names[word]
 
-    def _word(self, word: str) -> str | None:
-        tail = word[-2:] if len(word) > 3 and _POSSESSIVE.fullmatch(word[-2:]) else ""
-        stem = word.removesuffix(tail)
-        plain = fold(_SHORT.get(stem.lower(), stem))
-        new = self._initial(plain) if len(stem) == 1 else self._name(plain)
-        return None if new is None else _like(stem, new) + tail
+    def _draw(self, word: str) -> str:
+        """Draw a name; where a list of the user's own has none left, letters."""
+        candidates = self._pool.candidates(word, given=self._roles.is_given(word))
+        return (
+            self._draws.name(candidates, word)
+            or self._draws.name(self._pool.every, word)
+            or codes.disguise(self._draws, word).capitalize()
+        )
 
-    def _name(self, plain: str) -> str | None:
-        if plain not in self._drawn:
-            candidates = self._pool.candidates(plain)
-            self._drawn[plain] = self._draws.name(candidates, plain)
-        return self._drawn[plain]
-
-    def _initial(self, letter: str) -> str | None:
-        """Return the initial of the word's surrogate, or of a given name drawn for the letter."""
+    def _initial(self, letter: str) -> str:
+        """Return the initial of the word's surrogate, or another letter."""
         if letter in self._initials:
-            name = self._name(self._initials[letter])
-        else:
-            name = self._draws.name(self._pool.given, letter)
-        return None if name is None else initial_of(name).upper()
+            return initial_of(self._name(self._initials[letter])).upper()
+        return self._draws.any(_INITIALS, letter)
 
 
-def _like(model: str, name: str) -> str:
+def read_mention(value: str, before: str = "") -> Mention:
+    return Mention(undisguise(value), before)
+
+
+def like(model: str, name: str) -> str:
     """Write a name in the capitals of another word; as it is where that has both kinds."""
     if model.isupper():
         return name.upper()

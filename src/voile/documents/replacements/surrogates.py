@@ -7,37 +7,32 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.replacements import codes
-from voile.documents.replacements.ages import group_ages
-from voile.documents.replacements.date_ranges import move_dates
 from voile.documents.replacements.dates import DateOrder
-from voile.documents.replacements.draws import Draws, fold_value
+from voile.documents.replacements.document_surrogates import Settings, Value, draw_all
+from voile.documents.replacements.draws import fold_value
 from voile.documents.replacements.kinds import KINDS, check_kinds, kind_of
 from voile.documents.replacements.marks import mark
-from voile.documents.replacements.names import (
-    LANGUAGES,
-    Language,
-    Names,
-    Pool,
-    builtin_names,
-    name_words,
-)
-from voile.documents.replacements.people import People
+from voile.documents.replacements.names import LANGUAGES, Language, Names, Pool, builtin_pool
 from voile.documents.replacements.published import PublishedText, replace_removals
 from voile.documents.replacements.removal import Removal, merge_neighbours
 from voile.documents.text.document import Document
 from voile.keys.pseudonyms import Secret, date_shift
 
 LISTED = ("street", "place", "country", "organisation", "profession", "other")
+# Of what stands before a value: enough for an article, a title or the name of a field.
+_BEFORE = 40
 
 
 class Surrogates:
-    """Put a surrogate in the place of each run of removals, a mark where there is none.
+    """Put a surrogate in the place of each run of removals.
 
     A subject's value becomes the same in all its documents: names part by part (`people`), dates by
-    the subject's one offset (`date_ranges`), ages over 89 as one group (`ages`), numbers, mail,
-    pages and addresses by keyed ones (`codes`), other kinds by an entry of their list. A document
-    without a subject is one of its own.
+    the subject's one offset (`date_ranges`, `loose_dates`), ages over 89 as one group (`ages`),
+    numbers, mail, pages and addresses by keyed ones (`codes`), streets and organisations by their
+    names alone (`phrases`), other kinds by an entry of their list. Words that are no name become
+    such words (`common_words`). A document without a subject is one of its own.
+
+    No surrogate depends on whether the value is on a list: the lists are public.
 
     All of it is pseudonymous: the holder of the secret can find what stood there by trying each
     value, and one true date reveals all dates of its subject. A missed name stands out less among
@@ -47,22 +42,25 @@ class Surrogates:
     Parameters
     ----------
     secret : the key; the same one gives the same surrogates.
-    language : "english" or "spanish": of names and words that are both, and of what is neither.
-    names : lists of names, the first counts most; None takes voile's, this language's first.
-    lists : kind -> two surrogates or more, for kinds of `LISTED`.
+    language : "english" or "spanish": of names, and of words that are both.
+    names : lists of names, joined; None takes voile's of this language.
+    lists : kind -> two surrogates or more, for kinds of `LISTED`, before voile's own.
     kinds : label -> kind, where a corpus's labels are not those of `kinds`, or mean another.
-    date_order : "dmy" or "mdy", of dates in numbers, else these become marks. Spanish has "dmy".
+    date_order : "dmy" or "mdy", of dates in numbers. None: "dmy" in Spanish, in English what a date
+        can be, "mdy" first.
     days : dates move by up to as many, 1 to 36,500.
-    ages : "keep" leaves ages up to 89, "mark" does not.
+    ages : "keep" leaves ages up to 89, "mark" puts a mark there.
 
-    Guarantees: no removal stays as it was, but for ages that are kept, and within a name its
-    titles, "and" and punctuation. No part of a surrogate name is a word that the same document
-    removes. Two values of a subject may become the same. Cost: O(length + removals).
+    Guarantees: no removal stays as it was, but for ages that are kept, the titles, "and" and
+    punctuation within a name, and the words of `phrases` that streets and organisations share. No
+    part of a surrogate name is a word that the same document removes. No two names, places and the
+    like of a document share a surrogate; in different documents of a subject two words meet with a
+    chance of one in the length of their list. Cost: O(length + removals).
 
     >>> replacer = Surrogates(Secret(bytes(32)))
     >>> removals = [Removal(0, 14, "NAME"), Removal(22, 33, "DATE")]
     >>> replacer(Document("Mrs ANNA SMITH came on 1 May 1999.", subject="7"), removals).text
-    'Mrs TRACY DIXON came on 3 March 2000.'
+    'Mrs BRIANNA BRIDGEMAN came on 3 March 2000.'
     """
 
     def __init__(
@@ -82,57 +80,31 @@ class Surrogates:
         if date_order is not None:
             _refuse_unless(date_order, ("dmy", "mdy"), "date_order")
         date_shift(secret, "anyone", days=days)
-        others = [other for other in LANGUAGES if other != language]
-        self._secret = secret
-        self._language: Language = language
-        self._pool = Pool(names or [builtin_names(one) for one in (language, *others)])
-        self._lists = _checked_lists(lists or {})
         self._kinds = check_kinds(kinds or {})
-        self._order: DateOrder | None = date_order or ("dmy" if language == "spanish" else None)
-        self._days = days
-        self._keep_ages = ages == "keep"
+        self._settings = Settings(
+            secret,
+            language,
+            Pool(names) if names else builtin_pool(language),
+            _checked_lists(lists or {}),
+            date_order or ("dmy" if language == "spanish" else None),
+            days,
+            ages == "keep",
+        )
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
-        runs = merge_neighbours(document.text, removals)
-        values = [document.text[one.start : one.end] for one in runs]
-        kinds = [self._kinds.get(one.label) or kind_of(one.label) for one in runs]
-        taken = {word for value in values for word in (*name_words(value), fold_value(value))}
-        draws = Draws(self._secret, subject_name(document), frozenset(taken))
-        names = [value for value, kind in zip(values, kinds, strict=True) if kind == "name"]
-        people = People(draws, self._pool, names, self._language)
-        new = [
-            self._surrogate(kind, value, draws, people) or mark(one.label)
-            for one, value, kind in zip(runs, values, kinds, strict=True)
+        text = document.text
+        runs = merge_neighbours(text, removals)
+        values = [
+            Value(
+                self._kinds.get(one.label) or kind_of(one.label),
+                text[one.start : one.end],
+                text[max(0, one.start - _BEFORE) : one.start],
+            )
+            for one in runs
         ]
-        return replace_removals(document.text, runs, new)
-
-    def _surrogate(self, kind: str, value: str, draws: Draws, people: People) -> str | None:
-        match kind:
-            case "name":
-                return people.rename(value)
-            case "date":
-                offset = date_shift(self._secret, draws.subject, days=self._days)
-                return move_dates(value, offset, order=self._order, language=self._language)
-            case "age":
-                return group_ages(value, self._language, keep=self._keep_ages)
-            case "number":
-                return codes.scramble(draws, value)
-            case "email":
-                return codes.email(draws, value)
-            case "url":
-                return codes.url(draws, value)
-            case "ip":
-                return codes.ip(draws, value)
-        return self._listed(kind, value, draws)
-
-    def _listed(self, kind: str, value: str, draws: Draws) -> str | None:
-        """Return an entry of the kind's list; other digits for a postcode or a house's number."""
-        if kind != "other" and not any(map(str.isalpha, value)):
-            return codes.scramble(draws, value)
-        if kind not in self._lists:
-            return None
-        new = draws.entry(self._lists[kind], fold_value(value))
-        return new.upper() if new and len(value) > 1 and value.isupper() else new
+        drawn = draw_all(self._settings, subject_name(document), values)
+        new = [drawn[value] or mark(one.label) for one, value in zip(runs, values, strict=True)]
+        return replace_removals(text, runs, new)
 
 
 def subject_name(document: Document) -> str:

@@ -25,7 +25,7 @@ from voile.documents.learning.training import count_by_subject, number_subjects
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements import Edit, Reason
 from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_names
-from voile.documents.replacements.people import TITLES
+from voile.documents.replacements.roles import TITLES
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span, only_annotated
 from voile.documents.text.reader import DocumentReader

@@ -103,7 +103,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
         "english", description="language of surrogate names, months and dates"
     )
     date_order: Literal["dmy", "mdy"] | None = Field(
-        None, description="order of numeric dates; unreadable ones become marks [dmy in Spanish]"
+        None, description="order of numeric dates [dmy in Spanish; in English mdy where it can be]"
     )
     date_shift_days: int = Field(365, ge=1, le=36_500, description="maximum date shift in days")
     ages: Literal["keep", "mark"] = Field(

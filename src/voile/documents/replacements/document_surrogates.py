@@ -1,0 +1,207 @@
+"""The surrogates of one document's values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.resources import files
+
+from voile.documents.replacements import codes
+from voile.documents.replacements.ages import group_ages
+from voile.documents.replacements.common_words import (
+    agreeing,
+    is_noun,
+    is_small,
+    noun,
+    other_small,
+)
+from voile.documents.replacements.date_ranges import move_dates
+from voile.documents.replacements.dates import DateOrder
+from voile.documents.replacements.draws import Draws, fold_value
+from voile.documents.replacements.loose_dates import move_loosely
+from voile.documents.replacements.names import Language, Pool, name_words
+from voile.documents.replacements.people import People, like, read_mention
+from voile.documents.replacements.phrases import KEPT, kept_words, rename_phrase
+from voile.keys.pseudonyms import Secret, date_shift
+
+# The lists that come with voile, and where those without one draw from.
+_LISTS = {"place": "places", "country": "countries", "profession": "professions"}
+_LIKE = {"street": "surnames", "organisation": "places", "other": "places"}
+WORDS = frozenset(["name", *_LISTS, *_LIKE])
+"""Kinds of which a value is words."""
+_ACRONYM = 3
+_AGES: Mapping[Language, tuple[str, ...]] = {
+    "english": ("adult", "young", "middle-aged", "elderly"),
+    "spanish": ("adulto", "joven", "mayor", "de mediana edad"),
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """What is removed somewhere, with what stands before it."""
+
+    kind: str
+    text: str
+    before: str
+
+    @property
+    def folded(self) -> str:
+        return fold_value(self.text)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How surrogates are drawn: see `Surrogates`."""
+
+    secret: Secret
+    language: Language
+    pool: Pool
+    lists: Mapping[str, Sequence[str]]
+    order: DateOrder | None
+    days: int
+    keep_ages: bool
+
+    def candidates(self, kind: str) -> Sequence[str]:
+        return self.lists.get(kind) or self.shipped(kind)
+
+    def shipped(self, kind: str) -> Sequence[str]:
+        what = _LISTS.get(kind) or _LIKE[kind]
+        return self.pool.surnames if what == "surnames" else read_list(self.language, what)
+
+
+@cache
+def read_list(language: Language, what: str) -> tuple[str, ...]:
+    """Read one of voile's lists: "places", "countries", "professions"."""
+    path = files("voile.documents.replacements") / "lists" / language / f"{what}.txt"
+    return tuple(path.read_text(encoding="utf-8").splitlines())
+
+
+def draw_all(settings: Settings, subject: str, values: Iterable[Value]) -> dict[Value, str | None]:
+    """Return the surrogate of each value of a document, None of an age that is to be marked.
+
+    They are drawn in an order that is not the text's, so that no two share one wherever they stand.
+    """
+    ordered = sorted(set(values), key=lambda one: (one.kind, one.folded, one.text, one.before))
+    document = _Document(settings, subject, ordered)
+    return {value: document.surrogate(value) for value in ordered}
+
+
+class _Document:
+    def __init__(self, settings: Settings, subject: str, values: Sequence[Value]) -> None:
+        self._settings = settings
+        self._language = settings.language
+        taken = {word for one in values for word in (*name_words(one.text), one.folded)}
+        self._draws = Draws(settings.secret, subject, frozenset(taken))
+        self._nouns = self._written_as_nouns(values)
+        mentions = [
+            read_mention(one.text, one.before)
+            for one in values
+            if one.kind == "name" and not self._is_common(one)
+        ]
+        self._people = People(self._draws, settings.pool, mentions, settings.language)
+        self._drawn: dict[tuple[str, str], str] = {}
+
+    def surrogate(self, value: Value) -> str | None:
+        if value.kind == "age":
+            return self._age(value)
+        new = self._by_kind(value)
+        return new if new and fold_value(new) != value.folded else self._disguised(value)
+
+    def _by_kind(self, value: Value) -> str | None:
+        text, draws = value.text, self._draws
+        match value.kind:
+            case _ if self._is_common(value):
+                return self._common(value)
+            case "name":
+                return self._people.rename(read_mention(text, value.before))
+            case "date":
+                return self._date(text)
+            case "number":
+                return codes.scramble(draws, text)
+            case "email":
+                return codes.email(draws, text)
+            case "url":
+                return codes.url(draws, text)
+            case "ip":
+                return codes.ip(draws, text)
+        return self._named(value)
+
+    def _disguised(self, value: Value) -> str:
+        return codes.disguise(self._draws, value.text)
+
+    def _age(self, value: Value) -> str | None:
+        keep = self._settings.keep_ages
+        if (grouped := group_ages(value.text, self._language, keep=keep)) or not keep:
+            return grouped
+        if any(map(str.isdigit, value.text)):
+            return codes.scramble(self._draws, value.text) or self._disguised(value)
+        return self._draws.any(_AGES[self._language], value.folded)
+
+    def _date(self, text: str) -> str:
+        settings, language = self._settings, self._language
+        offset = date_shift(settings.secret, self._draws.subject, days=settings.days)
+        return move_dates(text, offset, order=settings.order, language=language) or move_loosely(
+            text, offset, self._draws, order=settings.order, language=language
+        )
+
+    def _is_common(self, value: Value) -> bool:
+        if value.kind not in WORDS:
+            return False
+        is_small_letters = value.text == value.text.lower()
+        return (is_small_letters and value.folded in self._nouns) or is_small(
+            value.text, value.before, self._language
+        )
+
+    def _common(self, value: Value) -> str | None:
+        if is_small(value.text, value.before, self._language):
+            return other_small(self._draws, value.text, self._language)
+        draw = partial(noun, self._draws, value.text, self._language)
+        return self._once("noun", value.folded, draw)
+
+    def _written_as_nouns(self, values: Sequence[Value]) -> frozenset[str]:
+        """Return the folded values that are common nouns here: none that is a name elsewhere."""
+        words = [one for one in values if one.kind in WORDS - {"profession"}]
+        capital = {
+            word for one in words if one.text != one.text.lower() for word in name_words(one.text)
+        }
+        return frozenset(
+            one.folded
+            for one in words
+            if capital.isdisjoint(name_words(one.text))
+            and (one.kind == "other" or is_noun(one.text, one.before, self._language))
+            and one.text == one.text.lower()
+            and one.text.replace(" ", "").isalpha()
+        )
+
+    def _named(self, value: Value) -> str | None:
+        """Return an entry of the kind's list, of a street or organisation with its usual words."""
+        text, kind = value.text, value.kind
+        if not any(map(str.isalpha, text)):
+            return codes.scramble(self._draws, text)
+        if text.isupper() and len(text) <= _ACRONYM:
+            return self._disguised(value)
+        if kind in KEPT or any(map(str.isdigit, text)):
+            kept = kept_words(kind, self._language) if kind in KEPT else frozenset()
+            if phrase := rename_phrase(text, kept, self._draws, partial(self._entry, kind)):
+                return phrase
+        return self._entry(kind, text)
+
+    def _entry(self, kind: str, text: str) -> str | None:
+        draw = partial(self._drawn_from_lists, kind, text)
+        found = self._once(kind, fold_value(text), draw)
+        return like(text, found) if found and len(text) > 1 else found
+
+    def _drawn_from_lists(self, kind: str, text: str) -> str | None:
+        """Draw from the user's list, else from voile's; an entry that fits the article first."""
+        value = fold_value(text)
+        for entries in (self._settings.candidates(kind), self._settings.shipped(kind)):
+            if drawn := self._draws.entry(entries, value, agreeing(text, self._language)):
+                return drawn
+        return None
+
+    def _once(self, kind: str, folded: str, draw: Callable[[], str | None]) -> str | None:
+        """Draw once for a value, however it is written."""
+        if (kind, folded) not in self._drawn and (drawn := draw()):
+            self._drawn[kind, folded] = drawn
+        return self._drawn.get((kind, folded))

@@ -1,0 +1,98 @@
+"""Streets and organisations: what kind they are stays, their names become others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from voile.documents.replacements import codes
+from voile.documents.replacements.draws import Draws
+from voile.documents.replacements.names import Language, clean, fold
+
+_PIECES = re.compile(
+    r"\d+(?=(?:st|nd|rd|th|[ºª])\b)|(?=\w*\d)\w+|[^\W\d_]+(?:['’][^\W\d_]+)*|.", re.DOTALL
+)
+
+# Words that many streets and organisations share, and that stay: they identify none.
+_STREET: dict[Language, str] = {
+    "english": """
+        street st road rd avenue ave lane ln drive dr court ct place pl square sq terrace close
+        crescent gardens grove hill park way walk row boulevard blvd parkway highway route freeway
+        circle alley mews trail north south east west ne nw se sw nd rd th flat apartment apt suite
+        ste unit floor room building house block po box no number the and of""",
+    "spanish": """
+        calle avenida avda av plaza pza plz paseo pº ps carretera ctra camino ronda travesía
+        pasaje glorieta vía barrio urbanización urb polígono pol carrer carrera cra bulevar callejón
+        bloque piso portal puerta escalera esc planta bajo izquierda izda izq derecha dcha local
+        letra número núm nº km norte sur este oeste de del la el los las""",
+}
+_ORGANISATION: dict[Language, str] = {
+    "english": """
+        hospital hospitals clinic clinics infirmary surgery practice centre center medical health
+        healthcare care home hospice pharmacy general university universities college school
+        academy institute laboratory laboratories department dept ward unit faculty trust nhs
+        foundation society association council committee agency authority ministry office bureau
+        court police church bank insurance company co corporation corp inc llc ltd plc limited
+        group holdings partners services systems international national regional community county
+        city state royal saint st of the and for at in de children women men""",
+    "spanish": """
+        hospital hospitales clínica clínicas centro salud consultorio ambulatorio sanatorio
+        residencia farmacia servicio servicios unidad urgencias departamento complejo hospitalario
+        hospitalaria universitario universitaria universidad facultad escuela colegio instituto
+        laboratorio fundación asociación sociedad consejo comité agencia ministerio consejería
+        oficina tribunal juzgado policía iglesia banco caja compañía grupo empresa sa sl
+        general nacional regional provincial municipal clínico médico médica infantil san santa
+        de del la el los las en""",
+}
+KEPT = {"street": _STREET, "organisation": _ORGANISATION}
+
+
+def kept_words(kind: str, language: Language) -> frozenset[str]:
+    return frozenset(map(fold, KEPT[kind][language].split()))
+
+
+def rename_phrase(
+    value: str, kept: frozenset[str], draws: Draws, draw: Callable[[str], str | None]
+) -> str | None:
+    """Replace each run of words that are not kept, and the digits; None where all is kept.
+
+    `draw` gives another name for a run of words.
+    """
+    new: list[str] = []
+    changed = False
+    for what, text in _runs(_PIECES.findall(clean(value)), kept):
+        if what == "kept":
+            new.append(text)
+            continue
+        other = codes.scramble(draws, text) if what == "code" else draw(text)
+        new.append(other or codes.disguise(draws, text))
+        changed = True
+    return "".join(new) if changed else None
+
+
+def _runs(pieces: Sequence[str], kept: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield ("name", words that belong together), ("code", digits), ("kept", all else)."""
+    waiting: list[str] = []
+    for piece in pieces:
+        what = _what(piece, kept)
+        if what == "name" or (waiting and piece in " -"):
+            waiting.append(piece)
+            continue
+        yield from _ended(waiting)
+        waiting = []
+        yield what, piece
+    yield from _ended(waiting)
+
+
+def _what(piece: str, kept: frozenset[str]) -> str:
+    if any(map(str.isdigit, piece)):
+        return "code"
+    is_word = len(piece) > 1 and piece[0].isalpha()
+    return "name" if is_word and fold(piece) not in kept else "kept"
+
+
+def _ended(waiting: list[str]) -> Iterator[tuple[str, str]]:
+    run = "".join(waiting)
+    if name := run.rstrip(" -"):
+        yield "name", name
+        yield "kept", run[len(name) :]
