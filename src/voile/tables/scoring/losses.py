@@ -6,7 +6,9 @@ are measured by the same functions.
 
 *Distribution* is eq. 4, divided by that of one group of all: how far values are from even within
 the groups. It charges nothing for merging values that are equally frequent. *Resolution* is the
-share of each column's entropy that the groups hide: it charges little for merging rare values.
+share of each column's entropy that is left within groups of people who share all labels: it
+charges little for merging rare values, and little for a column that is one group where groups are
+small, whose people have few values of it (`hidden_by_column` says what labels alone hide).
 *NCP*, the normalised certainty penalty, is how wide the groups are, whoever is in them (Xu et al.,
 KDD 2006). Suppressed subjects count as wholly lost in each.
 """

@@ -14,7 +14,7 @@ from voile.report.wording import listed, share, share_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.marginals import Marginal
 from voile.tables.recoding.raking import rake_values
-from voile.tables.scoring.losses import Grouping
+from voile.tables.scoring.losses import Grouping, hidden_by_column, importance_shares
 from voile.tables.scoring.utility import columns_kept, query_error
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def loss_data(
     runs = {} if published is None else {one.column: one for one in published.marginals}
     made: dict[str, Any] = {
         **space.losses(policy),
+        "hidden_by_labels": _hidden_by_labels(space, grouping),
         "query_error": query_error(space.counts, grouping),
         "columns": [
             {"column": name, **asdict(kept)}
@@ -45,6 +46,13 @@ def loss_data(
         one["runs"] = len(runs[one["column"]].runs) if one["column"] in runs else 1
     likely = _likely(space, grouping, runs, published.begins)
     return made | {"query_error_with_runs": query_error(space.counts, grouping, likely=likely)}
+
+
+def _hidden_by_labels(space: PolicySpace, grouping: Grouping) -> float:
+    """Return what resolution would be, were a column known by its own labels alone."""
+    shares = importance_shares(space.counts, space.weights.importance)
+    hidden = hidden_by_column(space.counts, grouping, own=True)
+    return min(float(shares @ hidden), 1.0)
 
 
 def _likely(
@@ -73,9 +81,10 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
     named = {name: share(lost[name]) for name in ("distribution", "resolution", "ncp")}
     said = (
         f"Loss on the fitted source: {NAMED.format(**named)}. Distribution counts how far values "
-        "are from even within a group, resolution the share of each column's entropy that groups "
-        "hide, NCP how much of each domain a group covers. None of them alone says what an "
-        "analysis loses.",
+        "are from even within a group, resolution the share of each column's entropy that is left "
+        "within groups of people who share all labels, NCP how much of each domain a group covers. "
+        "None of them alone says what an analysis loses.",
+        *_by_labels(lost),
         f"Half of 1,000 random COUNT queries on the release, of one to three columns, are off by "
         f"more than {_error(lost['query_error'], audience)}.",
         *_runs(lost, audience),
@@ -91,6 +100,15 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
         "What is left for analysts",
         (Prose(said), Grid(titles, rows, caption, numbers)),
     )
+
+
+def _by_labels(lost: Mapping[str, Any]) -> Iterator[str]:
+    if "hidden_by_labels" in lost:
+        yield (
+            "A small group has few values of any column, even of one that is one group: so little "
+            "seems lost of it. By the labels of each column alone, "
+            f"{share(lost['hidden_by_labels'])} of the columns' entropy is lost."
+        )
 
 
 def _error(error: float, audience: Audience) -> str:
