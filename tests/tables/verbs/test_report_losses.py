@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.report_losses import loss_data
@@ -31,3 +33,21 @@ def test_by_labels_a_column_of_one_group_is_wholly_lost_and_by_groups_it_is_not(
     assert lost["resolution"] < 0.4
     assert loss_data(space, space.policy(space.top))["hidden_by_labels"] == pytest.approx(1)
     assert loss_data(space, space.policy(space.bottom))["hidden_by_labels"] == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_weights_count_as_if_every_person_stood_as_often_in_the_data(seed):
+    table = survey(seed)
+    weights = table.column("w").to_numpy()
+    space = PolicySpace.of(table, quasi=QUASI, weight="w")
+    often = PolicySpace.of(table.take(np.repeat(np.arange(60), weights)), quasi=QUASI)
+    assume(often.domains == space.domains)
+    policy = policy_of(space, seed)
+    found, twin = loss_data(space, policy)["weighted"], often.losses(policy)
+    assert {name: found[name] for name in twin} == pytest.approx(twin)
+
+
+def test_without_weights_nothing_is_weighted():
+    space = PolicySpace.of(survey(), quasi=QUASI)
+    assert "weighted" not in loss_data(space, policy_of(space, 1))

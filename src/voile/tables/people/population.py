@@ -32,7 +32,8 @@ class Population(Brief):
 
     `how` ends the sentence "The population is ..."; a reader must agree with the `assumptions` to
     believe the counts; `known` says whether tables count people by all quasi-identifiers; `boxes`
-    are the people of tables that count them by some, which decide no group's size.
+    are the people of tables that count them by some, which decide no group's size; `weighted` says
+    whether people are sums of the subjects' sampling weights.
     """
 
     shows = ("how",)
@@ -43,6 +44,7 @@ class Population(Brief):
     assumptions: tuple[str, ...] = ()
     known: bool = True
     boxes: CountedBoxes | None = None
+    weighted: bool = False
 
     def counts_by(self, column: str | None) -> bool:
         """Whether a table counts people by a column."""
@@ -199,6 +201,7 @@ def from_weights(columns: tuple[str, ...], codes: Codes, people: Floats) -> Popu
             "far off.",
         ),
         known=False,
+        weighted=True,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -275,6 +276,17 @@ class PolicySpace:
         seen = np.bincount(group, self.counts.sample, len(own)) > 0
         released[seen] = self.groups(policy)[2]
         return Grouping(group, *policy.shown(own), released)
+
+    @property
+    def weighted_counts(self) -> Counts | None:
+        """The counts as a survey weighs them, to as many subjects; None without weights.
+
+        Each combination's subjects count as the share of the people that their weights stand for.
+        """
+        if not self.population.weighted:
+            return None
+        people = self.counts.population
+        return replace(self.counts, sample=people * self.counts.subjects / people.sum())
 
     def losses(self, policy: AnyPolicy) -> dict[str, float]:
         """Return the `distribution`, `resolution` and `ncp` that a policy loses."""

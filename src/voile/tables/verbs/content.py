@@ -225,6 +225,7 @@ class Content(Brief):
                 "assumptions": list(space.population.assumptions),
                 "known": space.population.known,
                 "boxes": box_facts(space.population.boxes),
+                "weighted": space.population.weighted,
             },
             "hold_out": self.hold_out.to_data(),
             "sensitive": [
@@ -314,6 +315,7 @@ class Content(Brief):
             tuple(people["assumptions"]),
             people["known"],
             read_boxes(people["boxes"], tables["boxes"]) if people["boxes"] else None,
+            people.get("weighted", False),
         )
         n_bits = sum(len(domain) - 1 for domain in domains)
         measures = {kind: Asked(**facts["measures"][kind]) for kind in DEFAULTS}

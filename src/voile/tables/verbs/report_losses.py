@@ -14,7 +14,7 @@ from voile.report.wording import listed, share, share_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.marginals import Marginal
 from voile.tables.recoding.raking import rake_values
-from voile.tables.scoring.losses import Grouping, hidden_by_column, importance_shares
+from voile.tables.scoring.losses import Grouping, hidden_by_column, importance_shares, losses
 from voile.tables.scoring.utility import columns_kept, query_error
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ def loss_data(
             for name, kept in zip(space.quasi, columns, strict=True)
         ],
     }
+    weighted = space.weighted_counts
+    if weighted is not None:
+        made["weighted"] = {
+            **losses(weighted, grouping, importance=space.weights.importance),
+            "query_error": query_error(weighted, grouping),
+        }
     if published is None or not runs:
         return made
     for one in made["columns"]:
@@ -88,6 +94,7 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
         f"Half of 1,000 random COUNT queries on the release, of one to three columns, are off by "
         f"more than {_error(lost['query_error'], audience)}.",
         *_runs(lost, audience),
+        *_weighted(lost, audience),
         *_single([one["column"] for one in lost["columns"] if one["groups"] == 1]),
     )
     rows = tuple(_row(one, data["subjects"], audience) for one in lost["columns"])
@@ -123,6 +130,18 @@ def _runs(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
             f"The release's manifest counts people by runs of values of {columns}: with these "
             "counts, half of the queries are off by more than "
             f"{_error(lost['query_error_with_runs'], audience)}."
+        )
+
+
+def _weighted(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
+    """Say what an analyst who weights gets, which is not what policies were searched for."""
+    if "weighted" in lost:
+        own = lost["weighted"]
+        named = {name: share(own[name]) for name in ("distribution", "resolution", "ncp")}
+        yield (
+            f"Of people as the sampling weights count them, the loss is: {NAMED.format(**named)}; "
+            f"half of the queries are off by more than {_error(own['query_error'], audience)}. "
+            "Policies were searched for the loss of the people in the data, who count alike."
         )
 
 
