@@ -2,9 +2,9 @@
 
 ZIP codes to their first three digits, three-digit areas of 20,000 people or fewer in one group;
 ages over 89 in one group, 89 not among them; dates to years. Of other columns, those whose name
-speaks of a place smaller than a state (towns, postal codes of other countries, coordinates), or of
-a way to reach a person, are one group; the rest stay as they are. It is a generalisation of these
-columns only: the rule asks for more (identifiers, actual knowledge).
+speaks of a place smaller than a state (towns, postal codes of other countries, coordinates) are one
+group; the rest stay as they are. It is a generalisation of these columns only: the rule asks for
+more (identifiers, actual knowledge).
 """
 
 from __future__ import annotations
@@ -114,11 +114,11 @@ def is_age(domain: Domain) -> bool:
 
 
 def is_place(domain: Domain) -> bool:
-    """Whether a column's name speaks of a place within a state, or of a way to reach a person.
+    """Whether a column's name speaks of a place within a state.
 
     The rule lets out no geographic subdivision smaller than a state, but for three-digit areas.
     """
-    return mentions(domain.column, "place", "contact")
+    return mentions(domain.column, "place", "address")
 
 
 def _is_zip_of_states(domain: Domain) -> bool:
