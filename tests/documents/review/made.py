@@ -6,12 +6,13 @@ import http.client
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
+from voile.core.errors import VoileError
 from voile.documents.review.line import Line, Shown
 from voile.documents.review.server import serve
 from voile.documents.review.store import Store
@@ -36,7 +37,7 @@ def line(text: str, *shown: Shown, purpose: str = "review", **more: Any) -> Line
 def letter() -> Line:
     return line(
         LETTER,
-        found(LETTER, "Amara Osei", "NAME", "column staff.surname"),
+        found(LETTER, "Amara Osei", "NAME", "known staff.surname"),
         found(LETTER, "Summer", "NAME", "pass 1, consensus", 0.7),
         found(LETTER, "12/03/2024", "DATE", "rule date", 0.1),
     )
@@ -105,7 +106,14 @@ def served(path: Path, *reviewers: str, **options: Any) -> Iterator[Served]:
     said: Queue[str] = Queue()
     store = Store.open(path)
     given = {"reviewers": [*reviewers, CLOSER], "types": TYPES, "browser": False} | options
-    thread = Thread(target=serve, args=(store,), kwargs={"notify": said.put, **given})
+
+    def run() -> None:
+        try:
+            serve(store, notify=said.put, **given)
+        except VoileError as error:
+            said.put(str(error))
+
+    thread = Thread(target=run)
     thread.start()
     addresses: dict[str, str] = {}
     while len(addresses) <= len(reviewers):
@@ -115,7 +123,7 @@ def served(path: Path, *reviewers: str, **options: Any) -> Iterator[Served]:
     try:
         yield serving
     finally:
-        if thread.is_alive():
+        with suppress(ConnectionError):  # the page ended it
             serving.end()
         thread.join(60)
         store.close()

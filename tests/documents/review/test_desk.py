@@ -20,7 +20,7 @@ class Reader:
 
     def __init__(self, path: Path, name: str = "Eva", desk: Desk | None = None) -> None:
         self.now = 0.0
-        self.desk = desk or Desk(Store.open(path), ["review", "census"], lambda: self.now)
+        self.desk = desk or Desk(Store.open(path), ["review", "census"], clock=lambda: self.now)
         self.store, self.name = self.desk.store, name
 
     def press(self, act: str, words: str = "", label: str = "") -> str:
@@ -187,6 +187,16 @@ def test_two_readers_who_disagree_are_shown_each_others_marks_and_one_decides(ma
     assert marked["Amara Osei"] == ("Eva and Bo", 0.0)
     bo.press("confirm")
     assert (eva.at, bo.at) == (0, 0)
+
+
+def test_further_lines_come_when_none_waits_until_there_are_none(made: Make) -> None:
+    turns = [summers(1), []]
+    desk = Desk(Store.open(made(*summers(1))), ["review"], lambda: turns.pop(0))
+    reader = Reader(desk.store.path, "Eva", desk)
+    reader.press("confirm")
+    assert (reader.at, [one.batch for one in desk.store.lines()]) == (2, [1, 2])
+    reader.press("confirm")
+    assert reader.at == 0
 
 
 def test_lines_of_words_alone_are_read_as_they_stand(made: Make) -> None:

@@ -51,11 +51,11 @@ def test_words_cover_every_character_once_and_every_span_is_whole_words(
 
 
 def test_what_is_left_of_a_span_keeps_its_reason_and_no_blank_at_its_ends() -> None:
-    span = Shown(3, 17, "NAME", "column surname", 0.2)
+    span = Shown(3, 17, "NAME", "known surname", 0.2)
     left = clear(TEXT, [span], (7, 12))
     assert [(TEXT[one.start : one.end], one.by, one.doubt) for one in left] == [
-        ("Ana", "column surname", 0.2),
-        ("Ruiz", "column surname", 0.2),
+        ("Ana", "known surname", 0.2),
+        ("Ruiz", "known surname", 0.2),
     ]
 
 

@@ -11,6 +11,8 @@ from voile.documents.review.progress import Counts
 from voile.documents.review.refitting import Reading, Refitting
 from voile.documents.review.store import Store
 
+FIRST = 1000
+"""Tokens of the first batch; each one after has twice as many as the one before."""
 EARLY = 0.25
 """The share of a batch that is still to be read when the next one is asked for."""
 LEARNT = "learnt"
@@ -42,7 +44,7 @@ class Batches:
     def is_learning(self) -> bool:
         return self._refitting.is_running
 
-    def refill(self, reviewer: str) -> None:
+    def refill(self) -> None:
         """Take the lines of a refit that has ended; begin one when it is time."""
         try:
             lines = self._refitting.take()
@@ -53,23 +55,27 @@ class Batches:
         if lines is not None:
             self._store.note(LEARNT, self._state)
             self._is_over = not self._store.add(lines, batch=self._batch + 1)
-        if not self.is_learning and not self._is_over and self._is_time(reviewer):
-            self._refitting.begin(self._reading())
+        if not self.is_learning and not self._is_over and self._is_time():
+            self._refitting.begin(self._reading(self._next_tokens))
 
     def finish(self) -> None:
         """Learn from the answers that no refit has learnt from."""
         if self._store.meta.get(LEARNT) != str(self._store.state):
-            self._refitting.finish(self._reading())
+            self._refitting.finish(self._reading(0))
             self._store.note(LEARNT, self._state)
 
-    def _is_time(self, reviewer: str) -> bool:
-        return not self._counts.is_enough(reviewer) and self._counts.unread(self._batch) <= EARLY
+    def _is_time(self) -> bool:
+        return self._next_tokens > 0 and self._counts.unread(self._batch) <= EARLY
 
-    def _reading(self) -> Reading:
+    @property
+    def _next_tokens(self) -> int:
+        return self._counts.to_hand_out(FIRST << self._batch)
+
+    def _reading(self, tokens: int) -> Reading:
         store = self._store
         self._state = str(store.state)
         answers = settled(store, self._purpose)
-        return Reading(store.lines(), answers, store.never, self._batch + 1)
+        return Reading(store.lines(), answers, store.never, self._batch + 1, tokens)
 
     @property
     def _batch(self) -> int:

@@ -51,12 +51,22 @@ class Look:
 
 
 class Desk:
-    """Hand out lines of a store, one at a time to each reviewer, and save what becomes of them."""
+    """Hand out lines of a store, one at a time to each reviewer, and save what becomes of them.
+
+    Parameters
+    ----------
+    more : called when none waits; gives further lines, or none.
+    """
 
     def __init__(
-        self, store: Store, purposes: Sequence[Purpose], clock: Callable[[], float] = time.monotonic
+        self,
+        store: Store,
+        purposes: Sequence[Purpose],
+        more: Callable[[], Sequence[Line]] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store = store
+        self._more = more or (lambda: ())
         self.purposes = (*purposes, "adjudication")
         self._own = tuple(purposes)
         self._clock = clock
@@ -66,14 +76,22 @@ class Desk:
         """Return the line that is open to a reviewer, else the next; None when none waits."""
         if reviewer in self._open:
             return self._look(self.store.line(self._open[reviewer][0]), reviewer)
-        others = [line for line, _ in self._open.values()]
-        line = self.store.next_for(reviewer, self.purposes, others)
-        if line is None and adjudicate(self.store, self._own):
-            line = self.store.next_for(reviewer, self.purposes, others)
+        line = self._next(reviewer)
+        if line is None and (adjudicate(self.store, self._own) or self._add()):
+            line = self._next(reviewer)
         if line is None:
             return None
         self._open[reviewer] = line.number, self._clock()
         return self._look(line, reviewer)
+
+    def _next(self, reviewer: str) -> Line | None:
+        others = [line for line, _ in self._open.values()]
+        return self.store.next_for(reviewer, self.purposes, others)
+
+    def _add(self) -> bool:
+        lines = self._more()
+        last = max((self.store.last_batch(purpose) for purpose in self._own), default=0)
+        return bool(self.store.add(lines, batch=last + 1)) if lines else False
 
     def strike(self, reviewer: str, stroke: Stroke) -> str:
         """Do what a key asks for, and save it; return what to say of it.

@@ -110,7 +110,7 @@ class Page:
 
     def _screen(self, reviewer: str) -> dict[str, Any]:
         if self.batches is not None:
-            self.batches.refill(reviewer)
+            self.batches.refill()
         look = self.desk.look(reviewer)
         standing = self.counts.standing(reviewer)
         learning = self.batches is not None and self.batches.is_learning

@@ -53,9 +53,10 @@ class Counts:
             self._counted[reviewer] = self._count(reviewer)
         return self._counted[reviewer]
 
-    def is_enough(self, reviewer: str) -> bool:
-        """Say whether the goal is reached; never where none was set."""
-        return 0 < self._goal <= self.standing(reviewer).read
+    def to_hand_out(self, most: int) -> int:
+        """Return how many more tokens the goal needs beyond those in the store, at most so many."""
+        handed = sum(map(self._size, self._store.reviewers(self._purposes)))
+        return min(most, max(0, self._goal - handed)) if self._goal else most
 
     def unread(self, batch: int) -> float:
         """Return the share of a batch, in tokens, that nobody has answered."""

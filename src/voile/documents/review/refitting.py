@@ -27,12 +27,14 @@ class Reading:
     answers : what holds of a line, by its number.
     never : words that reviewers called harmless wherever they stand.
     batch : the number of the batch that is asked for, from 1.
+    tokens : about how many it is to have; 0 when only the answers are to be learnt from.
     """
 
     lines: Sequence[Line]
     answers: Mapping[int, Answer]
     never: frozenset[str]
     batch: int
+    tokens: int
 
 
 Refit: TypeAlias = Callable[[Reading], Sequence[Line]]
@@ -64,7 +66,7 @@ class Refitting:
 
     def begin(self, reading: Reading) -> None:
         """Begin a refit; its lines are there when it has ended."""
-        self._running = self._pool.submit(_do, reading)
+        self._running = self._submit(reading)
 
     def take(self) -> Sequence[Line] | None:
         """Return the lines of a refit that has ended, once; None while there is none.
@@ -80,9 +82,13 @@ class Refitting:
 
     def finish(self, reading: Reading) -> None:
         """Learn from what has been read, and wait for it."""
-        if self._running is not None:
-            self._running.cancel()
-        _result(self._pool.submit(_do, reading))
+        _result(self._submit(reading))
+
+    def _submit(self, reading: Reading) -> Future[Sequence[Line]]:
+        try:
+            return self._pool.submit(_do, reading)
+        except BrokenProcessPool:
+            raise _killed() from None
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
@@ -94,9 +100,16 @@ def _result(ended: Future[Sequence[Line]]) -> Sequence[Line]:
     except VoileError:
         raise
     except BrokenProcessPool:
-        raise VoileError("the refit was killed, perhaps for lack of memory") from None
+        raise _killed() from None
     except Exception as error:
         raise VoileError(f"the refit failed ({type(error).__name__})") from error
+
+
+def _killed() -> VoileError:
+    return VoileError(
+        "the refit was killed, perhaps for lack of memory",
+        instead="every answer is saved; run the command again",
+    )
 
 
 _prepare: Callable[[], Refit]

@@ -14,8 +14,8 @@ from voile.documents.review.line import Shown
 from voile.documents.review.progress import Standing
 from voile.documents.review.words import Place, visible
 
-COLUMN = "column "
-"""How `Shown.by` begins of a value that stands in a column beside the notes."""
+KNOWN = "known "
+"""How `Shown.by` begins of a value that stands in a column beside the notes: as its `Reason`."""
 
 
 class _Sent(BaseModel):
@@ -65,7 +65,7 @@ def _line(look: Look) -> dict[str, Any]:
         "key": look.key,
         "purpose": line.purpose,
         "document": line.document + 1,
-        "why": line.why,
+        "why": visible(line.why),
         "before": visible(line.before),
         "after": visible(line.after),
         **_pieces(line.text, words),
@@ -85,12 +85,13 @@ def _pieces(text: str, words: Sequence[Place]) -> dict[str, Any]:
 
 def _mark(one: Shown, words: Sequence[Place]) -> dict[str, Any]:
     covered = _covered(one, words)
-    column = one.by.removeprefix(COLUMN) if one.by.startswith(COLUMN) else ""
+    by = visible(one.by)
+    column = by.removeprefix(KNOWN) if by.startswith(KNOWN) else ""
     return {
         "from": covered[0],
         "to": covered[-1] + 1,
         "label": one.label,
-        "by": one.by,
+        "by": by,
         "column": column,
         "doubt": one.doubt,
     }

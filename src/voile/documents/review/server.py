@@ -16,7 +16,7 @@ from voile.data.files.locks import Lock
 from voile.documents.review.batches import Batches
 from voile.documents.review.desk import Desk
 from voile.documents.review.guard import Guard
-from voile.documents.review.line import Purpose
+from voile.documents.review.line import Line, Purpose
 from voile.documents.review.page import Page
 from voile.documents.review.progress import Counts
 from voile.documents.review.refitting import Refit, Refitting
@@ -35,6 +35,7 @@ def serve(
     types: Sequence[str] = ("NAME",),
     goal: int = 0,
     prepare: Callable[[], Refit] | None = None,
+    more: Callable[[], Sequence[Line]] | None = None,
     port: int = 0,
     browser: bool = True,
     notify: Callable[[str], None] = print,
@@ -49,6 +50,7 @@ def serve(
     goal : tokens to read in all; 0 for what is in the store.
     prepare : gives what learns from the answers and finds the next lines of the first purpose; it
         runs in a process of its own, between batches and once at the end.
+    more : called when nothing waits for a reviewer; quickly gives further lines, or none.
     port : 0 for one that is free.
     browser : open the address of the first reviewer.
     notify : gets the addresses, and what goes wrong; never a word of the text.
@@ -66,7 +68,8 @@ def serve(
         listening = stack.enter_context(closing(_listen(port)))
         guard = Guard(listening.getsockname()[1], reviewers)
         ended = Event()
-        page = Page(Desk(store, purposes), counts, batches, types, guard, notify, ended.set)
+        desk = Desk(store, purposes, more)
+        page = Page(desk, counts, batches, types, guard, notify, ended.set)
         with _running(page, listening), suppress(KeyboardInterrupt):
             _announce(guard.addresses, store.path.parent, notify, browser=browser)
             while not ended.wait(OFTEN):

@@ -1,0 +1,196 @@
+"""Which lines are read next: those on which deciding by what is known so far costs most.
+
+A token that identifies somebody with probability p costs p L in expectation if it is left, and
+1 - p if it is removed; the better decision costs the less of the two, most of it near the cut. A
+line is worth what its tokens cost, for the tokens that its reader must read. A word that the batch
+has already teaches less each time it comes again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.wording import count
+from voile.documents.replacements.removal import Removal
+from voile.documents.review.line import Line, Shown
+from voile.documents.text.document import Document
+from voile.documents.words.tokens import LINE, Tokens
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+LONGEST = 60
+"""Tokens of a line; a longer one is read in pieces, cut at the ends of sentences."""
+GLANCE = 5
+"""What a line costs its reader beside its tokens, in tokens."""
+NEAR = 200
+"""Characters of a line's neighbours."""
+CLOSE = 0.5
+"""Of the highest expected cost: above it a word is close to the cut."""
+SURE = frozenset({"known", "pattern"})
+"""Reasons that leave no doubt."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """What is known so far of the n tokens of some documents.
+
+    Parameters
+    ----------
+    documents, tokens : the texts, and their tokens.
+    probability : (n, T), of identifying somebody, by type.
+    miss_cost : (T,), of each type left, in harmless tokens removed.
+    proposals : of each document, what would be removed now.
+    """
+
+    documents: Sequence[Document]
+    tokens: Tokens
+    probability: Floats
+    miss_cost: Floats
+    proposals: Sequence[Sequence[Removal]]
+
+    @property
+    def cost(self) -> Floats:
+        """Return each token's expected cost by the better decision, (n,)."""
+        removed = 1 - self.probability.sum(axis=1)
+        cost: Floats = np.clip(np.minimum(self.probability @ self.miss_cost, removed), 0, None)
+        return cost
+
+
+def next_lines(ranked: Ranked, *, taken: Sequence[Line], size: int) -> list[Line]:
+    """Return the lines of the next batch, the most worthwhile first; none when none is worth it.
+
+    Parameters
+    ----------
+    taken : lines that were handed out; none of their tokens is handed out again.
+    size : of the batch, in tokens; the last line may go beyond it.
+
+    Cost: O(n log n).
+    """
+    cost = ranked.cost
+    first, end = cut_lines(ranked.tokens)
+    free = ~_any_in(_taken(ranked.tokens, taken), first, end)
+    order = _greedily(ranked.tokens, cost, first[free], end[free], size)
+    return [_line(ranked, cost, a, b) for a, b in order]
+
+
+def cut_lines(tokens: Tokens) -> tuple[Ints, Ints]:
+    """Return the first token of each line, and the one after its last."""
+    begins = tokens.gap >= LINE
+    begins[tokens.first[:-1][np.diff(tokens.first) > 0]] = True
+    sentences = np.flatnonzero(np.diff(tokens.sentence, prepend=-1))
+    first = np.flatnonzero(begins)
+    whole = zip(first.tolist(), [*first[1:].tolist(), len(tokens)], strict=False)
+    pieces = [piece for a, b in whole for piece in _pieces(a, b, sentences)]
+    cut = np.array(pieces, dtype=np.intp).reshape(-1, 2)
+    return cut[:, 0], cut[:, 1]
+
+
+def _pieces(first: int, end: int, sentences: Ints) -> Iterator[tuple[int, int]]:
+    while end - first > LONGEST:
+        last = int(sentences[np.searchsorted(sentences, first + LONGEST, "right") - 1])
+        cut = last if last > first else first + LONGEST
+        yield first, cut
+        first = cut
+    yield first, end
+
+
+def _taken(tokens: Tokens, lines: Sequence[Line]) -> NDArray[np.bool_]:
+    """Return which tokens lines have already shown, (n,)."""
+    shown = np.zeros(len(tokens), dtype=bool)
+    for line in lines:
+        if line.document >= 0:
+            own = slice(*tokens.first[line.document : line.document + 2])
+            shown[own] |= (tokens.ends[own] > line.start) & (tokens.starts[own] < line.end)
+    return shown
+
+
+def _any_in(flags: NDArray[np.bool_], first: Ints, end: Ints) -> NDArray[np.bool_]:
+    before = np.concatenate([[0], np.cumsum(flags)])
+    return np.asarray(before[end] > before[first])
+
+
+def _greedily(
+    tokens: Tokens, cost: Floats, first: Ints, end: Ints, size: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the line that is worth most beside those before it, until they have enough tokens.
+
+    What a line is worth only falls while others are taken: one that is still the best when it is
+    valued anew is the best of all.
+    """
+    seen: Counter[int] = Counter()
+
+    def worth(a: int, b: int) -> float:
+        forms = tokens.form[a:b].tolist()
+        own = Counter[int]()
+        total = 0.0
+        for form, one in zip(forms, cost[a:b].tolist(), strict=True):
+            total += one / (1 + seen[form] + own[form])
+            own[form] += one > 0
+        return total / (b - a + GLANCE)
+
+    heap = [(-worth(a, b), a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)]
+    heapify(heap)
+    while heap and size > 0 and heap[0][0] < 0:
+        _, a, b = heap[0]
+        now = -worth(a, b)
+        if now > heap[0][0]:
+            heapreplace(heap, (now, a, b))
+            continue
+        heappop(heap)
+        size -= b - a
+        seen.update(tokens.form[a:b][cost[a:b] > 0].tolist())
+        yield a, b
+
+
+def _line(ranked: Ranked, cost: Floats, a: int, b: int) -> Line:
+    tokens = ranked.tokens
+    number = int(tokens.document[a])
+    text = ranked.documents[number].text
+    start, end = int(tokens.starts[a]), int(tokens.ends[b - 1])
+    return Line(
+        0, 0, "review", number, start, end,
+        before=_after_blank(text[max(0, start - NEAR) : start]),
+        text=text[start:end],
+        after=_before_blank(text[end : end + NEAR]),
+        proposals=tuple(_shown(ranked, number, start, end)),
+        why=_why(cost[a:b], float(ranked.miss_cost.max())),
+    )  # fmt: skip
+
+
+def _shown(ranked: Ranked, number: int, start: int, end: int) -> Iterator[Shown]:
+    """Yield what is proposed in a line, with its doubt: none where a value or a form is sure."""
+    tokens = ranked.tokens
+    own = slice(*tokens.first[number : number + 2])
+    for one in ranked.proposals[number]:
+        low, high = max(one.start, start), min(one.end, end)
+        if low < high:
+            inside = (tokens.ends[own] > low) & (tokens.starts[own] < high)
+            likely = ranked.probability[own].sum(axis=1)[inside].max(initial=0.0)
+            sure = [reason for reason in one.by if reason.kind in SURE]
+            doubt = 0.0 if sure else round(1 - min(1.0, float(likely)), 3)
+            by = str([*sure, *one.by][0]) if one.by else ""
+            yield Shown(low - start, high - start, one.label, by, doubt)
+
+
+def _why(cost: Floats, miss_cost: float) -> str:
+    close = int((cost > CLOSE * miss_cost / (1 + miss_cost)).sum())
+    expected = f"deciding without you is expected to cost {cost.sum():.1f} harmless words"
+    if not close:
+        return f"No word stands out; {expected}."
+    verb = "is" if close == 1 else "are"
+    return f"{count(close, 'word')} of {len(cost)} {verb} close to the cut; {expected}."
+
+
+def _after_blank(text: str) -> str:
+    """Begin with a whole word where the text was cut."""
+    return text if len(text) < NEAR else text[text.find(" ") + 1 :]
+
+
+def _before_blank(text: str) -> str:
+    return text if len(text) < NEAR else text[: text.rfind(" ") + 1]
