@@ -12,7 +12,7 @@ ELSEWHERE = {
     "start": "proposals without annotation",
     "face": "the verbs in Python",
     "wing": "the contract",
-    "review": "the store of answers, which verbs are to come to",
+    "reviewing.order": "called by what refits",
     "text.formats": "loaded by their names",
     "learners": "loaded by their names",
 }

@@ -28,4 +28,5 @@ def own_command(kind: str, verb: OwnVerb) -> click.Command:
             params.append(Destination(f"--{name}", "FOLDER", None, help=help))
         else:
             params += out(output.name.split()[-1].upper(), output)
-    return WingCommand(verb.name, run, [*params, *reading()], lambda: verb.options)
+    params += reading() if verb.reads_source else []
+    return WingCommand(verb.name, run, params, lambda: verb.options)

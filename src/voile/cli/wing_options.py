@@ -113,7 +113,7 @@ def _kind(annotation: Any) -> tuple[click.ParamType[Any], bool]:
 
 
 def _default(field: FieldInfo) -> str:
-    if field.is_required() or field.default in (None, (), False, ""):
+    if field.is_required() or field.default is True or field.default in (None, (), False, ""):
         return ""
     given = field.default if isinstance(field.default, tuple) else (field.default,)
     return f" [{', '.join(f'{one:g}' if isinstance(one, float) else str(one) for one in given)}]"

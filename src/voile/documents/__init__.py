@@ -8,7 +8,7 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.documents.adversary import BudgetedAttacker
-    from voile.documents.face import fit
+    from voile.documents.face import fit, review
     from voile.documents.sanitizer import GreedySanitizer
     from voile.documents.text.corpus import Corpus
     from voile.documents.text.document import Document, Span
@@ -22,6 +22,7 @@ __all__ = [
     "Span",
     "fit",
     "open_source",
+    "review",
 ]
 
 __getattr__ = lazily(
@@ -34,5 +35,6 @@ __getattr__ = lazily(
         "GreedySanitizer": "sanitizer",
         "Span": "text.document",
         "open_source": "text.source",
+        "review": "face",
     },
 )

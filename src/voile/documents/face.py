@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from voile.face.verbs import fit_of
+from voile.face.verbs import fit_of, own_of
 
 fit = fit_of("documents")
+review = own_of("documents", "review")

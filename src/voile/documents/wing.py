@@ -6,12 +6,33 @@ A function's code loads when it is first asked for, so that `--help` is quick.
 from __future__ import annotations
 
 from voile.core.lazy import VERBS, lazily
-from voile.documents.verbs.options import AXES, ApplyOptions, AttackOptions, FitOptions
+from voile.documents.verbs.options import (
+    AXES,
+    ApplyOptions,
+    AttackOptions,
+    FitOptions,
+    ReviewOptions,
+)
+from voile.release.own_verbs import OwnVerb
 
 KIND = "documents"
 SUMMARY = "free text: notes, e-mails, rulings"
 WAYS = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
+OWN_VERBS = (OwnVerb("review", ReviewOptions, "review", ("work",), reads_source=False),)
 
-__all__ = ["AXES", "KIND", "SUMMARY", "WAYS", "ApplyOptions", "AttackOptions", "FitOptions"]
+__all__ = [
+    "AXES",
+    "KIND",
+    "OWN_VERBS",
+    "SUMMARY",
+    "WAYS",
+    "ApplyOptions",
+    "AttackOptions",
+    "FitOptions",
+]
 
-__getattr__ = lazily(__name__, {**VERBS, "open_source": "text.source"}, package="voile.documents")
+__getattr__ = lazily(
+    __name__,
+    {**VERBS, "open_source": "text.source", "review": "verbs.review"},
+    package="voile.documents",
+)

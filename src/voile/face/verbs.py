@@ -71,6 +71,7 @@ SAID = {
     "spool": "folder where readings wait for their receipts; it holds them in the clear",
     "out": "where the result goes",
     "force": "replace the output if voile wrote it",
+    "work": "the work folder",
 }
 
 
@@ -93,8 +94,8 @@ def own_of(kind: str, name: str) -> Callable[..., Mapping[str, Any]]:
         with as_keywords():
             asked = {n: x for n, x in given.items() if n not in own.parameters}
             options = checked(verb.options, asked)
-            how = {**bound.arguments, "table": None, "encoding": None}
-            ended: Ended = getattr(here, verb.run)(options, _Warnings(), **how)
+            how = {"table": None, "encoding": None} if verb.reads_source else {}
+            ended: Ended = getattr(here, verb.run)(options, _Warnings(), **bound.arguments, **how)
         return ended.result
 
     run.__name__, run.__module__ = name.replace("-", "_"), f"voile.{kind}"

@@ -44,6 +44,7 @@ class OwnVerb:
     run : name of the wing's function: `run(options, reporter, **places)` returns an `Ended`.
     arguments : places that it reads, by name.
     outputs : places that it writes, and what; None for a folder that it goes on with.
+    reads_source : its run also takes the table and the encoding of a source.
     """
 
     name: str
@@ -51,6 +52,7 @@ class OwnVerb:
     run: str
     arguments: tuple[str, ...]
     outputs: Mapping[str, Output | None] = field(default_factory=dict)
+    reads_source: bool = True
 
 
 def open_reported(

@@ -157,6 +157,31 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
         return value
 
 
+def _names(given: tuple[str, ...]) -> tuple[str, ...]:
+    if len({*given}) < len(given) or not all(one.strip() and one.isprintable() for one in given):
+        raise ValueError("give each reviewer a name of their own")
+    return given
+
+
+class ReviewOptions(voile.release.options.Options):
+    """Read and correct what is proposed, on a page of this machine.
+
+    WORK is the folder that voile documents init wrote. The page shows one line at a time, the line
+    first whose answer is worth most; every key is saved at once. Ctrl-C ends the review, and the
+    same command goes on with it.
+    """
+
+    reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
+        ("reviewer",), min_length=1, title="NAME", description="name of a reviewer; repeatable"
+    )
+    readers: int | None = Field(
+        None, ge=1, le=9, description="number of reviewers who read each line [1]"
+    )
+    goal: int | None = Field(None, ge=1, description="number of tokens to read in all")
+    port: int = Field(0, ge=0, le=65535, description="port of the page; 0: one that is free")
+    browser: bool = Field(True, description="open the page in the browser")
+
+
 class AttackOptions(AnyColumns, voile.release.options.AttackOptions):
     """What the adversary trains on, and how many tokens are inspected."""
 

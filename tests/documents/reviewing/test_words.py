@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.documents.review.line import Shown, check_spans
-from voile.documents.review.words import clear, mark, occurrences, visible, words_of
+from voile.documents.reviewing.line import Shown, check_spans
+from voile.documents.reviewing.words import clear, mark, occurrences, visible, words_of
 
 TEXT = "Dr Ana de la Ruiz, 12 May; anaruiz@x.example"
 PLACES = st.tuples(st.integers(0, len(TEXT)), st.integers(0, len(TEXT))).filter(

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.documents.review.made import LETTER, found, letter, line, summers
+from tests.documents.reviewing.made import LETTER, found, letter, line, summers
 
 from voile.core.errors import RequestError
-from voile.documents.review.desk import Desk, StaleError, Stroke
-from voile.documents.review.store import Store
+from voile.documents.reviewing.desk import Desk, StaleError, Stroke
+from voile.documents.reviewing.store import Store
 
 Make = Callable[..., Path]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from voile.documents.review.agreement import agreement
-from voile.documents.review.line import Purpose
-from voile.documents.review.store import Store
-from voile.documents.review.words import words_of
+from voile.documents.reviewing.agreement import agreement
+from voile.documents.reviewing.line import Purpose
+from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.words import words_of
 
 KNOWN = 10
 """Answers after which the pace is known."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from unicodedata import category
 
-from voile.documents.review.line import Shown
+from voile.documents.reviewing.line import Shown
 from voile.documents.words.tokens import tokenise
 
 Place = tuple[int, int]

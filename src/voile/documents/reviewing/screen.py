@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from voile.core.errors import RequestError
-from voile.documents.review.desk import Act, Look, Stroke
-from voile.documents.review.line import Shown
-from voile.documents.review.progress import Standing
-from voile.documents.review.words import Place, visible
+from voile.documents.reviewing.desk import Act, Look, Stroke
+from voile.documents.reviewing.line import Shown
+from voile.documents.reviewing.progress import Standing
+from voile.documents.reviewing.words import Place, visible
 
 KNOWN = "known "
 """How `Shown.by` begins of a value that stands in a column beside the notes: as its `Reason`."""

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.documents.review.made import TYPES, Served, everything, served
+from tests.documents.reviewing.made import TYPES, Served, everything, served
 
 from voile.core.errors import RequestError
-from voile.documents.review.server import serve
-from voile.documents.review.store import Store
+from voile.documents.reviewing.server import serve
+from voile.documents.reviewing.store import Store
 
 pytestmark = pytest.mark.whole
 Make = Callable[..., Path]
@@ -212,7 +212,7 @@ def test_a_fault_of_its_own_is_said_without_what_it_holds(
     with served(made(), "Eva") as server:
         server.enter("Eva")
         with monkeypatch.context() as patched:
-            patched.setattr("voile.documents.review.desk.Desk.look", fail)
+            patched.setattr("voile.documents.reviewing.desk.Desk.look", fail)
             status, said, _ = server.ask("GET", "/screen", cookie=server.cookies["Eva"])
         assert (status, json.loads(said)) == (500, {"error": "voile failed; nothing was lost"})
         assert server.screen("Eva")["state"] == "line"
@@ -222,7 +222,7 @@ def test_a_fault_of_its_own_is_said_without_what_it_holds(
 
 
 def test_a_key_is_answered_in_50_milliseconds_in_a_long_review(made: Make) -> None:
-    from tests.documents.review.made import summers
+    from tests.documents.reviewing.made import summers
 
     with served(made(*summers(2000)), "Eva") as server:
         times = []

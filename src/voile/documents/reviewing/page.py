@@ -15,11 +15,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from voile.core.errors import VoileError
-from voile.documents.review.batches import Batches
-from voile.documents.review.desk import Desk, StaleError
-from voile.documents.review.guard import HEADERS, Guard
-from voile.documents.review.progress import Counts
-from voile.documents.review.screen import screen_of, stroke_of
+from voile.documents.reviewing.batches import Batches
+from voile.documents.reviewing.desk import Desk, StaleError
+from voile.documents.reviewing.guard import HEADERS, Guard
+from voile.documents.reviewing.progress import Counts
+from voile.documents.reviewing.screen import screen_of, stroke_of
 
 KINDS = {
     ".css": "text/css",
@@ -119,7 +119,7 @@ class Page:
 
 def _files() -> Iterator[Route]:
     """Yield the routes of the page's own files, which are read once."""
-    for file in files("voile.documents.review").joinpath("files").iterdir():
+    for file in files("voile.documents.reviewing").joinpath("files").iterdir():
         kind = KINDS.get(file.name[file.name.rfind(".") :])
         if kind:
             path = "/" if file.name == "index.html" else f"/{file.name}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from voile.core.errors import VoileError
-from voile.documents.review.agreement import settled
-from voile.documents.review.line import Purpose
-from voile.documents.review.progress import Counts
-from voile.documents.review.refitting import Reading, Refitting
-from voile.documents.review.store import Store
+from voile.documents.reviewing.agreement import settled
+from voile.documents.reviewing.line import Purpose
+from voile.documents.reviewing.progress import Counts
+from voile.documents.reviewing.refitting import Reading, Refitting
+from voile.documents.reviewing.store import Store
 
 FIRST = 1000
 """Tokens of the first batch; each one after has twice as many as the one before."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.documents.review.made import LETTER, found, letter, summers
+from tests.documents.reviewing.made import LETTER, found, letter, summers
 
-from voile.documents.review.agreement import adjudicate, agreement, settled
-from voile.documents.review.store import Store
+from voile.documents.reviewing.agreement import adjudicate, agreement, settled
+from voile.documents.reviewing.store import Store
 
 ANA, DAY = found(LETTER, "Amara Osei", "NAME"), found(LETTER, "12/03/2024", "DATE")
 

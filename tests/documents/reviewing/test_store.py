@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from voile.core.errors import DamagedError, RequestError
-from voile.documents.review.store import Answer, Line, Shown, Store
+from voile.documents.reviewing.store import Answer, Line, Shown, Store
 
 TEXT = "Seen by Dr. Ana Ruiz on ward 4."
 ANA = Shown(12, 20, "NAME", "rule title", 0.4)
@@ -205,7 +205,7 @@ def test_rows_that_make_no_sense_are_refused(store: Store) -> None:
 
 WRITER = """
 import sys
-from voile.documents.review.store import Store
+from voile.documents.reviewing.store import Store
 store = Store.open(sys.argv[1])
 for number in range(1, 1000):
     store.answer(number, "Eva", [], seconds=number)

@@ -10,10 +10,10 @@ from typing import Literal
 
 from voile.core.errors import RequestError
 from voile.core.wording import count
-from voile.documents.review.agreement import adjudicate
-from voile.documents.review.line import Answer, Line, Purpose, Shown
-from voile.documents.review.store import Store
-from voile.documents.review.words import Place, clear, label_at, mark, occurrences, words_of
+from voile.documents.reviewing.agreement import adjudicate
+from voile.documents.reviewing.line import Answer, Line, Purpose, Shown
+from voile.documents.reviewing.store import Store
+from voile.documents.reviewing.words import Place, clear, label_at, mark, occurrences, words_of
 
 Act = Literal["mark", "clear", "confirm", "unsure", "all", "never", "undo"]
 

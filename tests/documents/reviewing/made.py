@@ -13,9 +13,9 @@ from threading import Thread
 from typing import Any
 
 from voile.core.errors import VoileError
-from voile.documents.review.line import Line, Shown
-from voile.documents.review.server import serve
-from voile.documents.review.store import Store
+from voile.documents.reviewing.line import Line, Shown
+from voile.documents.reviewing.server import serve
+from voile.documents.reviewing.store import Store
 
 TYPES = ("NAME", "DATE", "PHONE", "ADDRESS")
 LETTER = "Seen by Dr. Amara Osei with her daughter Summer; call 020 7946 0123 before 12/03/2024."

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from voile.core.errors import VoileError
 from voile.core.workers import begin_worker, starting_workers
-from voile.documents.review.line import Answer, Line
+from voile.documents.reviewing.line import Answer, Line
 
 LATER = 10  # of niceness: a key is answered first
 

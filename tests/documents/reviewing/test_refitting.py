@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.documents.review.made import Served, everything, served, summers
+from tests.documents.reviewing.made import Served, everything, served, summers
 
 from voile.core.errors import RequestError
-from voile.documents.review.line import Line
-from voile.documents.review.refitting import Reading, Refit
-from voile.documents.review.store import Store
+from voile.documents.reviewing.line import Line
+from voile.documents.reviewing.refitting import Reading, Refit
+from voile.documents.reviewing.store import Store
 
 pytestmark = pytest.mark.whole
 Make = Callable[..., Path]

@@ -13,14 +13,14 @@ from uvicorn import Config, Server
 
 from voile.core.errors import RequestError
 from voile.data.files.locks import Lock
-from voile.documents.review.batches import Batches
-from voile.documents.review.desk import Desk
-from voile.documents.review.guard import Guard
-from voile.documents.review.line import Line, Purpose
-from voile.documents.review.page import Page
-from voile.documents.review.progress import Counts
-from voile.documents.review.refitting import Refit, Refitting
-from voile.documents.review.store import Store
+from voile.documents.reviewing.batches import Batches
+from voile.documents.reviewing.desk import Desk
+from voile.documents.reviewing.guard import Guard
+from voile.documents.reviewing.line import Line, Purpose
+from voile.documents.reviewing.page import Page
+from voile.documents.reviewing.progress import Counts
+from voile.documents.reviewing.refitting import Refit, Refitting
+from voile.documents.reviewing.store import Store
 
 LOOPBACK = "127.0.0.1"
 OFTEN = 0.2  # seconds between two looks at whether it is to end

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.documents.review.made import letter, summers
+from tests.documents.reviewing.made import letter, summers
 
-from voile.documents.review.line import Line
-from voile.documents.review.store import Store
+from voile.documents.reviewing.line import Line
+from voile.documents.reviewing.store import Store
 
 
 @pytest.fixture

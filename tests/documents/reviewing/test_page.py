@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
-from tests.documents.review.made import LETTER, Served, found, letter, line, served, summers
+from tests.documents.reviewing.made import LETTER, Served, found, letter, line, served, summers
 
-from voile.documents.review.store import Store
+from voile.documents.reviewing.store import Store
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 Make = Callable[..., Path]

@@ -12,7 +12,7 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.data.files.database import Database
-from voile.documents.review.line import Answer, Line, Shown, check_spans
+from voile.documents.reviewing.line import Answer, Line, Shown, check_spans
 
 __all__ = ["Answer", "Line", "Shown", "Store"]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.documents.replacements.removal import Reason, Removal
-from voile.documents.review.order import GLANCE, LONGEST, Ranked, cut_lines, next_lines
+from voile.documents.reviewing.order import GLANCE, LONGEST, Ranked, cut_lines, next_lines
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
 

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from voile.documents.review.line import Answer, Line, Shown
-from voile.documents.review.store import Store
+from voile.documents.reviewing.line import Answer, Line, Shown
+from voile.documents.reviewing.store import Store
 
 
 def settled(store: Store, purpose: str) -> dict[int, Answer]:

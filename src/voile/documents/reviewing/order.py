@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from voile.core.wording import count
 from voile.documents.replacements.removal import Removal
-from voile.documents.review.line import Line, Shown
+from voile.documents.reviewing.line import Line, Shown
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import LINE, Tokens
 
