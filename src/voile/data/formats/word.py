@@ -1,0 +1,159 @@
+"""Word files (.docx), by python-docx: their text, a paragraph a line, and where it stands.
+
+Read are headers, body with tables and text boxes, notes, comments and footers, in this order, as
+relationships name them; what tracked changes deleted or moved away is left. Files that are
+encrypted, hold macros, declare document types, or grow beyond bounds are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+from voile.core.errors import RequestError, SourceError, VoileError, install
+
+if TYPE_CHECKING:
+    from docx.opc.package import OpcPackage
+    from docx.opc.part import Part
+
+MOST, MOST_PARTS = 256 << 20, 10_000
+"""Bytes of a file's parts, decompressed, and how many there are."""
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""Begins an encrypted file, and one of Word before 2007."""
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+MAIN = "officeDocument"
+READ = ("header", MAIN, "footnotes", "endnotes", "comments", "footer")
+"""Parts with text, by the last word of their relationships' types, in the order of reading."""
+MARKS = {W + "tab": "\t", W + "br": "\n", W + "cr": "\n", W + "noBreakHyphen": "-"}
+GONE = (W + "del", W + "moveFrom")
+_DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("utf-8", "utf-16-le", "utf-16-be"))
+
+
+class Piece(NamedTuple):
+    """A run of text and the element that holds it; None for the end of a paragraph."""
+
+    element: Any
+    words: str
+
+
+class WordFile:
+    """A Word file in memory: its package, the parts that hold text, and their text in pieces."""
+
+    def __init__(self, raw: bytes, name: str) -> None:
+        try:
+            import docx  # registers which part is of which class
+
+            assert docx
+            _check(raw, name)
+            self.package = _package(raw)
+            (self.main,) = (
+                one.target_part for one in self.package.rels.values() if kind_of(one) == MAIN
+            )
+            if tree_of(self.main).tag != W + "document":
+                raise SourceError(
+                    "is of Word's strict form", where=name, instead="save it as .docx"
+                )
+            self.pieces = _joined([tree_of(part) for part in _parts_with_text(self.main)])
+        except VoileError:
+            raise
+        except ModuleNotFoundError:
+            raise RequestError(
+                "python-docx is not installed", where=name, instead=install("office")
+            ) from None
+        except Exception:  # a library's words could quote the file
+            raise SourceError("is no whole docx file: damaged or cut short", where=name) from None
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.words for piece in self.pieces)
+
+
+def kind_of(relationship: Any) -> str:
+    """Return what a relationship is, by the last word of its type."""
+    return str(relationship.reltype).rpartition("/")[2]
+
+
+def tree_of(part: Part) -> Any:
+    """Return the XML of a part, to be read or changed in place; parsed when first asked for."""
+    from lxml import etree  # type: ignore[import-untyped]
+
+    if "tree" not in vars(part):
+        parser = etree.XMLParser(resolve_entities=False, no_network=True)
+        vars(part)["tree"] = etree.fromstring(part.blob, parser)
+    return vars(part)["tree"]
+
+
+def _check(raw: bytes, name: str) -> None:
+    """Refuse what is no plain Word file before its parts are read as XML."""
+    if raw.startswith(OLE):
+        raise SourceError(
+            "is encrypted, or of Word before 2007",
+            where=name,
+            instead="save it as .docx without a password",
+        )
+    try:
+        with ZipFile(BytesIO(raw)) as archive:
+            entries = archive.infolist()
+            if len(entries) > MOST_PARTS or sum(one.file_size for one in entries) > MOST:
+                raise SourceError(f"holds more than {MOST >> 20} MiB, compressed", where=name)
+            if any(one.flag_bits & 1 for one in entries):
+                raise SourceError("is encrypted", where=name, instead="save it without a password")
+            if len({one.filename.casefold() for one in entries}) < len(entries):
+                raise SourceError("holds two parts of one name", where=name)
+            for one in entries:
+                part = archive.read(one)
+                if _is_macro(one.filename, part):
+                    raise SourceError("holds macros", where=name, instead="save it without them")
+                if any(mark in part for mark in _DOCTYPES) and _is_xml(one.filename):
+                    raise SourceError("declares a document type in its XML", where=name)
+    except (BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
+        if isinstance(error, VoileError):
+            raise
+        raise SourceError("is no whole docx file: damaged or cut short", where=name) from None
+
+
+def _is_macro(name: str, part: bytes) -> bool:
+    declares = name == "[Content_Types].xml" and b"macroEnabled" in part
+    return declares or name.lower().endswith("vbaproject.bin")
+
+
+def _is_xml(name: str) -> bool:
+    return name.lower().endswith((".xml", ".rels"))
+
+
+def _package(raw: bytes) -> OpcPackage:
+    from docx.opc.package import OpcPackage
+
+    return OpcPackage.open(BytesIO(raw))
+
+
+def _parts_with_text(main: Part) -> Iterator[Part]:
+    """Yield the parts that people read, in their order; parts of one kind by their names."""
+    named = [(kind_of(one), one.target_part) for one in main.rels.values() if not one.is_external]
+    for kind in READ:
+        found = [main] if kind == MAIN else [part for other, part in named if other == kind]
+        yield from sorted({id(part): part for part in found}.values(), key=lambda x: x.partname)
+
+
+def _joined(trees: Sequence[Any]) -> list[Piece]:
+    """Return the text of trees in pieces, a line end between paragraphs."""
+    pieces: list[Piece] = []
+    for tree in trees:
+        for paragraph in tree.iter(W + "p"):
+            # A text box stands there twice, the second time for older programs.
+            if next(paragraph.iterancestors(MC + "Fallback"), None) is None:
+                pieces += [*_words(paragraph), Piece(None, "\n")]
+    return pieces[:-1]
+
+
+def _words(paragraph: Any) -> Iterator[Piece]:
+    """Yield a paragraph's own words, without those of paragraphs inside it."""
+    for node in paragraph.iter(W + "t", *MARKS):
+        if node.getparent().tag != W + "r" or next(node.iterancestors(W + "p")) is not paragraph:
+            continue
+        if next(node.iterancestors(*GONE), None) is None:
+            yield Piece(node, MARKS.get(node.tag) or node.text or "")

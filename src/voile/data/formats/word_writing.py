@@ -1,0 +1,136 @@
+"""Write a Word file again with other words in the places of some, and nothing that betrays them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import unescape
+from io import BytesIO
+from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from voile.core.errors import SourceError
+from voile.data.formats.word import MARKS, WordFile, tree_of
+from voile.data.formats.word_cleaning import ELSEWHERE, UnwritableError, clean
+
+KEYWORDS = frozenset({
+    "arial", "black", "blue", "calibri", "cambria", "center", "courier", "cyan", "georgia",
+    "gray", "green", "grey", "helvetica", "left", "magenta", "office", "right", "roman", "single",
+    "tahoma", "thick", "times", "verdana", "wave", "white", "yellow",
+})  # fmt: skip
+"""Words of formatting that are names as well."""
+_ATTRIBUTE = re.compile(r'\s(?!xmlns)[\w:]+="([^"]*)"')
+_WORD = re.compile(r"[^\W_]{4,}")
+OVER = "what was removed goes over the end of a paragraph"
+FORMATTING = "what was removed stands in its formatting as well"
+CHANGED = "cannot be written again with its text"
+
+
+class Change(NamedTuple):
+    """Characters of a Word file's text, and what comes in their place."""
+
+    start: int
+    end: int
+    words: str
+
+
+def rewrite(raw: bytes, name: str, text: str, changes: Sequence[Change]) -> bytes:
+    """Return a Word file with changes made in its `text`, which are apart and in order.
+
+    Guarantee: read again it has the text as changed, text stands nowhere else in it, and no word of
+    what was removed is in an attribute. The same file gives the same bytes.
+
+    Raises SourceError: it has not this text, or cannot be written so; the reason holds no word.
+    """
+    word = WordFile(raw, name)
+    if word.text != text:
+        raise SourceError("is no longer the file that was read", where=name)
+    try:
+        _put(word, changes)
+        clean(word)
+        made = _saved(word)
+        _check(made, name, text, changes)
+    except UnwritableError as error:
+        raise SourceError(str(error), where=name) from None
+    except SourceError:
+        raise
+    except Exception:  # a library's words could quote the file
+        raise SourceError(CHANGED, where=name) from None
+    return made
+
+
+def _put(word: WordFile, changes: Sequence[Change]) -> None:
+    """Make each change in the first text that it meets, and take out the rest of what it covers."""
+    at = first = 0
+    waiting = set(range(len(changes)))
+    for element, words in word.pieces:
+        start, end = at, at + len(words)
+        while first < len(changes) and changes[first].end <= start:
+            first += 1
+        at = end
+        made, place, number = "", start, first
+        while number < len(changes) and changes[number].start < end:
+            change = changes[number]
+            made += words[place - start : max(change.start - start, 0)]
+            if element is not None and element.tag not in MARKS and number in waiting:
+                made += change.words
+                waiting.remove(number)
+            place = min(change.end, end)
+            number += 1
+        if number == first:
+            continue
+        if element is None:
+            raise UnwritableError(OVER)
+        if element.tag in MARKS:
+            element.getparent().remove(element)
+        else:
+            element.text = made + words[place - start :]
+    if waiting:
+        raise UnwritableError(OVER)
+
+
+def _saved(word: WordFile) -> bytes:
+    """Return the file's bytes, without the time of writing."""
+    stream, made = BytesIO(), BytesIO()
+    word.package.save(stream)
+    with ZipFile(stream) as archive, ZipFile(made, "w", ZIP_DEFLATED) as again:
+        for name in sorted(archive.namelist(), key=lambda name: (name[0] != "[", name)):
+            again.writestr(ZipInfo(name), archive.read(name), ZIP_DEFLATED)
+    return made.getvalue()
+
+
+def _check(made: bytes, name: str, text: str, changes: Sequence[Change]) -> None:
+    again = WordFile(made, name)
+    if again.text != changed(text, changes):
+        raise UnwritableError(CHANGED)
+    read = {id(piece.element) for piece in again.pieces}
+    for part in again.package.iter_parts():
+        for one in tree_of(part).iter():
+            own = "" if id(one) in read else one.text
+            if f"{own or ''}{one.tail or ''}".strip():
+                raise UnwritableError(ELSEWHERE)
+    removed = {
+        word
+        for change in changes
+        for word in _WORD.findall(text[change.start : change.end].casefold())
+        if not word.isdigit() or len(word) > 6
+    }
+    if (removed - KEYWORDS) & set(_attribute_words(made)):
+        raise UnwritableError(FORMATTING)
+
+
+def _attribute_words(made: bytes) -> Iterable[str]:
+    with ZipFile(BytesIO(made)) as archive:
+        for name in archive.namelist():
+            for value in _ATTRIBUTE.findall(archive.read(name).decode()):
+                if not value.startswith("http://schemas."):
+                    yield from _WORD.findall(unescape(value).casefold())
+
+
+def changed(text: str, changes: Sequence[Change]) -> str:
+    """Return a text with changes made in it."""
+    parts, at = [], 0
+    for start, end, words in changes:
+        parts += [text[at:start], words]
+        at = end
+    return "".join([*parts, text[at:]])
