@@ -15,7 +15,7 @@ from voile.documents.words.normalisation import normalise
 SCHEMA = pa.schema(
     [
         ("subject", pa.string()),  # whose value it is; null: of people known to every document
-        ("person", pa.int64()),  # the row it is of: names of one row are one person's
+        ("number", pa.int64()),  # of the row it is of: names of one row are one person's
         ("column", pa.string()),
         ("kind", pa.string()),
         ("value", pa.string()),

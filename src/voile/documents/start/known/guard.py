@@ -3,56 +3,88 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
-from voile.documents.start.known.looks import listed_names
 from voile.documents.start.known.vocabulary import SMALL, Look, written
-from voile.documents.words.tokens import Tokens
+from voile.documents.words.tokens import GLUED, Tokens
 
+LABELS = 0.5
+FEW_TEXTS = 2
 SHARE = 0.1
 """Of a word's occurrences: as many in small letters, and it is an ordinary word."""
 
 
 @dataclass(frozen=True)
 class Guard:
-    """Which folded words are ordinary, so that one alone is no known value for sure.
+    """What the notes use as words, so that it is no known value for sure.
 
-    Learnt from the notes: a word of which `SHARE` of all occurrences are in small letters, those of
-    the subject's own values aside. Months and days of the week always are.
+    Learnt from the notes, a subject's own values aside. Months and days of the week are ordinary.
     """
 
-    words: frozenset[str] = frozenset()
+    ordinary: frozenset[str] = frozenset()
+    """Folded words of which `SHARE` of all are in small letters, or most stand before a colon."""
+    common: Mapping[str, int] = field(default_factory=dict)
+    """Folded words of more than `FEW_TEXTS` texts, and in how many they are: none is another word
+    with a typo."""
 
     @classmethod
     def learn(cls, tokens: Tokens, look: Look, own: NDArray[np.bool_]) -> Guard:
         """Learn from all tokens but a subject's `own`, (n,)."""
-        counts = np.bincount(tokens.form[~own], minlength=len(tokens.forms)).tolist()
-        small: Counter[str] = Counter()
-        total: Counter[str] = Counter()
-        for form, word, n in zip(tokens.forms, look.folds, counts, strict=True):
-            total[word] += n
-            if n and written(form) == SMALL:
-                small[word] += n
-        return cls(frozenset(word for word, n in small.items() if n >= SHARE * total[word]))
+        counted = ~own & ~_in_addresses(tokens)
+        small, labels, total, texts = (Counter[str]() for _ in range(4))
+        counts = zip(
+            _counts(tokens, counted),
+            _counts(tokens, counted & _labels(tokens)),
+            _texts(tokens, counted),
+            strict=True,
+        )
+        for form, word, (n, before, several) in zip(tokens.forms, look.folds, counts, strict=True):
+            if n:
+                total[word] += n
+                labels[word] += before
+                texts[word] += several
+                small[word] += n * (written(form) == SMALL)
+        words = {word for word, n in small.items() if n and n >= SHARE * total[word]}
+        words.update(word for word, n in labels.items() if n > LABELS * total[word])
+        common = {word: n for word, n in texts.items() if n > FEW_TEXTS}
+        return cls(frozenset(words), common)
 
     def is_ordinary(self, word: str) -> bool:
-        return word in self.words or word in MONTHS or word in WEEKDAYS
-
-    def is_other(self, word: str) -> bool:
-        """Return whether a word is more likely itself than another with a typo."""
-        given, surnames = listed_names()
-        return self.is_ordinary(word) or word in given or word in surnames
+        return word in self.ordinary or word in MONTHS or word in WEEKDAYS
 
 
-def texts_with(tokens: Tokens, forms: Sequence[int]) -> dict[int, int]:
-    """Return in how many texts each of some forms is."""
-    wanted = np.zeros(len(tokens.forms), dtype=np.bool_)
-    wanted[list(forms)] = True
-    at = np.flatnonzero(wanted[tokens.form])
-    pairs = np.unique(np.stack([tokens.form[at], tokens.document[at]]), axis=1)
-    return dict(Counter(pairs[0].tolist()))
+def _counts(tokens: Tokens, counted: NDArray[np.bool_]) -> list[int]:
+    found: list[int] = np.bincount(tokens.form[counted], minlength=len(tokens.forms)).tolist()
+    return found
+
+
+def _texts(tokens: Tokens, counted: NDArray[np.bool_]) -> list[int]:
+    """Return in how many texts each form is counted."""
+    forms = np.int64(len(tokens.forms))
+    pairs = np.unique(tokens.document[counted] * forms + tokens.form[counted])
+    found: list[int] = np.bincount(pairs % forms, minlength=len(tokens.forms)).tolist()
+    return found
+
+
+def _labels(tokens: Tokens) -> NDArray[np.bool_]:
+    """Return which tokens a colon follows."""
+    return np.append(_are(tokens, ":")[1:] & (tokens.gap[1:] == GLUED), False)[: len(tokens)]
+
+
+def _in_addresses(tokens: Tokens) -> NDArray[np.bool_]:
+    """Return which tokens are part of a web or mail address, where names are in small letters."""
+    sign, glued = _are(tokens, "@./"), tokens.gap == GLUED
+    found = np.zeros(len(tokens), dtype=np.bool_)
+    found[1:] = glued[1:] & sign[:-1]
+    found[:-2] |= glued[1:-1] & sign[1:-1] & glued[2:]
+    return found
+
+
+def _are(tokens: Tokens, signs: str) -> NDArray[np.bool_]:
+    among = np.array([form in signs for form in tokens.forms], dtype=np.bool_)
+    return among[tokens.form]

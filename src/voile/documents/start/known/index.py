@@ -13,8 +13,8 @@ from voile.documents.start.known.parts import key_of
 from voile.documents.start.known.phrases import Phrase
 from voile.documents.start.known.vocabulary import Vocabulary
 
-Entries = list[tuple[int, int, int]]
-"""Owner, key, and the number of what is found under it."""
+Entries = list[int]
+"""Owner, key, and the number of what is found under it, again and again."""
 
 
 class Code(NamedTuple):
@@ -41,12 +41,12 @@ class Index:
     def add(self, owner: int, values: pa.Table) -> None:
         """Add the values of an owner, rows of `SCHEMA`."""
         columns = (
-            values.column(name).to_pylist() for name in ("person", "column", "kind", "value")
+            values.column(name).to_pylist() for name in ("number", "column", "kind", "value")
         )
         for person, column, kind, value in zip(*columns, strict=True):
             if kind == "name":
                 for word, number in self.names.add(owner, person, column, value):
-                    self.name_words.append((owner, self.vocabulary.number(word), number))
+                    self.name_words += owner, self.vocabulary.number(word), number
             elif not self._add_code(owner, column, kind, value) and kind not in ("date", "phone"):
                 self._add_phrase(owner, Phrase.of(kind, column, value))
 
@@ -56,17 +56,17 @@ class Index:
             return False
         codes = set(codes_of(kind, value))
         for code in codes:
-            self.code_keys.append((owner, key_of(code), len(self.codes)))
+            self.code_keys += owner, key_of(code), len(self.codes)
             self.codes.append(Code(code, kind, column))
         if kind == "date":
             for day in day_keys(value):
-                self.day_keys.append((owner, day, len(self.codes)))
+                self.day_keys += owner, day, len(self.codes)
             self.codes.append(Code("", kind, column))
         return bool(codes)
 
     def _add_phrase(self, owner: int, phrase: Phrase) -> None:
         if phrase.words:
-            for word in phrase.words:
-                self.vocabulary.number(word)
+            for place in phrase.strong:
+                self.vocabulary.number(phrase.words[place])
             self.phrases.append(phrase)
             self.phrase_owners.append(owner)

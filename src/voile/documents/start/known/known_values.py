@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,8 +25,8 @@ from voile.documents.start.known.search import Search
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
 
-_WORD = "ordinary word"
-"""The kind of the rows of a table that hold no value but a word of the guard."""
+_ORDINARY, _COMMON = "ordinary word", "common word"
+"""The kinds of the rows of a table that hold no value but a word of the guard."""
 
 
 class KnownValuesWarning(UserWarning):
@@ -118,7 +117,7 @@ class KnownValues:
             column = f"{source.name}: {{}}" if twice else "{}"
             batches += read_values(source, found, link, first=first, column=column)
             first = 1 + max(
-                (b.column("person")[-1].as_py() for b in batches if b.num_rows), default=-1
+                (b.column("number")[-1].as_py() for b in batches if b.num_rows), default=-1
             )
         return cls(pa.Table.from_batches(batches, SCHEMA))
 
@@ -183,10 +182,15 @@ class KnownValues:
 
     def to_table(self) -> pa.Table:
         """Return all there is to search other notes, as one table of strings and numbers."""
-        words = sorted(self._guard.words) if self._guard else []
-        rows: dict[str, Any] = {name: [None] * len(words) for name in SCHEMA.names}
-        rows |= {"kind": [_WORD] * len(words), "value": words}
-        return pa.concat_tables([self._values, pa.table(rows, SCHEMA)])
+        guard = self._guard or Guard()
+        rows: list[dict[str, str | int]] = [
+            {"kind": _ORDINARY, "value": word} for word in sorted(guard.ordinary)
+        ]
+        rows += [
+            {"kind": _COMMON, "value": word, "number": n}
+            for word, n in sorted(guard.common.items())
+        ]
+        return pa.concat_tables([self._values, pa.Table.from_pylist(rows, SCHEMA)])
 
     @classmethod
     def from_table(cls, table: pa.Table) -> KnownValues:
@@ -198,12 +202,17 @@ class KnownValues:
         """
         if table.schema.names != SCHEMA.names or table.schema.types != SCHEMA.types:
             raise DamagedError("the known values are not whole")
-        kinds = table.column("kind")
-        words = pc.equal(kinds, _WORD)
-        values = table.filter(pc.invert(words))
-        if not set(pc.unique(values.column("kind")).to_pylist()) <= set(KINDS):
+        parts = {
+            kind: table.filter(pc.equal(table.column("kind"), kind))
+            for kind in (*KINDS, _ORDINARY, _COMMON)
+        }
+        if sum(map(len, parts.values())) != len(table):
             raise DamagedError("the known values are not whole")
-        return cls(values, Guard(frozenset(table.filter(words).column("value").to_pylist())))
+        ordinary = frozenset(parts.pop(_ORDINARY).column("value").to_pylist())
+        common = parts.pop(_COMMON)
+        texts = zip(common["value"].to_pylist(), common["number"].to_pylist(), strict=True)
+        guard = Guard(ordinary, dict(texts)) if ordinary or common else None
+        return cls(pa.concat_tables(parts.values()), guard)
 
     def __repr__(self) -> str:
         return f"KnownValues({len(self._values):,} values in {len(self.kinds):,} columns)"

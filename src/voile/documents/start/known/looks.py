@@ -24,14 +24,20 @@ def is_name(text: str) -> bool:
     if len(text) > LONGEST_NAME or any(one.isdigit() for one in text):
         return False
     words = name_words(text)
-    given, surnames = listed_names()
+    given, surnames = _listed()
     if len(words) == 1:
         return words[0] in given | surnames
     return 2 <= len(words) <= 5 and not given.isdisjoint(words)
 
 
+def is_listed(word: str) -> bool:
+    """Return whether a folded word is a name on the shipped lists."""
+    given, surnames = _listed()
+    return word in given or word in surnames
+
+
 @cache
-def listed_names() -> tuple[frozenset[str], frozenset[str]]:
+def _listed() -> tuple[frozenset[str], frozenset[str]]:
     """Return the given names and the words of surnames on the shipped lists, folded."""
     lists = [builtin_names(language) for language in LANGUAGES]
     given = {fold(name) for names in lists for name in (*names.female, *names.male)}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise, starmap
 
 from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import PARTICLES
+from voile.documents.start.known.owned import EVERYONE
 from voile.documents.start.known.page import Match, Page
 from voile.documents.start.known.vocabulary import words_of
 from voile.documents.words.tokens import BLANK
@@ -20,8 +22,8 @@ _SUFFIXES = frozenset(["jr", "sr", "ii", "iii", "iv", "md", "phd", "rn"])
 _HONORIFICS = frozenset(
     ["dr", "dra", "mr", "mrs", "ms", "miss", "prof", "sr", "sra", "srta", "dona"]
 )
-_BETWEEN = 5  # tokens within a name that are none of its words
-_LOOKED_AT = 8  # people with the same name, whose other words are compared
+_BETWEEN = 8  # tokens within a name that are none of its words
+_LOOKED_AT = 64  # people with the same name, whose other words are compared
 _SHORTEST = 3  # letters of a word that may have a typo beside another
 
 
@@ -29,6 +31,7 @@ _SHORTEST = 3  # letters of a word that may have a typo beside another
 class NameWord:
     """A word of a name, and whose it is."""
 
+    owner: int
     people: set[int] = field(default_factory=set)
     columns: dict[str, None] = field(default_factory=dict)
     leads: set[tuple[str, ...]] = field(default_factory=set)  # particles before it
@@ -64,7 +67,7 @@ class Names:
     ) -> int:
         number = self._numbers.setdefault((owner, word), len(self.words))
         if number == len(self.words):
-            self.words.append(NameWord())
+            self.words.append(NameWord(owner))
         entry = self.words[number]
         entry.people.add(person)
         entry.columns[column] = None
@@ -75,7 +78,8 @@ class Names:
     def find(self, page: Page, hits: Sequence[Hit]) -> Iterator[Match]:
         """Find the names that the hits of all notes are in; hits by their tokens, each once."""
         for run in self._runs(page, hits):
-            first, last = self._start(page, run), self._end(page, run)
+            people = _in_common(run)
+            first, last = self._start(page, run, people), self._end(page, run, people)
             if (sure := self._sure(page, run, first, last)) is not None:
                 columns = dict.fromkeys(
                     c for hit in run for word in hit.words for c in word.columns
@@ -109,14 +113,13 @@ class Names:
 
     def _sure(self, page: Page, run: Sequence[Hit], first: int, last: int) -> bool | None:
         """Return whether a run is somebody's name for sure; None where it is none."""
-        if any(page.is_sure(hit.token, hit.typo) for hit in run):
-            return True
-        if not any(page.is_possible(hit.token) for hit in run):
-            return None
+        verdicts = [page.judge(hit.token, hit.typo, hit.own) for hit in run]
+        if True in verdicts or False not in verdicts:
+            return True in verdicts or None
         initials = (first, last) != (run[0].token, run[-1].token)
         return initials or page.is_titled(first) or any(starmap(_go_together, pairwise(run)))
 
-    def _start(self, page: Page, run: Sequence[Hit]) -> int:
+    def _start(self, page: Page, run: Sequence[Hit], people: set[int]) -> int:
         """Return where a name begins, with its initials and particles."""
         first = run[0].token
         for lead in sorted({lead for word in run[0].words for lead in word.leads}, key=len)[::-1]:
@@ -124,47 +127,45 @@ class Names:
             if all(page.near(at + 1) for at in here) and tuple(map(page.fold, here)) == lead:
                 first = here[0]
                 break
-        while (at := self._initial_before(page, first, run[0])) is not None:
+        while (at := self._initial_before(page, first, people)) is not None:
             first = at
-        if self._is_other_word(page, first - 1, first, run[0]):
+        if self._is_other_word(page, first - 1, first, people):
             first -= 1
         return first
 
-    def _initial_before(self, page: Page, at: int, hit: Hit) -> int | None:
+    def _initial_before(self, page: Page, at: int, people: set[int]) -> int | None:
         if not page.near(at):
             return None
         at -= 2 if page.word(at - 1) == "." and page.near(at - 1) else 1
-        return at if page.is_initial(at) and self._has_initial(page.fold(at), hit) else None
+        return at if page.is_initial(at) and self._has_initial(page.fold(at), people) else None
 
-    def _end(self, page: Page, run: Sequence[Hit]) -> int:
+    def _end(self, page: Page, run: Sequence[Hit], people: set[int]) -> int:
         last = run[-1].token
-        if self._is_other_word(page, last + 1, last + 1, run[-1]):
+        if self._is_other_word(page, last + 1, last + 1, people):
             last += 1
-        while (at := self._initial_after(page, last, run[-1])) is not None:
+        while (at := self._initial_after(page, last, people)) is not None:
             last = at
         return last
 
-    def _initial_after(self, page: Page, last: int, hit: Hit) -> int | None:
+    def _initial_after(self, page: Page, last: int, people: set[int]) -> int | None:
         comma = page.near(last + 1) and page.word(last + 1) == ","
         at = last + 1 + comma
-        if not (page.near(at) and page.is_initial(at) and self._has_initial(page.fold(at), hit)):
+        if not (page.near(at) and page.is_initial(at) and self._has_initial(page.fold(at), people)):
             return None
         dotted = page.near(at + 1, BLANK) and page.word(at + 1) == "."
         return at + dotted if comma or dotted else None
 
-    def _has_initial(self, letter: str, hit: Hit) -> bool:
-        return any(
-            word.startswith(letter) for person in hit.people for word in self._of_person[person]
-        )
+    def _has_initial(self, letter: str, people: set[int]) -> bool:
+        return any(word.startswith(letter) for one in people for word in self._of_person[one])
 
-    def _is_other_word(self, page: Page, at: int, edge: int, hit: Hit) -> bool:
+    def _is_other_word(self, page: Page, at: int, edge: int, people: set[int]) -> bool:
         """Return whether a word beside a hit is another of that name, with a typo."""
-        if not (page.near(edge) and page.is_capital(at)) or len(hit.people) > _LOOKED_AT:
+        if not (page.near(edge) and page.is_capital(at)) or len(people) > _LOOKED_AT:
             return False
         word = page.fold(at)
         if len(word) < _SHORTEST or page.guard.is_ordinary(word):
             return False
-        words = {one for person in hit.people for one in self._of_person[person]}
+        words = {one for person in people for one in self._of_person[person]}
         return any(len(one) >= _SHORTEST and OSA.distance(one, word) <= 1 for one in words)
 
 
@@ -177,11 +178,24 @@ class Hit:
     words: list[NameWord]
 
     @property
+    def own(self) -> bool:
+        return any(word.owner != EVERYONE for word in self.words)
+
+    @cached_property
     def people(self) -> set[int]:
-        return set().union(*(word.people for word in self.words))
+        first, *others = (word.people for word in self.words)
+        return first.union(*others) if others else first
 
 
 def _go_together(one: Hit, other: Hit) -> bool:
     """Return whether two hits are different words of one person's names."""
     same = any(word is another for word in one.words for another in other.words)
     return not same and bool(one.people & other.people)
+
+
+def _in_common(run: Sequence[Hit]) -> set[int]:
+    """Return the people whose name a run is; where no hit fits another, those of its first."""
+    people = run[0].people
+    for hit in run[1:]:
+        people = people & hit.people or people
+    return people

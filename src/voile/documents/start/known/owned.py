@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,11 +28,11 @@ class Owned:
 
     Parameters
     ----------
-    entries : (owner, key, item), keys from 0; several items may have the same owner and key.
+    entries : owner, key and item, again and again; several items may be under the same.
     """
 
-    def __init__(self, entries: Iterable[tuple[int, int, int]]) -> None:
-        table = np.array(sorted(set(entries)), dtype=np.int64).reshape(-1, 3)
+    def __init__(self, entries: Sequence[int]) -> None:
+        table = np.unique(np.array(entries, dtype=np.int64).reshape(-1, 3), axis=0)
         self.keys: Longs = np.unique(table[:, 1])
         self._codes = self._code(table[:, 0], np.searchsorted(self.keys, table[:, 1]))
         self._items = table[:, 2]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from voile.documents.replacements.names import LANGUAGES, fold
 from voile.documents.start.known.guard import Guard
+from voile.documents.start.known.looks import is_listed
 from voile.documents.start.known.vocabulary import (
     CAPITAL,
     CAPITALS,
@@ -39,7 +40,6 @@ class Page:
     tokens: Tokens
     look: Look
     guard: Guard
-    texts_with: dict[int, int]  # of forms with a typo: in how many texts they are
     form: list[int] = field(init=False)
     gap: list[int] = field(init=False)
     forms: Sequence[str] = field(init=False)
@@ -64,13 +64,6 @@ class Page:
     def is_initial(self, at: int) -> bool:
         return len(self.word(at)) == 1 and self.is_capital(at)
 
-    def is_shouted(self, at: int) -> bool:
-        """Return whether a token in capitals has another one beside it."""
-        if self.written(at) != CAPITALS:
-            return False
-        beside = [one for one, edge in ((at - 1, at), (at + 1, at + 1)) if self.near(edge)]
-        return any(self.written(one) == CAPITALS for one in beside)
-
     def near(self, at: int, gap: int = LINE) -> bool:
         """Return whether less than a gap separates a token from the one before it."""
         return 0 < at < len(self.gap) and self.gap[at] < gap
@@ -92,22 +85,35 @@ class Page:
                 return
             at += step
 
-    def is_sure(self, at: int, typo: bool) -> bool:
-        """Return whether a word by itself is a known value and nothing else."""
-        word = self.fold(at)
-        if len(word) < SHORTEST_SURE:
-            return False
-        if typo:
-            few = self.texts_with.get(self.form[at], 0) <= FEW_TEXTS
-            return few and self.is_capital(at) and not self.guard.is_other(word)
-        return not self.guard.is_ordinary(word)
+    def judge(self, at: int, typo: bool, own: bool) -> bool | None:
+        """Return whether a word by itself is a known value for sure; None where it is none.
 
-    def is_possible(self, at: int) -> bool:
-        """Return whether a word that may be another is written as a name is."""
-        return self.is_capital(at) and not self.is_shouted(at) and len(self.word(at)) > 1
+        `own` says that it is a value of the note's subject, so that a typo is likelier than a word
+        that nobody knows.
+        """
+        word, written = self.fold(at), self.written(at)
+        if self.guard.is_ordinary(word):
+            inside = written == CAPITAL and self.word(at + 1) != ":"
+            return False if inside and not typo and (own or not self._begins(at)) else None
+        if typo:
+            if written != CAPITAL or word in self.guard.common:
+                return None
+            return own and not is_listed(word)
+        if len(word) < SHORTEST_SURE:
+            return False if written == CAPITAL and len(word) > 1 else None
+        return not (written == CAPITALS and len(word) <= ACRONYM and not self._is_shouted(at))
+
+    def _begins(self, at: int) -> bool:
+        """Return whether a token begins a line or a sentence, so that its capital says nothing."""
+        return not self.near(at) or self.word(at - 1) in (".", "!", "?", ":")
+
+    def _is_shouted(self, at: int) -> bool:
+        """Return whether a token beside is in capitals too."""
+        beside = [one for one, edge in ((at - 1, at), (at + 1, at + 1)) if self.near(edge)]
+        return any(self.written(one) == CAPITALS for one in beside)
 
 
 _SIGNS = 4  # between two words of a value
 SHORTEST_SURE = 3
-FEW_TEXTS = 2
-"""Texts with the same typo; what is in more is a word or a name of its own."""
+ACRONYM = 4
+"""Letters of a word in capitals that may be an acronym: ANA, MAR."""

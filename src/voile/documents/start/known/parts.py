@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.replacements.dates import MONTHS
-from voile.documents.words.tokens import LINE, Tokens
+from voile.documents.words.tokens import LINE, NOWHERE, Tokens
 
 Longs = NDArray[np.int64]
 
@@ -18,7 +18,8 @@ BASE = 0x9E3779B97F4A7C15
 """Odd: a joined code is a polynomial of its characters in it, modulo 2^64."""
 _PIECE = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|ro|o)(?![^\W_])|\d+|[^\W\d_]+")
 _LETTERS = re.compile(r"[A-Z]{1,6}")
-_MONTH = re.compile(MONTHS.pattern, re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_LONGEST_MONTH = 10  # letters
 _CODE_SIGNS = frozenset("-./()+#")
 _DATE_SIGNS = frozenset(["-", "/", ".", ",", "'", "de", "del", "of", "the", "año", "DE", "DEL"])
 _BETWEEN = 3  # tokens between two parts
@@ -43,8 +44,10 @@ def pieces_of(form: str) -> tuple[Piece, ...]:
     >>> [piece.number for piece in pieces_of("NHC0042")], pieces_of("Ana")
     ([-1, 42], ())
     """
-    lettered = not any(map(str.isdecimal, form))
-    if lettered and not (_LETTERS.fullmatch(form) or _MONTH.fullmatch(form)):
+    if form.isalpha():
+        if not (_LETTERS.fullmatch(form) or (len(form) <= _LONGEST_MONTH and form in MONTHS)):
+            return ()
+    elif not _DIGIT.search(form):
         return ()
     return tuple(_piece(match) for match in _PIECE.finditer(form))
 
@@ -68,7 +71,7 @@ def key_of(code: str) -> int:
 
 def _piece(match: re.Match[str]) -> Piece:
     text = (match[1] or match.group()).upper()
-    month = _MONTH.fullmatch(text)
+    month = text in MONTHS
     digits = text.isdecimal()
     return Piece(
         match.start(),
@@ -131,7 +134,9 @@ class Parts:
 
     def _linked(self, signs: frozenset[str]) -> NDArray[np.bool_]:
         tokens = self._tokens
-        sign = np.fromiter((form in signs for form in tokens.forms), np.bool_, len(tokens.forms))
+        sign = np.zeros(len(tokens.forms) + 1, dtype=np.bool_)
+        sign[[tokens.known.find(one) for one in signs]] = True
+        sign[NOWHERE] = False
         other = np.cumsum(~sign[tokens.form])
         line = np.cumsum(tokens.gap >= LINE)
         here, then = self.token[:-1], self.token[1:]

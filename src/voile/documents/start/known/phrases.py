@@ -64,10 +64,11 @@ class Phrase:
     kind: str
     column: str
     words: tuple[str, ...]  # folded
+    before: int  # how many of them stand before an @, if there is one
 
     @classmethod
     def of(cls, kind: str, column: str, value: str) -> Phrase:
-        return cls(kind, column, tuple(words_of(value)))
+        return cls(kind, column, tuple(words_of(value)), len(words_of(value.partition("@")[0])))
 
     @cached_property
     def strong(self) -> tuple[int, ...]:
@@ -78,16 +79,23 @@ class Phrase:
         strong = tuple(at for at in every if not _is_weak(self.words[at], self.kind))
         return strong or tuple(every)
 
+    @property
+    def own(self) -> tuple[int, ...]:
+        """The places of the words that few others share: a mail provider is shared by many."""
+        return self.strong[: self.before] if self.kind == "email" else self.strong
 
-def find_phrase(page: Page, phrase: Phrase, token: int, anchor: int, typo: bool) -> Match | None:
-    """Find a phrase around a token that is its word number `anchor`."""
+
+def find_phrase(
+    page: Page, phrase: Phrase, token: int, anchor: int, typo: bool, own: bool
+) -> Match | None:
+    """Find a phrase around a token that is its word number `anchor`; `own` as in `Page.judge`."""
     met = {anchor: token}
     for step in (-1, 1):
         at, place = token, anchor
         while (then := _next(page, phrase, at, place, step)) is not None:
             at, place = then
             met[place] = at
-    sure = _is_sure(page, phrase, met, typo)
+    sure = _is_sure(page, phrase, met, typo, own)
     if sure is None:
         return None
     first, last = min(met.values()), max(met.values())
@@ -125,7 +133,7 @@ def _same(page: Page, token: int, word: str, wanted: str, step: int) -> bool:
     return near and OSA.distance(word, wanted, score_cutoff=1) <= 1
 
 
-def _is_sure(page: Page, phrase: Phrase, met: dict[int, int], typo: bool) -> bool | None:
+def _is_sure(page: Page, phrase: Phrase, met: dict[int, int], typo: bool, own: bool) -> bool | None:
     """Return whether what was met is the phrase for sure; None where it is not enough."""
     whole = met.keys() >= set(phrase.strong)
     if phrase.kind == "address":
@@ -133,13 +141,11 @@ def _is_sure(page: Page, phrase: Phrase, met: dict[int, int], typo: bool) -> boo
     if not whole:
         return None
     if phrase.kind in ("email", "id"):
-        return True if len(met) > 1 else page.is_sure(next(iter(met.values())), typo) or None
-    tokens = [met[place] for place in phrase.strong]
-    if any(page.is_sure(at, typo) for at in tokens):
-        return True
-    if not any(map(page.is_possible, tokens)):
-        return None
-    return len(tokens) > 1
+        return True if len(met) > 1 else page.judge(met[0], typo, own) or None
+    verdicts = [page.judge(met[place], typo, own) for place in phrase.strong]
+    if True in verdicts or False not in verdicts:
+        return True in verdicts or None
+    return len(verdicts) > 1
 
 
 def _is_part_of_address(phrase: Phrase, met: dict[int, int]) -> bool | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from voile.documents.replacements.removal import Reason, Removal
 from voile.documents.start.known.codes import SURE, find_codes, with_calling_code
 from voile.documents.start.known.days import find_days
-from voile.documents.start.known.guard import Guard, texts_with
+from voile.documents.start.known.guard import Guard
 from voile.documents.start.known.index import Entries, Index
 from voile.documents.start.known.names import Hit
 from voile.documents.start.known.owned import EVERYONE, Found, Owned
@@ -24,8 +25,18 @@ from voile.documents.words.tokens import Tokens
 Longs = NDArray[np.int64]
 Removals = Mapping[int, list[Removal]]
 """By the number of a document."""
+LONG = 5
+"""Letters of a word that is looked for with a typo in every note."""
 _ANCHORS = 2
 """Words of an address by which it is looked for."""
+
+
+class Anchors(NamedTuple):
+    """The words by which phrases are looked for: entries whose items number the two lists."""
+
+    entries: Entries
+    phrases: list[int]  # which phrase an anchor is of
+    places: list[int]  # and which of its words it is
 
 
 class Search:
@@ -38,15 +49,18 @@ class Search:
     def learn(self) -> Guard:
         """Learn which words are ordinary from these documents."""
         own = np.zeros(len(self._tokens), dtype=np.bool_)
-        names = np.array([owner for owner, _, _ in self._name_owners], dtype=np.int64)
-        phrases = np.array(self._index.phrase_owners, dtype=np.int64)
-        for (token, item, typo), owners in ((self._name_hits, names), (self._phrase_hits, phrases)):
+        anchors = self._anchors(Guard())
+        for entries, owners in (
+            (self._index.name_words, self._name_owners),
+            (anchors.entries, self._phrase_owners[anchors.phrases]),
+        ):
+            token, item, typo = self._hits(entries, owners, Guard())
             own[token[~typo & (owners[item] != EVERYONE)]] = True
         return Guard.learn(self._tokens, self._look, own)
 
     def find(self, guard: Guard) -> Iterator[Removals]:
         """Find all values, the surest kinds first."""
-        page = Page(self._tokens, self._look, guard, self._texts_with_typos)
+        page = Page(self._tokens, self._look, guard)
         yield self._numbers()
         phrases = list(self._phrases(page))
         yield self._removals(one for one in phrases if one.label in ("EMAIL", "ADDRESS"))
@@ -54,24 +68,24 @@ class Search:
         yield self._removals(one for one in phrases if one.label not in ("EMAIL", "ADDRESS"))
 
     @cached_property
-    def _name_owners(self) -> Entries:
-        """The owner of each `NameWord`, by its number."""
-        first = {item: (owner, word, item) for owner, word, item in self._index.name_words}
-        return [first[item] for item in range(len(first))]
+    def _name_owners(self) -> Longs:
+        return np.array([word.owner for word in self._index.names.words], dtype=np.int64)
 
     @cached_property
-    def _name_hits(self) -> tuple[Longs, Longs, NDArray[np.bool_]]:
-        return self._hits(self._index.name_words)
+    def _phrase_owners(self) -> Longs:
+        return np.array(self._index.phrase_owners, dtype=np.int64)
 
-    @cached_property
-    def _phrase_hits(self) -> tuple[Longs, Longs, NDArray[np.bool_]]:
-        return self._hits(self._anchors())
+    def _hits(
+        self, entries: Entries, owners: Longs, guard: Guard
+    ) -> tuple[Longs, Longs, NDArray[np.bool_]]:
+        """Return the tokens that meet an entry, its item, and whether with a typo; in order.
 
-    def _hits(self, entries: Entries) -> tuple[Longs, Longs, NDArray[np.bool_]]:
-        """Return the tokens that meet an entry, its item, and whether with a typo; in order."""
+        A word that is frequent is no other with a typo; a short one may be another of the note's
+        own subject alone.
+        """
         tokens, look = self._tokens, self._look
         wanted = np.zeros(len(self._index.vocabulary) + 1, dtype=np.bool_)
-        wanted[[word for _, word, _ in entries]] = True
+        wanted[entries[1::3]] = True
         many = np.diff(look.first)
         may = np.zeros(len(many), dtype=np.bool_)
         may[np.repeat(np.arange(len(many)), many)[wanted[look.word]]] = True
@@ -81,36 +95,45 @@ class Search:
         steps = np.arange(len(token)) - np.repeat(np.cumsum(many[form]) - many[form], many[form])
         entry = np.repeat(look.first[form], many[form]) + steps
         query, item = Owned(entries).meet(self._whose[tokens.document[token]], look.word[entry])
-        order = np.lexsort((item, token[query]))
-        return token[query][order], item[order], look.typo[entry][query][order]
+        token, typo = token[query], look.typo[entry][query]
+        short = self._is_short[look.word[entry][query]] | self._has_short_form[tokens.form[token]]
+        frequent = self._is_frequent(guard)[tokens.form[token]]
+        kept = np.flatnonzero(~typo | (~frequent & (~short | (owners[item] != EVERYONE))))
+        order = kept[np.lexsort((item[kept], token[kept]))]
+        return token[order], item[order], typo[order]
 
-    def _anchors(self) -> Entries:
-        """Return by which of its words each phrase is looked for: the rarest in these notes."""
-        look, size = self._look, len(self._index.vocabulary)
-        many = np.bincount(self._tokens.form, minlength=len(look.folds))
-        found = np.bincount(
-            look.word, np.repeat(many, np.diff(look.first)), minlength=size
-        ).tolist()
-        entries: Entries = []
-        for number, phrase in enumerate(self._index.phrases):
-            words = sorted(
-                (found[key], -len(phrase.words[at]), key)
-                for at in phrase.strong
-                if found[key := self._index.vocabulary.number(phrase.words[at])]
-            )
-            for _, _, key in words[: _ANCHORS if phrase.kind == "address" else 1]:
-                entries.append((self._index.phrase_owners[number], key, number))
-        return entries
+    def _is_frequent(self, guard: Guard) -> NDArray[np.bool_]:
+        words = guard.common.keys() | guard.ordinary
+        return np.array([word in words for word in self._look.folds], dtype=np.bool_)
 
     @cached_property
-    def _texts_with_typos(self) -> dict[int, int]:
-        typos = [hits[0][hits[2]] for hits in (self._name_hits, self._phrase_hits)]
-        forms = np.unique(self._tokens.form[np.concatenate(typos)])
-        return texts_with(self._tokens, forms.tolist())
+    def _is_short(self) -> NDArray[np.bool_]:
+        return np.array([len(one) < LONG for one in self._index.vocabulary], dtype=np.bool_)
+
+    @cached_property
+    def _has_short_form(self) -> NDArray[np.bool_]:
+        return np.array([len(one) < LONG for one in self._tokens.forms], dtype=np.bool_)
+
+    def _anchors(self, guard: Guard) -> Anchors:
+        """Return by which of its words each phrase is looked for: long ones, few in the notes."""
+        entries: Entries = []
+        anchors = Anchors(entries, [], [])
+        for number, phrase in enumerate(self._index.phrases):
+            rare = sorted(
+                phrase.own,
+                key=lambda at: (guard.common.get(phrase.words[at], 0), -len(phrase.words[at]), at),
+            )
+            for at in rare[: _ANCHORS if phrase.kind == "address" else 1]:
+                word = self._index.vocabulary.number(phrase.words[at])
+                entries += self._index.phrase_owners[number], word, len(anchors.places)
+                anchors.phrases.append(number)
+                anchors.places.append(at)
+        return anchors
 
     def _names(self, page: Page) -> Iterator[Match]:
         hits: dict[int, Hit] = {}
-        for token, item, typo in zip(*(one.tolist() for one in self._name_hits), strict=True):
+        found = self._hits(self._index.name_words, self._name_owners, page.guard)
+        for token, item, typo in zip(*(one.tolist() for one in found), strict=True):
             hit = hits.get(token)
             if hit is None or (hit.typo and not typo):
                 hits[token] = hit = Hit(token, typo, [])
@@ -119,14 +142,15 @@ class Search:
         return self._index.names.find(page, list(hits.values()))
 
     def _phrases(self, page: Page) -> Iterator[Match]:
-        for token, item, typo in zip(*(one.tolist() for one in self._phrase_hits), strict=True):
-            phrase = self._index.phrases[item]
-            words = {word for word, _ in self._look.of_form(page.form[token])}
-            for at in phrase.strong:
-                if self._index.vocabulary.number(phrase.words[at]) in words:
-                    match = find_phrase(page, phrase, token, at, typo)
-                    if match is not None:
-                        yield match
+        anchors = self._anchors(page.guard)
+        owners = self._phrase_owners[anchors.phrases]
+        hits = self._hits(anchors.entries, owners, page.guard)
+        for token, item, typo in zip(*(one.tolist() for one in hits), strict=True):
+            phrase = self._index.phrases[anchors.phrases[item]]
+            own = bool(owners[item] != EVERYONE)
+            match = find_phrase(page, phrase, token, anchors.places[item], typo, own)
+            if match is not None:
+                yield match
 
     def _removals(self, matches: Iterable[Match]) -> Removals:
         tokens = self._tokens

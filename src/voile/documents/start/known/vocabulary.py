@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,16 +12,16 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import fold
-from voile.documents.words.tokens import SIGNS, Forms
+from voile.documents.words.tokens import SIGNS
 
 Longs = NDArray[np.int64]
 
-TYPO_FROM = 5
+TYPO_FROM = 4
 """Letters of a word that is still itself with one typo: a shorter one becomes another."""
 NO_WORD, SMALL, CAPITAL, CAPITALS = range(4)
 """How a form is written."""
 _WORD = re.compile(rf"[^\W_][^\W_{SIGNS}]*")
-_APART = re.compile(r"[\d_]+")
+_APART = re.compile(r"(?<=[^\W\d_])[\d_]+|[\d_]+(?=[^\W\d_])")
 _SHORTEST_PART = 4  # letters of a name that is joined to something else
 
 
@@ -53,42 +52,37 @@ class Vocabulary:
     """Number the words of values, from 0."""
 
     def __init__(self) -> None:
-        self._words = Forms()
+        self._numbers: dict[str, int] = {}
 
     def number(self, word: str) -> int:
-        return self._words.number([word])[0]
+        return self._numbers.setdefault(word, len(self._numbers))
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self._numbers)
 
-    @property
-    def words(self) -> Sequence[str]:
-        return self._words.known
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
 
     def look(self, forms: Sequence[str]) -> Look:
         """Return which words each form is, or is one typo away from. Cost: O(letters), of each."""
-        lone = _deletions(word for word in self.words if _may_err(word))
-        seen: dict[str, tuple[list[int], list[int]]] = {}
-        found: list[tuple[list[int], list[int]]] = []
+        find = self._numbers.get
         folds = [fold(form) for form in forms]
-        for form, word in zip(forms, folds, strict=True):
-            if word not in seen:
-                seen[word] = self._exact(form, word), self._near(word, lone)
-            found.append(seen[word])
-        return Look.of(folds, found)
-
-    def _exact(self, form: str, word: str) -> list[int]:
-        if (number := self._words.find(word)) >= 0:
-            return [number]
-        parts = [fold(one) for one in _APART.split(form) if len(one) >= _SHORTEST_PART]
-        parts = parts if any(one != word for one in parts) else []
-        return [number for one in parts if (number := self._words.find(one)) >= 0]
-
-    def _near(self, word: str, lone: dict[str, list[str]]) -> list[int]:
-        if not lone or not _may_err(word):
-            return []
-        near = {one for cut in _cuts(word) for one in lone.get(cut, ())} - {word}
-        return [self._words.find(one) for one in sorted(near) if OSA.distance(one, word) == 1]
+        exact = [(n, number) for n, word in enumerate(folds) if (number := find(word, -1)) >= 0]
+        parts = [
+            (n, number)
+            for n, form in enumerate(forms)
+            if _APART.search(form)
+            for part in _APART.split(form)
+            if len(part) >= _SHORTEST_PART and (number := find(fold(part), -1)) >= 0
+        ]
+        near = _Neighbours(word for word in self if _may_err(word))
+        typos = [
+            (n, find(other, -1))
+            for n, (form, word) in enumerate(zip(forms, folds, strict=True))
+            if _may_err(word) and written(form) >= CAPITAL
+            for other in near.of(word)
+        ]
+        return Look.of(folds, [*exact, *parts], typos)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,30 +95,35 @@ class Look:
     typo: NDArray[np.bool_]  # (entries,) whether the form is a typo away from it
 
     @classmethod
-    def of(cls, folds: Sequence[str], found: Sequence[tuple[list[int], list[int]]]) -> Look:
-        many = [len(exact) + len(near) for exact, near in found]
-        word = [number for exact, near in found for number in (*exact, *near)]
-        typo = [flag for e, n in found for flag in (*[False] * len(e), *[True] * len(n))]
-        first = np.concatenate([[0], np.cumsum(many, dtype=np.int64)])
-        return cls(folds, first, np.array(word, dtype=np.int64), np.array(typo, dtype=np.bool_))
-
-    def of_form(self, form: int) -> Iterator[tuple[int, bool]]:
-        """Yield the words that a form is, and whether with a typo."""
-        for at in range(int(self.first[form]), int(self.first[form + 1])):
-            yield int(self.word[at]), bool(self.typo[at])
+    def of(
+        cls, folds: Sequence[str], exact: list[tuple[int, int]], typos: list[tuple[int, int]]
+    ) -> Look:
+        """Order entries, pairs of a form and a word, by their forms."""
+        form, word = np.array([*exact, *typos], dtype=np.int64).reshape(-1, 2).T
+        order = np.argsort(form, kind="stable")
+        first = np.searchsorted(form[order], np.arange(len(folds) + 1))
+        return cls(folds, first, word[order], order >= len(exact))
 
 
 def _may_err(word: str) -> bool:
     return len(word) >= TYPO_FROM and word.isalpha()
 
 
-def _deletions(words: Iterable[str]) -> dict[str, list[str]]:
-    """Return the words by what is left of them without one letter, and by themselves."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for word in words:
-        for cut in _cuts(word):
-            found[cut].append(word)
-    return found
+class _Neighbours:
+    """The words that are one typo away from another: both are the same without some letter."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        # by what is left of them, several joined by blanks: lists would be slower to keep
+        self._by_cut: dict[str, str] = {}
+        for word in words:
+            for cut in _cuts(word):
+                others = self._by_cut.get(cut)
+                self._by_cut[cut] = f"{others} {word}" if others else word
+
+    def of(self, word: str) -> list[str]:
+        near = " ".join(filter(None, map(self._by_cut.get, _cuts(word))))
+        found = sorted(set(near.split()))
+        return [one for one in found if one != word and OSA.distance(one, word) == 1]
 
 
 def _cuts(word: str) -> set[str]:
