@@ -180,6 +180,15 @@ class KnownValues:
             stacklevel=2,
         )
 
+    def joined(self, more: KnownValues) -> KnownValues:
+        """Return these values and others, by the ordinary words of these."""
+        own = self._values
+        first = (pc.max(own.column("person")).as_py() or 0) + 1
+        person = pc.add(more._values.column("person"), first)
+        place = own.schema.get_field_index("person")
+        moved = more._values.set_column(place, own.schema.field("person"), person)
+        return KnownValues(pa.concat_tables([own, moved]), self._guard)
+
     def to_table(self) -> pa.Table:
         """Return all there is to search other notes, as one table of strings and numbers."""
         guard = self._guard or Guard()

@@ -1,0 +1,197 @@
+"""What several proposers say of the same notes, joined: identifiers, harmless and unknown tokens.
+
+A known value or a checked number is an identifier. A doubtful proposal is one only where nothing
+sure is of its type; else nobody knows. Nor does anybody know of a token that a machine, which took
+it for harmless with all the rest, still thinks may identify: an unmatched doctor stands where other
+doctors stand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.documents.patterns import PATTERNS
+from voile.documents.replacements.removal import Reason, Removal, join_removals
+from voile.documents.start.proposer import Proposer
+from voile.documents.start.quick_look import QuickLook
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
+from voile.documents.words.tokens import token_labels, unknown_tokens
+
+Bools = NDArray[np.bool_]
+
+CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
+ELSEWHERE = 0.5
+"""Of the places of a form that may be doubted: where as many are, all are."""
+SUSPECT = 0.1
+"""The probability of being part of an identifier from which nobody knows of an unmarked token."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What a reviewer said of characters of a document: all but the spans there are harmless."""
+
+    document: int  # its number, from 0
+    start: int
+    end: int
+    spans: tuple[Span, ...]  # of the document's own characters, within start and end
+    unsure: bool = False  # then nobody knows
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Notes, and what is proposed of each.
+
+    sure, doubtful : (d,) removals of each document, in its order and apart.
+    """
+
+    documents: tuple[Document, ...]
+    sure: tuple[list[Removal], ...]
+    doubtful: tuple[list[Removal], ...]
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], proposers: Sequence[Proposer]) -> Marks:
+        """Ask every proposer; where several propose the same, the first gives the type."""
+        plain = [replace(one, spans=(), unknown=()) for one in documents]
+        proposed = list(zip(*(one.propose(plain) for one in proposers), strict=True))
+        sure = [join_removals(*(filter(is_sure, one) for one in by)) for by in proposed]
+        rest = [join_removals(*(_doubtful(one) for one in by)) for by in proposed]
+        return cls(tuple(plain), tuple(sure), tuple(rest))
+
+    def corpus(self, look: QuickLook, reviewed: Sequence[Reviewed] = ()) -> Corpus:
+        """Return the documents with identifiers as spans, and what nobody knows.
+
+        What was reviewed is known, whatever was proposed there.
+
+        Raises
+        ------
+        RequestError : nothing is proposed at all.
+        """
+        half = self._joined(reviewed)
+        if not half.labels:
+            raise RequestError(
+                "nothing in the notes looks like an identifier",
+                instead="give the columns beside them with --known, or mark some notes and use fit",
+            )
+        tokens = look.tokens
+        identifiers = token_labels(tokens, half, half.labels) > 0
+        unknown = unknown_tokens(tokens, half) & ~identifiers
+        probability = look.probabilities(identifiers, ~unknown)
+        read = reviewed_tokens(look, reviewed)
+        doubted = unknown | ((probability > SUSPECT) & ~identifiers & ~read)
+        doubted |= _as_elsewhere(look, doubted, ~identifiers & ~read)
+        return with_unknown(half, look, np.flatnonzero(doubted & ~unknown))
+
+    @staticmethod
+    def probabilities(look: QuickLook, corpus: Corpus) -> NDArray[np.float64]:
+        """Return each token's probability of identifying somebody, (n,), by how a corpus is marked.
+
+        Cost: a quick look.
+        """
+        identifiers = token_labels(look.tokens, corpus, corpus.labels) > 0
+        return look.probabilities(identifiers, identifiers | ~unknown_tokens(look.tokens, corpus))
+
+    def counts(self) -> Mapping[Reason, int]:
+        """Count what is proposed, by what proposes it."""
+        proposed = chain.from_iterable((*self.sure, *self.doubtful))
+        return Counter(reason for removal in proposed for reason in removal.by)
+
+    def _joined(self, reviewed: Sequence[Reviewed]) -> Corpus:
+        taught = {removal.label for one in self.sure for removal in one}
+        lines: dict[int, list[Reviewed]] = {}
+        for line in reviewed:
+            lines.setdefault(line.document, []).append(line)
+        documents = []
+        for number, (document, sure, rest) in enumerate(
+            zip(self.documents, self.sure, self.doubtful, strict=True)
+        ):
+            believed = [one for one in rest if one.label not in taught]
+            doubted = [(one.start, one.end) for one in rest if one.label in taught]
+            spans = [Span(one.start, one.end, one.label) for one in join_removals(sure, believed)]
+            documents.append(_read(document, spans, doubted, lines.get(number, ())))
+        return Corpus(documents)
+
+
+def _as_elsewhere(look: QuickLook, doubted: Bools, open_to_doubt: Bools) -> Bools:
+    """Return which tokens have a form that is often doubted elsewhere, and not in small letters.
+
+    A doctor whom no table has is met in the notes of many, now with a title and now without.
+    """
+    tokens = look.tokens
+    size = len(tokens.forms)
+    often = np.bincount(tokens.form[doubted & open_to_doubt], minlength=size)
+    every = np.bincount(tokens.form[open_to_doubt], minlength=size)
+    large = np.array([form != form.lower() for form in tokens.forms], dtype=np.bool_)
+    found = large & (often >= ELSEWHERE * every) & (often > 0)
+    return np.asarray(found[tokens.form] & open_to_doubt)
+
+
+def is_sure(removal: Removal) -> bool:
+    """Return whether known values or a checksum say so, and no look alone."""
+    return any(
+        one.kind == "known" or (one.kind == "pattern" and one.name in CHECKED) for one in removal.by
+    )
+
+
+def _doubtful(removals: Sequence[Removal]) -> Iterator[Removal]:
+    return (one for one in removals if not is_sure(one))
+
+
+def _read(
+    document: Document,
+    spans: Sequence[Span],
+    unknown: Sequence[tuple[int, int]],
+    lines: Sequence[Reviewed],
+) -> Document:
+    """Put what reviewers said in the place of what was proposed there."""
+    kept, doubted = list(spans), list(unknown)
+    for line in lines:
+        kept = [piece for one in kept for piece in _without(one, line)]
+        doubted = [
+            (piece.start, piece.end)
+            for start, end in doubted
+            for piece in _without(Span(start, end, ""), line)
+        ]
+        if line.unsure:
+            doubted.append((line.start, line.end))
+        else:
+            kept.extend(line.spans)
+    return replace(document, spans=tuple(kept), unknown=tuple(doubted))
+
+
+def _without(span: Span, line: Reviewed) -> Iterator[Span]:
+    """Yield what of a span lies outside a line."""
+    if span.start < min(span.end, line.start):
+        yield replace(span, end=min(span.end, line.start))
+    if max(span.start, line.end) < span.end:
+        yield replace(span, start=max(span.start, line.end))
+
+
+def reviewed_tokens(look: QuickLook, reviewed: Sequence[Reviewed]) -> Bools:
+    """Return which tokens lie in what reviewers have read, and were not unsure of, (n,)."""
+    found = np.zeros(len(look.tokens), dtype=np.bool_)
+    for line in reviewed:
+        if not line.unsure:
+            begin, end = look.tokens.first[line.document : line.document + 2]
+            starts = look.tokens.starts[begin:end]
+            found[begin:end] |= (starts >= line.start) & (starts < line.end)
+    return found
+
+
+def with_unknown(corpus: Corpus, look: QuickLook, tokens: NDArray[np.intp]) -> Corpus:
+    """Return the corpus where nobody knows of these tokens either, by their places, rising."""
+    of = look.tokens
+    bounds = np.searchsorted(tokens, of.first).tolist()
+    documents = []
+    for number, document in enumerate(corpus):
+        here = tokens[bounds[number] : bounds[number + 1]]
+        more = zip(of.starts[here].tolist(), of.ends[here].tolist(), strict=True)
+        documents.append(replace(document, unknown=(*document.unknown, *more)))
+    return Corpus(documents)

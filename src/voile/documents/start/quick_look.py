@@ -1,0 +1,140 @@
+"""A first opinion on every token, in seconds, by a machine that did not see the token's subject."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+from voile.documents.learners.calibration import Calibration
+from voile.documents.learning.training import number_subjects, split_into_folds
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document
+from voile.documents.words.features import Extractor, Space
+from voile.documents.words.kernels import SEVERAL, meet
+from voile.documents.words.tokens import Tokens, tokenise
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+FOLDS = 2
+RIDGE = 5.0
+"""What a token's own multiplier costs: 1 / (2 C), C as of the SVM among the learners."""
+SWEEPS, ROUNDS = 2, 6
+"""Over all tokens, and after each over those that it moved."""
+
+
+class QuickLook:
+    """Estimate each token's probability of being part of an identifier, whatever its type.
+
+    Tokens, features and folds are made once, so that a look at other marks costs one fit of a
+    linear support vector machine a fold, by dual coordinate descent (Hsieh et al., 2008).
+
+    Guarantee: a subject's tokens are judged by a machine that learnt from other subjects, where
+    there are two (tested); the same marks give the same probabilities, whatever was asked before.
+    Cost: O(ones in the features); 540,000 tokens 0.6 s, once 1.5 s for the features, on one core.
+    """
+
+    def __init__(self, documents: Sequence[Document], *, seed: int = 0) -> None:
+        subjects = Corpus(documents).subjects
+        self.tokens: Tokens = tokenise(one.text for one in documents)
+        sizes, whose = np.diff(self.tokens.first), number_subjects(subjects)
+        whose = np.repeat(whose, sizes)
+        space = Space.of(self.tokens, whose, marks=())
+        matrix = Extractor(space, self.tokens.known).features(self.tokens).matrix
+        folds, fold = min(FOLDS, len(set(subjects))), np.zeros(len(documents), dtype=np.intp)
+        rng = np.random.default_rng(seed)
+        if folds > 1:
+            fold = split_into_folds(subjects, sizes, folds, rng)
+        self._fold = np.repeat(fold, sizes)
+        self._rows = matrix.indptr.astype(np.int64), matrix.indices
+        self._order = rng.permutation(len(self.tokens))
+        self._shared = [
+            _columns_of_several(matrix, self._others(number), whose) for number in range(folds)
+        ]
+
+    def probabilities(self, identifiers: Bools, known: Bools) -> Floats:
+        """Return the probabilities, (n,), after learning from the `known` tokens, (n,)."""
+        margins, found = np.zeros((len(self.tokens), 1)), np.zeros(len(self.tokens))
+        sign = np.where(identifiers, 1.0, -1.0)
+        for number, shared in enumerate(self._shared):
+            held, may = self._fold == number, known & self._others(number)
+            order = self._order[may[self._order]]
+            weights = _descend(self._rows, shared, order, sign, RIDGE, SWEEPS, ROUNDS)
+            margins[held, 0] = _sums(self._rows, weights, np.flatnonzero(held))
+        for number in range(len(self._shared)):
+            held, others = self._fold == number, known & self._others(number)
+            if others.any():
+                curve = Calibration.fit(margins, identifiers.astype(np.int16), others)
+                found[held] = curve.probabilities(margins[held])[:, 0]
+        return found
+
+    def _others(self, fold: int) -> Bools:
+        """Return the tokens that a fold's machine learns from; of one fold alone, its own."""
+        others = np.asarray(self._fold != fold)
+        return others if others.any() else ~others
+
+
+def _columns_of_several(matrix: sp.csr_array, may: Bools, whose: NDArray[np.int32]) -> Bools:
+    """Return which columns two subjects or more of some tokens have; see `drop_rare_columns`."""
+    rows = np.flatnonzero(may).astype(np.int32)
+    met = np.full(matrix.shape[1], -1, dtype=np.int32)
+    meet(rows, matrix.indptr.astype(np.int64), matrix.indices, whose[rows], met)
+    return np.asarray(met == SEVERAL)
+
+
+Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
+
+
+@njit(cache=True, nogil=True)
+def _descend(
+    rows: Rows,
+    shared: Bools,
+    order: NDArray[np.int64],
+    sign: Floats,
+    ridge: float,
+    sweeps: int,
+    rounds: int,
+) -> Floats:
+    """Minimise the squared hinge loss by its dual, a token after the other; the bias is last.
+
+    A sweep goes over all tokens, the rounds after it only over those that the one before moved.
+    """
+    indptr, indices = rows
+    weights, multiplier = np.zeros(len(shared) + 1), np.zeros(len(sign))
+    moving = np.empty(len(order), dtype=np.int64)
+    for _ in range(sweeps):
+        some = order
+        for _ in range(rounds + 1):
+            moved = 0
+            for i in some:
+                score, size = weights[-1], 1.0 + ridge
+                for at in range(indptr[i], indptr[i + 1]):
+                    if shared[indices[at]]:
+                        score += weights[indices[at]]
+                        size += 1.0
+                slope = sign[i] * score - 1.0 + ridge * multiplier[i]
+                step = max(-slope / size, -multiplier[i])
+                if step != 0.0:
+                    moving[moved] = i
+                    moved += 1
+                    multiplier[i] += step
+                    weights[-1] += step * sign[i]
+                    for at in range(indptr[i], indptr[i + 1]):
+                        if shared[indices[at]]:
+                            weights[indices[at]] += step * sign[i]
+            some = moving[:moved].copy()
+    return weights
+
+
+@njit(cache=True, nogil=True)
+def _sums(rows: Rows, weights: Floats, of: NDArray[np.int64]) -> Floats:
+    indptr, indices = rows
+    found = np.full(len(of), weights[-1])
+    for place in range(len(of)):
+        for at in range(indptr[of[place]], indptr[of[place] + 1]):
+            found[place] += weights[indices[at]]
+    return found

@@ -1,0 +1,173 @@
+"""Proposals of several proposers as a corpus that is marked in part."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from tests.documents.start.made import STAFF, notes, patients
+
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.documents.patterns import patterns_of
+from voile.documents.replacements import Reason, Removal
+from voile.documents.start.known import KnownValues
+from voile.documents.start.marks import Marks, Reviewed, is_sure
+from voile.documents.start.proposer import PatternProposer
+from voile.documents.start.quick_look import QuickLook
+from voile.documents.start.rules import Rules
+from voile.documents.text.document import Document, Span
+
+PEOPLE = patients(40)
+NOTES = [
+    Document(row["note"], id=str(n), subject=row["patient_id"])
+    for n, row in enumerate(notes(PEOPLE))
+]
+
+
+class Says:
+    """Propose a word wherever it stands."""
+
+    def __init__(self, word, label, *by):
+        self.word, self.label, self.by = word, label, by
+
+    def propose(self, documents):
+        return [
+            [Removal(at, at + len(self.word), self.label, self.by)]
+            if (at := one.text.find(self.word)) >= 0
+            else []
+            for one in documents
+        ]
+
+
+def marked(*proposers, documents=NOTES, reviewed=()):
+    marks = Marks.of(documents, proposers)
+    return marks.corpus(QuickLook(documents), reviewed)
+
+
+def known(staff=STAFF):
+    columns = {name: [row[name] for row in PEOPLE] for name in PEOPLE[0]}
+    people = open_source({"doctor": list(staff)}) if staff else None
+    return KnownValues.read(open_source(columns), "patient_id", people=people)
+
+
+def words(document, places):
+    return [document.text[start:end] for start, end in places]
+
+
+def test_a_known_value_is_an_identifier_and_a_doubtful_one_of_its_type_is_unknown():
+    sure, rule = Says("Ana", "NAME", Reason("known", "name")), Reason("rule", "title")
+    documents = [Document("Ana met Dr. Boris in Bath .")] * 1
+    (one,) = marked(
+        sure, Says("Boris", "NAME", rule), Says("Bath", "PLACE", rule), documents=documents
+    )
+    assert one.spans == (Span(0, 3, "NAME"), Span(21, 25, "PLACE"))
+    assert "Boris" in words(one, one.unknown)
+
+
+def test_where_nothing_is_sure_of_a_type_its_proposals_are_identifiers():
+    (one,) = marked(
+        Says("Boris", "NAME", Reason("rule", "title")), documents=[Document("Dr. Boris came .")]
+    )
+    assert one.spans == (Span(4, 9, "NAME"),)
+
+
+@pytest.mark.parametrize(
+    ("by", "sure"),
+    [
+        (("known", "name"), True),
+        (("possible", "name"), False),
+        (("pattern", "iban"), True),
+        (("pattern", "phone"), False),
+        (("pattern", "MRN-######"), False),
+        (("rule", "title"), False),
+    ],
+)
+def test_what_is_sure(by, sure):
+    assert is_sure(Removal(0, 1, "NAME", (Reason(*by),))) is sure
+
+
+def test_a_name_that_is_a_word_is_known_only_beside_another():
+    row = {"patient_id": ["a"], "name": ["Summer Brandt"]}
+    own = KnownValues.read(open_source(row), "patient_id")
+    texts = ("Summer Brandt came .", "Summer came .", "This summer was hot .", "In summer , rain .")
+    documents = [Document(text, subject=whose) for text, whose in zip(texts, "aabb", strict=True)]
+    corpus = marked(own, documents=documents)
+    assert corpus[0].spans == (Span(0, 13, "NAME"),)
+    assert corpus[1].spans == ()
+    assert words(corpus[1], corpus[1].unknown)[:1] == ["Summer"]
+    assert corpus[2].spans == ()
+
+
+def test_an_unmatched_doctor_is_not_learnt_as_harmless():
+    corpus = marked(known(staff=STAFF[:3]), Rules())
+    absent = [name.split()[1] for name in STAFF[3:]]
+    left = [
+        (one.id, word)
+        for one in corpus
+        for word in absent
+        if word in one.text and not any(word in part for part in words(one, one.unknown))
+    ]
+    there = sum(word in one.text for one in corpus for word in absent)
+    assert there > 20
+    assert len(left) < 0.1 * there
+
+
+def test_a_machine_doubts_unmatched_names_where_others_stand_that_are_known():
+    # each patient is seen by a doctor of their own, and a half of the doctors are known
+    rng = random.Random(0)
+    names = ["".join(rng.sample("abdefgiklmnoprstuvwz", 7)).capitalize() for _ in range(80)]
+    documents = [
+        Document(f"Seen by Dr. {name} at noon .", subject=str(n)) for n, name in enumerate(names)
+    ]
+    columns = {"patient_id": [str(n) for n in range(80)], "doctor": names}
+    half = open_source({name: cells[::2] for name, cells in columns.items()})
+    corpus = marked(
+        KnownValues.read(half, "patient_id", kinds={"doctor": "name"}), documents=documents
+    )
+    doubted = [words(one, one.unknown) == [name] for one, name in zip(corpus, names, strict=True)]
+    assert sum(doubted[1::2]) > 25  # of 40, by machines that learn from 20 of each
+    assert not any(one.unknown for one in corpus[::2])
+
+
+def test_what_was_reviewed_is_known():
+    text = NOTES[0].text
+    lines = [Reviewed(0, 0, len(text), (Span(0, 4, "NAME"),))]
+    corpus = marked(known(), reviewed=lines)
+    assert corpus[0].spans == (Span(0, 4, "NAME"),)
+    assert corpus[0].unknown == ()
+    assert corpus[1].spans == marked(known())[1].spans
+
+
+def test_a_part_of_a_document_may_be_reviewed_and_spans_at_its_edge_are_cut():
+    document = Document("Ana Ruiz met Ana Ruiz .", subject="a")
+    row = {"patient_id": ["a"], "name": ["Ana Ruiz"]}
+    both = KnownValues.read(open_source(row), "patient_id")
+    (one,) = marked(both, documents=[document], reviewed=[Reviewed(0, 0, 3, ())])
+    assert one.spans == (Span(3, 8, "NAME"), Span(13, 21, "NAME"))
+
+
+def test_of_a_line_that_a_reviewer_was_unsure_of_nobody_knows():
+    corpus = marked(known(), reviewed=[Reviewed(0, 0, len(NOTES[0].text), (), unsure=True)])
+    assert corpus[0].spans == ()
+    assert corpus[0].unknown == ((0, len(NOTES[0].text)),)
+
+
+def test_nothing_proposed_is_refused():
+    with pytest.raises(RequestError, match="nothing in the notes looks like an identifier"):
+        marked(Rules(), documents=[Document("no fever , no cough .")])
+
+
+def test_all_proposals_are_counted_by_what_proposes_them():
+    marks = Marks.of(NOTES, [known(), PatternProposer(patterns_of()), Rules()])
+    counts = marks.counts()
+    assert counts[Reason("known", "name")] >= len(NOTES) / 2
+    assert counts[Reason("pattern", "phone")] > 0
+    assert counts[Reason("rule", "title")] > 0
+
+
+def test_proposals_leave_offsets_of_the_original_text():
+    (one,) = marked(
+        Says("Ana", "NAME", Reason("known", "name")), documents=[Document("\u200bAna came .")]
+    )
+    assert one.spans == (Span(1, 4, "NAME"),)
