@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.documents.adversary.mentions import Mention, mentions_in, names_of
 from voile.documents.adversary.remaining import edits_of, match_documents
+from voile.documents.adversary.unlisted import ReplacedName, find_unlisted
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.attributes import is_mark
@@ -36,10 +37,14 @@ def link_surrogates(
     truth: Corpus,
     *,
     surrogates: Collection[str] = (),
+    lists: Mapping[str, frozenset[str]] | None = None,
     kinds: Mapping[str, str] | None = None,
     random_state: RandomState = None,
 ) -> Evidence:
     """Attack what surrogates keep together, and score the attack by the truth.
+
+    surrogates : the words that they are drawn from, where the attacker has them; lists : those of
+    names alone, folded, by the list's name.
 
     No guarantee: a better reader of context may find more. Cost: O(characters + pairs of documents
     that share a rare word).
@@ -50,11 +55,12 @@ def link_surrogates(
         ReadDocument(document, mentions_in(document, source, kinds or {}), subject)
         for (document, source), subject in zip(pairs, whose, strict=True)
     ]
-    names, documents = streams(random_state, "names", "documents")
+    names, documents, rare = streams(random_state, "names", "documents", "rare names")
     known = frozenset(word.casefold() for word in surrogates)
     findings = [
         *_standing_out(read, known, names),
         *_true_names(read, names),
+        *find_unlisted(list(_replaced(read)), lists or {}, rare),
         *_linked_documents(read, documents),
         *_dates(read),
     ]
@@ -66,11 +72,23 @@ def link_surrogates(
             "but not which of them are surrogates. The attacker takes the name that is rarest in "
             "its document for a missed one, links a missed name to the surrogate with the most "
             "similar words around it, and takes two documents with the same rare words for one "
-            "person's. Each correct guess is a success."
+            "person's. The attacker also looks for surrogates of names that are on no list. Each "
+            "correct guess is a success."
         ),
         findings=tuple(findings),
         notes=tuple(_notes(read, known)),
     )
+
+
+def _replaced(read: Sequence[ReadDocument]) -> Iterator[ReplacedName]:
+    """Yield each name that surrogates replace, once in a document."""
+    for one in read:
+        hidden = {
+            (name.shown, name.true): name
+            for name in names_of(one.mentions)
+            if name.true and not name.left
+        }
+        yield from (ReplacedName(name, one.subject) for name in hidden.values())
 
 
 def _standing_out(

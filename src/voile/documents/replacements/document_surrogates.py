@@ -114,7 +114,7 @@ class _Document:
             case _ if self._is_common(value):
                 return self._common(value)
             case "name":
-                return self._people.rename(read_mention(text, value.before))
+                return self._name(text, value.before)
             case "date":
                 return self._date(text)
             case "number":
@@ -126,6 +126,12 @@ class _Document:
             case "ip":
                 return codes.ip(draws, text)
         return self._named(value)
+
+    def _name(self, text: str, before: str) -> str | None:
+        """Rename a person; of what is no name its words: "@anna" may become "@tracy"."""
+        return self._people.rename(read_mention(text, before)) or rename_phrase(
+            text, frozenset(), self._draws, lambda run: self._people.rename(read_mention(run))
+        )
 
     def _disguised(self, value: Value) -> str:
         return codes.disguise(self._draws, value.text)

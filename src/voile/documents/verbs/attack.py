@@ -24,7 +24,7 @@ from voile.documents.learning.quantities import LEFT, REMOVED
 from voile.documents.learning.training import count_by_subject, number_subjects
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements import Edit, Reason
-from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_names
+from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_names, fold
 from voile.documents.replacements.roles import TITLES
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span, only_annotated
@@ -85,10 +85,12 @@ def attack(
         results.append(_plain(found, scene, () if results else scene.findings))
     if has_surrogates:
         step("linking people by their surrogates")
+        built_in = scene.surrogates["names"] == BUILT_IN
         linked = link_surrogates(
             scene.published,
             scene.truth,
-            surrogates=builtin_words() if scene.surrogates["names"] == BUILT_IN else (),
+            surrogates=builtin_words() if built_in else (),
+            lists=builtin_lists() if built_in else {},
             kinds=scene.surrogates["kinds"],
             random_state=streams(seed, "linking")[0],
         )
@@ -99,9 +101,28 @@ def attack(
 @cache
 def builtin_words() -> frozenset[str]:
     """Return the words of surrogate names by voile's lists, which are public, and of titles."""
-    lists = (getattr(builtin_names(one), part) for one in LANGUAGES for part in NAMED)
-    found = {word for names in lists for name in names for word in compared_words(name)}
+    found = {word for names in _builtin_names().values() for name in names for word in name}
     return frozenset(found | TITLES | PARTICLES | {"and", "don", "doña"})
+
+
+@cache
+def builtin_lists() -> dict[str, frozenset[str]]:
+    """Return the folded words of each of voile's lists of names."""
+    return {
+        what: frozenset(fold(word) for name in names for word in name)
+        for what, names in _builtin_names().items()
+    }
+
+
+def _builtin_names() -> dict[str, list[tuple[str, ...]]]:
+    """Return the words of each name of each list."""
+    return {
+        f"{language} {part}": [
+            compared_words(name) for name in getattr(builtin_names(language), part)
+        ]
+        for language in LANGUAGES
+        for part in NAMED
+    }
 
 
 def _foreign(given: Any) -> Corpus:
