@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from voile.data.opening import check_address
 from voile.data.source import Source, hash_file
 from voile.data.text import DecodingError
 from voile.documents.text.document import Document
-from voile.documents.text.formats import FORMATS, format_files, read_documents
+from voile.documents.text.formats import FORMATS, format_files, named_files, read_documents
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.file import UnreadWarning, check_file, suffix
 from voile.documents.text.formats.quotes import AnnotationError
@@ -185,6 +186,11 @@ class CorpusSource(Source):
         if not count and not unread:
             raise SourceError("holds no document", where=self.name)
         yield from unread
+
+    @cached_property
+    def paths(self) -> Mapping[str, Path]:
+        """Where each file is, by the id of the document that it holds, if it holds one."""
+        return {one.name: one.path for one in named_files(self.path, FORMATS[self.kind])}
 
     def fingerprint(self) -> str:
         """Hash the files' own hashes, by name."""

@@ -1,11 +1,10 @@
-"""Formats of text, a module a family: a reader takes a `File` and yields what is in it."""
+"""Formats of text, a module a family; documents are read here, by the readers of `registry`."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from importlib import import_module
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -20,56 +19,13 @@ from voile.documents.text.formats.file import (
     stem,
     suffix,
 )
+from voile.documents.text.formats.registry import FORMATS, Format
 from voile.documents.text.formats.subjects import SubjectPattern
 
 __all__ = ["FORMATS", "Format", "read_documents"]
 
 
 Aside = Callable[[str, RequestError], None]
-
-
-@dataclass(frozen=True)
-class Format:
-    reader: str  # "module:function" below voile.documents.text.formats, imported when first used
-    holds: str  # what it is, for people
-    # of the files that are taken from a folder; .gz may follow where it is text
-    suffixes: tuple[str, ...]
-    single: bool = False  # whether a file holds one document, which it names
-    subject: bool = False  # whether the field or column of the subject can be named
-    text: bool = True  # whether a file's encoding can be stated
-    plain: bool = False  # whether nobody annotated it, so that a folder may mix it with others
-
-    def read(self, file: File) -> Iterator[Document | Unread]:
-        module, name = self.reader.split(":")
-        reader = getattr(import_module(f"{__name__}.{module}"), name)
-        found: Iterator[Document | Unread] = reader(file)
-        return found
-
-
-_JSON = (".jsonl", ".ndjson", ".json")
-_CONLL = (".conll", ".bio", ".iob", ".txt", ".tsv")
-_HTML = (".html", ".htm", ".xhtml")
-
-FORMATS: Mapping[str, Format] = {
-    "jsonl": Format("json:read_jsonl", "JSON lines: text, spans, id, subject", _JSON, subject=True),
-    "presidio": Format("json:read_presidio", "JSON of presidio-research", _JSON, subject=True),
-    "doccano": Format("json:read_doccano", "JSON lines of doccano", _JSON, subject=True),
-    "conll": Format("conll:read", "columns; documents by -DOCSTART-", _CONLL),
-    "conll-sentences": Format("conll:read_sentences", "columns; each block a document", _CONLL),
-    "conll-header": Format("conll:read_with_header", "columns with names", (".tsv",), subject=True),
-    "brat": Format("brat:read", ".txt with .ann beside it", (".txt",), single=True),
-    "i2b2-2006": Format("i2b2:read_2006", "XML with PHI elements in the text", (".xml",)),
-    "i2b2-2014": Format("i2b2:read_2014", "XML with TEXT and TAGS", (".xml",), single=True),
-    "txt": Format("office:read_plain", "plain text", (".txt",), single=True, plain=True),
-    "docx": Format("office:read_docx", "Word", (".docx",), single=True, text=False, plain=True),
-    "pdf": Format("office:read_pdf", "PDF", (".pdf",), single=True, text=False, plain=True),
-    "eml": Format("mail:read_mail", "e-mail", (".eml",), single=True, text=False, plain=True),
-    "html": Format("html:read_html", "HTML", _HTML, single=True, plain=True),
-    "fhir": Format("fhir:read_fhir", "FHIR's DocumentReference", _JSON, text=False, plain=True),
-    "files": Format("mixed:read_each", "files of any of these formats", (), single=True),
-    "table": Format("tables:read_table", "a table with a column text", (), subject=True),
-}
-"""The formats by their names."""
 
 
 def read_documents(
@@ -107,7 +63,7 @@ def read_documents(
 
         yield from read_table(path, encoding, subject)
         return
-    for file in _files(Path(path), known, encoding, subject):
+    for file in named_files(Path(path), known, encoding, subject):
         whose = None if pattern is None else pattern.subject_of(file.path, Path(path))
         try:
             with report_unreadable(file.path):
@@ -127,7 +83,10 @@ def _warn(name: str, why: RequestError) -> None:
     warnings.warn(f"{why}; left out", UnreadWarning, stacklevel=3)
 
 
-def _files(path: Path, known: Format, encoding: str | None, subject: str | None) -> Iterator[File]:
+def named_files(
+    path: Path, known: Format, encoding: str | None = None, subject: str | None = None
+) -> Iterator[File]:
+    """Yield the files of a format, each called as its document is."""
     found = format_files(path, known)
     if not found:
         ends = " or ".join(known.suffixes)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from voile.core.errors import SourceError
 from voile.documents.text.document import Document
-from voile.documents.text.formats import FORMATS
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.file import File, Unread, suffix
 from voile.documents.text.formats.kinds import file_kind
 from voile.documents.text.formats.recognition import format_of
+from voile.documents.text.formats.registry import FORMATS
 
 
 def read_each(file: File) -> Iterator[Document | Unread]:

@@ -12,12 +12,12 @@ from pathlib import Path
 from voile.core.errors import RequestError, SourceError
 from voile.data.opening import FORMATS as TABLES
 from voile.data.postgres.address import Address
-from voile.documents.text.formats import FORMATS
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.conll import BOUNDARY, TOKEN
 from voile.documents.text.formats.fhir import is_fhir
 from voile.documents.text.formats.file import File, report_unreadable, suffix
 from voile.documents.text.formats.json import read_objects
+from voile.documents.text.formats.registry import FORMATS
 from voile.documents.text.formats.tags import HARMLESS, TAG
 
 BY_NAME = {
