@@ -135,6 +135,15 @@ def open_source(
     return _open(path, given)
 
 
+def open_released(path: Path | MemoryPath) -> Source:
+    """Open what a release holds: as any source, or the folder of files that it is."""
+    if isinstance(path, Path) and path.is_dir():
+        from voile.data.formats.folders import FolderSource
+
+        return FolderSource(path)
+    return open_source(path)
+
+
 def _rows_of(place: MemoryPath) -> pa.Table:
     """Return rows that are in memory: as such, or as CSV, whose cells are text."""
     if place.rows is not None:

@@ -24,9 +24,17 @@ FORMAT = "voile-seal"
 
 
 def file_sha256(path: Path) -> str:
-    """Hash a file's bytes, streaming."""
+    """Hash a file's bytes, streaming; of a folder the names and the hashes of the files in it."""
+    if path.is_dir():
+        lines = (f"{one.name}\0{_entry_sha256(one)}\n" for one in sorted(path.iterdir()))
+        return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _entry_sha256(path: Path) -> str:
+    """Hash a file; a link or a folder among a folder's files is none of what was written there."""
+    return file_sha256(path) if path.is_file() and not path.is_symlink() else "no file"
 
 
 @dataclass(frozen=True)

@@ -150,10 +150,10 @@ class Release(Brief):
 
     def rows(self) -> Source:
         """Open what was released, without the apostrophes that make formulas text."""
-        from voile.data import open_source
         from voile.data.formulas import Unescaped
+        from voile.data.opening import open_released
 
-        rows = open_source(self.path)
+        rows = open_released(self.path)
         return Unescaped(rows) if self.public.get("formulas") == ESCAPED else rows
 
     def people(self) -> Source | None:

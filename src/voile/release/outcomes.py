@@ -13,9 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
-from voile.data import Source, open_source
+from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.formulas import Unescaped
+from voile.data.opening import open_released
 from voile.release.manifest import PERSON
 
 Notes = TypeVar("Notes")
@@ -130,7 +131,7 @@ class Written(Brief, Generic[Known]):
     @property
     def rows(self) -> Source:
         """The release, as the wing made it."""
-        rows = open_source(self.path)
+        rows = open_released(self.path)
         return Unescaped(rows) if self.escaped else rows
 
     @property

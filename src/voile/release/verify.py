@@ -118,7 +118,7 @@ def _held(release: Release, name: str, least: set[str], secret: Secret | None) -
     for file, sha256 in files.items():
         place = release.sealed_place(file)
         elsewhere = file != Path(file).name and not place.exists()
-        whole = isinstance(place, Path) and place.is_file() and file_sha256(place) == sha256
+        whole = isinstance(place, Path) and place.exists() and file_sha256(place) == sha256
         yield Check(f"{NAMES.get(file, file)} is as {name} has it", None if elsewhere else whole)
     if files:
         yield _under(release.seal(name), name, secret)

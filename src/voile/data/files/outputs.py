@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from voile.core.errors import RequestError
-from voile.keys.seal import EVIDENCE_SEAL, SEAL
+from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
 from voile.keys.seal import FORMAT as SEAL_FORMAT
 
 MANIFEST, PRIVATE, SET_ASIDE = ".manifest.json", ".private", ".set-aside.jsonl"
@@ -159,6 +159,14 @@ def _is_manifest(format: str, path: Path) -> bool:
     return json_at(path).get("format") == format
 
 
+def _is_release(path: Path) -> bool:
+    """Know a release's file by the manifest beside it; a folder has to be as its hash says."""
+    if not path.is_dir():
+        return _is_beside(RELEASE_FORMAT, "")(path)
+    manifest = json_at(path.with_name(f"{path.name}{MANIFEST}"))
+    return manifest.get("format") == RELEASE_FORMAT and manifest.get("sha256") == file_sha256(path)
+
+
 def _is_policy(path: Path) -> bool:
     return _toml(path).keys() >= {"kind", "kit", "choice", "figures", "policy"}
 
@@ -189,7 +197,10 @@ def _is_demo(path: Path) -> bool:
 KIT = Output("kit", {"": _is_kit})
 POLICY = Output("policy", {"": _is_policy}, is_private=True)
 ROLES = Output("roles file", {"": _is_roles})
-RELEASE = Output("release", {**_known_by_manifest(RELEASE_FORMAT), PRIVATE: _is_private})
+RELEASE = Output(
+    "release",
+    {**_known_by_manifest(RELEASE_FORMAT), "": _is_release, PRIVATE: _is_private},
+)
 READINGS = Output(
     "file of readings",
     {

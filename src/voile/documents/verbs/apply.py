@@ -12,6 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from voile.data import Source
+from voile.data.files.memory import AnyPath
+from voile.data.formats.folders import TEXT
+from voile.data.writer import Writer
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.committee.worker import Worker
 from voile.documents.replacements import Edit, Reason
@@ -26,6 +29,7 @@ from voile.documents.text.reader import (
 from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.certify import COUNTED, MARK, certify
 from voile.documents.verbs.content import Content
+from voile.documents.verbs.files import PATH, Cells, DocumentFiles
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import Policy
 from voile.documents.verbs.recipe import make_recipe, pattern_names
@@ -78,7 +82,9 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     """
     content = Content.of(kit)
     source = options.opened(source)
-    content = content.reading_by(options.roles_beside(source, content.reading.roles))
+    roles = options.roles_beside(source, content.reading.roles)
+    files = DocumentFiles.of(options, roles, source)
+    content = content.reading_by(roles if files is None else files.roles(roles))
     reader = content.reading
     reader.check(source, annotated=False)
     policy = Policy.from_data(chosen.policy)
@@ -94,15 +100,16 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         source=source,
         roles=reader.roles,
         hold_out=reader.hold_out,
-        columns=[*schema.names, *reader.pos],
-        schema=schema,
-        beside={REMOVALS: REMOVED},
+        columns=[*(schema.names if files is None else files.columns), *reader.pos],
+        schema=schema if files is None else files.schema,
+        beside={REMOVALS: REMOVED, **(files.beside if files else {})},
         secret=Secret.find(options.key_file),
         named="id" if isinstance(source, CorpusSource) else None,
         jobs=_jobs(options.jobs),
         content=content,
         options=options,
         worker=Worker(recipe),
+        files=files,
     )
 
 
@@ -139,6 +146,7 @@ class _Sanitizing(Applying[Worked, Worked]):
     content: Content
     options: ApplyOptions
     worker: Worker
+    files: DocumentFiles | None
 
     @property
     def texts(self) -> list[str]:
@@ -152,6 +160,8 @@ class _Sanitizing(Applying[Worked, Worked]):
                 names = rows.column("id").to_pylist()
                 why = pa.array(map(self.source.unread.get, names), pa.string())
                 rows = rows.append_column(UNREAD, why)
+                if self.files is not None:
+                    rows = rows.append_column(PATH, self._paths(names))
             yield replace(batch, rows=rows)
 
     def make(self, batch: Batch) -> Outcome[Worked]:
@@ -169,6 +179,10 @@ class _Sanitizing(Applying[Worked, Worked]):
         for place, one in done.items():
             if one is None:
                 faults[place] = FAILED
+        cells = self._cells(batch, documents, done)
+        for place, cell in cells.items():
+            if isinstance(cell, str):
+                faults[place] = cell
         aside = [*self._lost_cells(batch), *self._unusable(faults)]
         left = batch.left(aside)
         released = {
@@ -177,8 +191,14 @@ class _Sanitizing(Applying[Worked, Worked]):
             if one is not None and left[place // width] and self._is_there(batch, place)
         }
         notes = self._notes(documents, released)
-        columns = [self._column(batch, name, released) for name in self.schema.names]
-        return Outcome(columns, notes, aside, beside={REMOVALS: self._removals(batch, released)})
+        beside = {REMOVALS: self._removals(batch, released)}
+        if self.files is None:
+            columns = [self._column(batch, name, released) for name in self.schema.names]
+        else:
+            made = {x: cell for x in released if isinstance(cell := cells[x], Cells)}
+            columns = self.files.arrays([made.get(x) for x in range(len(documents))])
+            beside |= self.files.named({int(batch.numbers[x]): one for x, one in made.items()})
+        return Outcome(columns, notes, aside, beside=beside)
 
     def nothing(self) -> Worked:
         return Worked()
@@ -187,6 +207,29 @@ class _Sanitizing(Applying[Worked, Worked]):
         notes.counts.update(more.counts)
         notes.by.update(more.by)
         notes.labels.update(more.labels)
+
+    def _paths(self, names: Sequence[str]) -> pa.Array:
+        assert isinstance(self.source, CorpusSource)
+        found = map(self.source.paths.get, names)
+        return pa.array([None if path is None else str(path) for path in found], pa.string())
+
+    def _cells(
+        self,
+        batch: Batch,
+        documents: Sequence[Document],
+        done: Mapping[int, PublishedDocument | None],
+    ) -> Mapping[int, Cells | str]:
+        """Return what is in the files of each document, or why it has none; it has one text."""
+        files = self.files
+        if files is None:
+            return {}
+        made = ((place, one) for place, one in done.items() if one is not None)
+        return {x: files.make(batch.rows, x, documents[x], one) for x, one in made}
+
+    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
+        if self.files is None:
+            return super().writer(out, force=force, escape=escape)
+        return self.files.open(out, escape=escape)
 
     def _unread_at(self, batch: Batch, row: int) -> str | None:
         is_corpus = isinstance(self.source, CorpusSource)  # another may have a column called so
@@ -258,7 +301,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         """Count what was written, and hold it to what was made."""
         if not written.tally.released:  # some formats cannot be read back without a row
             return {"rows": 0.0, **dict.fromkeys(COUNTED, 0.0)}
-        figures = certify(written.rows, self.texts)
+        figures = certify(written.rows, self.texts if self.files is None else [TEXT])
         for name in COUNTED:
             if figures[name] != written.known.counts[name]:
                 raise AssertionError(f"the release has not the {name} that were written")
@@ -274,7 +317,9 @@ class _Sanitizing(Applying[Worked, Worked]):
         labels = [label for label in found["labels"] if label in known.labels]
         return {
             "policy": {**self.chosen.policy, "labels": labels, "replace": options.replace},
-            "columns": self.described(dict.fromkeys(self.texts, made)),
+            "columns": self.described(dict.fromkeys(self.texts, made))
+            if self.files is None
+            else self.files.described(made["what"]),
             "figures": {n: chosen[n] for n in shown if n in chosen},
             "constraints": {
                 "patterns": pattern_names(options),

@@ -15,6 +15,7 @@ from voile.core.errors import RequestError, TamperedError, nearest
 from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.progress import Progress, Steps
 from voile.data import Source, open_source
+from voile.data.formats.folders import FILE
 from voile.data.roles import Roles
 from voile.documents.adversary import BudgetedAttacker, link_surrogates
 from voile.documents.adversary.mentions import compared_words
@@ -31,6 +32,7 @@ from voile.documents.text.document import Document, Span, only_annotated
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import split_format
 from voile.documents.verbs.apply import BUILT_IN, REMOVALS
+from voile.documents.verbs.files import FILES
 from voile.documents.verbs.options import AttackOptions
 from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.words.attributes import is_mark
@@ -223,16 +225,27 @@ def _check_texts(texts: Sequence[str], released: Sequence[str], where: str) -> N
 def _pairs(
     release: Release, texts: list[str], source: Corpus
 ) -> Iterator[tuple[PublishedDocument, Any]]:
-    numbers = rows_released(release).tolist()
     edits = _edits(open_source(release.folder / REMOVALS).read())
-    shown = release.rows().read(texts)
-    columns = [shown.column(name).to_pylist() for name in texts]
+    columns = release.public["columns"]
+    called = {one.get("from", one["column"]): one["column"] for one in columns}
+    shown = release.rows().read()
+    numbers = _rows_shown(release, shown)
+    columns = [shown.column(called[name]).to_pylist() for name in texts]
     for place, row in enumerate(numbers):
         for number, name in enumerate(texts):
             one = source[row * len(texts) + number]
             text = columns[number][place] or ""
             own = edits.get((row, name), ())
             yield PublishedDocument(text, (), one.id, one.subject, edits=own), one
+
+
+def _rows_shown(release: Release, shown: pa.Table) -> list[int]:
+    """Return which row of the source each row of a release is; files of a folder by their names."""
+    if not (release.folder / FILES).exists():
+        return [int(row) for row in rows_released(release)]
+    named = open_source(release.folder / FILES).read().to_pylist()
+    rows = {one["file"]: one["row"] for one in named}
+    return [rows[name] for name in shown.column(FILE).to_pylist()]
 
 
 def _edits(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:

@@ -129,7 +129,19 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     repeats: bool = Field(
         True, description="remove further mentions of a removed name in its document"
     )
+    files: Literal["txt", "brat", "docx"] | None = Field(
+        None, description="write a folder with a file for each document, in place of a table"
+    )
+    file_names: str | None = Field(
+        None, description="column whose values name these files [numbers in a drawn order]"
+    )
     jobs: Jobs = Field(1, description="number of processes; -1: one per processor")
+
+    @model_validator(mode="after")
+    def _of_files(self) -> ApplyOptions:
+        if self.file_names is not None and self.files is None:
+            raise ValueError("file_names is for files: add --files txt, brat or docx")
+        return self
 
     @model_validator(mode="after")
     def _of_surrogates(self) -> ApplyOptions:

@@ -1,0 +1,200 @@
+"""A release as files: which documents become which files of a folder, and what is in each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError
+from voile.data import Source
+from voile.data.files.memory import AnyPath
+from voile.data.formats.folders import FILE, SPANS, TEXT, FolderWriter, encode_spans, is_file_name
+from voile.data.formats.word_writing import Change, rewrite
+from voile.data.roles import Roles
+from voile.data.writer import Writer
+from voile.data.writing.writers import WRITERS
+from voile.documents.committee.publication import PublishedDocument
+from voile.documents.text.document import Document
+from voile.documents.text.reader import KEPT
+from voile.documents.text.source import CorpusSource
+from voile.documents.verbs.options import ApplyOptions
+
+TXT, BRAT, WORD = "txt", "brat", "docx"
+FILES = "files.parquet"
+NAMED = pa.schema([("row", pa.int64()), ("file", pa.string())])
+"""Which row of the source is which file, where files are called by a column."""
+PATH = "path of the original"
+NO_TEXT = "no text of which a file could be made"
+NO_NAME = "no file can be called so"
+TOLD = "what was removed of the text is in the name of its file"
+NO_WORD = "is no Word file, to be written again"
+LEAST = 3  # letters of a removed word that is looked for in a name
+
+
+class Cells(NamedTuple):
+    """What the files of one document hold, and what they are called."""
+
+    file: str | None
+    text: str | bytes
+    spans: str | None
+
+
+@dataclass(frozen=True)
+class DocumentFiles:
+    """How documents are written as files: txt, brat or docx, called by a column or a number."""
+
+    kind: str
+    text: str  # the column of text
+    names: str | None
+
+    @classmethod
+    def of(cls, options: ApplyOptions, roles: Roles, source: Source) -> DocumentFiles | None:
+        """Return how files are written; None where a table is.
+
+        Raises RequestError: there is more to write than a file holds, or nothing to write it from.
+        """
+        if options.files is None:
+            return None
+        texts, names = roles.of("text"), options.file_names
+        if kept := {*roles.of(*KEPT)} - {names, roles.subject}:
+            raise RequestError(
+                f"files hold no columns beside the text, and {min(kept)} is kept",
+                instead="name the text alone with --text, or write a table",
+            )
+        if len(texts) > 1:
+            raise RequestError(
+                "a file holds one text of a row, and there are columns " + ", ".join(texts),
+                instead="name one with --text, or write a table",
+            )
+        if options.files == WORD and not isinstance(source, CorpusSource):
+            raise RequestError(
+                "Word files are written from Word files alone",
+                where=source.name,
+                instead="apply to a folder of .docx, or write --files txt",
+            )
+        if options.files == BRAT and options.replace == "surrogate":
+            raise RequestError(
+                "annotations would say which names are made up",
+                instead="write --files txt, or leave --replace surrogate out",
+            )
+        return cls(options.files, texts[0], names)
+
+    def roles(self, roles: Roles) -> Roles:
+        """Return the roles with the column that names files kept, which may be no identifier."""
+        if self.names is None:
+            return roles
+        column = roles.columns.get(self.names)
+        if self.names == roles.subject or (column and column.role == "identifier"):
+            raise RequestError(
+                "is an identifier, which never leaves",
+                where=f"column {self.names}",
+                instead="name files by another column, or leave --file-names out",
+            )
+        return roles.corrected({self.names: "keep"})
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the folder; a Word file's text is its bytes."""
+        text = pa.binary() if self.kind == WORD else pa.string()
+        spans = [(SPANS, pa.string())] if self.kind == BRAT else []
+        return pa.schema([(FILE, pa.string()), (TEXT, text), *spans])
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the source that are read."""
+        return [self.text, *([self.names] if self.names else [])]
+
+    @property
+    def beside(self) -> Mapping[str, pa.Schema]:
+        return {FILES: NAMED} if self.names else {}
+
+    def described(self, what: str) -> list[dict[str, str]]:
+        """Describe the columns for the manifest."""
+        called = f"a column of the source, {self.names}" if self.names else "a number"
+        made = {
+            FILE: {"from": self.names or "", "role": "keep", "what": f"name of the file: {called}"},
+            TEXT: {"from": self.text, "role": "text", "what": what},
+            SPANS: {"from": "", "role": "label", "what": "marks and their types, of brat"},
+        }
+        return [{"column": name, **made[name]} for name in self.schema.names]
+
+    def open(self, out: str | AnyPath, *, escape: bool) -> Writer:
+        """Return the writer of the folder."""
+        if not isinstance(out, Path) or escape:
+            raise RequestError(
+                "files are written into a folder, and without --formulas",
+                instead="give out" if escape else "leave formulas out",
+            )
+        if out.suffix.lower() in WRITERS:
+            raise RequestError(
+                f"is called as a table, and --files {self.kind} writes a folder",
+                where=out.name,
+                instead="leave the end of its name out",
+            )
+        return FolderWriter(out, self.schema)
+
+    def make(
+        self, rows: pa.RecordBatch, place: int, source: Document, one: PublishedDocument
+    ) -> Cells | str:
+        """Return what the files of a document hold, or why there can be none."""
+        if not rows.column(self.text)[place].is_valid:
+            return NO_TEXT
+        name = None
+        if self.names is not None:
+            given = rows.column(self.names)[place].as_py()
+            name = "" if given is None else str(given)
+            if not is_file_name(name):
+                return NO_NAME
+            if _tells(name, source, one):
+                return TOLD
+        if self.kind == WORD:
+            path = rows.column(PATH)[place].as_py()
+            try:
+                return Cells(name, _rewritten(path, source, one), None)
+            except SourceError as error:
+                return error.what
+        spans = [{"start": e.start, "end": e.end, "label": _type(one, e)} for e in one.edits]
+        return Cells(name, one.text, encode_spans(spans) if self.kind == BRAT else None)
+
+    def arrays(self, cells: Sequence[Cells | None]) -> list[pa.Array]:
+        """Return the columns of rows; null for those without."""
+        empty = Cells(None, None, None)  # type: ignore[arg-type]
+        return [
+            pa.array([getattr(one or empty, field.name) for one in cells], field.type)
+            for field in self.schema
+        ]
+
+    def named(self, numbers: Mapping[int, Cells]) -> Mapping[str, pa.RecordBatch]:
+        """Return which row is which file, for the private folder."""
+        if not self.names:
+            return {}
+        columns = [list(numbers), [one.file for one in numbers.values()]]
+        arrays = [pa.array(one, kind) for one, kind in zip(columns, NAMED.types, strict=True)]
+        return {FILES: pa.RecordBatch.from_arrays(arrays, schema=NAMED)}
+
+
+def _type(one: PublishedDocument, edit: Any) -> str:
+    """Return the type that a mark shows, as it was published."""
+    return one.text[edit.start : edit.end].strip("[]")
+
+
+def _tells(name: str, source: Document, one: PublishedDocument) -> bool:
+    removed = (source.text[e.source_start : e.source_end].casefold() for e in one.edits)
+    words = (word for text in removed for word in re.findall(r"[^\W_]+", text))
+    return any(len(word) >= LEAST and word in name.casefold() for word in words)
+
+
+def _rewritten(path: str | None, source: Document, one: PublishedDocument) -> bytes:
+    if path is None or not path.lower().endswith(".docx"):
+        raise SourceError(NO_WORD)
+    changes = [Change(e.source_start, e.source_end, one.text[e.start : e.end]) for e in one.edits]
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise SourceError(f"cannot be read ({error.strerror})") from None
+    return rewrite(raw, Path(path).name, source.text, changes)
