@@ -1,0 +1,73 @@
+"""What is lost of columns within groups, and by the labels of each column alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from benchmarks.area import RISKS, Space
+from benchmarks.losses import grouping_of
+from benchmarks.tables import save
+from benchmarks.tennessee import tennessee_counts
+from benchmarks.trees_adult import K, adult, counts_of, least_loss
+
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.group_measures import weighted
+from voile.tables.scoring.losses import Grouping, hidden_by_column, importance_shares
+from voile.tables.trees.forest import grow_forest
+from voile.tables.trees.ground import Ground
+from voile.tables.trees.tree import Tree
+from voile.tables.verbs.search import search
+
+COLUMNS = ("what", "policy", "groups", "within groups", "by labels")
+NOTES = """The share of the columns' entropy that is lost, the mean over columns. Within groups, as
+the resolution counts it, a person's whole group is known: H(column | group). By labels, one column
+is known by what it shows itself: H(column | label). A group of a few people has few values of any
+column, so that the more columns there are, and the smaller groups are, the further the two lie
+apart."""
+
+
+def main() -> None:
+    """Count both of the policies that other pages speak of."""
+    rows = list(tennessee())
+    codes, sizes, _ = adult()
+    counts = counts_of(codes, sizes)
+    shown = labels_of(counts, least_loss(codes, sizes))
+    rows.append(row(f"Adult, 13 columns, k = {K}", "trees, least loss", counts, shown))
+    save("by_labels", "Lower is better.", COLUMNS, rows, NOTES)
+
+
+def tennessee() -> Iterator[tuple[str, ...]]:
+    counts = tennessee_counts()
+    forest = grow_forest(Ground(counts, Constraints(), public=True), loss_weight=0.5)
+    found = search(Space(Evaluator(counts, loss=weighted(counts))), method="quick").frontier
+    for risk in RISKS:
+        number, links = forest.frontier.policies[forest.frontier.at(risk=risk).index]
+        cut = grouping_of(counts, found.policies[found.at(risk=risk).index])
+        made = {"trees": labels_of(counts, forest.trees[number].pruned(int(links))), "global": cut}
+        for name, shown in made.items():
+            yield row("Tennessee", f"{name}, relative risk {risk:g}", counts, shown)
+
+
+def labels_of(counts: Counts, tree: Tree) -> Grouping:
+    """Return the boxes of a tree, and for each column the labels that they show."""
+    boxes, group = np.unique(tree.place(counts.codes), return_inverse=True)
+    labels, values = [], []
+    for low, high, size in zip(*(ends[boxes].T for ends in tree.bounds), counts.sizes, strict=True):
+        (first, last), own = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
+        labels.append(own)
+        every = np.arange(size)
+        values.append((every >= first[:, None]) & (every <= last[:, None]))
+    released = np.ones(len(boxes), dtype=np.bool_)
+    return Grouping(group, np.column_stack(labels), tuple(values), released)
+
+
+def row(what: str, policy: str, counts: Counts, shown: Grouping) -> tuple[str, ...]:
+    shares = importance_shares(counts)
+    lost = (float(shares @ hidden_by_column(counts, shown, own=own)) for own in (False, True))
+    return (what, policy, f"{len(shown.kept):,}", *(f"{share:.3f}" for share in lost))
+
+
+if __name__ == "__main__":
+    main()
