@@ -111,8 +111,7 @@ def test_a_line_is_the_text_at_its_place_with_what_stands_around_it() -> None:
     assert line.before.startswith("word")
     assert line.after.startswith("\nother")
     assert line.why == (
-        "1 word of 4 is close to the cut; "
-        "deciding without you is expected to cost 0.8 harmless words."
+        "A close call on 1 of 4 words: without you it is expected to cost 0.8 harmless words."
     )
 
 

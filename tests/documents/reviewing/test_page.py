@@ -97,9 +97,11 @@ def test_a_line_shows_what_is_proposed_doubted_and_known_and_why(eva: Window) ->
     assert page.locator("#line .doubtful .word").all_inner_texts() == ["Summer"]
     assert page.locator(".near").all_inner_texts()[0].startswith("Discharge letter")
     expect(page.locator("#why")).to_have_text("Near the cut.")
-    expect(page.locator("#standing")).to_have_text("0 of 52 words read · 4 lines at hand")
+    expect(page.locator("#standing")).to_have_text("0 of 43 words read · 4 lines at hand")
     expect(eva.cursor).to_have_text("Summer")  # where a reviewer is needed
-    expect(page.locator("#at")).to_have_text("NAME, by pass 1, consensus, doubtful: 30% likely")
+    expect(page.locator("#at")).to_have_text(
+        "NAME, proposed by pass 1, consensus, doubtful: 30% likely"
+    )
 
 
 def test_the_keyboard_alone_reviews_every_line(eva: Window, serving: Served) -> None:
@@ -212,7 +214,7 @@ def test_a_screen_reader_hears_what_each_word_is_and_what_happened(eva: Window) 
     active = page.locator(f"#{box.get_attribute('aria-activedescendant')}")
     assert active.get_attribute("aria-selected") == "true"
     name = active.get_attribute("aria-label")
-    assert name == "Summer: NAME, by pass 1, consensus, doubtful: 30% likely"
+    assert name == "Summer: NAME, proposed by pass 1, consensus, doubtful: 30% likely"
     known = page.get_by_role("option", name="Amara: NAME, known from column staff.surname")
     expect(known).to_have_count(1)
     expect(page.locator("#heard")).to_have_text(LETTER)
@@ -413,7 +415,7 @@ def test_reviewers_who_disagree_decide_on_the_page(
         bo.press("Enter")
         expect(bo.page.locator("#task")).to_have_text("Reviewers disagree: which is right?")
         expect(bo.page.locator("#why")).to_have_text("Eva and Bo disagree.")
-        expect(bo.page.locator("#at")).to_have_text("NAME, by Bo, doubtful: 50% likely")
+        expect(bo.page.locator("#at")).to_have_text("NAME, marked by Bo, doubtful: 50% likely")
         expect(bo.page.locator("#standing")).to_contain_text("reviewers agree on 0 of 1")
         bo.press("Enter")
         expect(bo.page.locator("#title")).to_have_text("Nothing is left to read")

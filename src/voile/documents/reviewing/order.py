@@ -16,7 +16,6 @@ from heapq import heapify, heappop, heapreplace
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.wording import count
 from voile.documents.replacements.removal import Removal
 from voile.documents.reviewing.line import Line, Shown
 from voile.documents.text.document import Document
@@ -180,11 +179,8 @@ def _shown(ranked: Ranked, number: int, start: int, end: int) -> Iterator[Shown]
 
 def _why(cost: Floats, miss_cost: float) -> str:
     close = int((cost > CLOSE * miss_cost / (1 + miss_cost)).sum())
-    expected = f"deciding without you is expected to cost {cost.sum():.1f} harmless words"
-    if not close:
-        return f"No word stands out; {expected}."
-    verb = "is" if close == 1 else "are"
-    return f"{count(close, 'word')} of {len(cost)} {verb} close to the cut; {expected}."
+    call = f"A close call on {close} of {len(cost)} words" if close else "No close call"
+    return f"{call}: without you it is expected to cost {cost.sum():.1f} harmless words."
 
 
 def _after_blank(text: str) -> str:

@@ -64,14 +64,14 @@ const tagOf = (mark) => (mark.column ? `${mark.label} · ${mark.column}` : mark.
 
 function option(line, word, mark) {
   const text = line.words[word];
-  const name = mark ? `${text}: ${describe(mark)}` : text;
+  const name = mark ? `${text}: ${describe(line, mark)}` : text;
   return element("bdi", { className: "word", role: "option", id: `word-${word}`, "aria-label": name, "aria-selected": "false", dataset: { word } }, text);
 }
 
-export function describe(mark) {
-  const from = mark.column ? `known from column ${mark.column}` : mark.by ? `by ${mark.by}` : "marked by you";
-  const doubt = mark.doubt >= DOUBTFUL ? `, doubtful: ${Math.round(100 * (1 - mark.doubt))}% likely` : "";
-  return `${mark.label}, ${from}${doubt}`;
+function describe(line, { label, column, by, doubt }) {
+  const act = line.purpose === "adjudication" ? "marked by" : "proposed by";
+  const why = column ? `known from column ${column}` : by ? `${act} ${by}` : "marked by you";
+  return `${label}, ${why}${doubt >= DOUBTFUL ? `, doubtful: ${Math.round(100 * (1 - doubt))}% likely` : ""}`;
 }
 
 export function showCursor(line, cursor) {
@@ -91,7 +91,7 @@ export function showCursor(line, cursor) {
 function showType(line, cursor) {
   const [from] = reach(line, cursor);
   const mark = markAt(line, from);
-  by("at").textContent = mark ? describe(mark) : "Not marked";
+  by("at").textContent = mark ? describe(line, mark) : "Not marked";
   for (const button of document.querySelectorAll("[data-label]")) {
     button.setAttribute("aria-pressed", String(button.dataset.label === mark?.label));
   }
