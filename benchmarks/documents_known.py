@@ -211,7 +211,7 @@ def id_trials(corpus: Corpus, form: str) -> Iterator[Document]:
 def phone_trials(corpus: Corpus, form: str) -> Iterator[Document]:
     for note in corpus:
         for value in quoted(note, "NUMERO_TELEFONO")[:1]:
-            digits = re.sub(r"\D", "", value)[-9:]
+            digits = re.sub(r"\D", "", value.removeprefix("+34"))
             if len(digits) == 9:
                 written = form.format(digits[:3], digits[3:6], digits[6:])
                 one = rewritten(note, "NUMERO_TELEFONO", [value], written)

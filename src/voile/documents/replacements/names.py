@@ -46,8 +46,18 @@ def fold(word: str) -> str:
     """Overlook case, accents and width: García, GARCIA and garcia are one name."""
     if word.isascii():
         return word.lower()
-    plain = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(one for one in plain if not unicodedata.combining(one))
+    return unicodedata.normalize("NFKD", word.casefold()).translate(_BARE)
+
+
+class _Bare(dict[int, int | None]):
+    """What is left of each character without marks; looked up once."""
+
+    def __missing__(self, point: int) -> int | None:
+        self[point] = None if unicodedata.combining(chr(point)) else point
+        return self[point]
+
+
+_BARE = _Bare()
 
 
 def name_words(text: str) -> list[str]:

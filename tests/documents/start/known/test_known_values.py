@@ -26,10 +26,10 @@ STAFF = pa.table({"doctor": ["Dr. Estefanía Romero Selas"], "hospital": ["Hospi
 FILLER = Document("She may go. A rose is in bloom, and it rose again.", subject="9")
 
 
-def found(subject: str, text: str) -> list[tuple[str, str]]:
+def found(subject: str, text: str) -> list[tuple[str, bool]]:
     known = KnownValues.read(open_source(PATIENTS), "pid", people=open_source(STAFF))
     removals = known.propose([Document(text, subject=subject), FILLER])[0]
-    return [(text[one.start : one.end], " ".join(map(str, one.by))) for one in removals]
+    return [(text[one.start : one.end], known.sure(one)) for one in removals]
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,7 @@ def found(subject: str, text: str) -> list[tuple[str, str]]:
     ],
 )
 def test_a_form_is_found_whole_and_for_sure(form):
-    assert [(text, "possibly" in by) for text, by in found("1", f"Visto: {form} hoy.")] == [
-        (form, False)
-    ]
+    assert found("1", f"Visto: {form} hoy.") == [(form, True)]
 
 
 def test_another_patients_values_are_not_looked_for():
@@ -56,8 +54,8 @@ def test_another_patients_values_are_not_looked_for():
 
 def test_a_name_that_is_a_word_needs_support():
     assert found("2", "She may rise. May came. Ms. May. R. May. Rose May.") == [
-        ("May", "possibly surname"),
-        ("May", "known surname"),
-        ("R. May", "known surname"),
-        ("Rose May", "known first_name known surname"),
+        ("May", False),
+        ("May", True),
+        ("R. May", True),
+        ("Rose May", True),
     ]

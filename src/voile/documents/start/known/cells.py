@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
 from voile.data.placeholders import PLACEHOLDERS
 from voile.data.source import Source
+from voile.documents.start.known.days import read_days
 from voile.documents.words.normalisation import normalise
 
 SCHEMA = pa.schema(
@@ -45,12 +46,18 @@ def read_values(
                 subject = subject_of(whose[row]) if whose else None
                 if cell is None or (whose and subject is None):
                     continue
-                for text in texts_of(cell):
+                for text in _written(kind, cell):
                     entry = (subject, first + row, column.format(name), kind, text)
                     for field, part in zip(SCHEMA.names, entry, strict=True):
                         rows[field].append(part)
         first += batch.num_rows
         yield pa.RecordBatch.from_pydict(rows, SCHEMA)
+
+
+def _written(kind: str, cell: object) -> Iterable[str]:
+    """Yield the values of a cell; days as 19631003, in either order where it is not said."""
+    for text in texts_of(cell):
+        yield from sorted(map(str, read_days(text))) if kind == "date" else [text]
 
 
 def subject_of(cell: object) -> str | None:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.patterns.phones import CALLING_CODE
-from voile.documents.start.known.days import read_days
 from voile.documents.start.known.owned import Found, Owned
 from voile.documents.start.known.parts import Parts, code_of
 
@@ -32,15 +31,10 @@ def codes_of(kind: str, value: str) -> Iterator[str]:
 
     >>> sorted(codes_of("phone", "+34 91 234 56 78 ext. 9"))
     ['34912345678', '912345678']
-    >>> sorted(codes_of("id", "MRN-0012345")), sorted(codes_of("date", "1963-10-03"))
-    (['12345', 'MRN0012345'], ['10031963', '19631003', '3101963'])
+    >>> sorted(codes_of("id", "MRN-0012345"))
+    ['12345', 'MRN0012345']
     """
-    if kind == "date":
-        for day in read_days(value):
-            year, month, number = day // 10_000, day // 100 % 100, day % 100
-            written = (f"{day}", f"{number:02}{month:02}{year}", f"{month:02}{number:02}{year}")
-            yield from {one.lstrip("0") for one in written}
-    elif kind == "phone":
+    if kind == "phone":
         yield from _phone(_EXTENSION.sub("", value))
     elif len(code := code_of(value)) >= SHORTEST and sum(map(str.isdigit, code)) >= SHORTEST:
         yield code

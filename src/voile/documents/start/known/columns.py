@@ -24,6 +24,9 @@ NOTHING = "none"
 LOOKED_AT = 500  # values of a column
 MOSTLY = 0.5  # of them
 NAMED = 0.3  # of them: the shipped lists hold the commonest names alone
+_DISTINCT = 0.9  # of them: what is a number of its own in each row
+_FEW = 10  # values, of which that can be said
+_LONG_CODE = 6  # digits
 _NUMBERS = ("iban", "card", "ssn", "dni")
 _BY_WORDS: tuple[tuple[str, Kind], ...] = (
     ("email", "email"),
@@ -108,9 +111,17 @@ def _by_form(name: str, values: Sequence[str]) -> Kind | None:
         return "phone"
     if any(_mostly(lambda t, p=PATTERNS[one]: is_all(p, t), values) for one in _NUMBERS):  # type: ignore[misc]
         return "id"
+    if _mostly(_is_code, values) and len(set(values)) > _DISTINCT * len(values) >= _FEW:
+        return "id"
     meaning = find_words(name)
     of_people = meaning is None or meaning[0] in (glossary()["stay"], glossary()["people"])
     return "name" if of_people and _mostly(is_name, values, NAMED) else None
+
+
+def _is_code(text: str) -> bool:
+    """Return whether a value is long digits, perhaps in groups or with letters."""
+    digits = sum(map(str.isdecimal, text))
+    return digits >= _LONG_CODE and digits > MOSTLY * len(text)
 
 
 def _mostly(is_one: Callable[[str], bool], values: Sequence[str], share: float = MOSTLY) -> bool:

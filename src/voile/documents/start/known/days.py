@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,11 +32,20 @@ def read_days(text: str) -> set[int]:
     return days
 
 
-def day_keys(text: str) -> Iterator[int]:
-    """Yield the days of a value as a note writes them: the year in full, or two digits of it."""
-    for day in read_days(text):
-        yield day
-        yield day % 1_000_000
+def day_keys(day: int) -> tuple[int, int]:
+    """Return a day as a note may write it: with the year in full, and with two digits of it."""
+    return day, day % 1_000_000
+
+
+def day_codes(day: int) -> set[str]:
+    """Return a day as a note may write it in one number, without leading zeros.
+
+    >>> sorted(day_codes(19631003))
+    ['10031963', '19631003', '3101963']
+    """
+    year, month, number = day // 10_000, day // 100 % 100, day % 100
+    turned = (f"{number:02}{month:02}{year}", f"{month:02}{number:02}{year}")
+    return {f"{day}", *(one.lstrip("0") for one in turned)}
 
 
 @dataclass(frozen=True)

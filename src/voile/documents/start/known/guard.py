@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +55,10 @@ class Guard:
         words.update(word for word, n in labels.items() if n > LABELS * total[word])
         common = {word: n for word, n in texts.items() if n > FEW_TEXTS}
         return cls(frozenset(words), common)
+
+    @cached_property
+    def frequent(self) -> AbstractSet[str]:
+        return self.common.keys() | self.ordinary
 
     def is_ordinary(self, word: str) -> bool:
         return word in self.ordinary or word in MONTHS or word in WEEKDAYS

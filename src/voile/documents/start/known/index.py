@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from voile.documents.start.known.codes import codes_of
-from voile.documents.start.known.days import day_keys
+from voile.documents.start.known.days import day_codes, day_keys
 from voile.documents.start.known.names import Names
 from voile.documents.start.known.parts import key_of
 from voile.documents.start.known.phrases import Phrase
@@ -47,22 +47,30 @@ class Index:
             if kind == "name":
                 for word, number in self.names.add(owner, person, column, value):
                     self.name_words += owner, self.vocabulary.number(word), number
-            elif not self._add_code(owner, column, kind, value) and kind not in ("date", "phone"):
+            elif kind == "date":
+                self._add_day(owner, column, int(value))
+            elif not self._add_codes(owner, column, kind, value) and kind != "phone":
                 self._add_phrase(owner, Phrase.of(kind, column, value))
 
-    def _add_code(self, owner: int, column: str, kind: str, value: str) -> bool:
-        """Add a value that is a number or a day; return whether it is one."""
+    def _add_day(self, owner: int, column: str, day: int) -> None:
+        for key in day_keys(day):
+            self.day_keys += owner, key, len(self.codes)
+        self.codes.append(Code("", "date", column))
+        for code in day_codes(day):
+            self._add_code(owner, Code(code, "date", column))
+
+    def _add_codes(self, owner: int, column: str, kind: str, value: str) -> bool:
+        """Add a value that is a number; return whether it is one."""
         if kind in ("email", "address", "organisation"):
             return False
         codes = set(codes_of(kind, value))
         for code in codes:
-            self.code_keys += owner, key_of(code), len(self.codes)
-            self.codes.append(Code(code, kind, column))
-        if kind == "date":
-            for day in day_keys(value):
-                self.day_keys += owner, day, len(self.codes)
-            self.codes.append(Code("", kind, column))
+            self._add_code(owner, Code(code, kind, column))
         return bool(codes)
+
+    def _add_code(self, owner: int, code: Code) -> None:
+        self.code_keys += owner, key_of(code.text), len(self.codes)
+        self.codes.append(code)
 
     def _add_phrase(self, owner: int, phrase: Phrase) -> None:
         if phrase.words:

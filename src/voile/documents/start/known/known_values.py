@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -142,14 +144,18 @@ class KnownValues:
 
         Cost: O(tokens + values of the documents' subjects). Adds to `hits`.
         """
+        with _no_cycles():
+            return self._propose(documents)
+
+    def _propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
         texts = [one.text for one in documents]
         tokens = tokenise(texts)
         index, whose = self._index(documents)
-        search = Search(index, texts, tokens, whose)
         if self._guard is None:
-            self._guard = search.learn()
+            self._guard = Search(index, texts, tokens, whose).learn()
+        search = Search(index, texts, tokens, whose, self._guard)
         found: list[list[list[Removal]]] = [[] for _ in documents]
-        for matches in search.find(self._guard):
+        for matches in search.find():
             for document, removals in matches.items():
                 found[document].append(removals)
         proposed = [join_removals(*ranked) for ranked in found]
@@ -244,6 +250,18 @@ class KnownValues:
         self._linked += linked
         for removals in proposed:
             self._met.update({reason.name for one in removals for reason in one.by})
+
+
+@contextmanager
+def _no_cycles() -> Iterator[None]:
+    """Leave the cyclic collector off: it would go through all objects again and again for none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _rows_by_subject(subjects: pa.ChunkedArray) -> dict[str | None, tuple[int, int]]:

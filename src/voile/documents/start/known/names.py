@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise, starmap
+from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
@@ -36,6 +36,19 @@ class NameWord:
     columns: dict[str, None] = field(default_factory=dict)
     leads: set[tuple[str, ...]] = field(default_factory=set)  # particles before it
 
+    @property
+    def own(self) -> bool:
+        """Whether it is of the note's subject."""
+        return self.owner != EVERYONE
+
+
+class Hit(NamedTuple):
+    """A token that is a word of known names, or one typo away from it."""
+
+    token: int
+    typo: bool
+    word: NameWord
+
 
 class Names:
     """The names of all people that notes may hold."""
@@ -43,6 +56,7 @@ class Names:
     def __init__(self) -> None:
         self.words: list[NameWord] = []
         self._numbers: dict[tuple[int, str], int] = {}
+        self._joined: dict[tuple[int, ...], NameWord] = {}
         self._of_person: defaultdict[int, list[str]] = defaultdict(list)
 
     def add(self, owner: int, person: int, column: str, value: str) -> Iterator[tuple[str, int]]:
@@ -75,15 +89,27 @@ class Names:
             entry.leads.add(leads)
         return number
 
+    def word(self, numbers: tuple[int, ...]) -> NameWord:
+        """Return a word by its numbers: of several people's one, whose is it whichever it is."""
+        if len(numbers) == 1:
+            return self.words[numbers[0]]
+        if numbers not in self._joined:
+            words = [self.words[number] for number in numbers]
+            self._joined[numbers] = NameWord(
+                max(word.owner for word in words),
+                set().union(*(word.people for word in words)),
+                dict.fromkeys(column for word in words for column in word.columns),
+                set().union(*(word.leads for word in words)),
+            )
+        return self._joined[numbers]
+
     def find(self, page: Page, hits: Sequence[Hit]) -> Iterator[Match]:
         """Find the names that the hits of all notes are in; hits by their tokens, each once."""
         for run in self._runs(page, hits):
             people = _in_common(run)
             first, last = self._start(page, run, people), self._end(page, run, people)
             if (sure := self._sure(page, run, first, last)) is not None:
-                columns = dict.fromkeys(
-                    c for hit in run for word in hit.words for c in word.columns
-                )
+                columns = dict.fromkeys(column for hit in run for column in hit.word.columns)
                 yield Match(first, last, "NAME", tuple(columns), sure)
 
     def _runs(self, page: Page, hits: Sequence[Hit]) -> Iterator[list[Hit]]:
@@ -98,8 +124,8 @@ class Names:
 
     def _go_on(self, page: Page, one: Hit, other: Hit) -> bool:
         """Return whether two hits are of one name, by what stands between them."""
-        if other.token - one.token > _BETWEEN:
-            return False
+        if not 1 < other.token - one.token <= _BETWEEN:
+            return other.token - one.token == 1 and page.near(other.token)
         if not all(page.near(at) for at in range(one.token + 1, other.token + 1)):
             return False
         between = range(one.token + 1, other.token)
@@ -108,12 +134,12 @@ class Names:
         signs = {page.word(at) for at in between if not page.written(at)}
         if unknown or "," in signs:
             few = len(unknown) <= 1 and all(map(page.is_capital, unknown))
-            return few and signs <= {",", "-", "'"} and bool(one.people & other.people)
+            return few and signs <= {",", "-", "'"} and bool(one.word.people & other.word.people)
         return signs <= {"-", "'"} or (signs <= {"-", "'", "."} and page.is_initial(between[0]))
 
     def _sure(self, page: Page, run: Sequence[Hit], first: int, last: int) -> bool | None:
         """Return whether a run is somebody's name for sure; None where it is none."""
-        verdicts = [page.judge(hit.token, hit.typo, hit.own) for hit in run]
+        verdicts = [page.judge(hit.token, hit.typo, hit.word.own) for hit in run]
         if True in verdicts or False not in verdicts:
             return True in verdicts or None
         initials = (first, last) != (run[0].token, run[-1].token)
@@ -122,7 +148,7 @@ class Names:
     def _start(self, page: Page, run: Sequence[Hit], people: set[int]) -> int:
         """Return where a name begins, with its initials and particles."""
         first = run[0].token
-        for lead in sorted({lead for word in run[0].words for lead in word.leads}, key=len)[::-1]:
+        for lead in sorted(run[0].word.leads, key=len, reverse=True):
             here = range(first - len(lead), first)
             if all(page.near(at + 1) for at in here) and tuple(map(page.fold, here)) == lead:
                 first = here[0]
@@ -169,33 +195,14 @@ class Names:
         return any(len(one) >= _SHORTEST and OSA.distance(one, word) <= 1 for one in words)
 
 
-@dataclass
-class Hit:
-    """A token that is a word of known names, or one typo away from it."""
-
-    token: int
-    typo: bool
-    words: list[NameWord]
-
-    @property
-    def own(self) -> bool:
-        return any(word.owner != EVERYONE for word in self.words)
-
-    @cached_property
-    def people(self) -> set[int]:
-        first, *others = (word.people for word in self.words)
-        return first.union(*others) if others else first
-
-
 def _go_together(one: Hit, other: Hit) -> bool:
     """Return whether two hits are different words of one person's names."""
-    same = any(word is another for word in one.words for another in other.words)
-    return not same and bool(one.people & other.people)
+    return one.word is not other.word and bool(one.word.people & other.word.people)
 
 
 def _in_common(run: Sequence[Hit]) -> set[int]:
     """Return the people whose name a run is; where no hit fits another, those of its first."""
-    people = run[0].people
+    people = run[0].word.people
     for hit in run[1:]:
-        people = people & hit.people or people
+        people = people & hit.word.people or people
     return people

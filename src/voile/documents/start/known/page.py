@@ -88,8 +88,8 @@ class Page:
     def judge(self, at: int, typo: bool, own: bool) -> bool | None:
         """Return whether a word by itself is a known value for sure; None where it is none.
 
-        `own` says that it is a value of the note's subject, so that a typo is likelier than a word
-        that nobody knows.
+        `own` says that it is a value of the note's subject: one word of people known to all notes
+        may as well be somebody else's, or an eponym.
         """
         word, written = self.fold(at), self.written(at)
         if self.guard.is_ordinary(word):
@@ -101,7 +101,7 @@ class Page:
             return own and not is_listed(word)
         if len(word) < SHORTEST_SURE:
             return False if written == CAPITAL and len(word) > 1 else None
-        return not (written == CAPITALS and len(word) <= ACRONYM and not self._is_shouted(at))
+        return own and (written != CAPITALS or len(word) > ACRONYM or self._is_shouted(at))
 
     def _begins(self, at: int) -> bool:
         """Return whether a token begins a line or a sentence, so that its capital says nothing."""

@@ -102,7 +102,7 @@ class Parts:
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
-        forms = tokens.forms
+        self._forms = forms = tokens.forms
         pieces = [pieces_of(form) for form in forms]
         many = np.fromiter(map(len, pieces), np.int64, len(pieces))
         table = np.array([one for found in pieces for one in found], dtype=np.int64).reshape(-1, 6)
@@ -150,18 +150,18 @@ class Parts:
         """Return the document of some parts, and their characters."""
         tokens, (begin, end) = self._tokens, (self.token[first], self.token[last])
         start, stop = int(tokens.starts[begin]), int(tokens.ends[end])
-        if int(tokens.ends[begin]) - start == len(tokens.forms[tokens.form[begin]]):
+        if int(tokens.ends[begin]) - start == len(self._forms[tokens.form[begin]]):
             start += int(self._start[first])
-        if stop - int(tokens.starts[end]) == (whole := len(tokens.forms[tokens.form[end]])):
+        if stop - int(tokens.starts[end]) == (whole := len(self._forms[tokens.form[end]])):
             stop -= whole - int(self._end[last])
         return int(self.document[first]), start, stop
 
     def text(self, first: int, last: int) -> str:
         """Return the code that some parts make."""
-        tokens = self._tokens
+        form = self._tokens.form
         return code_of(
             "".join(
-                tokens.forms[tokens.form[self.token[at]]][self._start[at] : self._end[at]]
+                self._forms[form[self.token[at]]][self._start[at] : self._end[at]]
                 for at in range(first, last + 1)
             )
         )

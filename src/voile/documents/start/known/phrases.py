@@ -79,6 +79,24 @@ class Phrase:
         strong = tuple(at for at in every if not _is_weak(self.words[at], self.kind))
         return strong or tuple(every)
 
+    @cached_property
+    def after(self) -> list[range]:
+        """For the place of each word the next ones, up to one that a note has to have."""
+        ends = [
+            next((at for at in self.strong if at > place), len(self.words) - 1)
+            for place in range(len(self.words))
+        ]
+        return [range(place + 1, end + 1) for place, end in enumerate(ends)]
+
+    @cached_property
+    def ahead(self) -> list[range]:
+        """For the place of each word those before, back to one that a note has to have."""
+        ends = [
+            next((at for at in self.strong[::-1] if at < place), 0)
+            for place in range(len(self.words))
+        ]
+        return [range(place - 1, end - 1, -1) for place, end in enumerate(ends)]
+
     @property
     def own(self) -> tuple[int, ...]:
         """The places of the words that few others share: a mail provider is shared by many."""
@@ -106,25 +124,19 @@ def find_phrase(
 
 def _next(page: Page, phrase: Phrase, at: int, place: int, step: int) -> tuple[int, int] | None:
     """Return the next token that is a word of the phrase, and which; weak words may be missing."""
-    wanted = []
-    then = place + step
-    while 0 <= then < len(phrase.words):
-        wanted.append(then)
-        if then in phrase.strong:
-            break
-        then += step
+    wanted = phrase.after[place] if step > 0 else phrase.ahead[place]
     if not wanted:
         return None
     gap = BLANK if phrase.kind == "email" else PARAGRAPH
     for token in page.beyond(at + step, step, gap, _FILLERS):
         word = page.fold(token) if page.word(token)[:1].isalnum() else ""
         for then in wanted if word else ():
-            if _same(page, token, word, phrase.words[then], step):
+            if _same(word, phrase.words[then]):
                 return token, then
     return None
 
 
-def _same(page: Page, token: int, word: str, wanted: str, step: int) -> bool:
+def _same(word: str, wanted: str) -> bool:
     if word == wanted or _CANONICAL.get(word, word) == _CANONICAL.get(wanted, wanted):
         return True
     if wanted.isdecimal() and word.isdecimal():
@@ -149,12 +161,12 @@ def _is_sure(page: Page, phrase: Phrase, met: dict[int, int], typo: bool, own: b
 
 
 def _is_part_of_address(phrase: Phrase, met: dict[int, int]) -> bool | None:
-    strong = sum(place in phrase.strong for place in met)
-    number = any(phrase.words[place][0].isdigit() for place in met)
-    street = any(phrase.words[place] in _CANONICAL for place in met)
-    if strong + number + street < 2 or not strong:
+    """Return whether a street with its number or its kind was met; None where it is less."""
+    words = [phrase.words[place] for place in met]
+    number = any(word[0].isdigit() for word in words)
+    if len(words) < 2 or not any(place in phrase.strong for place in met):
         return None
-    return strong + number + street > 2 or number
+    return number or len(words) > 2
 
 
 def _tail(page: Page, last: int) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,13 @@ _ANCHORS = 2
 """Words of an address by which it is looked for."""
 
 
+_RANKS = {
+    label: rank
+    for rank, label in enumerate(("EMAIL", "ADDRESS", "ID", "NAME", "ORGANISATION", "PLACE"))
+}
+"""Labels of words, those first whose values may hold another's: a name in a street's."""
+
+
 class Anchors(NamedTuple):
     """The words by which phrases are looked for: entries whose items number the two lists."""
 
@@ -42,30 +50,39 @@ class Anchors(NamedTuple):
 class Search:
     """The values of an index in the tokens of d texts; `whose` has their owners, (d,)."""
 
-    def __init__(self, index: Index, texts: Sequence[str], tokens: Tokens, whose: Longs) -> None:
+    def __init__(
+        self,
+        index: Index,
+        texts: Sequence[str],
+        tokens: Tokens,
+        whose: Longs,
+        guard: Guard | None = None,
+    ) -> None:
         self._index, self._texts, self._tokens, self._whose = index, texts, tokens, whose
-        self._look = index.vocabulary.look(tokens.forms)
+        self._guard = guard or Guard()
+        self._look = index.vocabulary.look(tokens.forms, self._guard.frequent)
 
     def learn(self) -> Guard:
         """Learn which words are ordinary from these documents."""
         own = np.zeros(len(self._tokens), dtype=np.bool_)
-        anchors = self._anchors(Guard())
+        anchors = self._anchors()
         for entries, owners in (
             (self._index.name_words, self._name_owners),
             (anchors.entries, self._phrase_owners[anchors.phrases]),
         ):
-            token, item, typo = self._hits(entries, owners, Guard())
+            token, item, typo = self._hits(entries, owners)
             own[token[~typo & (owners[item] != EVERYONE)]] = True
         return Guard.learn(self._tokens, self._look, own)
 
-    def find(self, guard: Guard) -> Iterator[Removals]:
-        """Find all values, the surest kinds first."""
-        page = Page(self._tokens, self._look, guard)
+    def find(self) -> Iterator[Removals]:
+        """Find all values, what is sure first."""
+        page = Page(self._tokens, self._look, self._guard)
         yield self._numbers()
-        phrases = list(self._phrases(page))
-        yield self._removals(one for one in phrases if one.label in ("EMAIL", "ADDRESS"))
-        yield self._removals(self._names(page))
-        yield self._removals(one for one in phrases if one.label not in ("EMAIL", "ADDRESS"))
+        ranked: dict[tuple[bool, int], list[Match]] = {}
+        for match in (*self._phrases(page), *self._names(page)):
+            ranked.setdefault((not match.sure, _RANKS[match.label]), []).append(match)
+        for _, matches in sorted(ranked.items()):
+            yield self._removals(matches)
 
     @cached_property
     def _name_owners(self) -> Longs:
@@ -75,13 +92,10 @@ class Search:
     def _phrase_owners(self) -> Longs:
         return np.array(self._index.phrase_owners, dtype=np.int64)
 
-    def _hits(
-        self, entries: Entries, owners: Longs, guard: Guard
-    ) -> tuple[Longs, Longs, NDArray[np.bool_]]:
+    def _hits(self, entries: Entries, owners: Longs) -> tuple[Longs, Longs, NDArray[np.bool_]]:
         """Return the tokens that meet an entry, its item, and whether with a typo; in order.
 
-        A word that is frequent is no other with a typo; a short one may be another of the note's
-        own subject alone.
+        A short word may be another with a typo of the note's own subject alone.
         """
         tokens, look = self._tokens, self._look
         wanted = np.zeros(len(self._index.vocabulary) + 1, dtype=np.bool_)
@@ -97,31 +111,31 @@ class Search:
         query, item = Owned(entries).meet(self._whose[tokens.document[token]], look.word[entry])
         token, typo = token[query], look.typo[entry][query]
         short = self._is_short[look.word[entry][query]] | self._has_short_form[tokens.form[token]]
-        frequent = self._is_frequent(guard)[tokens.form[token]]
-        kept = np.flatnonzero(~typo | (~frequent & (~short | (owners[item] != EVERYONE))))
+        kept = np.flatnonzero(~typo | ~short | (owners[item] != EVERYONE))
         order = kept[np.lexsort((item[kept], token[kept]))]
         return token[order], item[order], typo[order]
 
-    def _is_frequent(self, guard: Guard) -> NDArray[np.bool_]:
-        words = guard.common.keys() | guard.ordinary
-        return np.array([word in words for word in self._look.folds], dtype=np.bool_)
-
     @cached_property
     def _is_short(self) -> NDArray[np.bool_]:
-        return np.array([len(one) < LONG for one in self._index.vocabulary], dtype=np.bool_)
+        size = len(self._index.vocabulary)
+        return np.fromiter(map(len, self._index.vocabulary), np.intp, size) < LONG
 
     @cached_property
     def _has_short_form(self) -> NDArray[np.bool_]:
-        return np.array([len(one) < LONG for one in self._tokens.forms], dtype=np.bool_)
+        return np.fromiter(map(len, self._look.folds), np.intp, len(self._look.folds)) < LONG
 
-    def _anchors(self, guard: Guard) -> Anchors:
+    def _anchors(self) -> Anchors:
         """Return by which of its words each phrase is looked for: long ones, few in the notes."""
         entries: Entries = []
         anchors = Anchors(entries, [], [])
         for number, phrase in enumerate(self._index.phrases):
             rare = sorted(
                 phrase.own,
-                key=lambda at: (guard.common.get(phrase.words[at], 0), -len(phrase.words[at]), at),
+                key=lambda at: (
+                    self._guard.common.get(phrase.words[at], 0),
+                    -len(phrase.words[at]),
+                    at,
+                ),
             )
             for at in rare[: _ANCHORS if phrase.kind == "address" else 1]:
                 word = self._index.vocabulary.number(phrase.words[at])
@@ -131,20 +145,22 @@ class Search:
         return anchors
 
     def _names(self, page: Page) -> Iterator[Match]:
-        hits: dict[int, Hit] = {}
-        found = self._hits(self._index.name_words, self._name_owners, page.guard)
-        for token, item, typo in zip(*(one.tolist() for one in found), strict=True):
-            hit = hits.get(token)
-            if hit is None or (hit.typo and not typo):
-                hits[token] = hit = Hit(token, typo, [])
-            if hit.typo == typo:
-                hit.words.append(self._index.names.words[item])
-        return self._index.names.find(page, list(hits.values()))
+        names = self._index.names
+        token, item, typo = self._hits(self._index.name_words, self._name_owners)
+        begins = np.flatnonzero(np.diff(token, prepend=-1))
+        items, typos = item.tolist(), typo.tolist()
+        hits = []
+        ends = pairwise([*begins.tolist(), len(items)])
+        for at, (start, end) in zip(token[begins].tolist(), ends, strict=True):
+            of = range(start, end)
+            sure = tuple(items[one] for one in of if not typos[one])
+            hits.append(Hit(at, not sure, names.word(sure or tuple(items[start:end]))))
+        return names.find(page, hits)
 
     def _phrases(self, page: Page) -> Iterator[Match]:
-        anchors = self._anchors(page.guard)
+        anchors = self._anchors()
         owners = self._phrase_owners[anchors.phrases]
-        hits = self._hits(anchors.entries, owners, page.guard)
+        hits = self._hits(anchors.entries, owners)
         for token, item, typo in zip(*(one.tolist() for one in hits), strict=True):
             phrase = self._index.phrases[anchors.phrases[item]]
             own = bool(owners[item] != EVERYONE)
@@ -157,7 +173,7 @@ class Search:
         found: defaultdict[int, list[Removal]] = defaultdict(list)
         for one in matches:
             start, end = int(tokens.starts[one.first]), int(tokens.ends[one.last])
-            by = tuple(Reason("known" if one.sure else "possible", name) for name in one.columns)
+            by = _reasons(one.columns, one.sure)
             document = int(tokens.document[one.first])
             found[document].append(Removal(start, end, one.label, by))
         return found
@@ -176,8 +192,12 @@ class Search:
     def _number(self, one: Found) -> Removal:
         code = self._index.codes[one.item]
         sure = code.kind in ("date", "phone") or len(code.text) >= SURE
-        reason = Reason("known" if sure else "possible", code.column)
         start = one.start
         if code.kind == "phone":
             start = with_calling_code(self._texts[one.document], start, one.end)
-        return Removal(start, one.end, code.kind.upper(), (reason,))
+        return Removal(start, one.end, code.kind.upper(), _reasons((code.column,), sure))
+
+
+@lru_cache(maxsize=1 << 10)
+def _reasons(columns: tuple[str, ...], sure: bool) -> tuple[Reason, ...]:
+    return tuple(Reason("known" if sure else "possible", column) for column in columns)

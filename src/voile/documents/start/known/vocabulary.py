@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,7 +21,9 @@ TYPO_FROM = 4
 NO_WORD, SMALL, CAPITAL, CAPITALS = range(4)
 """How a form is written."""
 _WORD = re.compile(rf"[^\W_][^\W_{SIGNS}]*")
-_APART = re.compile(r"(?<=[^\W\d_])[\d_]+|[\d_]+(?=[^\W\d_])")
+_APART = re.compile(
+    r"(?<=[^\W\d_])[\d_]+|[\d_]+(?=[^\W\d_])|(?<=[a-z\u00df-\u00ff])(?=[A-Z\u00c0-\u00de])"
+)
 _SHORTEST_PART = 4  # letters of a name that is joined to something else
 
 
@@ -63,15 +65,18 @@ class Vocabulary:
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
 
-    def look(self, forms: Sequence[str]) -> Look:
-        """Return which words each form is, or is one typo away from. Cost: O(letters), of each."""
+    def look(self, forms: Sequence[str], frequent: Container[str] = ()) -> Look:
+        """Return which words each form is, or is one typo away from unless it is frequent.
+
+        Cost: O(letters), of each.
+        """
         find = self._numbers.get
         folds = [fold(form) for form in forms]
         exact = [(n, number) for n, word in enumerate(folds) if (number := find(word, -1)) >= 0]
         parts = [
             (n, number)
             for n, form in enumerate(forms)
-            if _APART.search(form)
+            if not (form.isalpha() and form[1:].islower()) and _APART.search(form)
             for part in _APART.split(form)
             if len(part) >= _SHORTEST_PART and (number := find(fold(part), -1)) >= 0
         ]
@@ -79,6 +84,7 @@ class Vocabulary:
         typos = [
             (n, find(other, -1))
             for n, (form, word) in enumerate(zip(forms, folds, strict=True))
+            if form != word and word not in frequent
             if _may_err(word) and written(form) >= CAPITAL
             for other in near.of(word)
         ]
