@@ -24,15 +24,17 @@ def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
 
     from voile.face.frontier import KitFrontier
 
-    shown = KitFrontier(kit).to_arrow()
+    shown, caveat = KitFrontier(kit).to_arrow(), kit.facts.get("caveat")
     if screen.json:
-        policies = shown.to_pylist()
-        screen.result({"kind": kit.kind, "kit": kit.id, "policies": policies})
+        result = {"kind": kit.kind, "kit": kit.id, "policies": shown.to_pylist()}
+        screen.result({**result, **({"caveat": caveat} if caveat else {})})
         return
     flat = [f.name for f in shown.schema if not pa.types.is_nested(f.type)]
     shown = shown.select(flat)
     rows = list(zip(*shown.to_pydict().values(), strict=True))
     show_table(flat, rows if all else spread(rows, ROWS), sys.stdout)
+    if caveat:
+        screen.insist(f"voile: {caveat}")
     if not all and len(rows) > ROWS:
         screen.say(f"{ROWS} of {len(rows):,} policies; --all shows every one")
 

@@ -183,7 +183,7 @@ def _apply(kind: str) -> click.Command:
         *,
         kit: str,
         source: str,
-        policy: Path,
+        policy: Path | None,
         out: Path,
         allow_set_aside: bool,
         table: str | None,
@@ -196,9 +196,14 @@ def _apply(kind: str) -> click.Command:
         Beside RELEASE appear RELEASE.manifest.json, which goes with it, and RELEASE.private/, which
         never leaves. Exits with 1 when rows could not be released and were set aside.
         """
-        from voile.release.choice import Chosen
+        from voile.release.choice import Chosen, default_choice
 
-        fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
+        fitted = load_kit(Path(kit), kind)
+        if policy is None:
+            chosen = wing(kind).choose(fitted, default_choice(fitted))
+            screen.say(f"policy {chosen.number} of the kit is applied, as none was chosen")
+        else:
+            chosen = Chosen.read(policy)
         opened = open_and_report(screen, source, table, encoding, kind)
         with screen.progress() as progress:
             release = wing(kind).apply(
@@ -206,7 +211,7 @@ def _apply(kind: str) -> click.Command:
             )
         return tell_applied(screen, release, chosen, allowed=allow_set_aside)
 
-    policy = path("policy", "The policy file that voile KIND choose wrote.", required=True)
+    policy = path("policy", "The policy file that voile KIND choose wrote, unless a kit names one.")
     allow = flag("allow-set-aside", "Exit with 0 even if rows could not be released.")
     own = [
         argument("kit"),

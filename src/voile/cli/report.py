@@ -53,11 +53,11 @@ def _report(
 
 def _open(place: Path, secret: Secret | None) -> Kit | Release:
     from voile.data.files.outputs import KIT_INDEX
-    from voile.release.kit import Kit
+    from voile.release.kit import Kit, kit_folder
     from voile.release.manifest import Release
     from voile.release.verify import check_seal
 
-    if (place / KIT_INDEX).exists():
+    if (kit_folder(place) / KIT_INDEX).exists():
         return Kit.load(place)
     release = Release.open(place)
     check_seal(release, secret)  # the page speaks of these bytes and figures

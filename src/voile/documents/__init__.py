@@ -8,7 +8,7 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.documents.adversary import BudgetedAttacker
-    from voile.documents.face import fit, review
+    from voile.documents.face import fit, init, review
     from voile.documents.sanitizer import GreedySanitizer
     from voile.documents.text.corpus import Corpus
     from voile.documents.text.document import Document, Span
@@ -21,6 +21,7 @@ __all__ = [
     "GreedySanitizer",
     "Span",
     "fit",
+    "init",
     "open_source",
     "review",
 ]
@@ -32,6 +33,7 @@ __getattr__ = lazily(
         "Corpus": "text.corpus",
         "Document": "text.document",
         "fit": "face",
+        "init": "face",
         "GreedySanitizer": "sanitizer",
         "Span": "text.document",
         "open_source": "text.source",

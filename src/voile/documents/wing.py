@@ -6,11 +6,13 @@ A function's code loads when it is first asked for, so that `--help` is quick.
 from __future__ import annotations
 
 from voile.core.lazy import VERBS, lazily
+from voile.data.files.outputs import WORK
 from voile.documents.verbs.options import (
     AXES,
     ApplyOptions,
     AttackOptions,
     FitOptions,
+    InitOptions,
     ReviewOptions,
 )
 from voile.release.own_verbs import OwnVerb
@@ -18,7 +20,10 @@ from voile.release.own_verbs import OwnVerb
 KIND = "documents"
 SUMMARY = "free text: notes, e-mails, rulings"
 WAYS = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
-OWN_VERBS = (OwnVerb("review", ReviewOptions, "review", ("work",), reads_source=False),)
+OWN_VERBS = (
+    OwnVerb("init", InitOptions, "init", ("source",), {"out": WORK}),
+    OwnVerb("review", ReviewOptions, "review", ("work",), reads_source=False),
+)
 
 __all__ = [
     "AXES",
@@ -33,6 +38,6 @@ __all__ = [
 
 __getattr__ = lazily(
     __name__,
-    {**VERBS, "open_source": "text.source", "review": "verbs.review"},
+    {**VERBS, "init": "verbs.init", "open_source": "text.source", "review": "verbs.review"},
     package="voile.documents",
 )

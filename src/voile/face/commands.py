@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voile.release.manifest import Release
-from voile.release.options import OPTIONS, fields_of, leaves
+from voile.release.options import OPTIONS, VERB, fields_of, leaves
 from voile.wings import wing
 
 if TYPE_CHECKING:
@@ -76,10 +76,20 @@ def typed(words: Sequence[str]) -> str:
 
 
 def _fit(kind: str, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
+    if VERB in asked:
+        return _own(kind, asked, audience, out)
     own = _given(wing(kind).FitOptions, asked, audience)
     where = ["--seed", "SEED", "--out", out]
     roles = [] if "text" in asked else ["--roles", "ROLES"]
     return typed(["voile", kind, "fit", "SOURCE", *roles, *own, *where])
+
+
+def _own(kind: str, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
+    """Write the command of a verb that a kind has of its own; its seed is for no page."""
+    (verb,) = (one for one in getattr(wing(kind), "OWN_VERBS", ()) if one.name == asked[VERB])
+    own = _given(verb.options, {n: x for n, x in asked.items() if n != "seed"}, audience)
+    places = [name.upper() for name in verb.arguments]
+    return typed(["voile", kind, verb.name, *places, *own, "--seed", "SEED", "--out", out])
 
 
 def _given(model: type[BaseModel], asked: Mapping[str, Any], audience: Audience) -> list[str]:

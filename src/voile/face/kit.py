@@ -14,7 +14,7 @@ from voile.face.frontier import KitFrontier
 from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, documented
 from voile.face.release import Release
 from voile.face.report import Report, report_of
-from voile.release.choice import Choice, Chosen, check_exactly_one
+from voile.release.choice import Choice, Chosen, check_exactly_one, default_choice
 from voile.release.kit import Kit as PlainKit
 from voile.release.options import checked
 from voile.wings import opener, wing
@@ -97,7 +97,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
     ) -> Release:
         with as_keywords():
             given = checked(here.ApplyOptions, options)
-            chosen = policy_of(policy)
+            chosen = here.choose(kit, default_choice(kit)) if policy is None else policy_of(policy)
             made = here.apply(
                 kit,
                 chosen,
@@ -112,7 +112,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
         return release
 
     said = {
-        "policy": "what `choose` returned, or the file of a policy",
+        "policy": "what `choose` returned, or the file of a policy; None for the one a kit names",
         "source": SOURCE,
         "out": "a file or table; without it the release is in memory, until it is saved (what "
         "counts it may spill to the system's temporary folder, past 1 GB)",

@@ -171,6 +171,20 @@ class Choice:
             raise RequestError(f"{place}: {first['msg']}", where=where) from None
 
 
+def default_choice(kit: Kit) -> Choice:
+    """Return the choice of the policy that a kit names for who chooses none.
+
+    Raises RequestError: it names none.
+    """
+    number = kit.facts.get("default_policy")
+    if not isinstance(number, int):
+        raise RequestError(
+            "no policy is given",
+            instead=f"pick one with voile {kit.kind} choose, and name its file with --policy",
+        )
+    return Choice(policy=number)
+
+
 def check_exactly_one(ways: Mapping[str, Any]) -> None:
     """Raise `RequestError` unless one of these ways to choose is given; None and False are not."""
     if sum(value is not None and value is not False for value in ways.values()) != 1:

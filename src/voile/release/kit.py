@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError, TamperedError, as_keywords
-from voile.data.files.outputs import KIT, KIT_FORMAT, KIT_INDEX, KIT_VERSION, Visibility
+from voile.data.files.outputs import (
+    KIT,
+    KIT_FORMAT,
+    KIT_INDEX,
+    KIT_VERSION,
+    WORK_KIT,
+    Visibility,
+)
 from voile.data.files.own_files import fitting
 
 if TYPE_CHECKING:
@@ -72,7 +79,7 @@ class Kit(Brief):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], kind: str | None = None) -> Self:
-        """Read a folder back, checking every file against the index.
+        """Read a folder back, checking every file against the index; a work folder's kit is read.
 
         Parameters
         ----------
@@ -86,7 +93,7 @@ class Kit(Brief):
         """
         from voile.release.kit_files import read_index, read_tables
 
-        path = Path(path)
+        path = kit_folder(Path(path))
         raw, index = read_index(path, kind)
         tables = read_tables(path, index.tables)
         kit = cls(index.kind, index.visibility, index.facts, tables)
@@ -156,6 +163,12 @@ class Kit(Brief):
             "tables": tables,
         }
         return json.dumps(index, indent=1, sort_keys=True, ensure_ascii=False).encode()
+
+
+def kit_folder(path: Path) -> Path:
+    """Return where a kit lies: the folder itself, or the kit of a work folder."""
+    inner = path / WORK_KIT
+    return inner if (inner / KIT_INDEX).exists() and not (path / KIT_INDEX).exists() else path
 
 
 def _id(index: bytes) -> str:

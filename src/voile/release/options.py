@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from voile.release.kit import Kit
 
 M = TypeVar("M", bound=BaseModel)
-OPTIONS = "options"
-"""Where a kit's facts and a private manifest store them."""
+OPTIONS, VERB = "options", "verb"
+"""Where a kit's facts and a private manifest store them; and the verb they were given to, if that
+is one that a kind of data has of its own."""
 ALL_ONE = frozenset({"jobs", "resume"})
 """Options that change nothing of the result."""
 
@@ -97,9 +98,10 @@ def request_error(
     return RequestError("; ".join(said))
 
 
-def with_options(kit: Kit, options: BaseModel) -> Kit:
-    """Return a kit that stores the options with which it was fitted."""
-    return replace(kit, facts={**kit.facts, OPTIONS: stored(options)})
+def with_options(kit: Kit, options: BaseModel, verb: str | None = None) -> Kit:
+    """Return a kit that stores the options with which it was fitted, or made by another verb."""
+    made = {} if verb is None else {VERB: verb}
+    return replace(kit, facts={**kit.facts, OPTIONS: {**stored(options), **made}})
 
 
 def stored(options: BaseModel) -> dict[str, Any]:

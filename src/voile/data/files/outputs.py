@@ -22,6 +22,7 @@ KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voi
 READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
 ENROLMENT_FORMAT = "voile-enrolment"
 KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
+WORK_FORMAT, WORK_VERSION, WORK_INDEX, WORK_KIT = "voile-work", 1, "work.json", "kit"
 KIT_VERSION = 2
 Visibility = Literal["private", "shareable"]
 """Who may see a kit."""
@@ -103,6 +104,12 @@ def _is_kit(path: Path) -> bool:
         return False
     tables = _names(index.get("tables"))
     return holds_only(path, {KIT_INDEX, *(f"{name}.parquet" for name in tables)})
+
+
+def _is_work(path: Path) -> bool:
+    """Say whether it is a work folder in which nobody has reviewed anything."""
+    index = json_at(path / WORK_INDEX)
+    return index.get("format") == WORK_FORMAT and {*os.listdir(path)} <= {WORK_INDEX, WORK_KIT}
 
 
 def _is_evidence(path: Path) -> bool:
@@ -195,6 +202,7 @@ def _is_demo(path: Path) -> bool:
 
 
 KIT = Output("kit", {"": _is_kit})
+WORK = Output("work folder without a review", {"": _is_work})
 POLICY = Output("policy", {"": _is_policy}, is_private=True)
 ROLES = Output("roles file", {"": _is_roles})
 RELEASE = Output(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,9 @@ from voile.documents.committee.repeats import NameWords, find_mentions, mentions
 from voile.documents.patterns import Finder, PhraseList, find
 from voile.documents.replacements import Removal, Replacer, join_removals, merge_neighbours
 from voile.documents.text.document import Document
+
+Proposing = Callable[[Sequence[Document]], list[list[Removal]]]
+"""Find what goes by whose document it is: one list for each document, in its order and apart."""
 
 CHARACTERS = 1 << 19
 """Of documents that are looked at together: what a committee says of their tokens is in memory."""
@@ -29,6 +32,7 @@ class Recipe:
     # types of which every mention is removed where one was, in the same document
     names: frozenset[str]
     put: Replacer  # what comes instead
+    known: Proposing | None = None  # finds what is known of each document's people
 
 
 Done = PublishedDocument | None
@@ -63,27 +67,35 @@ class Worker:
         removed = self._remover(documents)
         again = find_mentions(removed, self._names, self._words) if recipe.names else None
         learnt = removals_by_text(self._remover, removed)
-        for number, (document, own) in enumerate(zip(documents, learnt, strict=True)):
+        known = [[] for _ in documents] if recipe.known is None else recipe.known(documents)
+        for number, (document, own, found) in enumerate(zip(documents, learnt, known, strict=True)):
             text = document.text
             further = (
                 []
                 if again is None
                 else mentions_as_removals(removed, again, number, self._remover.labels)
             )
-            removals = self._joined(text, own, further)
+            removals = self._joined(text, found, own, further)
             if recipe.allow is not None:
                 removals = recipe.allow.subtract(text, removals)
             yield publish(document, merge_neighbours(text, removals), recipe.put)
 
-    def _joined(self, text: str, own: Sequence[Removal], again: Sequence[Removal]) -> list[Removal]:
-        """Join removals. Where some overlap, the label is a checked pattern's, else the
-        committee's, which learnt the corpus's types, another pattern's, a repeat's, a list's.
+    def _joined(
+        self,
+        text: str,
+        known: Sequence[Removal],
+        own: Sequence[Removal],
+        again: Sequence[Removal],
+    ) -> list[Removal]:
+        """Join removals. Where some overlap, the label is a known value's, else a checked
+        pattern's, the committee's, which learnt the corpus's types, another pattern's, a repeat's,
+        a list's.
         """
         found = find(text, self._patterns) if self._patterns else []
         listed = find(text, self._lists) if self._lists else []
         sure = [one for one in found if not self._checked.isdisjoint(one.by)]
         rest = [one for one in found if self._checked.isdisjoint(one.by)]
-        return join_removals(sure, own, rest, again, listed)
+        return join_removals(known, sure, own, rest, again, listed)
 
     @property
     def _names(self) -> NDArray[np.bool_]:

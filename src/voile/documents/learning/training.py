@@ -53,7 +53,7 @@ class Training:
         if not truth.any():
             raise RequestError(
                 "no identifier is marked in the training corpus",
-                instead="give text with spans; see docs/annotated-text.md",
+                instead="give text with spans, or begin without them: voile documents init",
             )
         tokens = add_tags(tokens, corpus)
         whose = np.repeat(number_subjects(subjects), np.diff(tokens.first))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -75,16 +75,7 @@ class DocumentReader(Brief):
         Neither a subject's copies of a document nor the order of rows changes what is learnt. Left
         out are empty and unusable texts and, with a warning, those without annotations.
         """
-        whole = (
-            document
-            for document in self._documents(source)
-            if document.text.strip() and why_unusable(document.text) is None
-        )
-        found = {
-            (document.subject or "", document.text, document.spans): document
-            for document in only_annotated(whole)
-        }
-        return Corpus(found[key] for key in sorted(found))
+        return in_order(only_annotated(filter(is_usable, self._documents(source))))
 
     def all(self, source: Source) -> Corpus:
         """Return every document of a source, in order; one for each row and text column."""
@@ -131,6 +122,16 @@ class DocumentReader(Brief):
                 for name in beside:
                     columns[name] = pc.if_else(pa.array(where), None, columns[name])
         return pa.RecordBatch.from_pydict(columns, schema=batch.schema)
+
+
+def is_usable(document: Document) -> bool:
+    return bool(document.text.strip()) and why_unusable(document.text) is None
+
+
+def in_order(documents: Iterable[Document]) -> Corpus:
+    """Return the documents in an order of their own, a subject's copies of one once."""
+    found = {(one.subject or "", one.text, one.spans): one for one in documents}
+    return Corpus(found[key] for key in sorted(found))
 
 
 def _of_one(row: Sequence[Document]) -> Sequence[Document]:

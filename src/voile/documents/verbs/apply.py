@@ -43,6 +43,8 @@ from voile.release.step import Applying, released_schema
 from voile.report.wording import needs_suppression
 
 FIGURES = ("risk", "risk_low", "risk_high", "loss", "published_tokens")
+OF_TEXT = ("published_tokens",)
+"""The figures that need no annotated text."""
 REMOVALS = "removals.parquet"
 REASON = [("kind", pa.string()), ("name", pa.string()), ("number", pa.int32())]
 """The fields of a `Reason`."""
@@ -314,6 +316,8 @@ class _Sanitizing(Applying[Worked, Worked]):
         made = {"role": "text", "what": WHAT[options.replace]}
         few = "risk" in chosen and needs_suppression(chosen["risk"], found["identifiers"], "public")
         shown = ("loss",) if few else FIGURES  # two reveal the third
+        if self.content.unchecked:
+            shown = OF_TEXT
         labels = [label for label in found["labels"] if label in known.labels]
         return {
             "policy": {**self.chosen.policy, "labels": labels, "replace": options.replace},
@@ -321,7 +325,9 @@ class _Sanitizing(Applying[Worked, Worked]):
             if self.files is None
             else self.files.described(made["what"]),
             "figures": {n: chosen[n] for n in shown if n in chosen},
+            "marks": found["marks"],
             "constraints": {
+                "known": self.worker.recipe.known is not None,
                 "patterns": pattern_names(options),
                 "repeats": bool(self.worker.recipe.names),
                 "repeats_in_figures": self.content.with_repeats,

@@ -15,6 +15,8 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     InfeasibleError : no policy is within the limit.
     RequestError : there is no policy of that number or name.
     """
-    chosen = Chosen.from_kit(kit, Policies.of(kit), choice)
+    policies = Policies.of(kit)
+    chosen = Chosen.from_kit(kit, policies, choice)
+    policies.warn()
     Policy.from_data(chosen.policy).warn()
     return chosen

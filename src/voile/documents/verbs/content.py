@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,9 @@ from voile.documents.verbs.policies import Policies, Policy
 from voile.documents.words.features import Space
 from voile.release.kit import Kit
 
+if TYPE_CHECKING:
+    from voile.documents.start.known import KnownValues
+
 KIND = "documents"
 
 
@@ -32,6 +35,8 @@ class Content(Policies):
     reading: DocumentReader  # which columns were read, and who was held out
     committees: Mapping[float, Committee]  # for each miss_cost
     seen: NDArray[np.int64]  # (d,) sorted keyed numbers of the texts learnt from
+    # values of the columns beside the notes; None where none were given
+    known: KnownValues | None = None
 
     def reading_by(self, roles: Roles) -> Content:
         """Return the same family for a source of these roles; held out are the same subjects."""
@@ -74,6 +79,8 @@ class Content(Policies):
             "attributes": pa.table({"attribute": pa.array(space.attributes, pa.string())}),
             "arrays": to_table({"columns": space.columns, "seen": self.seen, **arrays}),
         }
+        if self.known is not None:
+            tables["known"] = self.known.to_table()
         return Kit(KIND, "private", facts, tables)
 
     @classmethod
@@ -105,7 +112,14 @@ class Content(Policies):
             "reading": DocumentReader(roles, hold_out),
             "committees": committees,
             "seen": _rising(arrays["seen"]),
+            "known": _known(tables["known"]) if "known" in tables else None,
         }
+
+
+def _known(table: pa.Table) -> KnownValues:
+    from voile.documents.start.known import KnownValues  # not every kit has any
+
+    return KnownValues.from_table(table)
 
 
 def _stored(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -32,7 +33,8 @@ from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reader import DocumentReader, text_hashes
 from voile.documents.verbs.content import Content
-from voile.documents.verbs.options import FitOptions
+from voile.documents.verbs.options import FitOptions, Learning
+from voile.documents.verbs.policies import ANNOTATED
 from voile.keys.random import streams
 from voile.release.kit import Kit
 
@@ -72,9 +74,8 @@ def fit(
         raise RequestError("a fit resumes only with its seed", instead="give the seed")
     lists = read_gazetteers(options.lists)
     source = options.opened(source)
-    roles = options.roles_of(source, roles)
-    drawn = streams(seed, "hold-out", "committees", "seen")
-    hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
+    roles, draws = options.roles_of(source, roles), Draws.of(seed)
+    hold_out = HoldOut(options.hold_out, draws.held_out.bytes(32), roles.subject)
     reading = DocumentReader(roles, hold_out)
     reading.check(source)
     progress("reading the documents", 0)
@@ -82,18 +83,51 @@ def fit(
     _check_held_out(corpus, options)
     if options.context:
         corpus = label_context(corpus)
-    training = Training.of(corpus, lists=lists)
     folder = None if options.resume is None else Path(options.resume)
+    training = Training.of(corpus, lists=lists)
+    return learn(
+        training, corpus, reading, options, draws=draws, progress=progress, folder=folder
+    ).to_kit()
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What a fit draws from its seed, for each of its steps apart."""
+
+    held_out: np.random.Generator
+    committees: np.random.Generator
+    seen: np.random.Generator
+
+    @classmethod
+    def of(cls, seed: int | None) -> Draws:
+        return cls(*streams(seed, "hold-out", "committees", "seen"))
+
+
+def learn(
+    training: Training,
+    corpus: Corpus,
+    reading: DocumentReader,
+    options: Learning,
+    *,
+    draws: Draws,
+    progress: Progress,
+    folder: Path | None = None,
+    marks: str = ANNOTATED,
+) -> Content:
+    """Train a committee for each cost on a corpus.
+
+    `folder` keeps finished fits; `marks` says who marked the identifiers.
+    """
     fits = prepare_fits(
         training,
         options.learners,
         cross_fit=options.cross_fit or None,
-        seed=drawn[1],
+        seed=draws.committees,
         n_jobs=options.jobs,
         folder=folder,
     )
     loops = dict(_loops(fits, options, progress))
-    key = drawn[2].bytes(32)
+    key = draws.seen.bytes(32)
     stopped = {loop.stopped for loop in loops.values()}
     rows = _points(training, loops, repeats=True)
     frontier = Frontier.of(
@@ -118,12 +152,14 @@ def fit(
             "decision": options.decision,
             "cross_fit": options.cross_fit,
             "stopped": next((s for s in ("interrupted", "max passes") if s in stopped), "finished"),
+            "marks": marks,
+            "unknown": int(training.unknown.sum()),
         },
         lists={name: len(words) for name, words in sorted(training.space.lists.items())},
         reading=reading,
         committees={cost: loop.committee for cost, loop in loops.items()},
         seen=np.sort(text_hashes(corpus, key)),
-    ).to_kit()
+    )
 
 
 def _check_held_out(corpus: Corpus, options: FitOptions) -> None:
@@ -138,7 +174,7 @@ def _check_held_out(corpus: Corpus, options: FitOptions) -> None:
         )
 
 
-def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tuple[float, Loop]]:
+def _loops(fits: Fits, options: Learning, progress: Progress) -> Iterator[tuple[float, Loop]]:
     """Run the algorithm for each cost, from the least, of which most text is left.
 
     Ctrl-C, or a cost that leaves too little text, ends with the committees found until then.

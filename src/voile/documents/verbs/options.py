@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import voile.release.options
-from voile.data.places import Data, NamedPhrases, Phrases, Place, named_phrases
+from voile.data.places import Data, Described, NamedPhrases, Phrases, Place, named_phrases
 from voile.documents.verbs.columns import AnyColumns, TextColumns
 
 Learner = Literal[
@@ -52,7 +52,7 @@ AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
 """What risk and loss are called."""
 
 
-class FitOptions(TextColumns, voile.release.options.FitOptions):
+class Learning(voile.release.options.Options):
     """How committees are trained, and for which costs."""
 
     miss_cost: tuple[Positive, ...] = Field(
@@ -84,13 +84,55 @@ class FitOptions(TextColumns, voile.release.options.FitOptions):
         description="NAME=FILE: names or places, one a line, as features of the learners; "
         "repeatable",
     )
+    jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
+
+
+class FitOptions(Learning, TextColumns, voile.release.options.FitOptions):
+    """How committees are trained on annotated text."""
+
     context: bool = Field(
         False, description="learn words associated with identifiers as types, CONTEXT_..."
     )
-    jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
     resume: Place | None = Field(
         None, description="folder of finished fits, from which an interrupted fit resumes"
     )
+
+
+class InitOptions(Learning, TextColumns):
+    """Propose identifiers in notes that nobody marked, and learn from what is proposed.
+
+    Writes a work folder: a kit, which apply takes as it is, and what review goes on with. Its
+    figures are against proposals that nobody checked.
+    """
+
+    known: Data | None = Field(
+        None, description="table beside the notes: names, dates, numbers, addresses of their people"
+    )
+    by: str | None = Field(
+        None, description="column that says whose a row is, in the table and in the notes"
+    )
+    known_people: Data | None = Field(
+        None, description="table of people who may be named in any note, such as staff"
+    )
+    known_kind: tuple[str, ...] = Field(
+        (), description="COLUMN=name, date, phone ...: what a known column holds; repeatable"
+    )
+    roles: Described | None = Field(None, description="file of the notes' roles")
+    language: Literal["english", "spanish"] | None = Field(
+        None, description="language of the notes, else guessed"
+    )
+    seed: int | None = Field(None, ge=0, description="the same seed, the same result")
+    max_passes: int = Field(1, ge=1, description="maximum number of passes of a policy")
+
+    @field_validator("known_kind")
+    @classmethod
+    def _pairs(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any("=" not in one for one in value):
+            raise ValueError("write COLUMN=name, date, phone, email, id, address ...")
+        return value
+
+    def kinds(self) -> dict[str, str]:
+        return dict(one.split("=", 1) for one in self.known_kind)
 
 
 class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
@@ -134,6 +176,15 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     )
     file_names: str | None = Field(
         None, description="column whose values name these files [numbers in a drawn order]"
+    )
+    known: Data | None = Field(
+        None, description="table beside the notes: names, dates, numbers of people new to the kit"
+    )
+    by: str | None = Field(
+        None, description="column that says whose a row of --known is [as for init]"
+    )
+    known_people: Data | None = Field(
+        None, description="table of people who may be named in any note, such as new staff"
     )
     jobs: Jobs = Field(1, description="number of processes; -1: one per processor")
 

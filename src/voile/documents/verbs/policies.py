@@ -35,10 +35,22 @@ FACTS = (
     "key",
 )
 """How the fit went, and the corpus in numbers."""
+ANNOTATED, PROPOSED, REVIEWED = "annotated", "proposed", "reviewed"
+"""Who marked the identifiers that a kit learnt from: annotators, nobody, or nobody but reviewers of
+some lines."""
+UNCHECKED = {
+    PROPOSED: "against proposals that nobody checked",
+    REVIEWED: "against proposals, of which reviewers checked some lines",
+}
+"""What figures of text are held against that nobody annotated."""
 WHOLE = (
     "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
     "and lists find"
 )
+
+
+class UncheckedWarning(UserWarning):
+    """The figures of a policy say nothing of what it leaves."""
 
 
 class WholeWarning(UserWarning):
@@ -64,6 +76,12 @@ class Policy:
     def warn(self) -> None:
         if not self.passes:
             warnings.warn(WHOLE, WholeWarning, stacklevel=3)
+
+
+def caveat(unchecked: str) -> str:
+    return (
+        f"the policies' figures are {unchecked}: how many identifiers a release leaves is not known"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +110,12 @@ class Policies(StoredPolicies):
             "figures": figures,
             "alone": alone,
             "passes": kit.tables["passes"],
-            "found": {name: kit.facts[name] for name in FACTS},
+            "found": {
+                **{name: kit.facts[name] for name in FACTS},
+                "marks": kit.facts.get("marks", ANNOTATED),  # older kits do not say
+                "unknown": kit.facts.get("unknown", 0),
+                **({"start": kit.facts["start"]} if "start" in kit.facts else {}),
+            },
             "lists": {name: len(words) for name, words in sorted(kit.facts["lists"].items())},
         }
 
@@ -106,6 +129,16 @@ class Policies(StoredPolicies):
     def with_repeats(self) -> bool:
         """Whether a type is a name, and the figures include further mentions of removed names."""
         return self.figures is not self.alone and bool(name_types(self.found["labels"]))
+
+    @property
+    def unchecked(self) -> str:
+        """What its figures are held against, if that is not text that somebody annotated."""
+        return UNCHECKED.get(self.found["marks"], "")
+
+    def warn(self) -> None:
+        """Say of figures against what nobody annotated that they measure nothing."""
+        if self.unchecked:
+            warnings.warn(caveat(self.unchecked), UncheckedWarning, stacklevel=3)
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:

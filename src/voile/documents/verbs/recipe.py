@@ -5,19 +5,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voile.core.errors import DamagedError, RequestError, nearest
+from voile.data import open_source
 from voile.documents.committee.committee import Committee
 from voile.documents.committee.worker import Recipe
 from voile.documents.patterns import Finder, Pattern, PhraseList, patterns_of
-from voile.documents.replacements import Names, Replacer, Surrogates, make_replacer
+from voile.documents.replacements import Names, Removal, Replacer, Surrogates, make_replacer
 from voile.documents.replacements.kinds import check_kinds, name_types
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import Policy
 from voile.keys.pseudonyms import Secret
+
+if TYPE_CHECKING:
+    from voile.documents.start.known import KnownValues
 
 NAMELESS = (
     "no type of the policy is known to be a name, so that further mentions of what is removed "
@@ -44,15 +48,60 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
         finders = (*finders, PhraseList(words, label="CONTEXT", name="context"))
     allow = None if options.allow is None else _phrase_list(options.allow, "allow-list")
     put = _replacer(options)
-    known = [*committee.labels, *(finder.label for finder in finders)]
+    beside = known_values(content, options)
+    own = () if beside is None else {kind.upper() for kind in beside.kinds.values()}
+    removed = [*committee.labels, *(finder.label for finder in finders), *own]
     for label in kinds:
-        if label not in known:
+        if label not in removed:
             raise RequestError(
-                f"a kind for type {label}, which is never removed", instead=nearest(label, known)
+                f"a kind for type {label}, which is never removed", instead=nearest(label, removed)
             )
     if options.repeats and not repeated:
         warnings.warn(NAMELESS, NamelessWarning, stacklevel=3)
-    return Recipe(committee, finders, allow, repeated, put)
+    sure = None if beside is None else SureValues(beside)
+    return Recipe(committee, finders, allow, repeated, put, sure)
+
+
+def known_values(content: Content, options: ApplyOptions) -> KnownValues | None:
+    """Return the kit's known values, and those of the tables that were given for new people.
+
+    Raises RequestError: a table, a column or its link to the notes is not there.
+    """
+    if options.known is None and options.known_people is None:
+        if options.by is not None:
+            raise RequestError("--by says whose a row of --known is", instead="give --known FILE")
+        return content.known
+    from voile.documents.start.known import KnownValues  # not every release needs it
+
+    if content.known is None:
+        raise RequestError(
+            "the kit has no known columns, and did not learn which names are words",
+            where="--known",
+            instead="make it with voile documents init --known",
+        )
+    patients, people = (
+        None if one is None else open_source(one) for one in (options.known, options.known_people)
+    )
+    by = options.by or content.found.get("start", {}).get("by")
+    more = KnownValues.read(patients, by, people=people)
+    return content.known.joined(more)
+
+
+class SureValues:
+    """Find the known values of documents that nothing else can be.
+
+    A name that the notes use as a word as well (May, Summer) is left to the committee, by its
+    context.
+    """
+
+    def __init__(self, known: KnownValues) -> None:
+        self._known = known
+
+    def __call__(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        return [
+            [one for one in found if self._known.sure(one)]
+            for found in self._known.propose(documents)
+        ]
 
 
 def _phrase_list(given: Any, name: str) -> PhraseList:

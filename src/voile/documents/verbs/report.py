@@ -9,8 +9,15 @@ from voile.core.evidence import Evidence, Rate
 from voile.core.evidence import Heading as Question
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
-from voile.documents.verbs.policies import Policies
-from voile.documents.verbs.report_data import IN_SAMPLE, STATING, counted, judged_on, report_data
+from voile.documents.verbs.policies import ANNOTATED, Policies
+from voile.documents.verbs.report_data import (
+    IN_SAMPLE,
+    STATING,
+    counted,
+    held_against,
+    judged_on,
+    report_data,
+)
 from voile.documents.verbs.report_fit import (
     context_section,
     false_positives_section,
@@ -19,6 +26,7 @@ from voile.documents.verbs.report_fit import (
     risk_at_fit,
 )
 from voile.documents.verbs.report_passes import passes_section, theory_section
+from voile.documents.verbs.report_start import start_section
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
@@ -64,6 +72,7 @@ def sections(
     data, public, private = facts_for(audience, subject, _gathered, STATING)
     parts = (
         _summary(data, public, evidence, audience),
+        start_section(_marks(data, public), data, audience),
         *evidence_sections(evidence, audience, takes=TAKES if public else None),
         _removers(private) if audience == "internal" else None,
         codebook(public["columns"]) if public else None,
@@ -73,9 +82,15 @@ def sections(
         false_positives_section(data, audience),
         context_section(data),
         limits(LIMITS),
-        theory_section(data),
+        theory_section(data) if _marks(data, public) == ANNOTATED else None,
     )
     return tuple(part for part in parts if part is not None)
+
+
+def _marks(data: Mapping[str, Any], public: Mapping[str, Any]) -> str:
+    """Say who marked the identifiers; older kits and releases have annotated text alone."""
+    marks: str = public.get("marks") or (data.get("found", {}) if data else {}).get("marks", "")
+    return marks or ANNOTATED
 
 
 def _gathered(kit: Kit) -> dict[str, Any]:
@@ -111,6 +126,7 @@ def _figures(
     A recipient has no `data`, and knows the figures of the `public` manifest.
     """
     known = data.get("chosen") or public
+    left = "Proposed identifiers left" if held_against(data) else "Identifiers left"
     whole = data["found"]["identifiers"] if data.get("chosen") else None
     measured = {
         one.quantity: one.rate
@@ -127,7 +143,7 @@ def _figures(
     elif "risk" in known:
         value, interval = risk_at_fit(known, whole, audience)
         meaning = f"of all identifiers; expected, as estimated {judged_on(data)}"
-        yield Figure("Identifiers left", value, meaning, interval)
+        yield Figure(left, value, meaning, interval)
     if REMOVED in measured:
         expected = share(known["loss"]) if "loss" in known else ""
         yield _measured("Harmless tokens removed", measured[REMOVED], expected, audience)
@@ -175,6 +191,8 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
         f"{PUTS[asked['replace']].capitalize()} replaces what was removed. {TOKENS}"
     ]
     more = []
+    if also.get("known"):
+        more.append("the values of the columns beside the notes")
     if patterns := also["patterns"]:
         more.append(f"what patterns find ({', '.join(patterns)})")
     if also["repeats_in_figures"]:
@@ -196,6 +214,9 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
 def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     found = data["found"]
     alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
+    which = "proposed as identifiers" if held_against(data) else "identifiers"
+    unknown = found.get("unknown", 0)
+    doubt = f", of {size(unknown, audience)} more nobody knows" * bool(unknown)
     context = is_context(found["labels"])
     halted = "; the fit was interrupted" * (found["stopped"] == "interrupted")
     documents, subjects = (
@@ -204,7 +225,7 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     )
     yield (
         f"Trained on {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
-        f"identifiers of {counted(int((~context).sum()), 'type')}{halted}."
+        f"{which} of {counted(int((~context).sum()), 'type')}{doubt}{halted}."
     )
     if lists := data.get("lists"):
         called = listed([f"{name} ({counted(size, 'word')})" for name, size in lists.items()])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voile.core.evidence import Note
 from voile.core.rounding import Stating
+from voile.documents.verbs.policies import ANNOTATED, UNCHECKED
 
 if TYPE_CHECKING:
     from voile.documents.verbs.policies import Policies
@@ -62,9 +63,16 @@ def _taken(rows: Sequence[Mapping[str, Any]], miss_cost: float) -> list[Mapping[
 
 def judged_on(data: Mapping[str, Any]) -> str:
     """Say on what text the figures of the fit were estimated."""
+    against = held_against(data)
+    where = f"{against}, on" if against else "on"
     if data and not data["found"]["cross_fit"]:
-        return "on text that the classifiers had learnt from: expect more in other text"
-    return "on text that the classifiers had not seen"
+        return f"{where} text that the classifiers had learnt from: expect more in other text"
+    return f"{where} text that the classifiers had not seen"
+
+
+def held_against(data: Mapping[str, Any]) -> str:
+    """Say what the figures of the fit are held against, if not against annotated text."""
+    return UNCHECKED.get(data["found"].get("marks", ANNOTATED), "") if data else ""
 
 
 def added_passes(data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 from voile.core.evidence import Rate
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.verbs.options import AXES
-from voile.documents.verbs.report_data import counted, judged_on
+from voile.documents.verbs.report_data import counted, held_against, judged_on
 from voile.documents.words.attributes import CLASSES
 from voile.report.sections import Audience, Block, Detail, Grid, Prose, Section, frontier_chart
 from voile.report.suppression import FEW
@@ -62,20 +62,23 @@ def frontier_section(data: Mapping[str, Any], audience: Audience) -> Section | N
         return None
     shown, whole = data["frontier"], data["found"]["identifiers"]
     rows = [dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)]
-    described = tuple(_described(row, whole, audience) for row in rows)
+    proposed = "proposed " * bool(held_against(data))
+    described = tuple(_described(row, whole, audience, proposed) for row in rows)
     drawn = _drawn(data, audience)
     risk = RISK if drawn["frontier"] == shown else RISK_AT_MOST
+    risk = (f"{proposed}{risk[0]}", risk[1])
     chart = frontier_chart(drawn, described, risk, LOSS, list(_details(rows, data, audience)))
     lines = (f"Expected by the fit, as estimated {judged_on(data)}.", MEASURED[data["repeats"]])
     return Section("frontier", "Risk-utility frontier", (Prose((*lines, INTERVALS)), chart))
 
 
-def _described(row: Mapping[str, Any], whole: int, audience: Audience) -> str:
+def _described(row: Mapping[str, Any], whole: int, audience: Audience, proposed: str) -> str:
     left, interval = risk_at_fit(row, whole, audience)
     within = f" ({interval})" if interval else ""
     return (
         f"policy {row['number']}: a missed identifier weighed as {row['miss_cost']:g}, "
-        f"{counted(row['passes'], 'pass', 'passes')}, {left}{within} of identifiers left, "
+        f"{counted(row['passes'], 'pass', 'passes')}, {left}{within} of "
+        f"{proposed}identifiers left, "
         f"{share(row['loss'])} of harmless tokens removed"
     )
 

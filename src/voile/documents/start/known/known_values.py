@@ -189,10 +189,10 @@ class KnownValues:
     def joined(self, more: KnownValues) -> KnownValues:
         """Return these values and others, by the ordinary words of these."""
         own = self._values
-        first = (pc.max(own.column("person")).as_py() or 0) + 1
-        person = pc.add(more._values.column("person"), first)
-        place = own.schema.get_field_index("person")
-        moved = more._values.set_column(place, own.schema.field("person"), person)
+        first = (pc.max(own.column("number")).as_py() or 0) + 1
+        person = pc.add(more._values.column("number"), first)
+        place = own.schema.get_field_index("number")
+        moved = more._values.set_column(place, own.schema.field("number"), person)
         return KnownValues(pa.concat_tables([own, moved]), self._guard)
 
     def to_table(self) -> pa.Table:

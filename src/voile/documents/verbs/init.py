@@ -1,0 +1,169 @@
+"""`voile documents init`: from notes that nobody marked to a work folder with a kit."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import RequestError
+from voile.core.wording import count
+from voile.data import Source
+from voile.data.files.atomic import write_folder
+from voile.data.files.outputs import WORK, WORK_KIT
+from voile.data.roles import Roles
+from voile.documents.patterns.gazetteers import read_gazetteers
+from voile.documents.start.known import KnownValues
+from voile.documents.text.document import Document
+from voile.documents.text.reader import DocumentReader
+from voile.documents.text.source import CorpusSource, open_source
+from voile.documents.verbs.columns import text_roles
+from voile.documents.verbs.options import InitOptions, Learning
+from voile.documents.verbs.work import Work, WorkFile, guessed, place_of, write_work
+from voile.release.kit import Kit
+from voile.release.options import with_options
+from voile.release.own_verbs import Ended, Reporter, open_reported
+
+TEXT_COLUMNS = ("text", "note", "notes")
+"""Columns that are taken for the text where nobody named one."""
+
+
+def init(
+    options: InitOptions,
+    reporter: Reporter,
+    *,
+    source: object,
+    out: Path,
+    force: bool,
+    table: str | None,
+    encoding: str | None,
+) -> Ended:
+    """Propose identifiers, learn from what is proposed, and write the work folder."""
+    place = place_of(source)
+    opened = options.opened(open_source(place, table=table, encoding=encoding))
+    for note in opened.notes:
+        reporter.say(f"{opened.name}: {note}")
+    roles = _roles(opened, options)
+    known = _known(options, reporter)
+    file = WorkFile(
+        notes=place,
+        table=table,
+        encoding=encoding,
+        fingerprint=opened.fingerprint(),
+        subject_pattern=options.subject_pattern,
+        roles=roles.model_dump(mode="json"),
+        by=options.by,
+        language=options.language or "english",
+        learning=options.model_dump(include=set(Learning.model_fields) - {"lists"}),
+        seed=secrets.randbelow(2**31) if options.seed is None else options.seed,
+    )
+    _check_unmarked(opened, roles)
+    work = Work(file, opened, known, read_gazetteers(options.lists))
+    _check_text(work.documents, opened)
+    if options.language is None:
+        work = replace(work, file=file.model_copy(update={"language": guessed(work.documents)}))
+    with reporter.progress() as progress:
+        progress("proposing identifiers", 0)
+        work.marks  # noqa: B018  (the known columns have met the notes when it is there)
+        if known is not None:
+            known.check()
+        kit = with_options(work.fit(progress=progress).to_kit(), options, "init")
+    with write_folder(out, WORK, force=force) as folder:
+        folder.chmod(0o700)
+        kit.save(folder / WORK_KIT)
+        write_work(folder, work.file)
+    return _ended(reporter, work, kit, out)
+
+
+def refit(work: Work, folder: Path, kit: Kit) -> None:
+    """Put a new kit in the place of a work folder's."""
+    kit.save(folder / WORK_KIT, force=True)
+
+
+def _roles(source: Source, options: InitOptions) -> Roles:
+    """Return the roles of the notes' columns: as given, as named by options, else as they look."""
+    if options.spans:
+        raise RequestError("--spans names annotations", instead="use voile documents fit")
+    if options.roles is not None:
+        given: Any = options.roles
+        return options.roles_of(source, Roles.parse(given).completed(source.columns, "drop"))
+    texts = options.text or _text_column(source)
+    subject = options.subject
+    if subject is None and options.by in source.columns:
+        subject = options.by
+    if subject is None and options.by and not isinstance(source, CorpusSource):
+        raise RequestError(
+            f"there is no column {options.by}, which says whose a note is",
+            where=source.name,
+            instead="name the notes' own column with --subject",
+        )
+    return text_roles(source, texts, (), subject)
+
+
+def _text_column(source: Source) -> tuple[str, ...]:
+    strings = [name for name, kind in source.columns.items() if str(kind) == "string"]
+    named = [name for name in strings if name.lower() in TEXT_COLUMNS]
+    if len(named) != 1:
+        raise RequestError(
+            "nothing says which column holds the text",
+            where=source.name,
+            instead="name it with --text",
+        )
+    return (named[0],)
+
+
+def _known(options: InitOptions, reporter: Reporter) -> KnownValues | None:
+    if options.known is None and options.known_people is None:
+        if options.by is not None:
+            raise RequestError("--by says whose a row of --known is", instead="give --known FILE")
+        return None
+    patients, people = (
+        None if one is None else open_reported(reporter, one, table=None, encoding=None)
+        for one in (options.known, options.known_people)
+    )
+    return KnownValues.read(patients, options.by, people=people, kinds=options.kinds())
+
+
+def _check_unmarked(source: Source, roles: Roles) -> None:
+    """Refuse notes whose identifiers are marked: `fit` learns from them."""
+    marked = next((one for one in DocumentReader.all_of(roles).all(source) if one.spans), None)
+    if marked is not None:
+        raise RequestError(
+            "these notes are annotated: identifiers are marked in them",
+            where=f"{source.name}, {marked.id}",
+            instead="use voile documents fit, or leave the annotations out",
+        )
+
+
+def _check_text(documents: tuple[Document, ...], source: Source) -> None:
+    if not any(one.text.strip() for one in documents):
+        raise RequestError("the notes are empty", where=source.name, instead="give notes with text")
+
+
+def _ended(reporter: Reporter, work: Work, kit: Kit, out: Path) -> Ended:
+    start: Mapping[str, Any] = kit.facts["start"]
+    notes = len(work.documents)
+    reporter.say(f"{count(notes, 'note')}, {kit.facts['tokens']:,} tokens, in {work.file.language}")
+    for column, met in start["met"].items():
+        reporter.say(f"known column {column}: met in {met:,} of {count(notes, 'note')}")
+    for why, times in start["proposed"].items():
+        reporter.say(f"proposed by {why}: {times:,}")
+    reporter.say(
+        f"{out}: a kit of {count(kit.policies, 'policy')}, learnt from proposals that nobody "
+        f"checked; read some lines with voile documents review {out}, or release with voile "
+        f"documents apply {out} {work.file.notes}"
+    )
+    return Ended(
+        {
+            "work": str(out),
+            "documents": notes,
+            "tokens": kit.facts["tokens"],
+            "identifiers_proposed": kit.facts["identifiers"],
+            "unknown": kit.facts["unknown"],
+            "language": work.file.language,
+            "policies": kit.policies,
+            **start,
+        }
+    )

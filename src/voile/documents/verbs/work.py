@@ -1,0 +1,216 @@
+"""The work folder: notes that nobody marked, what is proposed of them, and the kit of that."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from voile.core.errors import RequestError
+from voile.core.progress import Progress, silent
+from voile.data import Source
+from voile.data.files.outputs import WORK_FORMAT, WORK_INDEX, WORK_KIT, WORK_VERSION
+from voile.data.files.own_files import checked, read_json
+from voile.data.roles import Roles
+from voile.documents.learning.training import Training
+from voile.documents.patterns import patterns_of
+from voile.documents.replacements.names import Language
+from voile.documents.start.known import KnownValues
+from voile.documents.start.marks import Marks, Reviewed
+from voile.documents.start.proposer import PatternProposer, Proposer
+from voile.documents.start.quick_look import QuickLook
+from voile.documents.start.rules import Rules
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document
+from voile.documents.text.reader import DocumentReader, in_order, is_usable, why_unusable
+from voile.documents.text.source import open_source, split_format
+from voile.documents.verbs.columns import TextColumns
+from voile.documents.verbs.content import Content
+from voile.documents.verbs.fit import Draws, learn
+from voile.documents.verbs.options import Learning
+from voile.documents.verbs.policies import PROPOSED, REVIEWED, caveat
+from voile.release.kit import Kit
+
+DEFAULT_COST = 10.0
+"""What a missed identifier is weighed as where nobody chose a policy."""
+
+
+class WorkFile(BaseModel):
+    """What `work.json` says: where the notes are, and how the kit was made of them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: str = WORK_FORMAT
+    version: int = WORK_VERSION
+    notes: str  # a path, as `open_source` takes it
+    table: str | None
+    encoding: str | None
+    fingerprint: str
+    subject_pattern: str | None  # of files' names
+    roles: dict[str, Any]
+    by: str | None  # the column of the known values' table that says whose a row is
+    language: Language
+    learning: dict[str, Any]
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """Notes that nobody marked, and all that proposes identifiers in them.
+
+    What is costly, reading, proposing and a look's features, is done once for each `Work`.
+    """
+
+    file: WorkFile
+    source: Source
+    known: KnownValues | None
+    lists: Mapping[str, Any]  # gazetteers
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Work:
+        """Open a work folder.
+
+        Raises
+        ------
+        RequestError : it is none, or the notes have changed or gone.
+        """
+        folder = Path(folder)
+        file = read_work(folder)
+        source = TextColumns.model_validate({"subject_pattern": file.subject_pattern}).opened(
+            open_source(file.notes, table=file.table, encoding=file.encoding)
+        )
+        if source.fingerprint() != file.fingerprint:
+            raise RequestError(
+                "the notes have changed since this work folder was made",
+                where=source.name,
+                instead="put them back, or make a new one with voile documents init",
+            )
+        kit = Kit.load(folder / WORK_KIT, "documents")
+        return cls(file, source, Content.of(kit).known, kit.facts["lists"])
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """The notes in the source's order; one that cannot be worked on has no text."""
+        reading = DocumentReader.all_of(Roles.model_validate(self.file.roles))
+        return tuple(
+            replace(one, annotated=True, text="" if why_unusable(one.text) else one.text)
+            for one in reading.all(self.source)
+        )
+
+    @cached_property
+    def marks(self) -> Marks:
+        """What is proposed in them."""
+        own: list[Proposer] = [] if self.known is None else [self.known]
+        proposers = [*own, PatternProposer(patterns_of()), Rules(self.file.language)]
+        return Marks.of(self.documents, proposers)
+
+    @cached_property
+    def look(self) -> QuickLook:
+        return QuickLook(self.documents, seed=self.file.seed)
+
+    def corpus(self, reviewed: Sequence[Reviewed] = ()) -> Corpus:
+        """Return the notes as marked by proposals and reviewers, in the source's order."""
+        return self.marks.corpus(self.look, reviewed)
+
+    def probabilities(self, reviewed: Sequence[Reviewed] = ()) -> NDArray[np.float64]:
+        """Return each token's probability of identifying somebody, (n,) of `look.tokens`.
+
+        Cost: two quick looks.
+        """
+        return self.marks.probabilities(self.look, self.corpus(reviewed))
+
+    def fit(self, reviewed: Sequence[Reviewed] = (), *, progress: Progress = silent) -> Content:
+        """Train committees on the notes as they are marked."""
+        progress("proposing identifiers", 0)
+        corpus = in_order(filter(is_usable, self.corpus(reviewed)))
+        training = Training.of(corpus, lists=self.lists)
+        content = learn(
+            training,
+            corpus,
+            DocumentReader.all_of(Roles.model_validate(self.file.roles)),
+            Learning(**self.file.learning),
+            draws=Draws.of(self.file.seed),
+            progress=progress,
+            marks=REVIEWED if reviewed else PROPOSED,
+        )
+        start = {
+            "proposed": {str(why): n for why, n in sorted(self.marks.counts().items())},
+            "met": dict(self.known.hits) if self.known else {},
+            "by": self.file.by,
+        }
+        own = {
+            "start": start,
+            "default_policy": default_policy(content),
+            "caveat": caveat(content.unchecked),
+        }
+        return replace(content, known=self.known, found={**content.found, **own})
+
+
+def default_policy(content: Content) -> int:
+    """Return the number of the policy to apply where nobody chose one.
+
+    It is the one that was trained for the cost next to `DEFAULT_COST`, with all its passes.
+    """
+    rows = content.figures.to_pylist()
+    far = [(abs(np.log(row["miss_cost"] / DEFAULT_COST)), -row["passes"]) for row in rows]
+    return min((pair, number) for number, pair in enumerate(far))[1]
+
+
+def read_work(folder: Path) -> WorkFile:
+    """Read what a work folder says of itself."""
+    place = folder / WORK_INDEX
+    try:
+        data = read_json(place, "the work folder's index")
+    except (FileNotFoundError, NotADirectoryError):
+        raise RequestError(
+            "no work folder here", where=str(folder), instead="voile documents init makes one"
+        ) from None
+    if not isinstance(data, dict) or data.get("format") != WORK_FORMAT:
+        raise RequestError("this is no work folder", where=str(folder))
+    if isinstance(data.get("version"), int) and data["version"] > WORK_VERSION:
+        raise RequestError(
+            f"the work folder has version {data['version']} and this voile reads up to "
+            f"{WORK_VERSION}",
+            where=str(folder),
+            instead="use a newer voile",
+        )
+    return checked(WorkFile, data, "the work folder's index", place)
+
+
+def write_work(folder: Path, file: WorkFile) -> None:
+    place = folder / WORK_INDEX
+    place.write_text(json.dumps(file.model_dump(), indent=1, ensure_ascii=False), encoding="utf-8")
+    place.chmod(0o600)
+
+
+def place_of(notes: object) -> str:
+    """Return where notes lie, so that they are found again from another folder.
+
+    Raises RequestError: they are in memory alone.
+    """
+    if not isinstance(notes, str | os.PathLike):
+        raise RequestError(
+            "the notes are in memory, and a work folder refers to them",
+            instead="write them to a file, and give its path",
+        )
+    path, format = split_format(notes)
+    file, mark, table = path.partition("::")
+    whole = f"{os.path.abspath(file)}{mark}{table}" if os.path.exists(file) else path
+    return whole if format is None else f"{format}:{whole}"
+
+
+def guessed(documents: Sequence[Document]) -> Language:
+    """Return the language that the first notes seem to be in."""
+    from voile.documents.start.language import guess_language
+
+    some = islice((one.text for one in documents if one.text), 200)
+    return guess_language(word for text in some for word in text.lower().split())
