@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -23,7 +24,7 @@ from voile.tables.scoring.disclosure import t_closeness
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 from voile.tables.verbs.search import search
-from voile.tables.verbs.verify import verify
+from voile.tables.verbs.verify import PROMISES, verify
 from voile.tables.wing import apply, choose, fit
 
 QUASI = ("age", "zip")
@@ -239,6 +240,26 @@ def test_verify_fails_when_more_is_promised_than_is_kept(kit, tmp_path, asked, s
     failed = [check.says for check in verify(Release(release.path, public)) if check.holds is False]
     assert len(failed) == 1
     assert failed[0].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("asked", "holds"),
+    [
+        ({"entropy_l": 2.9}, None),
+        ({"t_closeness": 0.01}, None),
+        ({"l_diversity": 99}, False),
+        ({"l_diversity": 2}, True),
+        ({"entropy_l": 1.01}, True),
+        ({"t_closeness": 0.99}, True),
+    ],
+)
+def test_rows_show_a_recipient_what_is_kept_but_not_what_people_break(kit, tmp_path, asked, holds):
+    """Of a person with several rows shares may differ; more values than rows hold nobody has."""
+    release = applied(kit, people(), tmp_path / "out.csv")
+    shutil.rmtree(release.folder)
+    public = {**release.public, "constraints": {**release.public["constraints"], **asked}}
+    said = PROMISES[next(iter(asked))].format(*asked.values())
+    assert dict(verify(Release(release.path, public)))[said] is holds
 
 
 def test_the_worst_column_is_the_figure_of_a_policy(kit):

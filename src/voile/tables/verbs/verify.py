@@ -56,8 +56,7 @@ def verify(release: Release) -> Iterator[Check]:
     yield Check("every interval is named by its ends", named)
     if isinstance(codebook, BoxCodebook):
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
-    people_counted = people is not None or release.is_sealed
-    yield from _promises(public, found, people_counted=people_counted)
+    yield from _promises(public, found, people_counted=release.is_sealed)
     yield from _marginals(release, codebook, found["subjects"])
     names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
     again = {name: found[name] for name in names if name in found}
