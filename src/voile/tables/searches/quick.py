@@ -1,4 +1,4 @@
-"""What gives the least area within some ten seconds, and always what the steepest chain finds."""
+"""What gives the least area within some seconds, and always what the steepest chain finds."""
 
 from __future__ import annotations
 

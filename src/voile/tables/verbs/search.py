@@ -54,7 +54,7 @@ def search(
     ----------
     space : whose `evaluator` scores policies and holds the constraints.
     method : the name of one in `METHODS`: `best`, which joins the next three and takes up
-        to about a minute unless limited; `quick`, some ten seconds; `steepest`, well under a
+        to about a minute unless limited; `quick`, some seconds; `steepest`, well under a
         second; `interval`; `local`;
         `random-chain` (Algorithm 1); `sublattice` (Algorithm 2); `exhaustive` (up to 2**20
         policies). Or a method with parameters of its own, such as
