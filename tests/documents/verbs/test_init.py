@@ -104,6 +104,7 @@ def test_no_figure_of_it_is_a_measured_one():
         assert "Identifiers left" not in page(release, (), audience)
         assert "nobody checked" in said(blocks["frontier"])
     assert "known name" in page(release, (), "internal")
+    assert "known name" not in page(release, (), "public")
 
 
 def test_a_recipient_reads_that_nothing_was_measured():

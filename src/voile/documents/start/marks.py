@@ -1,9 +1,9 @@
 """What several proposers say of the same notes, joined: identifiers, harmless and unknown tokens.
 
 A known value or a checked number is an identifier. A doubtful proposal is one only where nothing
-sure is of its type; else nobody knows. Nor does anybody know of a token that a machine, which took
-it for harmless with all the rest, still thinks may identify: an unmatched doctor stands where other
-doctors stand.
+sure is of its type; else nobody knows, if its rule is mostly right or a machine doubts it too. Nor
+does anybody know of a token that this machine, which took it for harmless with all the rest, still
+thinks may identify: an unmatched doctor stands where other doctors stand.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, filterfalse
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,14 @@ from voile.documents.patterns import PATTERNS
 from voile.documents.replacements.removal import Reason, Removal, join_removals
 from voile.documents.start.proposer import Proposer
 from voile.documents.start.quick_look import QuickLook
+from voile.documents.start.rules import names
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import token_labels, unknown_tokens
 
 Bools = NDArray[np.bool_]
 
+SURE_RULES = frozenset(rule.name for rule in names.RULES if rule.sure)
 CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
 ELSEWHERE = 0.5
 """Of the places of a form that may be doubted: where as many are, all are."""
@@ -62,7 +64,7 @@ class Marks:
         plain = [replace(one, spans=(), unknown=()) for one in documents]
         proposed = list(zip(*(one.propose(plain) for one in proposers), strict=True))
         sure = [join_removals(*(filter(is_sure, one) for one in by)) for by in proposed]
-        rest = [join_removals(*(_doubtful(one) for one in by)) for by in proposed]
+        rest = [join_removals(*(filterfalse(is_sure, one) for one in by)) for by in proposed]
         return cls(tuple(plain), tuple(sure), tuple(rest))
 
     def corpus(self, look: QuickLook, reviewed: Sequence[Reviewed] = ()) -> Corpus:
@@ -84,10 +86,21 @@ class Marks:
         identifiers = token_labels(tokens, half, half.labels) > 0
         unknown = unknown_tokens(tokens, half) & ~identifiers
         probability = look.probabilities(identifiers, ~unknown)
-        read = reviewed_tokens(look, reviewed)
-        doubted = unknown | ((probability > SUSPECT) & ~identifiers & ~read)
-        doubted |= _as_elsewhere(look, doubted, ~identifiers & ~read)
-        return with_unknown(half, look, np.flatnonzero(doubted & ~unknown))
+        read, unsure = reviewed_tokens(look, reviewed)
+        free = ~identifiers & ~read
+        doubted = ((probability > SUSPECT) | self._trusted(look)) & free
+        doubted |= _as_elsewhere(look, doubted, free)
+        return with_unknown(half, look, np.flatnonzero(doubted | unsure))
+
+    def _trusted(self, look: QuickLook) -> Bools:
+        """Return which tokens a doubtful proposal has that is mostly right, (n,)."""
+        spans = (
+            tuple(Span(one.start, one.end, "") for one in rest if is_trusted(one))
+            for rest in self.doubtful
+        )
+        pairs = zip(self.documents, spans, strict=True)
+        found = Corpus(replace(document, spans=own) for document, own in pairs)
+        return np.asarray(token_labels(look.tokens, found, ("",)) > 0)
 
     @staticmethod
     def probabilities(look: QuickLook, corpus: Corpus) -> NDArray[np.float64]:
@@ -140,8 +153,12 @@ def is_sure(removal: Removal) -> bool:
     )
 
 
-def _doubtful(removals: Sequence[Removal]) -> Iterator[Removal]:
-    return (one for one in removals if not is_sure(one))
+def is_trusted(removal: Removal) -> bool:
+    """Return whether a proposal that is not sure is mostly right: a title, a field, a typo."""
+    return any(
+        one.kind == "possible" or (one.kind == "rule" and one.name in SURE_RULES)
+        for one in removal.by
+    )
 
 
 def _read(
@@ -174,24 +191,26 @@ def _without(span: Span, line: Reviewed) -> Iterator[Span]:
         yield replace(span, start=max(span.start, line.end))
 
 
-def reviewed_tokens(look: QuickLook, reviewed: Sequence[Reviewed]) -> Bools:
-    """Return which tokens lie in what reviewers have read, and were not unsure of, (n,)."""
-    found = np.zeros(len(look.tokens), dtype=np.bool_)
+def reviewed_tokens(look: QuickLook, reviewed: Sequence[Reviewed]) -> tuple[Bools, Bools]:
+    """Return which tokens reviewers have read, and of which of them they were unsure, (n,) each."""
+    read = np.zeros(len(look.tokens), dtype=np.bool_)
+    unsure = read.copy()
     for line in reviewed:
-        if not line.unsure:
-            begin, end = look.tokens.first[line.document : line.document + 2]
-            starts = look.tokens.starts[begin:end]
-            found[begin:end] |= (starts >= line.start) & (starts < line.end)
-    return found
+        begin, end = look.tokens.first[line.document : line.document + 2]
+        starts = look.tokens.starts[begin:end]
+        inside = (starts >= line.start) & (starts < line.end)
+        read[begin:end] |= inside
+        unsure[begin:end] |= inside & line.unsure
+    return read, unsure
 
 
 def with_unknown(corpus: Corpus, look: QuickLook, tokens: NDArray[np.intp]) -> Corpus:
-    """Return the corpus where nobody knows of these tokens either, by their places, rising."""
+    """Return the corpus where nobody knows of these tokens alone, by their places, rising."""
     of = look.tokens
     bounds = np.searchsorted(tokens, of.first).tolist()
     documents = []
     for number, document in enumerate(corpus):
         here = tokens[bounds[number] : bounds[number + 1]]
-        more = zip(of.starts[here].tolist(), of.ends[here].tolist(), strict=True)
-        documents.append(replace(document, unknown=(*document.unknown, *more)))
+        places = zip(of.starts[here].tolist(), of.ends[here].tolist(), strict=True)
+        documents.append(replace(document, unknown=tuple(places)))
     return Corpus(documents)

@@ -77,11 +77,6 @@ def init(
     return _ended(reporter, work, kit, out)
 
 
-def refit(work: Work, folder: Path, kit: Kit) -> None:
-    """Put a new kit in the place of a work folder's."""
-    kit.save(folder / WORK_KIT, force=True)
-
-
 def _roles(source: Source, options: InitOptions) -> Roles:
     """Return the roles of the notes' columns: as given, as named by options, else as they look."""
     if options.spans:

@@ -1,0 +1,71 @@
+"""What a review asks of a work folder: the next lines, and at its end a kit of what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from voile.data.files.outputs import WORK_KIT
+from voile.documents.replacements.removal import join_removals
+from voile.documents.reviewing.line import Line
+from voile.documents.reviewing.order import Ranked, next_lines
+from voile.documents.reviewing.refitting import Reading
+from voile.documents.start.marks import Reviewed
+from voile.documents.text.document import Span
+from voile.documents.verbs.work import DEFAULT_COST, Work
+from voile.release.kit import Kit
+from voile.release.options import OPTIONS
+
+
+def prepare(folder: Path) -> Callable[[Reading], Sequence[Line]]:
+    """Open a work folder for a review, and return what learns from its answers.
+
+    A new order takes two quick looks; when no lines are asked for, the kit is made anew.
+    """
+    work = Work.open(folder)
+
+    def refit(reading: Reading) -> Sequence[Line]:
+        reviewed = reviewed_of(reading)
+        if not reading.tokens:
+            refit_kit(work, folder, reviewed)
+            return ()
+        lines = next_lines(rank(work, reviewed), taken=reading.lines, size=reading.tokens)
+        return [replace(line, batch=reading.batch) for line in lines]
+
+    return refit
+
+
+def rank(work: Work, reviewed: Sequence[Reviewed] = ()) -> Ranked:
+    """Return what is known of every token of the notes, by what was proposed and read."""
+    proposals = [
+        join_removals(sure, rest)
+        for sure, rest in zip(work.marks.sure, work.marks.doubtful, strict=True)
+    ]
+    probability = work.probabilities(reviewed)[:, None]
+    cost = np.array([DEFAULT_COST])
+    return Ranked(work.documents, work.look.tokens, probability, cost, proposals)
+
+
+def refit_kit(work: Work, folder: Path, reviewed: Sequence[Reviewed]) -> None:
+    """Make the kit of a work folder anew; it is the old one or the new one at any moment."""
+    place = folder / WORK_KIT
+    options = Kit.load(place, "documents").facts.get(OPTIONS, {})
+    made = work.fit(reviewed).to_kit()
+    replace(made, facts={**made.facts, OPTIONS: options}).save(place, force=True)
+
+
+def reviewed_of(reading: Reading) -> list[Reviewed]:
+    """Return what was read, in the documents' own characters."""
+    found = []
+    for line in reading.lines:
+        answer = reading.answers.get(line.number)
+        if answer is not None and line.document >= 0:
+            spans = tuple(
+                Span(line.start + one.start, line.start + one.end, one.label)
+                for one in answer.spans
+            )
+            found.append(Reviewed(line.document, line.start, line.end, spans, answer.unsure))
+    return found
