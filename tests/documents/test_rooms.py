@@ -12,7 +12,6 @@ ELSEWHERE = {
     "start": "proposals without annotation",
     "face": "the verbs in Python",
     "wing": "the contract",
-    "reviewing.order": "called by what refits",
     "text.formats": "loaded by their names",
     "learners": "loaded by their names",
 }

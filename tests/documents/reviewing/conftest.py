@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.documents.reviewing.made import letter, summers
+from tests.documents.start.made import hospital
 
+import voile
 from voile.documents.reviewing.line import Line
 from voile.documents.reviewing.store import Store
 
@@ -23,3 +26,19 @@ def made(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return make
+
+
+@pytest.fixture(scope="session")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a work folder of a small hospital's notes, of which no table of staff was known."""
+    place = tmp_path_factory.mktemp("hospital")
+    notes, people, _ = hospital(place)
+    quick = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
+    given = {"known": people, "by": "patient_id", "known_kind": "born=none"}
+    voile.documents.init(notes, place / "work", **given, **quick)
+    return place / "work"
+
+
+@pytest.fixture
+def work(begun: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(begun, tmp_path / "work"))

@@ -9,23 +9,27 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.documents.reviewing.made import TYPES, summers
+from tests.documents.start.made import FAMILY, GIVEN, STAFF
 
 import voile.documents
 from voile.core.errors import RequestError
 from voile.documents.reviewing.store import Store
+from voile.documents.verbs.refit import harmless_in
+from voile.documents.verbs.work import Work
+from voile.release.kit import Kit
 
 pytestmark = pytest.mark.whole
-Make = Callable[..., Path]
 
 
 @contextmanager
-def begun(work: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def started(work: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start the command, and give its process and the first address that it prints."""
     command = [sys.executable, "-m", "voile", "documents", "review", str(work)]
     process = subprocess.Popen(
@@ -62,16 +66,21 @@ class Client:
         answer = connection.getresponse()
         return answer.read().decode(), {k.lower(): v for k, v in answer.getheaders()}
 
-    def confirm(self) -> int:
-        line = json.loads(self.ask("GET", "/screen")[0])["line"]
-        stroke = {"act": "confirm", "line": line["number"], "key": line["key"]}
+    def screen(self) -> dict[str, Any]:
+        """Wait for a line."""
+        while not (screen := json.loads(self.ask("GET", "/screen")[0]))["line"]:
+            assert screen["state"] == "learning"
+            time.sleep(0.05)
+        return dict(screen)
+
+    def stroke(self, act: str, words: Sequence[int] = (0, 0)) -> int:
+        line = self.screen()["line"]
+        stroke = {"act": act, "line": line["number"], "key": line["key"], "words": list(words)}
         self.ask("POST", "/stroke", json.dumps(stroke))
         return int(line["number"])
 
-
-@pytest.fixture
-def work(made: Make) -> Path:
-    return made(*summers(500), types=",".join(TYPES)).parent
+    def confirm(self) -> int:
+        return self.stroke("confirm")
 
 
 def answered(work: Path) -> list[int]:
@@ -82,7 +91,7 @@ def answered(work: Path) -> list[int]:
 def test_every_answer_survives_a_kill_and_the_review_goes_on(work: Path) -> None:
     done: list[int] = []
     for _ in range(3):
-        with begun(work) as (process, address):
+        with started(work) as (process, address):
             client = Client(address)
             done += [client.confirm() for _ in range(5)]
             os.kill(process.pid, signal.SIGKILL)
@@ -92,22 +101,43 @@ def test_every_answer_survives_a_kill_and_the_review_goes_on(work: Path) -> None
 
 
 def test_ctrl_c_ends_it_and_says_what_was_done(work: Path) -> None:
-    with begun(work, "--json", "--reviewer", "Eva") as (process, address):
+    before = Kit.load(work).id
+    with started(work, "--json", "--reviewer", "Eva", "--goal", "300") as (process, address):
         client = Client(address)
-        assert json.loads(client.ask("GET", "/screen")[0])["reviewer"] == "Eva"
+        client.confirm()
+        screen = client.screen()
+        assert (screen["reviewer"], screen["types"][:2]) == ("Eva", ["NAME", "DATE"])
+        assert screen["standing"]["goal"] == 300
+        process.send_signal(signal.SIGINT)
+        said, heard = process.communicate(timeout=120)
+    assert process.returncode == 0, heard
+    result = json.loads(said)
+    assert (result["answered"], result["compared"], result["agreed"]) == (1, 0, 0)
+    assert result["lines"] >= 15
+    assert Kit.load(work).id != before  # the answers were learnt
+    assert not [word for word in (*GIVEN, *FAMILY, *STAFF) if word in heard]
+
+
+def test_a_word_that_is_never_a_name_is_left_in_by_the_kit(work: Path) -> None:
+    with started(work) as (process, address):
+        client = Client(address)
+        while "Rastrup" not in (words := client.screen()["line"]["words"]):
+            client.confirm()
+        at = words.index("Rastrup")
+        client.stroke("never", [at, at + 1])
         client.confirm()
         process.send_signal(signal.SIGINT)
-        said, heard = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert json.loads(said) == {
-        "work": str(work), "lines": 500, "answered": 1, "compared": 0, "agreed": 0,
-    }  # fmt: skip
-    assert "Summer" not in heard
-
-
-def test_two_servers_on_one_folder_are_refused(work: Path) -> None:
-    with begun(work):
-        assert "another voile serves this review; use its page, or end it first" in wrong(work)
+        process.communicate(timeout=120)
+    with Store.open(work / "review.sqlite") as store:
+        assert store.never == {"Rastrup"}
+    notes = Work.open(work)
+    for document in notes.corpus([*harmless_in(notes.documents, {"Rastrup"})]):
+        for found in re.finditer("Rastrup", document.text):
+            inside = [
+                one for one in document.spans if one.start < found.end() and found.start() < one.end
+            ]
+            assert inside == []
+            assert (found.start(), found.end()) not in document.unknown
 
 
 def wrong(work: Path, *options: str) -> str:
@@ -121,11 +151,24 @@ def wrong(work: Path, *options: str) -> str:
 def test_what_cannot_be_reviewed_is_refused_in_one_sentence(work: Path, tmp_path: Path) -> None:
     nothing = tmp_path / "nothing"
     nothing.mkdir()
-    assert "there is no review; make one with voile documents init" in wrong(nothing)
+    assert "no work folder here; voile documents init makes one" in wrong(nothing)
     named = wrong(work, "--reviewer", "Eva", "--reviewer", "Eva")
     assert "--reviewer: give each reviewer a name of their own" in named
     (work / "review.sqlite").write_bytes(b"nothing that SQLite knows" * 100)
     assert "review.sqlite: is damaged or no review; put a backup" in wrong(work)
+
+
+def test_a_review_of_other_notes_is_refused(work: Path) -> None:
+    with Store.create(work / "review.sqlite", meta={"fingerprint": "of others"}):
+        assert "the review is of other notes, or the notes changed since" in wrong(work)
+
+
+def test_notes_that_changed_are_refused(work: Path, tmp_path: Path) -> None:
+    index = json.loads((work / "work.json").read_text())
+    changed = tmp_path / "notes.csv"
+    changed.write_text(Path(index["notes"]).read_text() + "p1,One more .\n")
+    (work / "work.json").write_text(json.dumps({**index, "notes": str(changed)}))
+    assert "the notes have changed since this work folder was made" in wrong(work)
 
 
 def test_without_its_libraries_the_extra_is_named(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from voile.documents.replacements.removal import join_removals
 from voile.documents.reviewing.line import Line
 from voile.documents.reviewing.order import Ranked, next_lines
 from voile.documents.reviewing.refitting import Reading
+from voile.documents.reviewing.words import occurrences
 from voile.documents.start.marks import Reviewed
-from voile.documents.text.document import Span
+from voile.documents.text.document import Document, Span
 from voile.documents.verbs.work import DEFAULT_COST, Work
 from voile.release.kit import Kit
 from voile.release.options import OPTIONS
@@ -28,7 +29,7 @@ def prepare(folder: Path) -> Callable[[Reading], Sequence[Line]]:
     work = Work.open(folder)
 
     def refit(reading: Reading) -> Sequence[Line]:
-        reviewed = reviewed_of(reading)
+        reviewed = [*harmless_in(work.documents, reading.never), *reviewed_of(reading)]
         if not reading.tokens:
             refit_kit(work, folder, reviewed)
             return ()
@@ -55,6 +56,13 @@ def refit_kit(work: Work, folder: Path, reviewed: Sequence[Reviewed]) -> None:
     options = Kit.load(place, "documents").facts.get(OPTIONS, {})
     made = work.fit(reviewed).to_kit()
     replace(made, facts={**made.facts, OPTIONS: options}).save(place, force=True)
+
+
+def harmless_in(documents: Sequence[Document], words: Collection[str]) -> Iterator[Reviewed]:
+    """Yield where words stand of which reviewers said that they never identify anybody."""
+    for number, document in enumerate(documents):
+        for start, end in occurrences(document.text, words):
+            yield Reviewed(number, start, end, ())
 
 
 def reviewed_of(reading: Reading) -> list[Reviewed]:
