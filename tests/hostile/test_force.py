@@ -355,6 +355,10 @@ NO_PLACES = {
     "zip_column",
     "age_column",
     "person",
+    "text",
+    "spans",
+    "subject_pattern",
+    "file_names",
 }
 """What a command takes as text and that names no file, folder or table: all else is a path."""
 
