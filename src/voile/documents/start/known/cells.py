@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 import pyarrow as pa
 
@@ -29,17 +30,23 @@ _BLANKS = re.compile(r"\s+")
 
 
 def read_values(
-    source: Source, kinds: Mapping[str, str], by: str | None, *, first: int, column: str = "{}"
+    source: Source,
+    kinds: Mapping[str, str],
+    by: str | None,
+    *,
+    numbers: Iterator[int],
+    called: Mapping[str, str],
 ) -> Iterator[pa.RecordBatch]:
     """Stream the values of the columns that have a kind, each once a row; by null subjects none.
 
     Parameters
     ----------
     by : the column that says whose values a row holds; None for people known to every document.
-    first : the number of the first row's person. column : how reasons call a column of this table.
+    numbers : of rows. called : how reasons call a column, where not by its name.
     """
     for batch in source.batches(dict.fromkeys([*([by] if by else []), *kinds])):
         whose = batch.column(by).to_pylist() if by else None
+        people = list(islice(numbers, batch.num_rows))
         rows: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
         for name, kind in kinds.items():
             for row, cell in enumerate(batch.column(name).to_pylist()):
@@ -47,10 +54,9 @@ def read_values(
                 if cell is None or (whose and subject is None):
                     continue
                 for text in _written(kind, cell):
-                    entry = (subject, first + row, column.format(name), kind, text)
+                    entry = (subject, people[row], called.get(name, name), kind, text)
                     for field, part in zip(SCHEMA.names, entry, strict=True):
                         rows[field].append(part)
-        first += batch.num_rows
         yield pa.RecordBatch.from_pydict(rows, SCHEMA)
 
 

@@ -49,7 +49,7 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
 
     Raises
     ------
-    RequestError : a kind or a column that there is not.
+    RequestError : a kind or a column that there is not; no column has a kind.
     """
     for column, kind in said.items():
         if column in source.columns and kind not in (*KINDS, NOTHING):
@@ -68,6 +68,12 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
             own = kind_of_column(name, first.column(name))
         if own is not None:
             found[name] = own
+    if not found:
+        raise RequestError(
+            "no column holds names, dates or numbers of people",
+            where=source.name,
+            instead="say what a column holds with --known-kind COLUMN=KIND",
+        )
     return found
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import count, pairwise
 from types import MappingProxyType
 
 import numpy as np
@@ -91,36 +91,24 @@ class KnownValues:
         ------
         RequestError : there is no such column or kind, or no column holds a known value.
         """
-        said = dict(kinds or {})
-        given = [one for one in (patients, people) if one is not None]
-        columns = {name for one in given for name in one.columns}
-        for name in said:
-            if name not in columns:
-                raise RequestError(f"there is no column {name}", instead=nearest(name, columns))
         if patients is not None and by is None:
             raise RequestError(
                 "no column says whose notes a row is about",
                 where=patients.name,
                 instead="name it with --by",
             )
+        links = [(one, by if one is patients else None) for one in (patients, people) if one]
+        said = kinds or {}
+        columns = {name for source, _ in links for name in source.columns}
+        for name in said.keys() - columns:
+            raise RequestError(f"there is no column {name}", instead=nearest(name, columns))
         batches: list[pa.RecordBatch] = []
-        first = 0
-        for source, link in ((patients, by), (people, None)):
-            if source is None:
-                continue
+        numbers, taken = count(), set[str]()
+        for source, link in links:
             found = column_kinds(source, link, said)
-            if not found:
-                raise RequestError(
-                    "no column holds names, dates or numbers of people",
-                    where=source.name,
-                    instead="say what a column holds with --known-kind COLUMN=KIND",
-                )
-            twice = source is people and patients is not None and patients.columns.keys() & found
-            column = f"{source.name}: {{}}" if twice else "{}"
-            batches += read_values(source, found, link, first=first, column=column)
-            first = 1 + max(
-                (b.column("number")[-1].as_py() for b in batches if b.num_rows), default=-1
-            )
+            called = {name: f"{source.name}: {name}" for name in found if name in taken}
+            batches += read_values(source, found, link, numbers=numbers, called=called)
+            taken |= source.columns.keys()
         return cls(pa.Table.from_batches(batches, SCHEMA))
 
     @property
@@ -215,19 +203,23 @@ class KnownValues:
         ------
         DamagedError : it is no such table.
         """
+        damaged = DamagedError("the known values are not whole")
         if table.schema.names != SCHEMA.names or table.schema.types != SCHEMA.types:
-            raise DamagedError("the known values are not whole")
+            raise damaged
         parts = {
-            kind: table.filter(pc.equal(table.column("kind"), kind))
+            kind: table.filter(pc.equal(table["kind"], kind))
             for kind in (*KINDS, _ORDINARY, _COMMON)
         }
-        if sum(map(len, parts.values())) != len(table):
-            raise DamagedError("the known values are not whole")
-        ordinary = frozenset(parts.pop(_ORDINARY).column("value").to_pylist())
-        common = parts.pop(_COMMON)
+        ordinary, common = parts.pop(_ORDINARY), parts.pop(_COMMON)
+        values = pa.concat_tables(parts.values())
+        days = pc.match_substring_regex(parts["date"]["value"], r"^\d{8}$")
+        filled = [*(values[name] for name in ("number", "column", "value")), common["number"]]
+        whole = len(values) + len(ordinary) + len(common) == len(table)
+        if not whole or any(one.null_count for one in filled) or not pc.all(days).as_py():
+            raise damaged
         texts = zip(common["value"].to_pylist(), common["number"].to_pylist(), strict=True)
-        guard = Guard(ordinary, dict(texts)) if ordinary or common else None
-        return cls(pa.concat_tables(parts.values()), guard)
+        guard = Guard(frozenset(ordinary["value"].to_pylist()), dict(texts))
+        return cls(values, guard if len(values) < len(table) else None)
 
     def __repr__(self) -> str:
         return f"KnownValues({len(self._values):,} values in {len(self.kinds):,} columns)"

@@ -162,8 +162,10 @@ class Names:
     def _initial_before(self, page: Page, at: int, people: set[int]) -> int | None:
         if not page.near(at):
             return None
-        at -= 2 if page.word(at - 1) == "." and page.near(at - 1) else 1
-        return at if page.is_initial(at) and self._has_initial(page.fold(at), people) else None
+        joined = page.word(at - 1) == "'"  # O'Brien, d'Angelo
+        at -= 2 if (joined or page.word(at - 1) == ".") and page.near(at - 1) else 1
+        letter = len(page.word(at)) == 1 if joined else page.is_initial(at)
+        return at if letter and self._has_initial(page.fold(at), people) else None
 
     def _end(self, page: Page, run: Sequence[Hit], people: set[int]) -> int:
         last = run[-1].token
