@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
@@ -47,8 +48,7 @@ class Prototype:
         found = set(self._names(document.text, kinds["name"]))
         for kind, expressions in KINDS.items():
             for value in kinds[kind] if kind != "name" else ():
-                for expression in expressions(value):
-                    pattern = re.compile(rf"(?<!\w){expression}(?!\w)", re.IGNORECASE)
+                for pattern in _compiled(expressions, value):
                     found |= {match.span() for match in pattern.finditer(document.text)}
         return [Removal(start, end, "KNOWN") for start, end in sorted(found)]
 
@@ -65,6 +65,11 @@ class Prototype:
             form = fold(token.group())
             if form in words or (form in typos and token.group() != token.group().lower()):
                 yield token.span()
+
+
+@cache
+def _compiled(expressions: Callable[[str], list[str]], value: str) -> list[re.Pattern[str]]:
+    return [re.compile(rf"(?<!\w){one}(?!\w)", re.IGNORECASE) for one in expressions(value)]
 
 
 def _digits(value: str) -> list[str]:
