@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents import Document
-from voile.documents.start.rules import Rules
+from voile.documents.start.rules import Rules, check_language
 
 
 def proposed(text: str, language: str = "english") -> dict[str, str]:
@@ -30,7 +30,7 @@ NAMES = {
     "addressed": ("Kwame,\nwe met", "Kwame"),
     "signature": ("See you.\nRegards,\n\nKwame Osei", "Kwame Osei"),
     "relative": ("his wife Abena came", "Abena"),
-    "handle": ("ask @kwame77 now", "kwame77"),
+    "handle": ("ask @kwame77 now", "@kwame77"),
     "listed": ("then Mary came", "Mary"),
 }
 
@@ -53,6 +53,51 @@ def test_a_name_is_found_where_its_rule_says(rule):
 )
 def test_a_spanish_name_is_found(text, name):
     assert name in proposed(text, "spanish")
+
+
+DETAILS = {
+    ("english", "date in figures"): ("seen 12/03/1999 again", "12/03/1999"),
+    ("english", "date in words"): ("on March 3rd, 1999 and", "March 3rd, 1999"),
+    ("english", "year"): ("since 1999 well", "1999"),
+    ("english", "years old"): ("a 46-year-old man", "46-year-old"),
+    ("english", "age"): ("Age: 46 F", "46"),
+    ("english", "record"): ("MRN: A-00123 next", "A-00123"),
+    ("english", "address"): ("Address: 12 Elm, Accra\n", "12 Elm, Accra"),
+    ("english", "place"): ("City: Accra\n", "Accra"),
+    ("english", "house and street"): ("at 12 Elm Grove Road", "12 Elm Grove Road"),
+    ("english", "institution"): ("to Korle Bu Hospital by", "Korle Bu Hospital"),
+    ("english", "address on a network"): ("to osei@canary.org now", "osei@canary.org"),
+    ("spanish", "date in figures"): ("Fecha: 12.03.1999.", "12.03.1999"),
+    ("spanish", "date in words"): ("el 3 de marzo de 1999 vino", "3 de marzo de 1999"),
+    ("spanish", "year"): ("desde 1999 bien", "1999"),
+    ("spanish", "person of an age"): ("Mujer de 46 años que", "46 años"),
+    ("spanish", "record"): ("CIPA: nhc-150679. ", "nhc-150679"),
+    ("spanish", "street"): ("en Calle de la Paz, 23, Cuenca", "Calle de la Paz, 23"),
+    ("spanish", "postcode and town"): ("28007 Madrid.", "28007 Madrid"),
+    ("spanish", "institution"): ("en el Hospital de La Paz ayer", "Hospital de La Paz"),
+}
+
+
+@pytest.mark.parametrize(("language", "rule"), DETAILS)
+def test_a_detail_is_found_where_its_rule_says(language, rule):
+    text, wanted = DETAILS[language, rule]
+    found = proposed(text, language)
+    assert [rule in by for it, by in found.items() if it == wanted] == ([True] if wanted else [])
+
+
+@pytest.mark.parametrize(
+    "text", ["won 3 - 1", "score 21-19-21", "version 1.2.3", "BP 120/80", "12/31/x", "a 3-0 win"]
+)
+def test_scores_and_measures_are_no_dates(text):
+    assert "DATE" not in [one.label for one in Rules("english").propose([Document(text)])[0]]
+
+
+def test_a_text_of_the_other_language_is_refused():
+    spanish = "La paciente de la que se habla en el informe de los servicios y del centro. " * 3
+    with pytest.raises(RequestError, match="seems to be Spanish"):
+        check_language("english", [spanish])
+    check_language("spanish", [spanish])
+    check_language("english", ["Madrid", "12345"])
 
 
 @pytest.mark.parametrize(

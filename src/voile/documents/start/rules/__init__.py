@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,26 +11,20 @@ from voile.core.errors import RequestError
 from voile.documents.committee.committee import TokenRemovals
 from voile.documents.committee.repeats import NameWords, find_mentions
 from voile.documents.replacements.names import LANGUAGES, Language
-from voile.documents.replacements.removal import Removal, join_removals
-from voile.documents.start.rules import names
+from voile.documents.replacements.removal import Removal
+from voile.documents.start.rules import details, names
+from voile.documents.start.rules.finding import Finding, removals_by_document
+from voile.documents.start.rules.language import check_language
 from voile.documents.start.rules.reading import Reading
-from voile.documents.start.rules.rule import Rule
+from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import Forms, Tokens, tokenise
 
-__all__ = ["REPEAT", "Rule", "Rules"]
+__all__ = ["NAME", "REPEAT", "RULE_NAMES", "Finding", "Rule", "Rules", "check_language"]
 
-NAME = "NAME"
 REPEAT = Rule("repeat", NAME, re.compile(""))
-
-
-class Finding(NamedTuple):
-    """A rule's find: its first token, and the one after its last."""
-
-    rule: Rule
-    start: int
-    end: int
+RULE_NAMES = (*(rule.name for rule in names.RULES + details.RULES), REPEAT.name)
 
 
 class Rules:
@@ -47,27 +40,24 @@ class Rules:
         if language not in LANGUAGES:
             raise RequestError(f"no rules for {language}", instead=f"use {' or '.join(LANGUAGES)}")
         self.language = language
-        self._letter = names.letters_of(vocabulary(language))
+        words = vocabulary(language)
+        self._alphabets = (
+            (names.letters_of(words), names.RULES),
+            (details.letters_of(words), details.RULES),
+        )
         self._known, self._seen = Forms(), NameWords()
 
     def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
         """Return the proposals for each document, in its order and apart. Cost: O(characters)."""
         tokens = tokenise((document.text for document in documents), self._known)
-        by_document: list[list[list[Removal]]] = [[] for _ in documents]
-        for one in self.find(tokens):
-            start, end = int(tokens.starts[one.start]), int(tokens.ends[one.end - 1])
-            removal = Removal(start, end, one.rule.label, (one.rule.by,))
-            by_document[tokens.document[one.start]].append([removal])
-        return [join_removals(*found) for found in by_document]
+        return removals_by_document(tokens, self.find(tokens))
 
     def find(self, tokens: Tokens) -> list[Finding]:
         """Return what the rules find, in their order, then further mentions."""
-        reading = Reading(tokens, self._letter)
-        found = [
-            Finding(rule, start, end)
-            for rule in names.RULES
-            for start, end in reading.find(rule.expression, "found")
-        ]
+        found = []
+        for letter, rules in self._alphabets:
+            reading = Reading(tokens, letter)
+            found += [Finding(rule, *at) for rule in rules for at in reading.find(rule)]
         return [*found, *self._repeats(tokens, found)]
 
     def _repeats(self, tokens: Tokens, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -1,4 +1,19 @@
-"""Names of persons that the words around them give away."""
+"""Names of persons that the words and signs around them give away.
+
+The alphabet of the letters, for what stands in a text:
+
+    g s b  a given name, a surname, either, by the lists
+    m      a given name that is a word of its own: May
+    C A    another word with a capital, all in capitals
+    W w    a common word with a capital, any in small letters
+    I p y  an initial, a particle, the end of an initial: J, de, M.a
+    T L    a title, a relative: Dr, wife
+    B R    what stands before a colon and a name, before recipients: Patient, To
+    H K    what opens a letter, what ends it: Dear, Yours
+    0 x ?  a number, a word with digits or signs, a sign that is not ASCII
+
+Other signs stand for themselves; see `JOINED` for those within words.
+"""
 
 from __future__ import annotations
 
@@ -6,78 +21,77 @@ import re
 from collections.abc import Callable
 
 from voile.documents.replacements.names import fold
-from voile.documents.start.rules.rule import Rule
+from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.start.rules.vocabulary import Vocabulary
 
-# The letters of words: a Title, a reLative, a Bold label, a Hail, a Kind closing; a given name, a
-# surname, both; a Capital, ALL capitals, an Initial, Written large though a common word; a
-# particle, a word in small letters, a number.
-_NAME = "[gsbmCA]"
-_WORD = rf"(?:Iq)?{_NAME}(?:h{_NAME})?"
-_INITIALS = r"(?:I[.o]?){1,3}"
-_MORE = rf"(?:(?:{_INITIALS})?(?:p{{1,3}})?{_WORD})"
-_RUN = rf"(?:{_INITIALS})?(?:p{{1,2}})?{_WORD}{_MORE}{{0,3}}"
-_LISTED = "[gb]"
+_WORD = "(?:Iq)?[gsbmCA](?:h[gsbmCAp]{1,2})?"
+_INITIALS = "(?:I[.o]?y?){1,3}"
+_PARTICLES = "(?:p{1,3})"
+_MORE = f"(?:{_INITIALS})?{_PARTICLES}?{_WORD}"
+_RUN = f"{_MORE}(?:{_MORE}){{0,3}}"
+_TURNED = f"{_PARTICLES}?{_WORD}(?:[sCA]|I[.o])?(?:[,k]?C[.o])?[,k]"
+"""A surname and its comma; Smith Jr., John."""
 
 
 def letters_of(words: Vocabulary) -> Callable[[str], str]:
     """Return what gives each form its letter."""
-
-    def letter(form: str) -> str:
-        if not form[0].isalnum():
-            return form if len(form) == 1 and form.isascii() else "?"
-        small = fold(form)
-        if form.isdecimal():
-            return "0"
-        if not form.isalpha():
-            return "x"
-        return _letter(form, small, words)
-
-    return letter
-
-
-def _letter(form: str, small: str, words: Vocabulary) -> str:
-    for one, known in (
+    first = (
         ("T", words.titles),
         ("H", words.greetings),
         ("K", words.closings),
         ("B", words.labels),
-    ):
-        if small in known and (one == "T" or form[0].isupper()):
-            return one
-    if small in words.particles:
-        return "p"
-    if form[0].islower():
-        return "L" if small in words.relatives else "w"
-    if len(form) == 1:
-        return "I"
-    if small in words.common:
-        return "m" if small in words.given else "W"
-    if small in words.given:
-        return "b" if small in words.surnames else "g"
-    if small in words.surnames:
-        return "s"
-    return "A" if form.isupper() else "C"
+    )
+    large = {word: letter for letter, of in first for word in of}
+    small = dict.fromkeys(words.relatives, "L") | dict.fromkeys(words.titles, "T")
+    either = dict.fromkeys(words.particles, "p") | dict.fromkeys(words.suffixes, "y")
+
+    def letter(form: str) -> str:
+        if not form.isalpha():
+            sign = form if len(form) == 1 and form.isascii() else "?"
+            return sign if not form[0].isalnum() else "0" if form.isdecimal() else "x"
+        word = fold(form)
+        if word in words.headers and form[0].isupper():
+            return "R"
+        if word in either:
+            return either[word]
+        if form[0].islower():
+            return small.get(word, "w")
+        return large.get(word) or _capital(form, word)
+
+    def _capital(form: str, word: str) -> str:
+        given, surname = word in words.given, word in words.surnames
+        if len(form) == 1:
+            return "I"
+        if word in words.common:
+            return "m" if given else "W"
+        if given or surname:
+            return "b" if given and surname else "g" if given else "s"
+        return "A" if form.isupper() else "C"
+
+    return letter
 
 
-def _rule(name: str, expression: str, *, sure: bool = False) -> Rule:
-    return Rule(name, "NAME", re.compile(expression), sure=sure)
+def _rule(name: str, expression: str, *, within: str = "", sure: bool = False) -> Rule:
+    area = re.compile(within) if within else None
+    return Rule(name, NAME, re.compile(expression), area, sure)
 
 
 RULES = (
-    _rule("title", rf"T[.o]?(?P<found>{_RUN})", sure=True),
-    _rule("label", rf"B(?:[^\n:]{{0,3}}):\n?(?P<found>{_RUN})", sure=True),
+    _rule("title", rf"T[.o]?,?(?P<found>{_RUN})", sure=True),
+    _rule("label", rf"B[^\n\x1e:]{{0,3}}:\n?(?P<found>(?:p{{1,3}}w)?{_RUN})", sure=True),
+    _rule("last, first", rf"(?P<found>{_TURNED}[gb](?:{_INITIALS}|{_WORD})?)", sure=True),
+    _rule("first m. last", rf"(?P<found>{_WORD}{_INITIALS}{_WORD})", sure=True),
+    _rule("listed", rf"(?P<found>[gsb](?:{_MORE}){{0,3}})"),
+    _rule("initials", rf"(?P<found>(?:I[.o]){{1,3}}{_PARTICLES}?{_WORD})"),
+    _rule("greeting", rf"[\n\x1e]H(?P<found>{_RUN})[,k:\n!.-]", sure=True),
+    _rule("addressed", rf"[\n\x1e](?P<found>[gsbC](?:{_MORE}){{0,2}})[,k-]\n", sure=True),
+    _rule("signature", rf"K[^\n\x1e]{{0,3}}\n{{1,3}}(?P<found>{_RUN})(?=[\n\x1e])", sure=True),
+    _rule("relative", rf"L,?(?P<found>{_RUN})"),
     _rule(
-        "last, first",
-        rf"(?P<found>{_WORD}(?:[sC])?[,k]{_LISTED}(?:{_INITIALS}|{_WORD})?)",
+        "recipient",
+        rf"(?<![/@])(?P<found>(?:{_TURNED}{_MORE}|{_RUN})(?:[,k](?={_WORD}))?)(?![@e])",
+        within=r"[\n\x1e](?:[IA][h-])?R:[^\n\x1e]{1,4000}",
         sure=True,
     ),
-    _rule("first m. last", rf"(?P<found>{_WORD}{_INITIALS}{_WORD})", sure=True),
-    _rule("listed", rf"(?P<found>[gsb]{_MORE}{{0,3}})"),
-    _rule("initials", rf"(?P<found>(?:I[.o]){{1,3}}(?:p{{1,2}})?{_WORD})"),
-    _rule("greeting", rf"[\n\x1e][H](?P<found>{_RUN})[,k:\n!.-]", sure=True),
-    _rule("addressed", rf"[\n\x1e](?P<found>[gsbC]{_MORE}{{0,2}})[,k-]\n", sure=True),
-    _rule("signature", rf"K[^\n]{{0,3}}\n{{1,3}}(?P<found>{_RUN})(?=[\n\x1e])", sure=True),
-    _rule("relative", rf"L,?(?P<found>{_RUN})"),
-    _rule("handle", r"@(?P<found>[a-zA-Z])"),
+    _rule("handle", r"(?P<found>@[a-zA-Z])", sure=True),
 )

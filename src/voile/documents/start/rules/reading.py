@@ -6,7 +6,6 @@ characters, and a form is looked at once however often it stands there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.documents.start.rules.rule import Rule
 from voile.documents.words.tokens import GLUED, LINE, PARAGRAPH, Tokens
 
 BREAK, END = "\n", "\x1e"
@@ -41,12 +41,14 @@ class Reading:
         """Which token each letter stands for; a break or an end stands for the next, n at last."""
         return self._line[1]
 
-    def find(self, rule: re.Pattern[str], group: int | str = 0) -> Iterator[tuple[int, int]]:
-        """Yield the first token of each match and the one after its last."""
+    def find(self, rule: Rule) -> Iterator[tuple[int, int]]:
+        """Yield the first token of each thing that a rule finds, and the one after its last."""
         place = self.place
-        for match in rule.finditer(self.text):
-            start, end = match.span(group)
-            if start < end:
+        areas = rule.within.finditer(self.text) if rule.within else ()
+        spans = [area.span() for area in areas] if rule.within else [(0, len(self.text))]
+        for area in spans:
+            for match in rule.expression.finditer(self.text, *area):
+                start, end = match.span("found")
                 yield int(place[start]), int(place[end - 1]) + 1
 
     @cached_property

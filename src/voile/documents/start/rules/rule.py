@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from voile.documents.replacements.removal import Reason
 
+NAME = "NAME"
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -15,6 +17,7 @@ class Rule:
     name: str
     label: str  # the type of what it finds
     expression: re.Pattern[str]
+    within: re.Pattern[str] | None = None  # what it is looked for in; None for all of a text
     sure: bool = False  # whether further mentions of what it found are proposed too
 
     @property

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 
 from voile.documents.replacements.names import PARTICLES, Language, builtin_names, name_words
 
@@ -17,9 +19,13 @@ class Vocabulary:
     labels: frozenset[str]  # stand before a colon and a name: Patient, Nombre
     greetings: frozenset[str]  # open a letter: Dear, Hola
     closings: frozenset[str]  # end a letter: Regards, Atentamente
+    headers: frozenset[str]  # begin a line of recipients: To, Para
     common: frozenset[str]  # are no name though they begin with a capital
     given: frozenset[str]
     surnames: frozenset[str]
+    suffixes: frozenset[str]  # of an initial: M.ª
+    joining: frozenset[str]  # stand between the words of a place
+    details: Mapping[str, frozenset[str]]  # by the letter that `details` gives them
     particles: frozenset[str] = PARTICLES
 
 
@@ -30,36 +36,38 @@ def _words(text: str) -> frozenset[str]:
 _ENGLISH = {
     "titles": """
         mr mrs ms miss mister mx dr doctor prof professor sir dame lord lady rev reverend fr father
-        sister hon judge justice sen senator rep congressman gov governor president capt captain
-        lt lieutenant sgt sergeant col colonel gen general maj major cpl pvt officer detective
-        nurse rn md aunt uncle king queen prince princess pope saint st""",
+        sister hon judge justice sen senator rep congressman gov governor president capt captain lt
+        lieutenant sgt sergeant col colonel gen general maj major cpl pvt officer detective nurse
+        rn md aunt uncle king queen prince princess pope saint st""",
     "relatives": """
         wife husband son daughter mother father brother sister mom dad friend partner cousin named
         called aka""",
     "labels": """
-        name patient physician doctor provider surgeon nurse attending author signed by from to cc
-        bcc attn sender recipient contact surname forename firstname lastname first last middle
-        initials employee customer client student witness supervisor manager guardian kin referrer
-        referring consultant anesthesiologist assistant dictated transcribed""",
+        name patient physician doctor provider surgeon nurse attending author signed by attn sender
+        contact surname forename firstname lastname first last middle initials employee customer
+        client student witness supervisor manager guardian kin referrer referring consultant
+        anesthesiologist assistant dictated transcribed""",
     "greetings": "dear hi hello hey greetings",
     "closings": """
         regards thanks thank sincerely best cheers yours love truly respectfully cordially
         faithfully thx rgds""",
+    "headers": "from to cc bcc",
+    "suffixes": "",
     "common": """
         a about above after again all also although am an and any are as at be because been before
-        being below between both but by can could current date day days did discharge do does
-        doing during each even every few find for from further good had has have having he her
-        here his history home hospital how however i if in into is it its just know let like look
-        many may me medical more most my new no nor not note now of off old on once one only or
-        other our out over own patient people please please previous re room said same say see she
-        should since so some still such than thank thanks that the their them then there these
-        they this those through time to today too two under until up upon us very was we well were
-        what when where whether which while who why will with within without would year years you
-        your yes also both department center university school city county street road avenue
-        company inc corp ltd january february march april june july august september october
-        november december monday tuesday wednesday thursday friday saturday sunday jan feb mar apr
-        jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun north south east west
-        american british english french german spanish subject sent fax phone tel email address
+        being below between both but by can could current date day days did discharge do does doing
+        during each even every few find for from further good had has have having he her here his
+        history home hospital how however i if in into is it its just know let like look many may
+        me medical more most my new no nor not note now of off old on once one only or other our
+        out over own patient people please please previous re room said same say see she should
+        since so some still such than thank thanks that the their them then there these they this
+        those through time to today too two under until up upon us very was we well were what when
+        where whether which while who why will with within without would year years you your yes
+        also both department center university school city county street road avenue company inc
+        corp ltd january february march april june july august september october november december
+        monday tuesday wednesday thursday friday saturday sunday jan feb mar apr jun jul aug sep
+        sept oct nov dec mon tue wed thu fri sat sun north south east west american british english
+        french german spanish original message sent cc bcc subject fax phone tel email address
         admission date dob mrn age sex male female diagnosis plan assessment exam service unit
         record number team world united states state national international first second""",
 }
@@ -73,23 +81,67 @@ _SPANISH = {
         llamada""",
     "labels": """
         nombre nombres apellido apellidos paciente medico medica doctor doctora facultativo
-        remitente remitido por responsable autor autora firma firmado fdo enfermero enfermera
-        contacto familiar tutor cirujano destinatario de para""",
+        remitente remitido por clinico responsable autor autora firma firmado fdo enfermero
+        enfermera contacto familiar tutor cirujano destinatario""",
     "greetings": "estimado estimada querido querida hola apreciado apreciada",
     "closings": "atentamente saludos cordialmente gracias afectuosamente abrazos",
+    "headers": "de para cc cco from to bcc",
+    "suffixes": "a",
     "common": """
         a al algo ante antes aqui asi aun aunque cada como con contra cual cuando dado de del desde
         despues donde dos durante e el ella ellas ellos en entre era es esa ese eso esta estas este
-        esto estos fue ha hace hacia han hasta hay la las le les lo los mas me mi mientras muy ni no
-        nos o otra otro para pero poco por porque posteriormente que quien se segun ser si sin sobre
-        su sus tal tambien tan tanto tras tres tu un una uno unos y ya yo enero febrero marzo abril
-        mayo junio julio agosto septiembre octubre noviembre diciembre lunes martes miercoles jueves
-        viernes sabado domingo servicio hospital clinica centro universidad facultad departamento
-        unidad calle avenida avda plaza paseo camino ciudad pais edad sexo fecha domicilio localidad
-        provincia nhc nass cp telefono tel fax correo email datos informe clinico paciente nombre
-        apellidos medico ncol historia exploracion analisis diagnostico tratamiento evolucion
-        antecedentes españa madrid barcelona valencia sevilla asistenciales ingreso nacimiento
-        urologia cirugia medicina pediatria nefrologia cardiologia""",
+        esto estos fue ha hace hacia han hasta hay la las le les lo los mas me mi mientras muy ni
+        no nos o otra otro para pero poco por porque posteriormente que quien se segun ser si sin
+        sobre su sus tal tambien tan tanto tras tres tu un una uno unos y ya yo enero febrero marzo
+        abril mayo junio julio agosto septiembre octubre noviembre diciembre lunes martes miercoles
+        jueves viernes sabado domingo servicio hospital clinica centro universidad facultad
+        departamento unidad calle avenida avda plaza paseo camino ciudad pais edad sexo fecha
+        domicilio localidad provincia nhc nass cp telefono tel fax correo email datos informe
+        clinico paciente nombre apellidos medico ncol historia exploracion analisis diagnostico
+        tratamiento evolucion antecedentes españa madrid barcelona valencia sevilla asistenciales
+        ingreso nacimiento urologia cirugia medicina pediatria nefrologia cardiologia""",
+}
+_DETAILS: dict[Language, dict[str, str]] = {
+    "english": {
+        "b": """
+            mrn ssn id record account acct patientid medrec policy license licence passport npi
+            dea csn encounter accession badge chart certificate""",
+        "n": "no number num nr code id",
+        "a": "address residence",
+        "l": "city town country zip zipcode postcode state county hometown birthplace",
+        "g": "age aged",
+        "y": "year years yr yrs yo y",
+        "u": "old o",
+        "P": "man woman male female boy girl patient lady gentleman",
+        "S": """
+            street st avenue ave road rd lane ln boulevard blvd drive court ct place square terrace
+            highway hwy parkway pkwy crescent circle alley row way""",
+        "N": "hospital clinic hospice infirmary sanatorium",
+        "s": "since during until",
+    },
+    "spanish": {
+        "b": """
+            nhc nass cipa nuhsa dni nie nif pasaporte expediente episodio ncol nocol colegiado
+            historia afiliacion naf cip id identificacion""",
+        "n": "no num numero n",
+        "a": "domicilio direccion residencia",
+        "l": "localidad provincia cp pais municipio ciudad poblacion",
+        "g": "edad",
+        "y": "año años ano anos mes meses dia dias",
+        "u": "",
+        "P": """
+            paciente varon mujer hombre niño niña nino nina lactante anciano
+            anciana""",
+        "S": """
+            calle c avda avenida av plaza pza plza paseo pso camino carretera ctra ronda travesia
+            glorieta urbanizacion urb rua carrer passeig via""",
+        "O": "hospital clinica sanatorio policlinica universidad instituto complejo",
+        "s": "en año ano desde hasta durante",
+    },
+}
+_JOINING: dict[Language, str] = {
+    "english": "of the and at in on",
+    "spanish": "de del la las los el y i en",
 }
 _WORDS: dict[Language, dict[str, str]] = {"english": _ENGLISH, "spanish": _SPANISH}
 
@@ -100,4 +152,8 @@ def vocabulary(language: Language) -> Vocabulary:
     given = frozenset(word for name in names.female + names.male for word in name_words(name))
     surnames = frozenset(word for name in names.surnames for word in name_words(name))
     words = {what: _words(text) for what, text in _WORDS[language].items()}
-    return Vocabulary(**words, given=given, surnames=surnames)
+    details = {letter: _words(text) for letter, text in _DETAILS[language].items()}
+    joining = _words(_JOINING[language])
+    return Vocabulary(
+        **words, given=given, surnames=surnames, joining=joining, details=MappingProxyType(details)
+    )

@@ -1,0 +1,136 @@
+"""Dates, ages, numbers, addresses and institutions that their form or a label gives away.
+
+The alphabet of the letters, for what stands in a text:
+
+    1 t 2  a number of one digit, two digits up to 12, up to 31: a month, a day
+    0 3    another number of two digits, of three
+    4 5    a year of four digits, any longer number
+    x      a word with digits: A12
+    M D    a month, a day of the week
+    C I p  another word with a capital, a single one, a small word that joins words with one: de
+    w      a word in small letters
+    b n    a label of a record's number: MRN; what may follow it: no
+    a l    a label of an address, of a place: Domicilio, Country
+    g y u  a label of an age, a year of one, what ends it: Age, years, old
+    P      a person of an age: woman
+    S      a street: Avenue
+    O N    an institution, before its name, after it: Instituto, Clinic
+    s      what a year stands after: since
+
+Other signs stand for themselves; see `JOINED` for those within words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from voile.documents.replacements.dates import MONTHS, WEEKDAYS
+from voile.documents.replacements.names import fold
+from voile.documents.start.rules.rule import Rule
+from voile.documents.start.rules.vocabulary import Vocabulary
+
+_MONTH = re.compile(MONTHS.pattern)
+_WEEKDAY = re.compile(WEEKDAYS.pattern)
+_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|o|er)")
+_DAY, _IN_YEAR, _YEAR = "[1t2]", "[1t]", "(?:4|[t20](?!:))"
+_NUMBER = "[1t203456x]"
+_ANY = "[a-zA-Z0-9]"
+_HOST = f"{_ANY}(?:[ohq]{_ANY}){{0,8}}"
+EMAIL = "EMAIL"
+_PLACE = "(?:[CIMDS](?:[ho][CIMD])?)"
+_PLACES = f"{_PLACE}(?:p{{0,3}}{_PLACE}){{0,4}}"
+
+
+def letters_of(words: Vocabulary) -> Callable[[str], str]:
+    """Return what gives each form its letter."""
+    details = {word: letter for letter, of in words.details.items() for word in of}
+
+    def letter(form: str) -> str:
+        if form.isdecimal():
+            return _figures(form)
+        if not form.isalpha():
+            ordinal = _ORDINAL.fullmatch(form.lower())
+            sign = form if len(form) == 1 and form.isascii() else "?"
+            return _figures(ordinal[1]) if ordinal else "x" if form[0].isalnum() else sign
+        word = fold(form)
+        if word in details and (form[0].isupper() or details[word] not in "ON"):
+            return details[word]
+        if _MONTH.fullmatch(word):
+            return "M"
+        if form[0].isupper():
+            return "D" if _WEEKDAY.fullmatch(word) else "I" if len(form) == 1 else "C"
+        return "p" if word in words.joining else "w"
+
+    return letter
+
+
+def _figures(form: str) -> str:
+    if len(form) == 1:
+        return "1" if form > "0" else "0"
+    if len(form) == 2:
+        return "t" if 1 <= int(form) <= 12 else "2" if 13 <= int(form) <= 31 else "0"
+    if len(form) == 3:
+        return "3"
+    return "4" if len(form) == 4 and form[:2] in ("18", "19", "20") else "5"
+
+
+def _rule(name: str, label: str, expression: str) -> Rule:
+    return Rule(name, label, re.compile(f"(?<![/h])(?P<found>{expression})(?![/h])"))
+
+
+def _labelled(name: str, label: str, before: str, found: str) -> Rule:
+    return Rule(name, label, re.compile(f"{before}(?P<found>{found})"))
+
+
+_DAYS = "|".join(
+    f"(?:{_DAY}{sign}{_IN_YEAR}|{_IN_YEAR}{sign}2){sign}{year}"
+    for sign, year in (("/", _YEAR), ("h", _YEAR), ("o", "4"))
+)
+RULES = (
+    _labelled(
+        "address on a network",
+        EMAIL,
+        "",
+        f"{_ANY}(?:[ohq]{_ANY}){{0,8}}e{_ANY}(?:[oh]{_ANY}){{0,8}}",
+    ),
+    _rule(
+        "date in figures", "DATE", rf"(?:D,?)?(?:{_DAYS}|4(?P<sign>[/h]){_IN_YEAR}(?P=sign){_DAY})"
+    ),
+    _rule(
+        "date in words",
+        "DATE",
+        rf"(?:D,?)?(?:{_DAY}p?h?M(?:[.oh]?[,h]?p{{0,2}}s?{_YEAR})?"
+        rf"|M[.o]?{_DAY}(?:,?4)?|M[.o]?(?:,|p{{1,2}})?4)",
+    ),
+    _labelled("year", "DATE", "s", "4(?:h4)?"),
+    _labelled("age", "AGE", "g:?", "[1t203]y?|(?<=:)wy"),
+    _rule("years old", "AGE", "[1t203]h?yh?(?:u|pg)"),
+    _labelled("person of an age", "AGE", "Pp", "[1t203w]y"),
+    _labelled(
+        "record",
+        "ID",
+        r"b(?:[.o]?[bnw]){0,2}[.o]?(?:[:#]{1,2}|(?=[35x]))",
+        rf"(?:[wCIb]h)?{_NUMBER}(?:[ho/]?{_NUMBER}){{0,5}}",
+    ),
+    _labelled(
+        "address", "ADDRESS", "a[^\n\x1e:]{0,3}:", r"(?:[^\n\x1e:.]|[.o](?=[^\n\x1e])){1,24}"
+    ),
+    _labelled("place", "ADDRESS", "l[^\n\x1e:]{0,3}:", rf"{_NUMBER}|{_PLACES}"),
+    _rule(
+        "street",
+        "ADDRESS",
+        rf"S(?:[.o]|/)?(?:p{{0,3}}{_PLACE}[.o]?){{1,5}}(?:,?(?:n[.o]?)?{_NUMBER}|,?w/w)?",
+    ),
+    _rule(
+        "house and street",
+        "ADDRESS",
+        rf"[1t20345x](?:I[.o]?)?{_PLACE}{{1,3}}S[.o]?(?:,?[CS][.o]?{_NUMBER})?",
+    ),
+    _rule("postcode and town", "ADDRESS", rf"5(?:h{_NUMBER})?{_PLACES}"),
+    _rule(
+        "institution",
+        "HOSPITAL",
+        rf"(?:O|{_PLACE}{{1,4}}N|N(?=p))(?:p{{0,3}}{_PLACE}){{0,5}}(?<!O)",
+    ),
+)

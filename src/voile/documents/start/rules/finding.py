@@ -1,0 +1,48 @@
+"""What rules find, as proposals and as parts of speech that a classifier sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from voile.documents.replacements.removal import Removal, join_removals
+from voile.documents.start.rules.rule import NAME, Rule
+from voile.documents.words.tokens import NOWHERE, Forms, Tokens
+
+
+class Finding(NamedTuple):
+    """A rule's find: its first token, and the one after its last."""
+
+    rule: Rule
+    start: int
+    end: int
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether more speaks for it than a name's look."""
+        return self.rule.sure or self.rule.label != NAME
+
+
+def removals_by_document(tokens: Tokens, found: Sequence[Finding]) -> list[list[Removal]]:
+    """Return what is found in each text, in its order and apart; the first rule gives the label."""
+    by_document: list[dict[str, list[Removal]]] = [{} for _ in tokens.first[1:]]
+    for one in found:
+        start, end = int(tokens.starts[one.start]), int(tokens.ends[one.end - 1])
+        removal = Removal(start, end, one.rule.label, (one.rule.by,))
+        by_rule = by_document[tokens.document[one.start]]
+        by_rule.setdefault(one.rule.name, []).append(removal)
+    return [join_removals(*by_rule.values()) for by_rule in by_document]
+
+
+def tag_tokens(tokens: Tokens, found: Sequence[Finding], names: Sequence[str]) -> Tokens:
+    """Return the tokens with the first of the rules of these names that finds each as its tag."""
+    tags = Forms()
+    numbers = dict(zip(names, tags.number(names), strict=True))
+    tag = np.full(len(tokens), NOWHERE, dtype=np.int32)
+    for one in reversed(found):
+        if one.rule.name in numbers:
+            tag[one.start : one.end] = numbers[one.rule.name]
+    return replace(tokens, tag=tag, tags=tags)

@@ -1,0 +1,38 @@
+"""The language that texts seem to be in, by its smallest words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from voile.core.errors import RequestError
+from voile.documents.replacements.names import Language
+
+_SMALL: dict[Language, str] = {
+    "english": "the of and to in is was for with that on at by from his her he",
+    "spanish": "de la el que en y los se del las un por con una al lo su",
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_LEAST = 20
+"""Small words, below which nothing is said of the language."""
+_TIMES = 3
+"""How much more there must be of the other language's."""
+
+
+def check_language(language: Language, texts: Iterable[str]) -> None:
+    """Refuse texts that seem to be in the other language. Cost: O(characters).
+
+    >>> check_language("english", ["The patient was seen by the doctor."])
+    """
+    counted: Counter[Language] = Counter()
+    for text in texts:
+        words = Counter(_WORD.findall(text.lower()))
+        for one, small in _SMALL.items():
+            counted[one] += sum(words[word] for word in small.split())
+    likely = max(_SMALL, key=lambda one: counted[one])
+    if counted[likely] >= _LEAST and counted[likely] > _TIMES * counted[language]:
+        raise RequestError(
+            f"the text seems to be {likely.capitalize()}, and {language} was asked for",
+            instead=f"ask for {likely}, or leave the starter out",
+        )
