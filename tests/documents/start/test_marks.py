@@ -172,3 +172,21 @@ def test_proposals_leave_offsets_of_the_original_text():
         Says("Ana", "NAME", Reason("known", "name")), documents=[Document("\u200bAna came .")]
     )
     assert one.spans == (Span(1, 4, "NAME"),)
+
+
+def test_without_known_values_the_rules_that_are_mostly_right_teach_and_others_do_not():
+    title, listed = Says("Boris", "NAME", Reason("rule", "title")), Reason("rule", "listed")
+    document = Document("Dr. Boris sails to Clara .")
+    (one,) = marked(title, Says("Clara", "NAME", listed), documents=[document])
+    assert one.spans == (Span(4, 9, "NAME"),)
+    (alone,) = marked(Says("Clara", "NAME", listed), documents=[document])
+    assert alone.spans == (Span(19, 24, "NAME"),)
+
+
+def test_a_phone_number_that_no_table_has_is_unknown_and_not_harmless():
+    own = Says("555-100-2000", "PHONE", Reason("known", "phone"))
+    documents = [Document("Call 555-100-2000 ."), Document("Call 555-123-4567 .")]
+    corpus = marked(own, PatternProposer(patterns_of()), documents=documents)
+    assert corpus[0].spans == (Span(5, 17, "PHONE"),)
+    assert corpus[1].spans == ()
+    assert "4567" in words(corpus[1], corpus[1].unknown)

@@ -9,7 +9,7 @@ thinks may identify: an unmatched doctor stands where other doctors stand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, filterfalse
 
@@ -92,6 +92,18 @@ class Marks:
         doubted |= _as_elsewhere(look, doubted, free)
         return with_unknown(half, look, np.flatnonzero(doubted | unsure))
 
+    def _taught(self) -> Mapping[str, Callable[[Removal], bool]]:
+        """Return for each type which of its doubtful proposals are identifiers nevertheless.
+
+        Of a type that something sure has, none; else those that are mostly right; else all.
+        """
+        kinds: dict[str, Callable[[Removal], bool]] = {
+            removal.label: _always for one in self.doubtful for removal in one
+        }
+        rest = chain.from_iterable(self.doubtful)
+        kinds |= {removal.label: is_trusted for removal in rest if is_trusted(removal)}
+        return kinds | {removal.label: _never for one in self.sure for removal in one}
+
     def _trusted(self, look: QuickLook) -> Bools:
         """Return which tokens a doubtful proposal has that is mostly right, (n,)."""
         spans = (
@@ -117,7 +129,7 @@ class Marks:
         return Counter(reason for removal in proposed for reason in removal.by)
 
     def _joined(self, reviewed: Sequence[Reviewed]) -> Corpus:
-        taught = {removal.label for one in self.sure for removal in one}
+        taught = self._taught()
         lines: dict[int, list[Reviewed]] = {}
         for line in reviewed:
             lines.setdefault(line.document, []).append(line)
@@ -125,8 +137,8 @@ class Marks:
         for number, (document, sure, rest) in enumerate(
             zip(self.documents, self.sure, self.doubtful, strict=True)
         ):
-            believed = [one for one in rest if one.label not in taught]
-            doubted = [(one.start, one.end) for one in rest if one.label in taught]
+            believed = [one for one in rest if taught[one.label](one)]
+            doubted = [(one.start, one.end) for one in rest if one not in believed]
             spans = [Span(one.start, one.end, one.label) for one in join_removals(sure, believed)]
             documents.append(_read(document, spans, doubted, lines.get(number, ())))
         return Corpus(documents)
@@ -153,10 +165,18 @@ def is_sure(removal: Removal) -> bool:
     )
 
 
+def _always(removal: Removal) -> bool:
+    return True
+
+
+def _never(removal: Removal) -> bool:
+    return False
+
+
 def is_trusted(removal: Removal) -> bool:
-    """Return whether a proposal that is not sure is mostly right: a title, a field, a typo."""
+    """Return whether a proposal that is not sure is mostly right: a title, a field, a form."""
     return any(
-        one.kind == "possible" or (one.kind == "rule" and one.name in SURE_RULES)
+        one.kind in ("possible", "pattern") or (one.kind == "rule" and one.name in SURE_RULES)
         for one in removal.by
     )
 

@@ -215,7 +215,11 @@ class KnownValues:
         days = pc.match_substring_regex(parts["date"]["value"], r"^\d{8}$")
         filled = [*(values[name] for name in ("number", "column", "value")), common["number"]]
         whole = len(values) + len(ordinary) + len(common) == len(table)
-        if not whole or any(one.null_count for one in filled) or not pc.all(days, min_count=0).as_py():
+        if (
+            not whole
+            or any(one.null_count for one in filled)
+            or not pc.all(days, min_count=0).as_py()
+        ):
             raise damaged
         texts = zip(common["value"].to_pylist(), common["number"].to_pylist(), strict=True)
         guard = Guard(frozenset(ordinary["value"].to_pylist()), dict(texts))
