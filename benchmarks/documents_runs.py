@@ -101,7 +101,7 @@ def most_accurate(looks: Mapping[str, OutOfFold], examples: Examples) -> str:
     """Return whose own rule errs least."""
 
     def accuracy(name: str) -> float:
-        found = looks[name].types(examples, "accuracy")
+        found = looks[name].decided(examples, "accuracy").types
         return count_attempt(name, "accuracy", found, examples).accuracy
 
     return max(looks, key=accuracy)

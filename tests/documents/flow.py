@@ -38,7 +38,7 @@ COLUMNS = {
 ROLES = Roles.model_validate({"subject": "person", "columns": COLUMNS})
 NAMELESS = Roles.model_validate({"columns": {**COLUMNS, "person": "drop"}})
 """The same columns where nothing says whose a row is."""
-QUICK = {"learners": ["svm"], "miss_cost": [2, 20], "cross_fit": 3, "jobs": 1, "least_left": 50}
+QUICK = {"learners": ["svm"], "miss_cost": [2, 20], "cross_fit": 4, "jobs": 1, "least_left": 50}
 PEOPLE, SHIPS = (
     [
         f"{a} {b}"
@@ -114,9 +114,9 @@ def kit_of(**options):
     return fitted(people(), **options)
 
 
-def fitted(rows, roles=ROLES, seed=1, **options):
+def fitted(rows, roles=ROLES, seed=1, progress=silent, **options):
     asked = FitOptions.model_validate({**QUICK, **options})
-    return fit(open_source(rows), roles, asked, seed=seed, progress=silent)
+    return fit(open_source(rows), roles, asked, seed=seed, progress=progress)
 
 
 def by_cost(cost, passes=1):

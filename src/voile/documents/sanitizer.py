@@ -56,7 +56,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     labels_ : the types of identifiers. committee_ : what `sanitize` applies.
     passes_ : the passes that were added. history_ : every turn, with what each learner would do.
     removed_ : (n,) what is removed of the annotated documents learnt from, out of fold.
-    stopped_ : ``finished``, ``max passes`` or ``interrupted``.
+    stopped_ : ``finished``, ``unconfirmed``, ``max passes`` or ``interrupted``.
 
     Examples
     --------

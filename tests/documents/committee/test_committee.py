@@ -109,7 +109,7 @@ def test_a_member_decides_by_cost_or_by_its_own_rule():
         ("cost", 2, [0, 1]),
     ):
         member = Member("m", Told({}, 1), calibration, decision)
-        assert member.types(margins, np.array([float(cost)])).tolist() == expected
+        assert member.decided(margins, np.array([float(cost)])).types.tolist() == expected
 
 
 SVMS = [SVM(C=C).fit(EXAMPLES, seed=1) for C in (0.01, 1.0)]

@@ -38,6 +38,9 @@ def recipe(**changes):
     return replace(made, **changes)
 
 
+NAMED = np.array([False, True])
+
+
 def removed_of(texts, types):
     """Return tokens of texts, removed as the types that words have, unless they begin with ``=``.
 
@@ -47,7 +50,9 @@ def removed_of(texts, types):
     words = [word for text in texts for word in text.split()]
     assert [word.replace("=", "") for word in words] == [tokens.forms[n] for n in tokens.form]
     found = np.array([types.get(word, 0) for word in words], dtype=np.int16)
-    return TokenRemovals(tokens, found, np.where(found > 0, 0, -1).astype(np.int16)), words
+    return TokenRemovals(
+        tokens, found, np.where(found > 0, 0, -1).astype(np.int16), found > 0
+    ), words
 
 
 def naive(texts, types, names):
@@ -140,8 +145,14 @@ def test_how_a_name_may_be_written_elsewhere(gone, left, stays):
     types = np.zeros(len(tokens), dtype=np.int16)
     types[0] = 1
     assert len(tokens) == 1 + len(left) + len(stays)
-    found = find_mentions(TokenRemovals(tokens, types, types - 1), np.array([False, True]))
+    found = find_mentions(TokenRemovals(tokens, types, types - 1, types > 0), NAMED)
     assert found.tolist() == [0] + [1] * len(left) + [0] * len(stays)
+
+
+def test_what_is_no_surer_than_not_to_be_a_name_is_not_looked_for_elsewhere():
+    removed, _ = removed_of(["Ana =Ana Eva =Eva"], {"Ana": 1, "Eva": 1})
+    unsure = replace(removed, sure=np.array([True, False, False, False]))
+    assert find_mentions(unsure, NAMED).tolist() == [0, 1, 0, 0]
 
 
 def test_a_mark_in_the_text_is_no_mention():

@@ -122,7 +122,7 @@ def examples_of(rows, seed=0):
 @given(judged)
 def test_the_calibration_of_a_fold_is_of_the_others(rows):
     examples, look = examples_of(rows)
-    found = look.types(examples, "cost")
+    found = look.decided(examples, "cost").types
     assert (found[~examples.counted] == 0).all()
     for fold in set(look.fold.tolist()):
         here = look.fold == fold
@@ -141,7 +141,10 @@ def test_the_calibration_of_a_fold_is_of_the_others(rows):
 def test_by_its_own_rule_the_highest_margin_above_0_decides(rows):
     examples, look = examples_of(rows)
     for type_, counted, margins in zip(
-        look.types(examples, "accuracy"), examples.counted, look.margins.tolist(), strict=True
+        look.decided(examples, "accuracy").types,
+        examples.counted,
+        look.margins.tolist(),
+        strict=True,
     ):
         top = max(margins)
         assert type_ == (margins.index(top) + 1 if top > 0 and counted else 0)

@@ -182,6 +182,18 @@ def test_trained_and_judged_on_the_same_text_the_loop_is_a_no_op():
     assert (honest.learnt.tp, honest.learnt.fn) == (8, 0)  # on the very text that it learnt from
 
 
+def test_a_later_pass_that_only_one_half_of_the_folds_wants_is_not_added():
+    texts = ["Ask Ana/NAME and Leo/NAME in .", "Ask Ana/NAME and Leo in ."] * 4
+    loop = loop_of(training_of(*texts), [ANA, LEO])
+    assert [one.learner for one in loop.committee.members] == ["says Ana"]
+    assert (loop.passes[1].taken, loop.passes[1].tried[1].change) == (None, 4 - 40)
+    assert (loop.stopped, loop.learnt) == ("unconfirmed", None)
+    first = loop_of(training_of(*texts), [LEO])
+    assert told(first)[0][0] == "says Leo"  # the first pass is judged on all folds
+    paper = loop_of(training_of(*texts), [ANA, LEO], folds=None)
+    assert len(paper.committee.members) == 2
+
+
 def test_max_passes():
     loop = loop_of(training_of(*TEXTS), [ANA, LEO], max_passes=1)
     assert (len(loop.passes), len(loop.committee.members), loop.stopped) == (1, 1, "max passes")

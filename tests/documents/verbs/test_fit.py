@@ -43,6 +43,20 @@ def test_the_order_of_rows_copies_and_processes_change_nothing():
     assert fitted(rows, seed=2).id != kit_of().id
 
 
+def test_progress_does_not_run_backwards():
+    shares = []
+
+    def heard(task, done, total=None):
+        if "training" in task:
+            shares.append(done / total)
+
+    fitted(people(), miss_cost=[1, 2, 5], progress=heard)
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert len(set(shares)) > 6
+    assert 0.8 < shares[-1] < 1
+
+
 def test_a_seedless_fit_is_a_fit(tmp_path):
     assert fitted(people(), seed=None).facts["policies"] > 1
     with pytest.raises(RequestError, match="a fit resumes only with its seed"):

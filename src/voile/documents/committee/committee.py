@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,26 @@ Types = NDArray[np.int16]
 Decision = Literal["cost", "accuracy"]
 
 
+SURE = 2 / 3
+"""Probability above which a token that goes is surely an identifier."""
+
+
+class Decided(NamedTuple):
+    """What goes of some tokens."""
+
+    types: Types  # (n,) as which type each is removed, 0 where it stays
+    sure: NDArray[np.bool_]  # (n,) whether it is an identifier at all `SURE`ly, of those that go
+
+    @classmethod
+    def by_own_rule(cls, margins: Margins) -> Decided:
+        types = types_by_own_rule(margins)
+        return cls(types, types > 0)
+
+    @classmethod
+    def by_cost(cls, probabilities: NDArray[np.float64], costs: NDArray[np.float64]) -> Decided:
+        return cls(decide(probabilities, costs), probabilities.sum(axis=1) > SURE)
+
+
 @dataclass(frozen=True, eq=False)
 class Member(Brief):
     """One classifier of a committee, and how its margins decide."""
@@ -38,11 +58,11 @@ class Member(Brief):
     # the classifier by its own rule says identifier
     decision: Decision
 
-    def types(self, margins: Margins, costs: NDArray[np.float64]) -> Types:
-        """Return the type as which each token is removed, (n,), 0 where it stays."""
+    def decided(self, margins: Margins, costs: NDArray[np.float64]) -> Decided:
+        """Decide for each token by its margins."""
         if self.decision == "accuracy" or self.calibration is None:
-            return types_by_own_rule(margins)
-        return decide(self.calibration.probabilities(margins), costs)
+            return Decided.by_own_rule(margins)
+        return Decided.by_cost(self.calibration.probabilities(margins), costs)
 
 
 def types_by_own_rule(margins: Margins) -> Types:
@@ -76,6 +96,7 @@ class TokenRemovals:
     tokens: Tokens  # of the texts as they came
     type: Types  # (n,) as which type each token is removed, from 1; 0 where it stays
     member: NDArray[np.int16]  # (n,) who removed it, from 0; -1 where it stays
+    sure: NDArray[np.bool_]  # (n,) which of those removed are surely identifiers
 
 
 class Remover:
@@ -113,17 +134,18 @@ class Remover:
         """Return what is removed of tokens that number their forms as this remover does."""
         types = np.zeros(len(tokens), dtype=np.int16)
         member = np.full(len(tokens), -1, dtype=np.int16)
+        sure = np.zeros(len(tokens), dtype=np.bool_)
         sight = CommitteeSight(self._extractor.features(tokens), self)
         for number, one in enumerate(self._committee.members):
             margins = one.classifier.margins(sight)
             check_margins(margins, one.learner, (len(tokens), len(self.labels)))
-            found = one.types(margins, self._committee.costs)
-            new = (found > 0) & (types == 0)
-            types[new], member[new] = found[new], number
+            found = one.decided(margins, self._committee.costs)
+            new = (found.types > 0) & (types == 0)
+            types[new], member[new], sure[new] = found.types[new], number, found.sure[new]
             if new.any():
                 left = put_marks(tokens, types, self._marks)
                 sight = CommitteeSight(self._extractor.features(left), self)
-        return TokenRemovals(tokens, types, member)
+        return TokenRemovals(tokens, types, member, sure)
 
     def scorer(self, weights: NDArray[np.float32]) -> Scorer:
         if id(weights) not in self._scorers:  # a scorer holds its weights: no other has their id

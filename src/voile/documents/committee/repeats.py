@@ -62,15 +62,16 @@ def find_mentions(
 ) -> NDArray[np.int16]:
     """Return as which type of name each further mention is found, (n,), 0 of all other tokens.
 
-    A mention is a token with a word that was removed as a name elsewhere in its document, both
-    written as names (see `_names_in`); case and accents aside. `names` says which types are names.
+    A mention is a token with a word that was surely removed as a name elsewhere in its document,
+    both written as names (see `_names_in`); case and accents aside. `names` says which types are
+    names.
     """
     tokens = removed.tokens
     seen = NameWords() if seen is None else seen
     seen.look(tokens.known)
     forms, of = tokens.forms, tokens.document
     gone: defaultdict[int, dict[str, int]] = defaultdict(dict)
-    for x in np.flatnonzero(names[removed.type]).tolist():
+    for x in np.flatnonzero(names[removed.type] & removed.sure).tolist():
         for word in _names_in(forms[tokens.form[x]])[0]:
             gone[int(of[x])].setdefault(word, int(removed.type[x]))
     wanted = {word for words in gone.values() for word in words}

@@ -12,8 +12,8 @@ from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from voile.core.workers import begin_worker, starting_workers
-from voile.documents.committee.committee import Types, check_margins, types_by_own_rule
-from voile.documents.learners.calibration import Calibration, decide
+from voile.documents.committee.committee import Decided, check_margins
+from voile.documents.learners.calibration import Calibration
 from voile.documents.learners.learner import Examples, Learner, Margins
 from voile.documents.words.kernels import SEVERAL, meet
 
@@ -25,16 +25,16 @@ class OutOfFold:
     margins: Margins  # (n, T)
     fold: NDArray[np.intp]  # (n,) of the tokens
 
-    def types(self, examples: Examples, decision: str) -> Types:
-        """Return the type as which each token is removed, (n,), calibrated on the other folds."""
-        found = types_by_own_rule(self.margins)
+    def decided(self, examples: Examples, decision: str) -> Decided:
+        """Decide for each token, calibrated on the other folds."""
+        types, sure = Decided.by_own_rule(self.margins)
         if decision == "cost":
             for fold in np.unique(self.fold[examples.left]):
                 here = self.fold == fold
                 others = ~here if examples.counted[~here].any() else here
-                known = self._calibration(examples, others)
-                found[here] = decide(known.probabilities(self.margins[here]), examples.costs)
-        return np.where(examples.left, found, 0).astype(np.int16)
+                known = self._calibration(examples, others).probabilities(self.margins[here])
+                types[here], sure[here] = Decided.by_cost(known, examples.costs)
+        return Decided(np.where(examples.left, types, 0).astype(np.int16), sure & examples.left)
 
     def calibration(self, examples: Examples) -> Calibration:
         """Return the calibration on all folds."""

@@ -99,7 +99,8 @@ def _published(training: Training, loop: Loop, passes: int, *, repeats: bool) ->
         return types
     known = name_types(training.labels)
     names = np.array([False, *(label in known for label in training.labels)])
-    again = find_mentions(TokenRemovals(training.tokens, types, np.full_like(types, -1)), names)
+    removals = TokenRemovals(training.tokens, types, np.full_like(types, -1), loop.sure)
+    again = find_mentions(removals, names)
     return np.where(types > 0, types, again)
 
 

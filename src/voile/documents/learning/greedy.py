@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import get_args
 
@@ -16,6 +16,7 @@ from voile.core.interruption import ctrl_c
 from voile.core.progress import Progress
 from voile.documents.committee.committee import (
     Committee,
+    Decided,
     Decision,
     Member,
     Types,
@@ -71,11 +72,12 @@ class Loop:
     passes: tuple[Pass, ...]  # its history, the turn that did not pay included
     removed: Types  # (n,) the training corpus as published, out of fold
     turn: Types  # (n,) the pass in which each token was removed, 0 of those left
+    sure: NDArray[np.bool_]  # (n,) which of those removed are surely identifiers
     # the attacker's classifier at the end, on the very text that it learnt from; None where the
     # loop did not finish
     learnt: Attempt | None
-    # ``finished``: no classifier tried lowers T, the attacker's neither; ``max passes``;
-    # ``interrupted``
+    # ``finished``: no classifier tried lowers T, the attacker's neither; ``unconfirmed``: one does,
+    # but not on folds that did not choose it; ``max passes``; ``interrupted``
     stopped: str
 
 
@@ -93,6 +95,9 @@ def sanitize_greedily(
     In each pass every learner looks, out of fold, at what is left; the one that lowers T most is
     added. When none does, the attacker's classifier, the most accurate by its own rule, is added if
     it lowers T. The end is a local optimum (Definition 4.1) among the classifiers tried.
+
+    A pass after the first is added only if what one half of the folds would choose lowers T on the
+    other half: of many attempts some lower T by chance, and raise it on other text.
     """
     if decision not in get_args(Decision):
         raise RequestError(f"there is no decision {decision}", instead="use cost or accuracy")
@@ -103,7 +108,7 @@ def sanitize_greedily(
     turns: list[_Turn] = []
     learnt, stopped = None, "max passes"
     try:
-        while stopped != "finished" and len(turns) < max_passes:
+        while stopped == "max passes" and len(turns) < max_passes:
             number = len(turns) + 1
             fitted = partial(progress, f"training classifiers in pass {number}")
             fitted(0)
@@ -112,37 +117,43 @@ def sanitize_greedily(
             with ctrl_c():
                 turns.append(_turn(fits, examples, removed, decision, number, fitted))
                 removed = _removed(turns)[0]
-                if turns[-1].member is None:
+                if turns[-1].unconfirmed:
+                    stopped = "unconfirmed"
+                elif turns[-1].member is None:
                     stopped = "finished"
                     learnt = _count_on_own_text(fits, examples, removed, turns[-1].record.attacker)
     except KeyboardInterrupt:
         if not any(turn.member for turn in turns):
             raise
         stopped = "interrupted"
-    removed, when = _removed(turns)
+    removed, when, sure = _removed(turns)
     check_left(removed[~training.unknown], least_left)
     members = tuple(turn.member for turn in turns if turn.member)
     committee = Committee(training.labels, costs, training.space, members, training.tokeniser)
-    return Loop(committee, tuple(turn.record for turn in turns), removed, when, learnt, stopped)
+    return Loop(
+        committee, tuple(turn.record for turn in turns), removed, when, sure, learnt, stopped
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Turn:
-    """A pass, the member that it adds, and what that removes, (n,)."""
+    """A pass, the member that it adds, what that removes, (n,), and whether T fell by chance."""
 
     record: Pass
     member: Member | None
-    found: Types
+    found: Decided
+    unconfirmed: bool = False
 
 
-def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types]:
-    """Return the type as which each token is removed, and in which pass, (n,)."""
-    removed = np.zeros(len(turns[0].found), dtype=np.int16)
-    when = removed.copy()
+def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types, NDArray[np.bool_]]:
+    """Return the type as which each token is removed, in which pass, and whether surely, (n,)."""
+    removed = np.zeros(len(turns[0].found.types), dtype=np.int16)
+    when, sure = removed.copy(), np.zeros(len(removed), dtype=np.bool_)
     for turn in turns:
-        when[turn.found > 0] = turn.record.number
-        removed = np.where(turn.found > 0, turn.found, removed)
-    return removed, when
+        new = turn.found.types > 0
+        when[new] = turn.record.number
+        removed[new], sure[new] = turn.found.types[new], turn.found.sure[new]
+    return removed, when, sure
 
 
 def _count_on_own_text(
@@ -164,16 +175,25 @@ def _turn(
 ) -> _Turn:
     """Try every learner, and the attacker; take the one that lowers T most."""
     looks = fits.margins(examples, removed, fitted)
-    found: dict[tuple[str, Decision], Types] = {}
+    found: dict[tuple[str, Decision], Decided] = {}
     attempts: dict[tuple[str, Decision], Attempt] = {}
     decisions: tuple[Decision, ...] = tuple(dict.fromkeys((decision, "accuracy")))
     for name, look in looks.items():
         for how in decisions:
-            found[name, how] = types = look.types(examples, how)
-            attempts[name, how] = count_attempt(name, how, types, examples)
+            found[name, how] = look.decided(examples, how)
+            attempts[name, how] = count_attempt(name, how, found[name, how].types, examples)
     attacker = max((attempts[name, "accuracy"] for name in looks), key=lambda one: one.accuracy)
     best = min((attempts[name, decision] for name in looks), key=lambda one: one.change)
     taken = next((one for one in (best, attacker) if one.change < 0), None)
+    fold = next(iter(looks.values())).fold
+    unconfirmed = (
+        taken is not None
+        and number > 1
+        and not _is_confirmed(
+            [one.types for (_, how), one in found.items() if how == taken.decision], examples, fold
+        )
+    )
+    taken = None if unconfirmed else taken
     left = float(examples.costs @ _of_types(examples, examples.labels))
     harmless = int(((removed > 0) & fits.training.harmless).sum())
     loss = left + harmless + (0.0 if taken is None else taken.change)
@@ -187,9 +207,20 @@ def _turn(
         loss,
     )
     if taken is None:
-        return _Turn(turn, None, np.zeros_like(removed))
+        return _Turn(turn, None, Decided(np.zeros_like(removed), removed < 0), unconfirmed)
     member = _member(fits, examples, removed, taken, looks[taken.learner])
     return _Turn(turn, member, found[taken.learner, taken.decision])
+
+
+def _is_confirmed(tried: Sequence[Types], examples: Examples, fold: NDArray[np.intp]) -> bool:
+    """Return whether what each half of the folds would choose lowers T on the other half."""
+    if not fold.any():  # one fold: judged on the text that it learnt from, as the paper
+        return True
+    halves = [replace(examples, counted=examples.counted & (fold % 2 == half)) for half in (0, 1)]
+    change = np.array(
+        [[count_attempt("", "cost", types, half).change for half in halves] for types in tried]
+    )
+    return bool((change[change.argmin(axis=0), [1, 0]] < 0).all())
 
 
 def _found(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -46,6 +45,8 @@ class CostlyWarning(UserWarning):
     """A miss is worth so much that too little text would be left."""
 
 
+STOPS = ("interrupted", "max passes", "unconfirmed")
+"""Ends of a loop that is not finished, the one that says most first."""
 COSTLY = "no policy where a miss is worth {:g} or more"
 
 
@@ -151,7 +152,7 @@ def learn(
             "learners": list(options.learners),
             "decision": options.decision,
             "cross_fit": options.cross_fit,
-            "stopped": next((s for s in ("interrupted", "max passes") if s in stopped), "finished"),
+            "stopped": next((s for s in STOPS if s in stopped), "finished"),
             "marks": marks,
             "unknown": int(training.unknown.sum()),
         },
@@ -192,7 +193,7 @@ def _loops(fits: Fits, options: Learning, progress: Progress) -> Iterator[tuple[
                 costs,
                 decision=options.decision,
                 max_passes=options.max_passes,
-                progress=partial(_within, progress, step),
+                progress=_Part(progress, step, number, len(asked)),
                 least_left=options.least_left,
             )
         except (KeyboardInterrupt, InfeasibleError) as ended:
@@ -206,10 +207,20 @@ def _loops(fits: Fits, options: Learning, progress: Progress) -> Iterator[tuple[
             return
 
 
-def _within(
-    progress: Progress, step: str, task: str, done: float, total: float | None = None
-) -> None:
-    progress(f"{task}, {step}", done, total)
+class _Part:
+    """Tells the progress of one loop as a part of all; nobody knows how many passes it takes."""
+
+    def __init__(self, progress: Progress, step: str, number: int, of: int) -> None:
+        self._progress, self._step, self._number, self._of = progress, step, number, of
+        self._task, self._before = "", 0.0
+        self._now = 0.0
+
+    def __call__(self, task: str, done: float, total: float | None = None) -> None:
+        """Give each pass half of what is left of the loop."""
+        if task != self._task:
+            self._task, self._before = task, self._now
+        self._now = self._before + (1 - self._before) / 2 * (done / total if total else 0)
+        self._progress(f"{task}, {self._step}", self._number + self._now, self._of)
 
 
 def _points(

@@ -126,7 +126,9 @@ def _ended(data: Mapping[str, Any], taken: int) -> str:
     last = max(row["pass"] for row in data["passes"])
     used = data["chosen"]["passes"]
     if last > taken:
-        why = f"Pass {last} was tried and not added: what any learner removed was not worth it."
+        worth = any(row["change"] < 0 for row in data["passes"] if row["pass"] == last)
+        why = f"Pass {last} was tried and not added: what any learner removed was not worth it"
+        why += " on each half of the folds." if worth else "."
     elif data["found"]["stopped"] == "interrupted":
         why = "The fit was interrupted after these passes."
     else:
@@ -162,7 +164,7 @@ def theory_section(data: Mapping[str, Any]) -> Section | None:
     if chosen["attacker_tp"] is None or not chosen["optimum"]:
         why = (
             "The theorems do not apply: they are about a local optimum, and this policy stops "
-            "before the end of its loop."
+            "before one."
         )
         return Section("theory", title, (Prose((why,)),))
     bounds = _bounds(data)

@@ -66,7 +66,7 @@ class Rules:
         for one in found:
             if one.rule.sure and one.rule.label == NAME:
                 sure[one.start : one.end] = 1
-        removed = TokenRemovals(tokens, sure, sure - np.int16(1))
+        removed = TokenRemovals(tokens, sure, sure - np.int16(1), sure > 0)
         again = find_mentions(removed, np.array([False, True]), self._seen)
         for place in np.flatnonzero(again).tolist():
             yield Finding(REPEAT, place, place + 1)
