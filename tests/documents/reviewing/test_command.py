@@ -66,17 +66,21 @@ class Client:
         answer = connection.getresponse()
         return answer.read().decode(), {k.lower(): v for k, v in answer.getheaders()}
 
+    @property
+    def waits(self) -> bool:
+        """Say whether there is a line, now or once what was answered is learnt."""
+        return self.screen()["state"] == "line"
+
     def screen(self) -> dict[str, Any]:
-        """Wait for a line."""
-        while not (screen := json.loads(self.ask("GET", "/screen")[0]))["line"]:
-            assert screen["state"] == "learning"
+        while (screen := json.loads(self.ask("GET", "/screen")[0]))["state"] == "learning":
             time.sleep(0.05)
         return dict(screen)
 
-    def stroke(self, act: str, words: Sequence[int] = (0, 0)) -> int:
+    def stroke(self, act: str, words: Sequence[int] = (0, 0), label: str = "") -> int:
         line = self.screen()["line"]
         stroke = {"act": act, "line": line["number"], "key": line["key"], "words": list(words)}
-        self.ask("POST", "/stroke", json.dumps(stroke))
+        said, _ = self.ask("POST", "/stroke", json.dumps({**stroke, "label": label}))
+        assert "error" not in json.loads(said), said
         return int(line["number"])
 
     def confirm(self) -> int:
