@@ -82,12 +82,14 @@ def cut_lines(tokens: Tokens) -> tuple[Ints, Ints]:
     """Return the first token of each line, and the one after its last."""
     begins = tokens.gap >= LINE
     begins[tokens.first[:-1][np.diff(tokens.first) > 0]] = True
-    sentences = np.flatnonzero(np.diff(tokens.sentence, prepend=-1))
     first = np.flatnonzero(begins)
-    whole = zip(first.tolist(), [*first[1:].tolist(), len(tokens)], strict=False)
-    pieces = [piece for a, b in whole for piece in _pieces(a, b, sentences)]
-    cut = np.array(pieces, dtype=np.intp).reshape(-1, 2)
-    return cut[:, 0], cut[:, 1]
+    end = np.append(first[1:], len(tokens))
+    long = end - first > LONGEST
+    sentences = np.flatnonzero(np.diff(tokens.sentence, prepend=-1))
+    whole = zip(first[long].tolist(), end[long].tolist(), strict=True)
+    more = [start for a, b in whole for start, _ in _pieces(a, b, sentences)]
+    first = np.union1d(first, np.array(more, dtype=np.intp))
+    return first, np.append(first[1:], len(tokens))
 
 
 def _pieces(first: int, end: int, sentences: Ints) -> Iterator[tuple[int, int]]:
@@ -122,22 +124,14 @@ def _greedily(
     What a line is worth only falls while others are taken: one that is still the best when it is
     valued anew is the best of all.
     """
-    seen: Counter[int] = Counter()
-
-    def worth(a: int, b: int) -> float:
-        forms = tokens.form[a:b].tolist()
-        own = Counter[int]()
-        total = 0.0
-        for form, one in zip(forms, cost[a:b].tolist(), strict=True):
-            total += one / (1 + seen[form] + own[form])
-            own[form] += one > 0
-        return total / (b - a + GLANCE)
-
-    heap = [(-worth(a, b), a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)]
+    total = np.concatenate([[0], np.cumsum(cost)])
+    most = (total[end] - total[first]) / (end - first + GLANCE)  # as if no word came twice
+    heap = [*zip((-most).tolist(), first.tolist(), end.tolist(), strict=True)]
     heapify(heap)
+    seen: Counter[int] = Counter()
     while heap and size > 0 and heap[0][0] < 0:
         _, a, b = heap[0]
-        now = -worth(a, b)
+        now = -_worth(tokens.form[a:b], cost[a:b], seen)
         if now > heap[0][0]:
             heapreplace(heap, (now, a, b))
             continue
@@ -145,6 +139,16 @@ def _greedily(
         size -= b - a
         seen.update(tokens.form[a:b][cost[a:b] > 0].tolist())
         yield a, b
+
+
+def _worth(forms: NDArray[np.int32], cost: Floats, seen: Counter[int]) -> float:
+    """Return what a line saves for each token that is read, beside words seen so often."""
+    own = Counter[int]()
+    total = 0.0
+    for form, one in zip(forms.tolist(), cost.tolist(), strict=True):
+        total += one / (1 + seen[form] + own[form])
+        own[form] += one > 0
+    return total / (len(cost) + GLANCE)
 
 
 def _line(ranked: Ranked, cost: Floats, a: int, b: int) -> Line:
