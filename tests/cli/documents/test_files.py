@@ -145,13 +145,21 @@ def test_what_is_no_word_file_is_set_aside(voile: Any, notes: Notes, tmp_path: P
     first = min(folder.glob("*.docx"))
     with zipfile.ZipFile(first, "a") as archive:
         archive.writestr("word/vbaProject.bin", b"x")
+    (folder / "encrypted.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(999))
+    with zipfile.ZipFile(folder / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", bytes(300 << 20))
     out = tmp_path / "out"
     ran = voile(*notes.apply(out, folder), "--files", "docx", "--jobs", 2)
     assert ran.code == 1
     assert not HIDDEN.search(ran.err)
     counts = json.loads((tmp_path / "out.private" / "manifest.json").read_text())["counts"]
     found = {one["reason"]: one["rows"] for one in counts["set_aside_by"]}
-    assert found == {"holds macros": 1, "is no Word file, to be written again": 1}
+    assert found == {
+        "holds macros": 1,
+        "is encrypted, or of Word before 2007": 1,
+        "holds more than 256 MiB, compressed": 1,
+        "is no Word file, to be written again": 1,
+    }
     assert len(list(out.iterdir())) == 7
 
 
@@ -190,6 +198,15 @@ def test_files_are_called_by_a_column_that_tells_nothing(
     for path in truth.glob("note 03.*"):  # the text that was changed above
         path.write_bytes(b"" if path.suffix == ".ann" else texts_of(notes)[3].encode())
     assert voile(*attack_on(notes, out, truth), "--quiet").code == 0
+
+
+def test_two_files_of_one_name_leave_nothing(voile: Any, notes: Notes, tmp_path: Path) -> None:
+    rows = {"visit": ["Visit", "visit"], "note": ["Nothing new .", "Nothing else ."]}
+    pyarrow.csv.write_csv(pa.table(rows), tmp_path / "notes.csv")
+    words = ["--text", "note", "--files", "txt", "--file-names", "visit"]
+    said = refused(voile, *notes.apply(tmp_path / "out", tmp_path / "notes.csv"), *words)
+    assert "the file of row 2 would be called as another" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.csv"]
 
 
 @pytest.mark.parametrize(

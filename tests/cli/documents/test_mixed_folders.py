@@ -78,6 +78,13 @@ def test_each_file_is_read_by_its_own_reader_and_the_others_are_named(
     assert not WORD.search("".join(released(out)).replace("florbnix", ""))
 
 
+def test_a_mixed_folder_is_inspected_without_a_name(voile: Any, folder: Path) -> None:
+    ran = voile("inspect", folder)
+    assert ran.code == 0
+    assert "8 could not be read" in ran.out
+    assert not WORD.search(ran.out + ran.err)
+
+
 def test_subjects_are_in_the_names_of_files(
     voile: Any, notes: Notes, folder: Path, tmp_path: Path
 ) -> None:

@@ -105,10 +105,10 @@ def _check(raw: bytes, name: str) -> None:
             if len({one.filename.casefold() for one in entries}) < len(entries):
                 raise SourceError("holds two parts of one name", where=name)
             for one in entries:
-                part = archive.read(one)
+                part = archive.read(one) if _is_xml(one.filename) else b""
                 if _is_macro(one.filename, part):
                     raise SourceError("holds macros", where=name, instead="save it without them")
-                if any(mark in part for mark in _DOCTYPES) and _is_xml(one.filename):
+                if any(mark in part for mark in _DOCTYPES):
                     raise SourceError("declares a document type in its XML", where=name)
     except (BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
         if isinstance(error, VoileError):

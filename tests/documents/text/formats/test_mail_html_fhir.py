@@ -119,6 +119,7 @@ def test_a_mail_of_parts_within_parts_is_not_read_below_twenty(tmp_path):
         f"X-Only: {CANARY}\n\n{CANARY}",
         f"From: a@b.example\nContent-Type: text/plain; charset={CANARY}\n\n{CANARY}",
         f"From: =?{CANARY}?q?a?=\n\n{CANARY}",
+        f"From: {'=?a?q?' * 200_000}\n\n{CANARY}",
         "From: a@b.example\n"
         + "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(9000)),
     ],

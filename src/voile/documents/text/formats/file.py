@@ -116,14 +116,18 @@ def report_unreadable(path: Path) -> Iterator[None]:
 
 def check_file(path: Path, root: Path | None) -> None:
     """Refuse what is no file, such as a pipe, and a link that leads out of a folder `root`."""
-    if root and root.is_dir() and not path.resolve().is_relative_to(root.resolve()):
+    if root and path.is_symlink() and root.is_dir() and not _is_below(path, root):
         raise SourceError(
             "links that lead out of the folder are not read",
             where=path.name,
             instead="copy the file into it, or name it by a pattern",
         )
-    if path.exists() and not path.is_file():
+    if not path.is_file() and path.exists():
         raise SourceError("is no file", where=path.name)
+
+
+def _is_below(path: Path, root: Path) -> bool:
+    return path.resolve().is_relative_to(root.resolve())
 
 
 def suffix(path: Path) -> str:

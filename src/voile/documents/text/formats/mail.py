@@ -21,7 +21,8 @@ from voile.documents.text.formats.kinds import content_kind
 HEADERS = ("from", "sender", "reply-to", "to", "cc", "bcc", "date", "subject")
 DEEPEST = 20
 """Mails and parts within each other."""
-NAME_LENGTH = 200
+NAME_LENGTH, LONGEST = 200, 1 << 16
+"""Characters of an attachment's name, and of a header."""
 PLAIN, HTML, MAIL = "text/plain", "text/html", "message/rfc822"
 NO_MAIL = "is no e-mail that can be read"
 
@@ -103,6 +104,8 @@ def _text(part: Message) -> str:
 
 def _decoded(raw: str) -> str:
     """Decode a header into one line, whatever line ends it holds."""
+    if len(raw) > LONGEST:
+        raise ValueError("a header without end, in which the library would search for very long")
     text = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     parts = (
         part if isinstance(part, str) else part.decode(charset or "raw-unicode-escape", "replace")

@@ -40,10 +40,19 @@ def recognise(
         return "table"
     path = Path(thing)
     files = [one for one in list_files(path) if not (path.is_dir() and suffix(one) == ".conf")]
-    if mixed and path.is_dir() and _is_mixed(files, encoding):
-        return "files"
-    found = {one: format_of(one, encoding) for one in files if one.is_file()}
+    found: dict[Path, str | None] = {}
+    wrong: list[RequestError] = []
+    for one in files:
+        try:
+            found[one] = format_of(one, encoding) if one.is_file() else None
+        except RequestError as error:
+            found[one] = None
+            wrong.append(error)
     formats = sorted({format for format in found.values() if format is not None})
+    if mixed and path.is_dir() and len({*found.values()}) > 1 and _are_plain(formats):
+        return "files"
+    if wrong:
+        raise wrong[0]
     if len(formats) > 1:
         raise RequestError(
             f"has files of several formats: {', '.join(formats)}",
@@ -51,7 +60,7 @@ def recognise(
             instead="say which to read",
         )
     for one, format in found.items():
-        if format is None:
+        if format is None and one.is_file():
             end = suffix(one) or "its"
             raise RequestError(f"{end} files are not known", where=one.name, instead=SAY)
     if not formats:
@@ -59,19 +68,10 @@ def recognise(
     return formats[0]
 
 
-def _is_mixed(files: list[Path], encoding: str | None) -> bool:
-    """Say whether files are of several formats, none of them annotated and one at least read."""
-    formats = {_format_if_any(one, encoding) for one in files}
-    read = formats - {None, "table"}
-    return len(formats) > 1 and bool(read) and all(FORMATS[str(one)].plain for one in read)
-
-
-def _format_if_any(path: Path, encoding: str | None) -> str | None:
-    """Return a file's format; None where it has none, or cannot be read for now."""
-    try:
-        return format_of(path, encoding) if path.is_file() else None
-    except RequestError:
-        return None
+def _are_plain(formats: list[str]) -> bool:
+    """Say whether some formats are read here, and nobody annotated what these hold."""
+    read = [format for format in formats if format != "table"]
+    return bool(read) and all(FORMATS[format].plain for format in read)
 
 
 def list_files(path: Path) -> Iterator[Path]:
