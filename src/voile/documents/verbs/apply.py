@@ -178,13 +178,12 @@ class _Sanitizing(Applying[Worked, Worked]):
         whole = batch.counted & usable.reshape(len(batch.numbers), width).all(axis=1)
         places = np.flatnonzero(np.repeat(whole, width)).tolist()
         done = dict(zip(places, self.worker([documents[x] for x in places]), strict=True))
+        cells = self._cells(batch, documents, done)
         for place, one in done.items():
             if one is None:
                 faults[place] = FAILED
-        cells = self._cells(batch, documents, done)
-        for place, cell in cells.items():
-            if isinstance(cell, str):
-                faults[place] = cell
+            elif isinstance(why := cells.get(place), str):
+                faults[place] = why
         aside = [*self._lost_cells(batch), *self._unusable(faults)]
         left = batch.left(aside)
         released = {
@@ -197,9 +196,9 @@ class _Sanitizing(Applying[Worked, Worked]):
         if self.files is None:
             columns = [self._column(batch, name, released) for name in self.schema.names]
         else:
-            made = {x: cell for x in released if isinstance(cell := cells[x], Cells)}
-            columns = self.files.arrays([made.get(x) for x in range(len(documents))])
-            beside |= self.files.named({int(batch.numbers[x]): one for x, one in made.items()})
+            rows = [cells.get(x) if x in released else None for x in range(len(documents))]
+            columns = self.files.arrays(rows)
+            beside |= self.files.named(batch.numbers.tolist(), rows)
         return Outcome(columns, notes, aside, beside=beside)
 
     def nothing(self) -> Worked:

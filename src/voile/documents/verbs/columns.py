@@ -60,10 +60,10 @@ class TextColumns(Options):
                     where=source.name,
                     instead="name its column of text with --text, or give --roles",
                 )
-            subject = self.subject or given.subject
-            if subject is None and self.subject_pattern is not None:
-                subject = OWN_SUBJECT
-            return given.corrected({}, subject=subject)
+            subject = self.subject
+            if given.subject is None and self.subject_pattern is not None:
+                subject = subject or OWN_SUBJECT
+            return given if subject is None else given.corrected({}, subject=subject)
         if given is not None:
             raise RequestError("--roles and --text both say what columns are", instead="give one")
         return text_roles(source, self.text, self.spans, self.subject)

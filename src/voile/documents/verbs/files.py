@@ -161,20 +161,22 @@ class DocumentFiles:
         spans = [{"start": e.start, "end": e.end, "label": _type(one, e)} for e in one.edits]
         return Cells(name, one.text, encode_spans(spans) if self.kind == BRAT else None)
 
-    def arrays(self, cells: Sequence[Cells | None]) -> list[pa.Array]:
-        """Return the columns of rows; null for those without."""
-        empty = Cells(None, None, None)  # type: ignore[arg-type]
+    def arrays(self, cells: Sequence[Cells | str | None]) -> list[pa.Array]:
+        """Return the columns of rows; null for those without cells."""
         return [
-            pa.array([getattr(one or empty, field.name) for one in cells], field.type)
+            pa.array([getattr(one, field.name, None) for one in cells], field.type)
             for field in self.schema
         ]
 
-    def named(self, numbers: Mapping[int, Cells]) -> Mapping[str, pa.RecordBatch]:
+    def named(
+        self, numbers: Sequence[int], cells: Sequence[Cells | str | None]
+    ) -> Mapping[str, pa.RecordBatch]:
         """Return which row is which file, for the private folder."""
         if not self.names:
             return {}
-        columns = [list(numbers), [one.file for one in numbers.values()]]
-        arrays = [pa.array(one, kind) for one, kind in zip(columns, NAMED.types, strict=True)]
+        rows = zip(numbers, cells, strict=True)
+        found = [(int(number), one.file) for number, one in rows if isinstance(one, Cells)]
+        arrays = [pa.array([one[x] for one in found], kind) for x, kind in enumerate(NAMED.types)]
         return {FILES: pa.RecordBatch.from_arrays(arrays, schema=NAMED)}
 
 
