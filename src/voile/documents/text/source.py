@@ -23,7 +23,7 @@ from voile.documents.text.formats import FORMATS, format_files, named_files, rea
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.file import UnreadWarning, check_file, suffix
 from voile.documents.text.formats.quotes import AnnotationError
-from voile.documents.text.formats.recognition import recognise
+from voile.documents.text.formats.recognition import is_fhir_lines, recognise
 from voile.documents.text.formats.subjects import SubjectPattern
 
 TABLE = "table"
@@ -63,6 +63,8 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     check_address(path)
     if format is None and _may_be_corpus(thing):
         format = recognise(path, encoding, mixed=True)
+    elif format is None and is_fhir_lines(Path(path)):
+        format = "fhir"
     if format is None or format == TABLE:
         return _open_table(path, table, encoding)
     if table is not None:

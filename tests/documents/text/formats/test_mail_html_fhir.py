@@ -18,6 +18,7 @@ from voile.documents.text.document import Document
 from voile.documents.text.formats import read_documents
 from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.text.formats.html import html_text
+from voile.documents.text.source import open_source
 
 
 def mail(body="Dear Ann ,\n\nwe saw you .\n", **headers):
@@ -218,4 +219,6 @@ def test_fhir_says_whose_a_note_is_if_it_can(tmp_path):
     lines = "\n".join(map(json.dumps, (by_number, nobody)))
     documents, _ = read(tmp_path / "a.jsonl", lines)
     assert [one.subject for one in documents] == ["MRN 5", None]
+    source = open_source(tmp_path / "a.jsonl")
+    assert (source.kind, source.read(["subject"]).num_rows) == ("fhir", 2)
     assert all(isinstance(one, Document) for one in documents)

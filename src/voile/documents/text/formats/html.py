@@ -45,7 +45,7 @@ def read_html(file: File) -> Iterator[Document]:
 def html_text(page: str) -> str:
     """Return what a reader sees of a page.
 
-    >>> html_text("<title>A</title><p>Ann <b>May</b><br>left.<script>x</script><td>1<td>2")
+    >>> html_text("<title>A</title><p>Ann <b>May</b><br>left.<script>x</script><tr><td>1<td>2")
     'A\\nAnn May\\nleft.\\n1\\t2'
     """
     lines = "".join(_pieces(page)).split("\n")

@@ -114,6 +114,16 @@ def format_of(path: Path, encoding: str | None) -> str | None:
     return "table" if end in TABLES else None
 
 
+def is_fhir_lines(path: Path) -> bool:
+    """Say whether lines of JSON, which are a table by their name, are resources of FHIR."""
+    if suffix(path) not in (".jsonl", ".ndjson") or not path.is_file():
+        return False
+    try:
+        return _json(File(path, path.name)) == "fhir"
+    except (RequestError, OSError):
+        return False
+
+
 def _json(file: File) -> str:
     _, first = next(read_objects(file), (0, {}))
     if is_fhir(first):
