@@ -8,7 +8,7 @@ mistyped numbers keep to no plan. A run of digits counts as a telephone number i
   before it, or office, mobile or fax close after it, or such a number just before it; or
 - a form that is a telephone's in some country and hardly anything else's: an area code in
   brackets, a leading 0 and groups, 3-3-4 (North America), nine digits from 6 on whole or in
-  Spain's groups.
+  Spain's groups; but in a row of other figures, a table's, or as an amount of money.
 
 An extension (x12, ext. 12) goes with its number.
 """
@@ -16,7 +16,7 @@ An extension (x12, ext. 12) goes with its number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from voile.documents.patterns.pattern import Slice
 
@@ -43,6 +43,12 @@ _WORD_BEFORE = re.compile(
 _WORD_AFTER = re.compile(r"[ -]{0,3}(?:office|mobile?|cell|fax|pager)\b", re.IGNORECASE)
 _NEXT = re.compile(r" ?(?:[/,;&-]|or|and|y|o)? ?")
 _DATE = re.compile(r"\d{1,2}([.-])\d{1,2}\1(?:\d\d){1,2}|\d{4}([.-])\d\d?\2\d\d?")
+_BEFORE_AMOUNT = re.compile(r"(?:[$€£¥]|(?<![^\W\d_])(?:USD|EUR|GBP)) ?\Z")
+_AFTER_AMOUNT = re.compile(
+    r" ?(?:[$€£¥%]|(?:USD|EUR|GBP|euros?|dollars?|pesos?|pesetas?|pounds?|shares|points|votes)"
+    r"(?![^\W\d_]))",
+    re.IGNORECASE,
+)
 CALLING_CODE = re.compile(
     "1|7|2(?:[07]|[1-689][0-9])|3(?:[0-469]|[578][0-9])|4(?:[013-9]|2[0-9])|5(?:[1-8]|[09][0-9])|"
     "6(?:[0-6]|[789][0-9])|8(?:[1246]|[0578][0-9])|9(?:[0-58]|[679][0-9])"
@@ -77,9 +83,22 @@ def phones(plain: str) -> Iterator[Slice]:
             yield start, end
             last = end
             continue
-        for match in _NATIONAL.finditer(plain, start, end + 2):  # to see what stands after it
-            yield match.span()
-            last = match.end()
+        for found in _national(plain, start, end):
+            yield found
+            last = found[1]
+
+
+def _national(plain: str, start: int, end: int) -> Sequence[Slice]:
+    """Find the numbers of a run whose form is a telephone's: all of its figures, and no amount.
+
+    A row of a table of scores or prices holds more figures than telephone numbers.
+    """
+    found = [match.span() for match in _NATIONAL.finditer(plain, start, end + 2)]  # what follows
+    bounds = [start, *(place for one in found for place in one), end]
+    rest = "".join(plain[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True))
+    if _BEFORE_AMOUNT.search(plain, max(0, start - 5), start) or _AFTER_AMOUNT.match(plain, end):
+        return []
+    return [] if any(map(str.isdecimal, rest)) else found
 
 
 def _international(opening: str, digits: str) -> bool:
