@@ -285,6 +285,11 @@ class TestRefusals:
         with pytest.raises(RequestError, match="both say what columns are"):
             self.init([{"note": "Ana ."}], text="note", roles={"note": "text"})
 
+    def test_notes_of_another_language(self):
+        rows = [{"note": "El paciente fue visto en la consulta de la Dra. Ruiz ."}] * 9
+        with pytest.raises(RequestError, match="the text seems to be Spanish"):
+            self.init(rows, language="english")
+
     def test_a_kind_without_a_column(self):
         with pytest.raises(RequestError, match="write COLUMN=name"):
             self.init([{"note": "Ana ."}], known_kind="name")

@@ -21,14 +21,15 @@ from voile.documents.patterns import PATTERNS
 from voile.documents.replacements.removal import Reason, Removal, join_removals
 from voile.documents.start.proposer import Proposer
 from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import names
+from voile.documents.start.rules import NAME, RULES
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import token_labels, unknown_tokens
 
 Bools = NDArray[np.bool_]
 
-SURE_RULES = frozenset(rule.name for rule in names.RULES if rule.sure)
+SURE_RULES = frozenset(rule.name for rule in RULES if rule.sure or rule.label != NAME)
+"""Rules that are mostly right: of names, those that say so; of all else, all."""
 CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
 ELSEWHERE = 0.5
 """Of the places of a form that may be doubted: where as many are, all are."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,19 @@ from voile.data.files.outputs import WORK, WORK_KIT
 from voile.data.roles import Roles
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.start.known import KnownValues
+from voile.documents.start.rules import check_language, guess_language
 from voile.documents.text.document import Document
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
 from voile.documents.verbs.columns import text_roles
 from voile.documents.verbs.options import InitOptions, Learning
-from voile.documents.verbs.work import Work, WorkFile, guessed, place_of, write_work
+from voile.documents.verbs.work import Work, WorkFile, place_of, write_work
 from voile.release.kit import Kit
 from voile.release.options import with_options
 from voile.release.own_verbs import Ended, Reporter, open_reported
 
+LOOKED_AT = 1000
+"""Notes by which the language is found."""
 TEXT_COLUMNS = ("text", "note", "notes")
 """Columns that are taken for the text where nobody named one."""
 
@@ -62,8 +66,11 @@ def init(
     _check_unmarked(opened, roles)
     work = Work(file, opened, known, read_gazetteers(options.lists))
     _check_text(work.documents, opened)
+    texts = [one.text for one in islice(work.documents, LOOKED_AT)]
     if options.language is None:
-        work = replace(work, file=file.model_copy(update={"language": guessed(work.documents)}))
+        work = replace(work, file=file.model_copy(update={"language": guess_language(texts)}))
+    else:
+        check_language(options.language, texts)
     with reporter.progress() as progress:
         progress("proposing identifiers", 0)
         work.marks  # noqa: B018  (the known columns have met the notes when it is there)

@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -206,11 +205,3 @@ def place_of(notes: object) -> str:
     file, mark, table = path.partition("::")
     whole = f"{os.path.abspath(file)}{mark}{table}" if os.path.exists(file) else path
     return whole if format is None else f"{format}:{whole}"
-
-
-def guessed(documents: Sequence[Document]) -> Language:
-    """Return the language that the first notes seem to be in."""
-    from voile.documents.start.language import guess_language
-
-    some = islice((one.text for one in documents if one.text), 200)
-    return guess_language(word for text in some for word in text.lower().split())

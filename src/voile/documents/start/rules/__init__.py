@@ -14,17 +14,28 @@ from voile.documents.replacements.names import LANGUAGES, Language
 from voile.documents.replacements.removal import Removal
 from voile.documents.start.rules import details, names
 from voile.documents.start.rules.finding import Finding, removals_by_document
-from voile.documents.start.rules.language import check_language
+from voile.documents.start.rules.language import check_language, guess_language
 from voile.documents.start.rules.reading import Reading
 from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import Forms, Tokens, tokenise
 
-__all__ = ["NAME", "REPEAT", "RULE_NAMES", "Finding", "Rule", "Rules", "check_language"]
+__all__ = [
+    "NAME",
+    "REPEAT",
+    "RULES",
+    "RULE_NAMES",
+    "Finding",
+    "Rule",
+    "Rules",
+    "check_language",
+    "guess_language",
+]
 
 REPEAT = Rule("repeat", NAME, re.compile(""))
-RULE_NAMES = (*(rule.name for rule in names.RULES + details.RULES), REPEAT.name)
+RULES = names.RULES + details.RULES
+RULE_NAMES = (*(rule.name for rule in RULES), REPEAT.name)
 
 
 class Rules:

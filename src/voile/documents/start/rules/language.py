@@ -25,14 +25,33 @@ def check_language(language: Language, texts: Iterable[str]) -> None:
 
     >>> check_language("english", ["The patient was seen by the doctor."])
     """
-    counted: Counter[Language] = Counter()
-    for text in texts:
-        words = Counter(_WORD.findall(text.lower()))
-        for one, small in _SMALL.items():
-            counted[one] += sum(words[word] for word in small.split())
-    likely = max(_SMALL, key=lambda one: counted[one])
+    counted = _count(texts)
+    likely = _likeliest(counted)
     if counted[likely] >= _LEAST and counted[likely] > _TIMES * counted[language]:
         raise RequestError(
             f"the text seems to be {likely.capitalize()}, and {language} was asked for",
             instead=f"ask for {likely}, or leave the starter out",
         )
+
+
+def guess_language(texts: Iterable[str]) -> Language:
+    """Return the language that texts seem to be in; English where nothing says.
+
+    >>> guess_language(["El paciente niega dolor y fiebre en los pies"])
+    'spanish'
+    """
+    return _likeliest(_count(texts))
+
+
+def _count(texts: Iterable[str]) -> Counter[Language]:
+    """Count the small words of each language."""
+    counted: Counter[Language] = Counter()
+    for text in texts:
+        words = Counter(_WORD.findall(text.lower()))
+        for one, small in _SMALL.items():
+            counted[one] += sum(words[word] for word in small.split())
+    return counted
+
+
+def _likeliest(counted: Counter[Language]) -> Language:
+    return max(_SMALL, key=lambda one: counted[one])
