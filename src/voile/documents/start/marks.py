@@ -177,7 +177,7 @@ def _never(removal: Removal) -> bool:
 def is_trusted(removal: Removal) -> bool:
     """Return whether a proposal that is not sure is mostly right: a title, a field, a form."""
     return any(
-        one.kind in ("possible", "pattern") or (one.kind == "rule" and one.name in SURE_RULES)
+        one.kind == "pattern" or (one.kind == "rule" and one.name in SURE_RULES)
         for one in removal.by
     )
 

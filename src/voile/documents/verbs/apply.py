@@ -31,7 +31,7 @@ from voile.documents.verbs.certify import COUNTED, MARK, certify
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.files import PATH, Cells, DocumentFiles
 from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.policies import Policy
+from voile.documents.verbs.policies import ANNOTATED, Policy
 from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
@@ -324,7 +324,7 @@ class _Sanitizing(Applying[Worked, Worked]):
             if self.files is None
             else self.files.described(made["what"]),
             "figures": {n: chosen[n] for n in shown if n in chosen},
-            "marks": found["marks"],
+            "marks": found.get("marks", ANNOTATED),
             "constraints": {
                 "known": self.worker.recipe.known is not None,
                 "patterns": pattern_names(options),

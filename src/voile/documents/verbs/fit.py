@@ -153,8 +153,7 @@ def learn(
             "decision": options.decision,
             "cross_fit": options.cross_fit,
             "stopped": next((s for s in STOPS if s in stopped), "finished"),
-            "marks": marks,
-            "unknown": int(training.unknown.sum()),
+            **_unmarked(training, marks),
         },
         lists={name: len(words) for name, words in sorted(training.space.lists.items())},
         reading=reading,
@@ -259,6 +258,13 @@ def _weights(given: tuple[str, ...]) -> dict[str, float]:
         if not label:
             raise RequestError("a weight is not TYPE=NUMBER", instead="write for instance NAME=2")
     return weights
+
+
+def _unmarked(training: Training, marks: str) -> dict[str, Any]:
+    """Return what a kit says of text that nobody annotated; of other text it says nothing."""
+    if marks == ANNOTATED:
+        return {}
+    return {"marks": marks, "unknown": int(training.unknown.sum())}
 
 
 def _corpus(training: Training) -> dict[str, Any]:

@@ -35,6 +35,8 @@ FACTS = (
     "key",
 )
 """How the fit went, and the corpus in numbers."""
+UNMARKED = ("marks", "unknown", "start", "default_policy", "caveat")
+"""More facts, of a kit that was learnt from text that nobody annotated."""
 ANNOTATED, PROPOSED, REVIEWED = "annotated", "proposed", "reviewed"
 """Who marked the identifiers that a kit learnt from: annotators, nobody, or nobody but reviewers of
 some lines."""
@@ -112,9 +114,7 @@ class Policies(StoredPolicies):
             "passes": kit.tables["passes"],
             "found": {
                 **{name: kit.facts[name] for name in FACTS},
-                "marks": kit.facts.get("marks", ANNOTATED),  # older kits do not say
-                "unknown": kit.facts.get("unknown", 0),
-                **({"start": kit.facts["start"]} if "start" in kit.facts else {}),
+                **{name: kit.facts[name] for name in UNMARKED if name in kit.facts},
             },
             "lists": {name: len(words) for name, words in sorted(kit.facts["lists"].items())},
         }
@@ -133,7 +133,7 @@ class Policies(StoredPolicies):
     @property
     def unchecked(self) -> str:
         """What its figures are held against, if that is not text that somebody annotated."""
-        return UNCHECKED.get(self.found["marks"], "")
+        return UNCHECKED.get(self.found.get("marks", ANNOTATED), "")
 
     def warn(self) -> None:
         """Say of figures against what nobody annotated that they measure nothing."""
