@@ -155,6 +155,34 @@ def test_what_is_no_surer_than_not_to_be_a_name_is_not_looked_for_elsewhere():
     assert find_mentions(unsure, NAMED).tolist() == [0, 1, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("gone", "left", "stays"),
+    [
+        ("Wexlerova", ["Wexlrova", "Wexlerowa", "Wexxlerova", "Wexlreova", "WEXLEROWA"], []),
+        ("Wexlerova", [], ["wexlerowa", "Wexlowa", "Exlerowa", "Patient"]),
+        ("Miller", [], ["Muelles", "Mill"]),
+        ("Smith", [], ["Smyth", "Smiths"]),
+    ],
+)
+def test_a_long_name_is_found_with_a_letter_wrong(gone, left, stays):
+    removed, _ = removed_of([" ".join([gone, *left, *stays])], {gone: 1})
+    assert find_mentions(removed, NAMED).tolist() == [0] + [1] * len(left) + [0] * len(stays)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Anna Smith . =Anna S . left", [0, 0, 0, 1, 1, 0, 0]),
+        ("Anna Smith . Seen by A . =Smith", [0, 0, 0, 0, 0, 1, 0, 1]),
+        ("Anna Smith . Vitamin A . Type S", [0, 0, 0, 0, 0, 0, 0, 0]),
+        ("Anna Smith X .", [0, 0, 0, 0]),
+    ],
+)
+def test_an_initial_of_a_name_is_found_beside_one(text, found):
+    removed, _ = removed_of([text], {"Anna": 1, "Smith": 1})
+    assert find_mentions(removed, NAMED).tolist() == found
+
+
 def test_a_mark_in_the_text_is_no_mention():
     removed, _ = removed_of(["Name [NAME] =Name"], {"Name": 1})
     assert find_mentions(removed, np.array([False, True])).tolist() == [0, 0, 1]

@@ -114,7 +114,7 @@ def test_further_mentions_are_those_of_the_same_document():
 
 
 def test_a_rule_does_not_reach_into_the_next_document():
-    notes = [Document("Thank you.\nRegards,"), Document("Kwame Osei\n")]
+    notes = [Document("Thank you.\nRegards,"), Document("Qwamek Oseiwu\n")]
     assert Rules("english").propose(notes) == [[], []]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from unicodedata import east_asian_width
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import DamerauLevenshtein
 
 from voile.documents.committee.committee import TokenRemovals
 from voile.documents.replacements import Reason, Removal
@@ -19,8 +20,8 @@ from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import NOWHERE, SIGNS, Forms, Tokens
 
 REPEAT = (Reason("repeat"),)
-SHORT = 2
-"""Letters of a short name."""
+SHORT, LONG = 2, 6
+"""Letters of a short name, and of one that is known with a letter wrong."""
 _APART = re.compile(rf"(?:[\d_]|[^\w{SIGNS}])+")
 
 
@@ -34,12 +35,19 @@ class NameWords:
         self._known, self._seen, self._words = known, 0, Forms()
         self._form = np.zeros(0, dtype=np.intp)
         self._word = np.zeros(0, dtype=np.intp)
+        # (forms,) which may be a long name with a letter wrong, and which an initial
+        self.long = np.zeros(0, dtype=np.bool_)
+        self.single = np.zeros(0, dtype=np.bool_)
 
     def look(self, known: Forms) -> None:
         """Look at the forms that are new; forget those of other numbers."""
         if known is not self._known:
             self._begin(known)
         new = known.since(self._seen)
+        long = [any(len(word) >= LONG for word in _names_in(form)[0]) for form in new]
+        single = [len(form) == 1 and form.isupper() for form in new]
+        self.long = np.concatenate([self.long, np.array(long, dtype=np.bool_)])
+        self.single = np.concatenate([self.single, np.array(single, dtype=np.bool_)])
         words = [_names_in(form)[1] for form in new]
         form = np.repeat(np.arange(len(new)) + self._seen, [len(one) for one in words])
         word = self._words.number(chain.from_iterable(words))
@@ -63,24 +71,41 @@ def find_mentions(
     """Return as which type of name each further mention is found, (n,), 0 of all other tokens.
 
     A mention is a token with a word that was surely removed as a name elsewhere in its document,
-    both written as names (see `_names_in`); case and accents aside. `names` says which types are
-    names.
+    both written as names (see `_names_in`); case and accents aside. A name of `LONG` letters or
+    more may differ in one: added, left out, another, or changed with the next. So is an initial of
+    such a name, beside one. `names` says which types are names.
     """
-    tokens = removed.tokens
     seen = NameWords() if seen is None else seen
-    seen.look(tokens.known)
-    forms, of = tokens.forms, tokens.document
+    seen.look(removed.tokens.known)
+    gone = _words_of_names(removed, names)
+    found = np.zeros(len(removed.tokens), dtype=np.int16)
+    if gone:
+        _add_repeated(removed, gone, found, seen)
+        _add_misspelt(removed, gone, found, seen)
+        _add_initials(removed, gone, found, seen)
+    return found
+
+
+Gone = Mapping[int, Mapping[str, int]]
+"""Document -> word of a name that surely goes from it -> the type that it goes as."""
+
+
+def _words_of_names(removed: TokenRemovals, names: NDArray[np.bool_]) -> Gone:
+    tokens, forms = removed.tokens, removed.tokens.forms
     gone: defaultdict[int, dict[str, int]] = defaultdict(dict)
     for x in np.flatnonzero(names[removed.type] & removed.sure).tolist():
         for word in _names_in(forms[tokens.form[x]])[0]:
-            gone[int(of[x])].setdefault(word, int(removed.type[x]))
-    wanted = {word for words in gone.values() for word in words}
-    found = np.zeros(len(tokens), dtype=np.int16)
-    if not wanted:
-        return found
-    may = seen.among(wanted)
+            gone[int(tokens.document[x])].setdefault(word, int(removed.type[x]))
+    return dict(gone)
+
+
+def _add_repeated(
+    removed: TokenRemovals, gone: Gone, found: NDArray[np.int16], seen: NameWords
+) -> None:
+    tokens, forms = removed.tokens, removed.tokens.forms
+    may = seen.among({word for words in gone.values() for word in words})
     for x in np.flatnonzero(may[tokens.form] & (removed.type == 0)).tolist():
-        known = gone[int(of[x])]
+        known = gone.get(int(tokens.document[x]), {})
         found[x] = next(
             (
                 known[word]
@@ -89,7 +114,52 @@ def find_mentions(
             ),
             0,
         )
-    return found
+
+
+def _add_misspelt(
+    removed: TokenRemovals, gone: Gone, found: NDArray[np.int16], seen: NameWords
+) -> None:
+    tokens, forms = removed.tokens, removed.tokens.forms
+    long = {text: [word for word in known if len(word) >= LONG] for text, known in gone.items()}
+    near = {text: frozenset[str]().union(*map(_shortened, words)) for text, words in long.items()}
+    left = (removed.type == 0) & (found == 0)
+    for x in np.flatnonzero(seen.long[tokens.form] & left).tolist():
+        text, written = int(tokens.document[x]), _names_in(forms[tokens.form[x]])[0]
+        if any(not _shortened(word).isdisjoint(near.get(text, ())) for word in written):
+            found[x] = _misspelt(written, long[text], gone[text])
+
+
+@lru_cache(maxsize=1 << 16)
+def _shortened(word: str) -> frozenset[str]:
+    """Return a word, and it without each of its letters: words of one edit share some of these."""
+    return frozenset([word, *(word[:x] + word[x + 1 :] for x in range(len(word)))])
+
+
+def _misspelt(names: Sequence[str], long: Sequence[str], known: Mapping[str, int]) -> int:
+    """Return the type of the first long known name of which one differs in a letter, else 0."""
+    for other in long:
+        for word in names:
+            if len(word) >= LONG and DamerauLevenshtein.distance(word, other, score_cutoff=1) <= 1:
+                return known[other]
+    return 0
+
+
+def _add_initials(
+    removed: TokenRemovals, gone: Gone, found: NDArray[np.int16], seen: NameWords
+) -> None:
+    tokens, forms, of = removed.tokens, removed.tokens.forms, removed.tokens.document
+    left = (removed.type == 0) & (found == 0)
+    for x in np.flatnonzero(seen.single[tokens.form] & left).tolist():
+        known = gone.get(int(of[x]), {})
+        letter = fold(forms[tokens.form[x]])
+        after = x + 1
+        if after < len(tokens) and forms[tokens.form[after]] == ".":
+            after += 1
+        beside = [y for y in (x - 1, after) if 0 <= y < len(tokens) and of[y] == of[x]]
+        for y in beside:
+            kind = int(removed.type[y] if removed.sure[y] else found[y])
+            if kind in known.values() and any(word[0].casefold() == letter for word in known):
+                found[x] = kind
 
 
 @lru_cache(maxsize=1 << 16)
