@@ -326,8 +326,8 @@ def speed(setting: Setting) -> str:
     rival = some / (time.process_time() - begun)
     return (
         f"Words a second on one core, the best of {ROUNDS} rounds: {found:,.0f}; with reading\n"
-        f"the tables and learning the notes' ordinary words {first:,.0f}; splitting into tokens alone\n"
-        f"{alone:,.0f}; the prototype {rival:,.0f} ({found / rival:,.0f} times slower).\n"
+        f"the tables and learning the notes' ordinary words {first:,.0f}; splitting into tokens\n"
+        f"alone {alone:,.0f}; the prototype {rival:,.0f}, {found / rival:,.0f} times slower.\n"
     )
 
 

@@ -46,15 +46,17 @@ class Prototype:
         own = self._patients.get(document.subject, {})
         kinds = {kind: [*own.get(kind, ()), *self._people.get(kind, ())] for kind in KINDS}
         found = set(self._names(document.text, kinds["name"]))
+        lowered = document.text.lower()
         for kind, expressions in KINDS.items():
             for value in kinds[kind] if kind != "name" else ():
+                if kind == "text" and not _may_be_in(value, lowered):
+                    continue
                 for pattern in _compiled(expressions, value):
                     found |= {match.span() for match in pattern.finditer(document.text)}
         return [Removal(start, end, "KNOWN") for start, end in sorted(found)]
 
     def _names(self, text: str, names: Sequence[str]) -> Iterable[tuple[int, int]]:
-        words = {fold(word) for name in names for word in WORD.findall(name)}
-        words = {word for word in words if len(word) >= SHORTEST and word not in PARTICLES}
+        words = {word for name in names for word in _words(name)}
         long = [word for word in words if len(word) >= TYPO_FROM]
         tokens = list(WORD.finditer(text))
         forms = {fold(token.group()) for token in tokens}
@@ -70,6 +72,21 @@ class Prototype:
 @cache
 def _compiled(expressions: Callable[[str], list[str]], value: str) -> list[re.Pattern[str]]:
     return [re.compile(rf"(?<!\w){one}(?!\w)", re.IGNORECASE) for one in expressions(value)]
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    words = {fold(word) for word in WORD.findall(name)}
+    return frozenset(one for one in words if len(one) >= SHORTEST and one not in PARTICLES)
+
+
+@cache
+def _first(value: str) -> str:
+    return next(iter(WORD.findall(value)), "").lower()
+
+
+def _may_be_in(value: str, lowered: str) -> bool:
+    return _first(value) in lowered
 
 
 def _digits(value: str) -> list[str]:

@@ -85,13 +85,18 @@ def test_a_table_of_patients_needs_the_column_that_links_it():
 
 def test_a_table_without_known_values_is_refused():
     with pytest.raises(RequestError, match="no column holds names, dates or numbers of people"):
-        read(pa.table({"pid": ["1"], "sex": ["f"]}))
+        read(pa.table({"who": ["1"], "sex": ["f"]}), "who")
 
 
 @pytest.mark.parametrize("whose", [["1", "2"], [1, 2], [1.0, None], [" 1", "2 "]])
 def test_subjects_are_linked_however_the_table_writes_them(whose):
     known = read(pa.table({"pid": whose, "surname": ["Quinn", "Ortega"]}))
     assert proposed(known, "Quinn and Ortega") == ["Quinn"]
+
+
+def test_the_number_that_links_a_row_is_looked_for_as_well():
+    known = read(pa.table({"mrn": [4417702, 4417703], "sex": ["f", "m"]}), "mrn")
+    assert proposed(known, "NHC 44-17702 and 4417703.", "4417702") == ["44-17702"]
 
 
 def test_a_frame_is_a_table():

@@ -45,7 +45,9 @@ _LETTERED, _NUMBERED = ("name", "organisation"), ("phone",)
 
 
 def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dict[str, Kind]:
-    """Return the kind of each column that has one, but for `by`; `said` is the user's own word.
+    """Return the kind of each column that has one; `said` is the user's own word.
+
+    The column that links rows to notes is one of them: a record number may stand in a note.
 
     Raises
     ------
@@ -64,7 +66,7 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
     found: dict[str, Kind] = {}
     for name in source.columns:
         own = next((one for one in KINDS if one == said.get(name)), None)
-        if name not in said and name != by and first is not None:
+        if name not in said and first is not None:
             own = kind_of_column(name, first.column(name))
         if own is not None:
             found[name] = own
