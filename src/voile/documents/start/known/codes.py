@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voile.documents.patterns.phones import CALLING_CODE
-from voile.documents.start.known.owned import Found, Owned
+from voile.documents.start.known.owned import Found, Longs, Owned
 from voile.documents.start.known.parts import Parts, code_of
 
 SHORTEST = 3
@@ -54,7 +53,7 @@ def _phone(value: str) -> Iterator[str]:
 
 
 def find_codes(
-    parts: Parts, values: Owned, whose: NDArray[np.int64], codes: Mapping[int, str]
+    parts: Parts, values: Owned, whose: Longs, codes: Mapping[int, str]
 ) -> Iterable[Found]:
     """Find the codes of each document's people; `codes` has what the items of `values` are."""
     at = np.arange(len(parts.token))

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voile.documents.replacements.dates import read_date
-from voile.documents.start.known.owned import Found, Owned
+from voile.documents.start.known.owned import Found, Longs, Owned
 from voile.documents.start.known.parts import Parts
 
 _CENTURY = 100
@@ -60,10 +59,10 @@ class _Triple:
 _ORDERS = (_Triple(2, 1, 0), _Triple(2, 0, 1), _Triple(0, 1, 2))
 
 
-def find_days(parts: Parts, values: Owned, whose: NDArray[np.int64]) -> Iterable[Found]:
+def find_days(parts: Parts, values: Owned, whose: Longs) -> Iterable[Found]:
     """Find the days of each document's people; `whose` has the owner of each part, (parts,)."""
     at = np.flatnonzero(parts.dated[:-1] & parts.dated[1:])
-    numbers: Sequence[NDArray[np.int64]] = [parts.number[at + step] for step in range(3)]
+    numbers: Sequence[Longs] = [parts.number[at + step] for step in range(3)]
     widths = [parts.width[at + step] for step in range(3)]
     months = [parts.month[at + step] for step in range(3)]
     for order in _ORDERS:

@@ -13,7 +13,6 @@ from types import MappingProxyType
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.data.source import Source
@@ -22,7 +21,7 @@ from voile.documents.start.known.cells import SCHEMA, read_values, subject_of
 from voile.documents.start.known.columns import KINDS, column_kinds
 from voile.documents.start.known.guard import Guard
 from voile.documents.start.known.index import Index
-from voile.documents.start.known.owned import EVERYONE, NOBODY
+from voile.documents.start.known.owned import EVERYONE, NOBODY, Longs
 from voile.documents.start.known.search import Search
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
@@ -228,7 +227,7 @@ class KnownValues:
     def __repr__(self) -> str:
         return f"KnownValues({len(self._values):,} values in {len(self.kinds):,} columns)"
 
-    def _index(self, documents: Sequence[Document]) -> tuple[Index, NDArray[np.int64]]:
+    def _index(self, documents: Sequence[Document]) -> tuple[Index, Longs]:
         """Return the values that these documents may hold, and the owner of each document's."""
         subjects = [subject_of(one.subject) for one in documents]
         wanted = sorted({one for one in subjects if one is not None and one in self._rows})

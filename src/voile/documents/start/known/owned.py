@@ -14,6 +14,16 @@ EVERYONE, NOBODY = 0, -1
 """The owner of values known to every document; that of a document whose subject is in no table."""
 
 
+def runs(first: Longs, many: Longs) -> Longs:
+    """Return many[i] whole numbers from first[i] on, for one i after the other.
+
+    >>> runs(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    before = np.cumsum(many) - many
+    return np.asarray(np.arange(many.sum()) + np.repeat(first - before, many), dtype=np.int64)
+
+
 class Found(NamedTuple):
     """A value in a text: the document, its characters, and the number of the value."""
 
@@ -53,7 +63,4 @@ class Owned:
         asked = np.concatenate([known, known])[both >= 0]
         codes = self._code(both[both >= 0], place[asked])
         first, last = (np.searchsorted(self._codes, codes, side) for side in ("left", "right"))
-        many = last - first
-        query = np.repeat(asked, many)
-        steps = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
-        return query, self._items[np.repeat(first, many) + steps]
+        return np.repeat(asked, last - first), self._items[runs(first, last - first)]

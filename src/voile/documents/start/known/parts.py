@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.replacements.dates import MONTHS
+from voile.documents.start.known.owned import Longs, runs
 from voile.documents.words.tokens import LINE, NOWHERE, Tokens
-
-Longs = NDArray[np.int64]
 
 BASE = 0x9E3779B97F4A7C15
 """Odd: a joined code is a polynomial of its characters in it, modulo 2^64."""
@@ -110,10 +109,7 @@ class Parts:
         at = np.flatnonzero(many[tokens.form])
         form = tokens.form[at]
         self.token = np.repeat(at, many[form])
-        steps = np.arange(len(self.token)) - np.repeat(
-            np.cumsum(many[form]) - many[form], many[form]
-        )
-        rows = table[np.repeat(first[form], many[form]) + steps]
+        rows = table[runs(first[form], many[form])]
         self._start, self._end = rows[:, 0], rows[:, 1]
         self.code, self.power, self.number, self.month = rows[:, 2:].T
         self.width = self._end - self._start

@@ -17,13 +17,12 @@ from voile.documents.start.known.days import find_days
 from voile.documents.start.known.guard import Guard
 from voile.documents.start.known.index import Entries, Index
 from voile.documents.start.known.names import Hit
-from voile.documents.start.known.owned import EVERYONE, Found, Owned
+from voile.documents.start.known.owned import EVERYONE, Found, Longs, Owned, runs
 from voile.documents.start.known.page import Match, Page
 from voile.documents.start.known.parts import Parts
 from voile.documents.start.known.phrases import find_phrase
 from voile.documents.words.tokens import Tokens
 
-Longs = NDArray[np.int64]
 Removals = Mapping[int, list[Removal]]
 """By the number of a document."""
 LONG = 5
@@ -106,8 +105,7 @@ class Search:
         at = np.flatnonzero(may[tokens.form])
         form = tokens.form[at]
         token = np.repeat(at, many[form])
-        steps = np.arange(len(token)) - np.repeat(np.cumsum(many[form]) - many[form], many[form])
-        entry = np.repeat(look.first[form], many[form]) + steps
+        entry = runs(look.first[form], many[form])
         query, item = Owned(entries).meet(self._whose[tokens.document[token]], look.word[entry])
         token, typo = token[query], look.typo[entry][query]
         short = self._is_short[look.word[entry][query]] | self._has_short_form[tokens.form[token]]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import fold
+from voile.documents.start.known.owned import Longs
 from voile.documents.words.tokens import SIGNS
-
-Longs = NDArray[np.int64]
 
 TYPO_FROM = 4
 """Letters of a word that is still itself with one typo: a shorter one becomes another."""
