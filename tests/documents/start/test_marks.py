@@ -189,3 +189,13 @@ def test_a_phone_number_that_no_table_has_is_unknown_and_not_harmless():
     assert corpus[0].spans == (Span(5, 17, "PHONE"),)
     assert corpus[1].spans == ()
     assert "4567" in words(corpus[1], corpus[1].unknown)
+
+
+@pytest.mark.parametrize(("unmatched", "unknown"), [(1, False), (9, True)])
+def test_what_a_rule_finds_beyond_nearly_complete_columns_is_its_errors(unmatched, unknown):
+    names = [f"{one}alder" for one in "BCDFGHJKLMNPQRSTVW"]
+    documents = [Document(f"Dr. {name} , no fever .", subject=name) for name in names]
+    sure = {"name": names[unmatched:], "pid": names[unmatched:]}
+    own = KnownValues.read(open_source(sure), "pid", kinds={"name": "name"})
+    marks = Marks.of(documents, [own, Rules()])
+    assert ("title" not in marks._matched_rules()) is unknown

@@ -8,6 +8,7 @@ thinks may identify: an unmatched doctor stands where other doctors stand.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ from voile.documents.words.tokens import token_labels, unknown_tokens
 
 Bools = NDArray[np.bool_]
 
+NEARLY_ALL = 0.9
+"""Of a rule's proposals: if as many are known anyway, it has no more people to name."""
 SURE_RULES = frozenset(rule.name for rule in RULES if rule.sure or rule.label != NAME)
 """Rules that are mostly right: of names, those that say so; of all else, all."""
 CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
@@ -107,13 +110,30 @@ class Marks:
 
     def _trusted(self, look: QuickLook) -> Bools:
         """Return which tokens a doubtful proposal has that is mostly right, (n,)."""
+        matched = self._matched_rules()
         spans = (
-            tuple(Span(one.start, one.end, "") for one in rest if is_trusted(one))
+            tuple(
+                Span(one.start, one.end, "")
+                for one in rest
+                if is_trusted(one) and not all(reason.name in matched for reason in one.by)
+            )
             for rest in self.doubtful
         )
         pairs = zip(self.documents, spans, strict=True)
         found = Corpus(replace(document, spans=own) for document, own in pairs)
         return np.asarray(token_labels(look.tokens, found, ("",)) > 0)
+
+    def _matched_rules(self) -> frozenset[str]:
+        """Return the rules of which sure proposals have nearly all: the rest are its errors."""
+        found, every = Counter[str](), Counter[str]()
+        for sure, rest in zip(self.sure, self.doubtful, strict=True):
+            ends = [one.end for one in sure]
+            for one in rest:
+                rules = [reason.name for reason in one.by if reason.kind == "rule"]
+                next_one = sure[bisect_right(ends, one.start) :][:1]
+                every.update(rules)
+                found.update(rules if next_one and next_one[0].start < one.end else ())
+        return frozenset(rule for rule, n in every.items() if found[rule] >= NEARLY_ALL * n)
 
     @staticmethod
     def probabilities(look: QuickLook, corpus: Corpus) -> NDArray[np.float64]:
