@@ -46,6 +46,9 @@ def test_the_way_from_notes_to_a_release(voile: Voile, made: Path) -> None:
     voile("report", release, "--out", made / "report.html")
     page = (made / "report.html").read_text()
     assert "unknown here" in page
+    public = page + (made / "release.csv.manifest.json").read_text()
+    values = {value for one in patients() for value in one.values() if len(value) > 3}
+    assert not [one for one in words | values | {"staff.csv", "patients.csv"} if one in public]
     voile("verify", release)
 
 
