@@ -11,6 +11,7 @@ from tests.documents.made import NAMES, Counted, Remembers, corpus_of, notes
 
 from voile.core.errors import RequestError
 from voile.documents.learners import LEARNERS, saved_name
+from voile.documents.learners.consensus import Consensus
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.svm import SVM
 from voile.documents.learning.fits import Fits
@@ -275,8 +276,9 @@ def test_what_one_subject_alone_has_is_not_learnt_from():
 
 
 def test_who_looks_at_costs():
-    blind = (SVM(), Ensemble(), Selection(), Remembers())
+    blind = (SVM(), Consensus(), Ensemble(), Selection(), Remembers())
     seeing = (Ensemble(crf=CRF(cost_sensitive=True)), CRF(cost_sensitive=True), object())
+    seeing += (Consensus(svm=SVM(cost_sensitive=True)),)
     assert not any(map(looks_at_costs, blind))
     assert all(map(looks_at_costs, seeing))
 

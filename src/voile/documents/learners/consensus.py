@@ -47,6 +47,11 @@ class Consensus:
     def name(self) -> str:
         return "consensus"
 
+    @property
+    def cost_sensitive(self) -> bool:
+        """Whether the costs change a fit: else committees for several costs share it."""
+        return any(one.cost_sensitive for one in (self.crf, self.svm, self.adaboost))
+
     def fit(self, examples: Examples, *, seed: int = 0) -> ConsensusClassifier:
         """Learn on parts how far to trust whom, then on all tokens."""
         learners: tuple[Learner, ...] = (self.crf, self.svm, self.adaboost)
