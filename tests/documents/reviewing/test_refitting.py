@@ -131,8 +131,9 @@ def test_a_refit_that_fails_is_said_and_reading_goes_on(made: Make) -> None:
 
 
 def test_a_refit_that_is_killed_is_said_and_reading_goes_on(made: Make, tmp_path: Path) -> None:
-    def kill(_: Reading) -> Sequence[Line]:
-        os.kill(os.getpid(), signal.SIGKILL)
+    def kill(reading: Reading) -> Sequence[Line]:
+        if reading.tokens:  # in its own process; the last one is here
+            os.kill(os.getpid(), signal.SIGKILL)
         return []
 
     with served(made(*summers(4)), "Eva", prepare=lambda: kill) as server:
@@ -150,3 +151,11 @@ def test_answers_that_were_learnt_are_not_learnt_again(made: Make, tmp_path: Pat
             if not server.store.answers():
                 server.stroke("Eva", "confirm")
     assert learnt(tmp_path) == ["2 0 [1]"]
+
+
+def test_a_kit_learns_what_only_an_order_has_learnt_from(made: Make, tmp_path: Path) -> None:
+    with served(made(*summers(4)), "Eva", prepare=prepared(tmp_path)) as server:
+        for _ in range(3):
+            server.stroke("Eva", "confirm")
+        wait_for(lambda: server.screen("Eva") and len(server.store.lines()) > 4)
+    assert learnt(tmp_path) == ["2 2000 [1, 2, 3]", "3 0 [1, 2, 3]"]

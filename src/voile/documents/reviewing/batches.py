@@ -8,7 +8,7 @@ from voile.core.errors import VoileError
 from voile.documents.reviewing.agreement import settled
 from voile.documents.reviewing.line import Purpose
 from voile.documents.reviewing.progress import Counts
-from voile.documents.reviewing.refitting import Reading, Refitting
+from voile.documents.reviewing.refitting import Reading, Refit, Refitting
 from voile.documents.reviewing.store import Store
 
 FIRST = 1000
@@ -16,7 +16,7 @@ FIRST = 1000
 EARLY = 0.25
 """The share of a batch that is still to be read when the next one is asked for."""
 LEARNT = "learnt"
-"""Fact of a store: the state of its answers that the last refit has learnt from."""
+"""Fact of a store: the state of its answers that a kit has learnt from."""
 
 
 class Batches:
@@ -37,7 +37,6 @@ class Batches:
     ) -> None:
         self._store, self._purpose, self._counts = store, purpose, counts
         self._refitting, self._notify = refitting, notify
-        self._state = ""  # of the answers that the running refit learns from
         self._is_over = False
 
     @property
@@ -48,21 +47,20 @@ class Batches:
         """Take the lines of a refit that has ended; begin one when it is time."""
         try:
             lines = self._refitting.take()
+            if lines is not None:
+                self._is_over = not self._store.add(lines, batch=self._batch + 1)
+            if not self.is_learning and not self._is_over and self._is_time():
+                self._refitting.begin(self._reading(self._next_tokens))
         except VoileError as error:
             self._is_over = True
             self._notify(f"{error}; the lines at hand are read in their order")
-            return
-        if lines is not None:
-            self._store.note(LEARNT, self._state)
-            self._is_over = not self._store.add(lines, batch=self._batch + 1)
-        if not self.is_learning and not self._is_over and self._is_time():
-            self._refitting.begin(self._reading(self._next_tokens))
 
-    def finish(self) -> None:
-        """Learn from the answers that no refit has learnt from."""
-        if self._store.meta.get(LEARNT) != str(self._store.state):
-            self._refitting.finish(self._reading(0))
-            self._store.note(LEARNT, self._state)
+    def finish(self, refit: Refit) -> None:
+        """Learn, in this process, from the answers that no kit has learnt from."""
+        state = str(self._store.state)
+        if self._store.meta.get(LEARNT) != state:
+            refit(self._reading(0))
+            self._store.note(LEARNT, state)
 
     def _is_time(self) -> bool:
         return self._next_tokens > 0 and self._counts.unread(self._batch) <= EARLY
@@ -73,7 +71,6 @@ class Batches:
 
     def _reading(self, tokens: int) -> Reading:
         store = self._store
-        self._state = str(store.state)
         answers = settled(store, self._purpose)
         return Reading(store.lines(), answers, store.never, self._batch + 1, tokens)
 

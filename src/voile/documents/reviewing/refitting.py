@@ -66,7 +66,10 @@ class Refitting:
 
     def begin(self, reading: Reading) -> None:
         """Begin a refit; its lines are there when it has ended."""
-        self._running = self._submit(reading)
+        try:
+            self._running = self._pool.submit(_do, reading)
+        except BrokenProcessPool:
+            raise _killed() from None
 
     def take(self) -> Sequence[Line] | None:
         """Return the lines of a refit that has ended, once; None while there is none.
@@ -79,16 +82,6 @@ class Refitting:
             return None
         ended, self._running = self._running, None
         return _result(ended)
-
-    def finish(self, reading: Reading) -> None:
-        """Learn from what has been read, and wait for it."""
-        _result(self._submit(reading))
-
-    def _submit(self, reading: Reading) -> Future[Sequence[Line]]:
-        try:
-            return self._pool.submit(_do, reading)
-        except BrokenProcessPool:
-            raise _killed() from None
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)

@@ -49,7 +49,7 @@ def serve(
     types : of identifiers, in the order of the digits that set them.
     goal : tokens to read in all; 0 for what is in the store.
     prepare : gives what learns from the answers and finds the next lines of the first purpose; it
-        runs in a process of its own, between batches and once at the end.
+        runs in a process of its own between batches, and here once at the end.
     more : called when nothing waits for a reviewer; quickly gives further lines, or none.
     port : 0 for one that is free.
     browser : open the address of the first reviewer.
@@ -74,9 +74,10 @@ def serve(
             _announce(guard.addresses, store.path.parent, notify, browser=browser)
             while not ended.wait(OFTEN):
                 pass
-        if batches is not None:
-            notify("learning from the last answers")
-            batches.finish()
+        if batches is not None and prepare is not None:
+            notify("learning from the last answers; Ctrl-C leaves them for the next time")
+            with suppress(KeyboardInterrupt):
+                batches.finish(prepare())
 
 
 @contextmanager
