@@ -165,6 +165,13 @@ def test_a_table_holds_all_that_is_needed(tmp_path):
     assert again.to_table().equals(known.to_table())
 
 
+@pytest.mark.parametrize("column", ["surname", "born"])
+def test_a_table_of_one_kind_that_searched_no_note_is_read_back(column):
+    table = pa.table({"pid": ["1"], column: ["Quinn" if column == "surname" else "3/10/1963"]})
+    again = KnownValues.from_table(read(table).to_table())
+    assert len(proposed(again, "Quinn, born 3 October 1963.")) == 1
+
+
 def test_a_table_of_another_form_is_refused():
     known = read(pa.table({"pid": ["1"], "born": ["1963-10-03"]}))
     whole = known.to_table()
