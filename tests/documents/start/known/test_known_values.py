@@ -48,6 +48,28 @@ def test_a_form_is_found_whole_and_for_sure(form):
     assert found("1", f"Visto: {form} hoy.") == [(form, True)]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("visto juan rivrea hoy", "juan rivrea"),
+        ("visto j. rivera hoy", "j. rivera"),
+        ("visto: juan hoy", "juan"),
+    ],
+)
+def test_a_note_may_be_in_small_letters_alone(text, expected):
+    assert found("1", text) == [(expected, True)]
+
+
+def test_one_word_of_people_known_to_all_notes_is_a_proposal():
+    text = "Romero test. Dra. Romero. E. Romero. Selas Romero. romero.selas@mar.es"
+    assert found("3", text) == [
+        ("Romero", False),
+        ("Romero", True),
+        ("E. Romero", True),
+        ("Selas Romero", True),
+    ]
+
+
 def test_another_patients_values_are_not_looked_for():
     assert found("3", "Rose May, 212-555-0147; Juan; 12345 in Madrid") == []
 

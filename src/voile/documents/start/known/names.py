@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 from voile.documents.replacements.names import PARTICLES
 from voile.documents.start.known.owned import EVERYONE
 from voile.documents.start.known.page import Match, Page
-from voile.documents.start.known.vocabulary import words_of
+from voile.documents.start.known.vocabulary import SMALL, words_of
 from voile.documents.words.tokens import BLANK
 
 JOINED = 5
@@ -155,21 +155,23 @@ class Names:
                 break
         while (at := self._initial_before(page, first, people)) is not None:
             first = at
-        if self._is_other_word(page, first - 1, first, people):
+        if self._is_other_word(page, first - 1, first, people, page.written(first)):
             first -= 1
         return first
 
     def _initial_before(self, page: Page, at: int, people: set[int]) -> int | None:
+        end = at
         if not page.near(at):
             return None
         joined = page.word(at - 1) == "'"  # O'Brien, d'Angelo
         at -= 2 if (joined or page.word(at - 1) == ".") and page.near(at - 1) else 1
-        letter = len(page.word(at)) == 1 if joined else page.is_initial(at)
+        small = joined or page.written(end) == SMALL  # in a note in small letters all is
+        letter = len(page.word(at)) == 1 if small else page.is_initial(at)
         return at if letter and self._has_initial(page.fold(at), people) else None
 
     def _end(self, page: Page, run: Sequence[Hit], people: set[int]) -> int:
         last = run[-1].token
-        if self._is_other_word(page, last + 1, last + 1, people):
+        if self._is_other_word(page, last + 1, last + 1, people, page.written(last)):
             last += 1
         while (at := self._initial_after(page, last, people)) is not None:
             last = at
@@ -186,15 +188,22 @@ class Names:
     def _has_initial(self, letter: str, people: set[int]) -> bool:
         return any(word.startswith(letter) for one in people for word in self._of_person[one])
 
-    def _is_other_word(self, page: Page, at: int, edge: int, people: set[int]) -> bool:
-        """Return whether a word beside a hit is another of that name, with a typo."""
-        if not (page.near(edge) and page.is_capital(at)) or len(people) > _LOOKED_AT:
+    def _is_other_word(
+        self, page: Page, at: int, edge: int, people: set[int], written: int
+    ) -> bool:
+        """Return whether a word beside a hit is another of that name, with a typo.
+
+        It has a capital, unless the hit, `written` so, has none, and is no word of the notes.
+        """
+        if not page.near(edge) or len(people) > _LOOKED_AT:
             return False
-        word = page.fold(at)
-        if len(word) < _SHORTEST or page.guard.is_ordinary(word):
+        word, small = page.fold(at), page.written(at) == written == SMALL
+        if len(word) < _SHORTEST or not (small or page.is_capital(at)):
             return False
-        words = {one for person in people for one in self._of_person[person]}
-        return any(len(one) >= _SHORTEST and OSA.distance(one, word) <= 1 for one in words)
+        if word in page.guard.common if small else page.guard.is_ordinary(word):
+            return False
+        others = {one for person in people for one in self._of_person[person]}
+        return any(len(one) >= _SHORTEST and OSA.distance(one, word) <= 1 for one in others)
 
 
 def _go_together(one: Hit, other: Hit) -> bool:

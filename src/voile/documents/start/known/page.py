@@ -17,7 +17,7 @@ from voile.documents.start.known.vocabulary import (
     written,
 )
 from voile.documents.start.rules.vocabulary import vocabulary
-from voile.documents.words.tokens import LINE, Tokens
+from voile.documents.words.tokens import BLANK, LINE, Tokens
 
 TITLES = frozenset(fold(one) for language in LANGUAGES for one in vocabulary(language).titles)
 """Folded words before a name."""
@@ -99,9 +99,17 @@ class Page:
             if written != CAPITAL or word in self.guard.common:
                 return None
             return own and not is_listed(word)
+        if not own and self._is_in_address(at):
+            return None
         if len(word) < SHORTEST_SURE:
             return False if written == CAPITAL and len(word) > 1 else None
         return own and (written != CAPITALS or len(word) > ACRONYM or self._is_shouted(at))
+
+    def _is_in_address(self, at: int) -> bool:
+        """Return whether an @ or a full stop joins a token to another, as in ann.lee@mail.org."""
+        before = self.near(at, BLANK) and self.word(at - 1) in ("@", ".")
+        after = self.near(at + 1, BLANK) and self.word(at + 1) in ("@", ".")
+        return before or (after and self.near(at + 2, BLANK))
 
     def _begins(self, at: int) -> bool:
         """Return whether a token begins a line or a sentence, so that its capital says nothing."""
