@@ -8,7 +8,7 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.documents.adversary import BudgetedAttacker
-    from voile.documents.face import fit, init, review
+    from voile.documents.face import accept, fit, init, review
     from voile.documents.sanitizer import GreedySanitizer
     from voile.documents.text.corpus import Corpus
     from voile.documents.text.document import Document, Span
@@ -20,6 +20,7 @@ __all__ = [
     "Document",
     "GreedySanitizer",
     "Span",
+    "accept",
     "fit",
     "init",
     "open_source",
@@ -32,6 +33,7 @@ __getattr__ = lazily(
         "BudgetedAttacker": "adversary",
         "Corpus": "text.corpus",
         "Document": "text.document",
+        "accept": "face",
         "fit": "face",
         "init": "face",
         "GreedySanitizer": "sanitizer",

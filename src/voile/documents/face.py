@@ -5,5 +5,6 @@ from __future__ import annotations
 from voile.face.verbs import fit_of, own_of
 
 fit = fit_of("documents")
+accept = own_of("documents", "accept")
 init = own_of("documents", "init")
 review = own_of("documents", "review")

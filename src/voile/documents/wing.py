@@ -9,6 +9,7 @@ from voile.core.lazy import VERBS, lazily
 from voile.data.files.outputs import WORK
 from voile.documents.verbs.options import (
     AXES,
+    AcceptOptions,
     ApplyOptions,
     AttackOptions,
     FitOptions,
@@ -23,6 +24,7 @@ WAYS = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
 OWN_VERBS = (
     OwnVerb("init", InitOptions, "init", ("source",), {"out": WORK}),
     OwnVerb("review", ReviewOptions, "review", ("work",), reads_source=False),
+    OwnVerb("accept", AcceptOptions, "accept", ("kit", "release", "source")),
 )
 
 __all__ = [
@@ -38,6 +40,12 @@ __all__ = [
 
 __getattr__ = lazily(
     __name__,
-    {**VERBS, "init": "verbs.init", "open_source": "text.source", "review": "verbs.review"},
+    {
+        **VERBS,
+        "accept": "verbs.accept",
+        "init": "verbs.init",
+        "open_source": "text.source",
+        "review": "verbs.review",
+    },
     package="voile.documents",
 )

@@ -66,7 +66,8 @@ def _roles_for(kind: str, given: object) -> Roles | None:
 
 
 SAID = {
-    "kit": "that the readings are sent by",
+    "kit": "that the readings are sent by, or that made the release",
+    "release": "what apply returned or wrote, with the files beside it",
     "source": SOURCE,
     "spool": "folder where readings wait for their receipts; it holds them in the clear",
     "out": "where the result goes",

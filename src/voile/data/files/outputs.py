@@ -21,6 +21,7 @@ SUFFIXES = ("", MANIFEST, PRIVATE, SET_ASIDE)
 KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voile-evidence"
 READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
 ENROLMENT_FORMAT = "voile-enrolment"
+ACCEPTANCE_FORMAT = "voile-acceptance"
 KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
 WORK_FORMAT, WORK_VERSION, WORK_INDEX, WORK_KIT = "voile-work", 1, "work.json", "kit"
 KIT_VERSION = 2
@@ -118,6 +119,10 @@ def _is_evidence(path: Path) -> bool:
 
 def _is_enrolment(path: Path) -> bool:
     return _is_small(path) and json_at(path).get("format") == ENROLMENT_FORMAT
+
+
+def _is_acceptance(path: Path) -> bool:
+    return json_at(path).get("format") == ACCEPTANCE_FORMAT
 
 
 def _is_report(path: Path) -> bool:
@@ -220,5 +225,6 @@ READINGS = Output(
 EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True)
 SEALS = Output("seal", {"": _is_seal}, is_private=True)
 ENROLMENT = Output("enrolment", {"": _is_enrolment}, is_private=True)
+ACCEPTANCE = Output("acceptance", {"": _is_acceptance}, is_private=True)
 REPORT = Output("report", {"": _is_report})
 DEMO = Output("demo", {"": _is_demo})

@@ -120,6 +120,28 @@ class Remover:
         self._scorers: dict[int, Scorer] = {}
 
     def __call__(self, texts: Iterable[str | Document]) -> TokenRemovals:
+        return self.of(self._tokens(texts))
+
+    def scored(
+        self, texts: Iterable[str | Document], *, unknown: float
+    ) -> tuple[Tokens, NDArray[np.float64]]:
+        """Return the tokens, and how likely each identifies, (n,), as the first member has it.
+
+        A member without a calibration gives the logistic function of its highest margin; no member
+        at all gives `unknown`.
+        """
+        tokens = self._tokens(texts)
+        if not self._committee.members:
+            return tokens, np.full(len(tokens), unknown)
+        first = self._committee.members[0]
+        sight = CommitteeSight(self._extractor.features(tokens), self)
+        margins = np.asarray(first.classifier.margins(sight), dtype=np.float64)
+        check_margins(margins, first.learner, (len(tokens), len(self.labels)))
+        if first.calibration is not None:
+            return tokens, first.calibration.probabilities(margins).sum(axis=1)
+        return tokens, 1 / (1 + np.exp(-np.clip(margins.max(axis=1), -30, 30)))
+
+    def _tokens(self, texts: Iterable[str | Document]) -> Tokens:
         held = sum(scorer.bytes for scorer in self._scorers.values())
         if len(self._known) > self.MOST_FORMS or held > self.MOST_BYTES:
             self._begin()
@@ -128,7 +150,7 @@ class Remover:
         if self._committee.space.tags:
             check_tagged(documents)
             tokens = add_tags(tokens, documents, self._tags)
-        return self.of(tokens)
+        return tokens
 
     def of(self, tokens: Tokens) -> TokenRemovals:
         """Return what is removed of tokens that number their forms as this remover does."""

@@ -18,7 +18,9 @@ _BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
 class Reason(NamedTuple):
     """Why characters go: what kind of remover found them, and which one."""
 
-    kind: Literal["pass", "pattern", "list", "repeat", "known", "possible", "rule", "starter"]
+    kind: Literal[
+        "pass", "pattern", "list", "repeat", "known", "possible", "rule", "starter", "reader"
+    ]
     # of the learner, the pattern, the list, the rule or the known values' column; none of a repeat
     name: str = ""
     number: int = 0  # of the committee's pass, from 1; 0 of what is no pass
@@ -35,8 +37,8 @@ class Reason(NamedTuple):
                 return f"known {self.name}"
             case "possible":
                 return f"possibly {self.name}"
-            case "starter":
-                return "starter"
+            case "starter" | "reader":
+                return self.kind
             case "list":
                 return self.name
             case "repeat":

@@ -288,7 +288,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         for place, one in released.items():
             row, column = divmod(place, len(self.texts))
             number, name = int(batch.numbers[row]), self.texts[column]
-            rows += [(number, name, *_row_of(edit)) for edit in one.edits]
+            rows += [(number, name, *edit_row(edit)) for edit in one.edits]
         cells = zip(*rows, strict=True) if rows else [()] * len(REMOVED)
         arrays = [pa.array(column, kind) for column, kind in zip(cells, REMOVED.types, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=REMOVED)
@@ -348,7 +348,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         }
 
 
-def _row_of(edit: Edit) -> tuple[object, ...]:
+def edit_row(edit: Edit) -> tuple[object, ...]:
     """Return what `REMOVED` stores of an edit."""
     source, published = (edit.source_start, edit.source_end), (edit.start, edit.end)
     return *source, *published, edit.label, [reason._asdict() for reason in edit.by]

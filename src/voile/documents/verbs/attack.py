@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, TamperedError, nearest
 from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.progress import Progress, Steps
 from voile.data import Source, open_source
-from voile.data.formats.folders import FILE
 from voile.data.roles import Roles
 from voile.documents.adversary import BudgetedAttacker, link_surrogates
 from voile.documents.adversary.mentions import compared_words
 from voile.documents.adversary.remaining import edits_of, match_documents
-from voile.documents.committee.publication import PublishedDocument
 from voile.documents.learning.quantities import LEFT, REMOVED
 from voile.documents.learning.training import count_by_subject, number_subjects
 from voile.documents.patterns.gazetteers import read_gazetteers
-from voile.documents.replacements import Edit, Reason
 from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_names, fold
 from voile.documents.replacements.roles import TITLES
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span, only_annotated
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import split_format
-from voile.documents.verbs.apply import BUILT_IN, REMOVALS
-from voile.documents.verbs.files import FILES
+from voile.documents.verbs.apply import BUILT_IN
 from voile.documents.verbs.options import AttackOptions
+from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.keys.random import streams
 from voile.release.manifest import Release
-from voile.release.scoring import private_manifest_of, rows_released
+from voile.release.scoring import private_manifest_of
 from voile.report.wording import listed
 
 KEPT = frozenset({"labels", "roles", "learnt_from", "surrogates"})
@@ -188,7 +184,7 @@ class _Scene:
         reading = DocumentReader.all_of(options.roles_beside(truth, applied))
         reading.check(truth)
         released = applied.of("text")
-        _check_texts(reading.texts, released, truth.name)
+        check_texts(reading.texts, released, truth.name)
         source = reading.all(truth)
         width = len(reading.texts)
         release.check_truth(len(source) // width, truth.name)
@@ -198,7 +194,7 @@ class _Scene:
                 where=truth.name,
                 instead="name the column of its annotations with --spans and --text, or in --roles",
             )
-        every = list(_pairs(release, released, source))
+        every = list(pair_documents(release, released, source))
         pairs = [(one, origin) for one, origin in every if origin.annotated or not origin.text]
         published, sources = (Corpus(documents) for documents in zip(*pairs, strict=True))
         notes = [IN_SAMPLE] if private["learnt_from"] else []
@@ -211,50 +207,6 @@ class _Scene:
         asked = tuple(sorted(set(filter(None, (int(left.sum()), tokens // 100))))) or (1,)
         findings = tuple(_figures(published, sources, subject, left))
         return cls(published, sources, asked, findings, private["surrogates"], tuple(notes))
-
-
-def _check_texts(texts: Sequence[str], released: Sequence[str], where: str) -> None:
-    if len(texts) != len(released):
-        raise RequestError(
-            f"{len(texts)} columns of text are named, and {len(released)} were released",
-            where=where,
-            instead=f"name the columns of {listed(released)}, in this order",
-        )
-
-
-def _pairs(
-    release: Release, texts: list[str], source: Corpus
-) -> Iterator[tuple[PublishedDocument, Any]]:
-    edits = _edits(open_source(release.folder / REMOVALS).read())
-    columns = release.public["columns"]
-    called = {one.get("from", one["column"]): one["column"] for one in columns}
-    shown = release.rows().read()
-    numbers = _rows_shown(release, shown)
-    columns = [shown.column(called[name]).to_pylist() for name in texts]
-    for place, row in enumerate(numbers):
-        for number, name in enumerate(texts):
-            one = source[row * len(texts) + number]
-            text = columns[number][place] or ""
-            own = edits.get((row, name), ())
-            yield PublishedDocument(text, (), one.id, one.subject, edits=own), one
-
-
-def _rows_shown(release: Release, shown: pa.Table) -> list[int]:
-    """Return which row of the source each row of a release is; files of a folder by their names."""
-    if not (release.folder / FILES).exists():
-        return [int(row) for row in rows_released(release)]
-    named = open_source(release.folder / FILES).read().to_pylist()
-    rows = {one["file"]: one["row"] for one in named}
-    return [rows[name] for name in shown.column(FILE).to_pylist()]
-
-
-def _edits(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
-    found: dict[tuple[int, str], list[Edit]] = {}
-    for one in table.to_pylist():
-        here, there = (one["published_start"], one["published_end"]), (one["start"], one["end"])
-        edit = Edit(*here, *there, one["label"], tuple(Reason(**by) for by in one["by"]))
-        found.setdefault((one["row"], one["column"]), []).append(edit)
-    return {key: tuple(edits) for key, edits in found.items()}
 
 
 def _left(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -273,3 +274,33 @@ class AttackOptions(AnyColumns, voile.release.options.AttackOptions):
         if "foreign" in self.labels and self.foreign is None:
             raise ValueError("foreign labels need a corpus to learn from: add --foreign FILE")
         return self
+
+
+class AcceptOptions(voile.release.options.Options):
+    """Prove by reading that few identifiers are left in a release.
+
+    KIT made RELEASE of SOURCE. A local page shows the likeliest words of what is left, then words
+    drawn at random, among them some of the source's identifiers, planted to measure the reader.
+    What readers find is removed from the release. Run the same command again after an interruption,
+    and it goes on. Exits with 1 when the goal is not proved, or not yet.
+    """
+
+    at_most: Positive = Field(1.0, description="identifiers that may be left per --per tokens")
+    per: int = Field(1000, ge=1, description="tokens of the release that --at-most is for")
+    confidence: float = Field(0.95, description="confidence of the proof, over all tries")
+    recall: float = Field(
+        0.97, gt=0, le=1, description="share of identifiers that readers are expected to find"
+    )
+    plan: bool = Field(False, description="only say how much must be read")
+    again: bool = Field(False, description="begin another try, after one that proved nothing")
+    reviewer: tuple[str, ...] = Field(
+        ("reader",), min_length=1, description="name of a reader; repeatable"
+    )
+    answers: Described | None = Field(
+        None, description="file of answers as JSON lines, in the place of the page"
+    )
+    port: int = Field(0, ge=0, le=65_535, description="port of the local page [a free one]")
+    browser: bool = Field(True, description="open the page in a browser")
+    key_file: Path | None = Field(
+        None, description="file with the secret of surrogates and the seal [variable VOILE_SECRET]"
+    )

@@ -47,7 +47,7 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
     if options.context and (words := content.repeating(repeated).context(policy)):
         finders = (*finders, PhraseList(words, label="CONTEXT", name="context"))
     allow = None if options.allow is None else _phrase_list(options.allow, "allow-list")
-    put = _replacer(options)
+    put = make_replacer_of(options)
     beside = known_values(content, options)
     own = () if beside is None else {kind.upper() for kind in beside.kinds.values()}
     removed = [*committee.labels, *(finder.label for finder in finders), *own]
@@ -131,7 +131,8 @@ def pattern_names(options: ApplyOptions) -> list[str]:
     return [*built_in, *(["record numbers"] if options.record else [])]
 
 
-def _replacer(options: ApplyOptions) -> Replacer:
+def make_replacer_of(options: ApplyOptions) -> Replacer:
+    """Return what comes in the place of what is removed."""
     kinds = check_kinds(options.kinds())
     if options.replace != "surrogate":
         return make_replacer(options.replace, categories=kinds)

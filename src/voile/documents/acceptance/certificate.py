@@ -1,0 +1,132 @@
+"""What a reading proved, in words and figures: for evidence, report and manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.documents.acceptance.plan import Goal
+from voile.documents.acceptance.reading import Verdict
+
+ATTACK = "acceptance"
+IF_AS_WELL = "if readers see real ones as well as planted ones"
+IF_ALL = "if readers miss none"
+STORY = (
+    "Readers saw the words that the classifiers took for the likeliest identifiers left, and words "
+    "drawn at random from all others, each in its line, without proposals. What they found was "
+    "removed from the release; it was not fitted again."
+)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A verdict in words.
+
+    sentence : what was proved, or that nothing was. evidence : for the report. public : for the
+    manifest that goes with the release.
+    """
+
+    sentence: str
+    evidence: Evidence
+    public: Mapping[str, Any]
+
+
+def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -> Certificate:
+    """Say what a reading proved.
+
+    So many identifiers left are of as many subjects at most: that bounds the share of the subjects
+    of whom one is left.
+
+    Parameters
+    ----------
+    subjects : of the release. as_hard : whether all planted identifiers were ones that the
+        committee itself would have missed.
+    """
+    condition = "" if verdict.planted and as_hard else IF_AS_WELL if verdict.planted else IF_ALL
+    people = min(verdict.allowed, subjects)
+    if verdict.accepted:
+        claim = Note(
+            "Proved: at most {at_most} identifiers are left per {per:,} tokens, with {sure:.0%} "
+            "confidence, from {read:,} tokens read" + f"; {condition}" * bool(condition) + ". That "
+            "is at most {allowed} among the {tokens:,} tokens of this release, and at most {people}"
+            " of {subjects} subjects, {share:.1%}, of whom one is left.",
+            {
+                "at_most": goal.at_most,
+                "per": goal.per,
+                "sure": goal.confidence,
+                "read": verdict.read,
+                "allowed": verdict.allowed,
+                "tokens": verdict.tokens,
+                "people": people,
+                "subjects": subjects,
+                "share": people / max(subjects, 1),
+            },
+        )
+    else:
+        claim = Note(
+            "Not proved: at most {at_most} identifiers left per {per:,} tokens, with {sure:.0%} "
+            "confidence. In {read:,} tokens read more were found than the goal allows; what was "
+            "found is removed. Another try reads a new sample.",
+            {
+                "at_most": goal.at_most,
+                "per": goal.per,
+                "sure": goal.confidence,
+                "read": verdict.read,
+            },
+        )
+    notes = (claim, *_notes(verdict))
+    evidence = Evidence(
+        ATTACK, "singling out", Note(STORY), (), tuple(_findings(verdict)), (), notes
+    )
+    public = {
+        "at_most": goal.at_most,
+        "per": goal.per,
+        "confidence": goal.confidence,
+        "tokens_read": verdict.read,
+        "tokens": verdict.tokens,
+        "identifiers_at_most": verdict.allowed,
+        "share_of_subjects_at_most": round(people / max(subjects, 1) + 5e-4, 3),
+        "condition": condition,
+    }
+    return Certificate(_said(claim), evidence, public)
+
+
+def _findings(verdict: Verdict) -> Iterator[Finding]:
+    """Yield what was found where."""
+    yield Finding(
+        "identifiers among the likeliest tokens",
+        Rate(verdict.census_found, verdict.census),
+        meaning="Of the likeliest tokens, all read; what was found was removed.",
+    )
+    yield Finding(
+        "identifiers in the random sample",
+        Rate(verdict.sample_found, verdict.sample),
+        meaning="Of tokens drawn at random from all others; what was found was removed.",
+    )
+    if verdict.planted:
+        yield Finding(
+            "planted identifiers found",
+            Rate(verdict.seen, verdict.planted),
+            meaning="Of identifiers planted on the screens to measure the readers.",
+        )
+
+
+def _notes(verdict: Verdict) -> Iterator[Note]:
+    text = "About {left:.1f} identifiers are estimated to be left."
+    yield Note(text, {"left": max(verdict.expected, 0.0)})
+    if verdict.planted:
+        yield Note(
+            "Readers find at least {recall:.1%} of identifiers, as far as the planted ones show; "
+            "the proof counts what they may have missed.",
+            {"recall": verdict.recall},
+        )
+    if verdict.number > 1:
+        text = "This was try {number}; all tries together are wrong as seldom as one would be."
+        yield Note(text, {"number": verdict.number})
+
+
+def _said(note: Note) -> str:
+    """Return a note's text with its values, for the data holder."""
+    return note.text.format(**note.values)

@@ -1,0 +1,148 @@
+"""A sample that is read in turns, and after which of them the rest of a release is accepted.
+
+The rest holds `units` tokens, K of which still identify somebody; nobody knows K. Tokens are drawn
+one by one, without replacement, each shown in its line. What readers find is removed. The rest is
+accepted as soon as K less what was found is proved to be at most `allowed`: after `turns[a]` tokens
+where a of them were found. It is never accepted where more than len(turns) - 1 are found.
+
+**Proposition.** For every K, whatever the places of the identifiers, the chance that the rest is
+accepted while more than `allowed` are left in it is at most `size(...)`, exactly.
+
+Proof. A reader sees each identifier, where it is drawn, with the chance `recall`, one independently
+of the other: call those that would be seen D ~ Binomial(K, recall), and let chance deal them before
+the sample is drawn. Given D the number found in the first n drawn is hypergeometric, and from one
+turn to the next it is a Markov chain, whose chance C(D, a) of stopping first at turn a `stops`
+computes. Acceptance at turn a has found exactly a: fewer at that turn are fewer at the one before,
+which would have accepted. It is false if and only if K - a > allowed. So the chance is
+sum_D P(D | K) sum_{a < K - allowed} C(D, a). For K > allowed + len(turns) the inner sum has all
+terms, and more identifiers only make acceptance at any turn rarer: by adding one to the population
+no count falls. So the largest chance over K is at some K in allowed + 1 .. allowed + len(turns). ∎
+
+With a recall known only by its lower limit the same holds: each chance falls as the recall rises,
+since D rises with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log, sqrt
+
+import numpy as np
+
+from voile.documents.acceptance.limits import Floats, Ints, binomial, hypergeometric, seen_at_most
+
+TURNS = 8
+FITTED, CAREFUL = 4, 0.995
+"""How often the nominal level of a turn is fitted to the whole, and how closely."""
+NOMINAL = 0.8
+"""About the share of a level that each turn has."""
+_HARDLY = 1e-12
+
+
+@dataclass(frozen=True)
+class Design:
+    """When the rest is accepted.
+
+    Parameters
+    ----------
+    units : tokens of the rest.
+    allowed : identifiers that may be left in it.
+    recall : the reader's, or its lower limit, in (0, 1].
+    turns : rising; after so many tokens it is accepted with 0, 1, 2, ... identifiers found.
+    """
+
+    units: int
+    allowed: int
+    recall: float
+    turns: tuple[int, ...]
+
+    def decide(self, read: int, found: int) -> bool | None:
+        """Say whether the rest is accepted after so many; None: read on to the next turn."""
+        if found >= len(self.turns):
+            return False
+        return True if read >= self.turns[found] else None
+
+    def size(self) -> float:
+        """Return the largest chance of false acceptance, over all K: see the proposition."""
+        chances = [0.0]
+        most = min(self.allowed + len(self.turns), self.units)
+        seen = np.arange(_unlikely(self.allowed + 1, self.recall), most + 1)
+        stopped = stops(self.units, self.turns, seen)
+        for there in range(self.allowed + 1, most + 1):
+            here = seen <= there
+            false = stopped[here, : there - self.allowed].sum(axis=1)
+            chances.append(float(binomial(seen[here], there, self.recall) @ false) + _HARDLY)
+        return max(chances)
+
+
+def _unlikely(there: int, recall: float) -> int:
+    """Return a number below which the seen of `there` lie with a chance of at most `_HARDLY`."""
+    return max(int(there * recall - sqrt(there * log(1 / _HARDLY) / 2)), 0)  # Hoeffding 1963
+
+
+def stops(units: int, turns: tuple[int, ...], seen: Ints) -> Floats:
+    """Return the chance C(D, a) to stop first at each turn, (D, turns), for the D of `seen`.
+
+    Cost: O(D turns^3).
+    """
+    there = seen[:, None]
+    looks = len(turns)
+    counts = np.arange(looks)  # more are never accepted, and are not followed
+    chances = hypergeometric(counts, np.asarray(units), there, turns[0])
+    stopped = np.zeros((len(seen), looks))
+    for turn, read in enumerate(turns):
+        if turn:
+            more = counts[None, :] - counts[:, None]  # (before, after)
+            left = np.maximum(there[:, :, None] - counts[None, :, None], 0)
+            step = hypergeometric(
+                more[None], np.asarray(units - turns[turn - 1]), left, read - turns[turn - 1]
+            )
+            chances = np.einsum("db,dba->da", chances, step)
+        stopped[:, turn] = chances[:, turn]
+        chances = np.where(counts <= turn, 0.0, chances)
+    return stopped
+
+
+@lru_cache(maxsize=4096)
+def design(units: int, allowed: int, recall: float, level: float, looks: int) -> Design | None:
+    """Return the design of so many turns whose false acceptances are at most `level`.
+
+    Every turn has the same nominal level, about the largest with which the proposition's chance is
+    at most `level`. None: no amount of reading proves it.
+
+    >>> design(10_000, 9, 1.0, .05, 1)
+    Design(units=10000, allowed=9, recall=1.0, turns=(2588,))
+    >>> design(10_000, 9, 1.0, .05, 3).turns
+    (2872, 3922, 4646)
+    """
+    if allowed < 0 or allowed >= units:
+        return None if allowed < 0 else Design(units, allowed, recall, (0,))
+    if looks == 1:
+        return turns_at(units, allowed, recall, level, 1)
+    nominal, best = level * NOMINAL, None
+    for _ in range(FITTED):
+        tried = turns_at(units, allowed, recall, nominal, looks)
+        size = tried.size() if tried is not None else 1.0
+        if size <= level:
+            best = tried
+        nominal *= min(CAREFUL * level / size, 1 / NOMINAL) if size else 1.0
+    return best
+
+
+def turns_at(units: int, allowed: int, recall: float, level: float, looks: int) -> Design | None:
+    """Return the turns at which each count by itself refutes one identifier too many."""
+    turns: list[int] = []
+    for found in range(looks):
+        there = allowed + found + 1
+        low, high = turns[-1] if turns else 0, units
+        if there <= units and seen_at_most(found, units, units, there, recall) > level:
+            return None if not turns else Design(units, allowed, recall, tuple(turns))
+        while high - low > 1:
+            middle = (low + high) // 2
+            if seen_at_most(found, middle, units, there, recall) > level:
+                low = middle
+            else:
+                high = middle
+        turns.append(high)
+    return Design(units, allowed, recall, tuple(turns))

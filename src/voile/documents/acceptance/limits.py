@@ -1,0 +1,134 @@
+"""Confidence limits of what readers find and miss, as pure functions of counts.
+
+All are exact: each inverts the distribution of what was counted, and none rests on a normal limit.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_BEYOND = 100
+"""So many more shown than seen have a chance that hardly counts; it is taken to be the largest."""
+
+
+def lower_recall(seen: int, planted: int, level: float) -> float:
+    """Return the lower limit of a reader's recall from planted identifiers (Clopper, Pearson 1934).
+
+    Parameters
+    ----------
+    seen, planted : 0 <= seen <= planted; nothing planted says nothing, and the limit is 0.
+    level : the chance, in (0, 1), with which the recall may lie below the limit.
+
+    >>> round(lower_recall(59, 59, .05), 4)
+    0.9505
+    """
+    from scipy.special import betaincinv
+
+    _check_level(level)
+    if not 0 <= seen <= planted:
+        raise ValueError(f"{seen} seen of {planted} planted")
+    return float(betaincinv(seen, planted - seen + 1, level)) if seen else 0.0
+
+
+def missed_limit(found: int, recall: float, level: float) -> int | None:
+    """Return the upper limit of how many a reader missed who found so many, each with `recall`.
+
+    The largest u such that found + u identifiers, each seen with the chance `recall`, leave `found`
+    or fewer seen with a chance above `level`; None where the recall is 0. A larger recall gives no
+    larger limit, so that a lower limit may stand for the recall.
+
+    >>> missed_limit(40, 1.0, .05), missed_limit(40, .9, .05), missed_limit(0, .5, .05)
+    (0, 9, 4)
+    """
+    from scipy.special import bdtr
+
+    _check_level(level)
+    if recall <= 0:
+        return None
+    low, high = 0, 1
+    while bdtr(found, found + high, recall) > level:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if bdtr(found, found + middle, recall) > level:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def upper_limit(found: int, drawn: int, units: int, level: float, recall: float = 1.0) -> int:
+    """Return the upper limit of how many of `units` identify, from a simple random sample.
+
+    The largest K such that K identifiers among the units leave `found` or fewer seen in a sample
+    of `drawn` without replacement with a chance above `level`, each one drawn being seen with the
+    chance `recall`. Cost: O(log(units) (found + 1)).
+
+    >>> upper_limit(0, 1_000, 10_000, .05), upper_limit(0, 10_000, 10_000, .05)
+    (28, 0)
+    >>> upper_limit(0, 1_000, 10_000, .05, recall=.9)
+    31
+    """
+    _check_level(level)
+    if not 0 <= found <= drawn <= units:
+        raise ValueError(f"{found} found of {drawn} drawn of {units}")
+    low, high = found, units + 1  # K = found is never refuted; more than all there cannot be
+    while high - low > 1:
+        middle = (low + high) // 2
+        if seen_at_most(found, drawn, units, middle, recall) > level:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def seen_at_most(found: int, drawn: int, units: int, there: int, recall: float = 1.0) -> float:
+    """Return the chance that a sample shows `found` or fewer of the identifiers that are there."""
+    most = found if recall >= 1 else min(there, found + _BEYOND)
+    shown = np.arange(most + 1)
+    chances = hypergeometric(shown, np.asarray(units), np.asarray(there), drawn)
+    if recall >= 1:
+        return min(float(chances.sum()), 1.0)
+    from scipy.special import bdtr
+
+    seen = np.where(shown <= found, 1.0, bdtr(np.minimum(found, shown), shown, recall))
+    unfollowed = max(1.0 - chances.sum(), 0.0) * float(bdtr(found, most + 1, recall))
+    return min(float(chances @ seen) + (unfollowed if most < there else 0.0), 1.0)
+
+
+def binomial(successes: Ints, trials: int, chance: float) -> Floats:
+    """Return the chance of each number of successes."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    log = gammaln(trials + 1) - gammaln(successes + 1) - gammaln(trials - successes + 1)
+    log = log + xlogy(successes, chance) + xlog1py(trials - successes, -chance)
+    return np.asarray(np.exp(log), dtype=np.float64)
+
+
+def hypergeometric(found: Ints, units: Ints, there: Ints, drawn: int) -> Floats:
+    """Return the chance that `drawn` of `units`, `there` of which identify, hold `found` of them.
+
+    Arrays broadcast; what cannot be has the chance 0.
+    """
+    from scipy.special import gammaln
+
+    def log_choose(n: Ints, k: Ints) -> Floats:
+        with np.errstate(invalid="ignore"):
+            log = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+        return np.where((k < 0) | (k > n), -np.inf, log)
+
+    units, there, found = np.broadcast_arrays(units, there, found)
+    whole = log_choose(units, np.asarray(drawn))
+    part = log_choose(there, found) + log_choose(units - there, drawn - found)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(part), np.exp(part - whole), 0.0)
+
+
+def _check_level(level: float) -> None:
+    if not (isfinite(level) and 0 < level < 1):
+        raise ValueError(f"a level of {level}")

@@ -1,0 +1,272 @@
+"""How much must be read for a goal: what of it is a census of the likeliest, what a random sample.
+
+The census costs a token each and removes what the scores expect of it; the sample of the rest costs
+the fewer, the fewer are left to find in it. `plan` weighs the two by the scores, before anything is
+read; the proof rests on none of them: a poor score costs reading, not confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import ceil, floor
+
+import numpy as np
+
+from voile.core.errors import RequestError
+from voile.documents.acceptance.design import NOMINAL, TURNS, Design, design
+from voile.documents.acceptance.limits import Floats, lower_recall, missed_limit
+
+NEXT = 0.2
+"""The share of the remaining error that each try leaves to those after it."""
+REST, CENSUS, RECALL = 0.7, 0.1, 0.2
+"""How a try's error is dealt out where the reader is measured by planted identifiers."""
+SIZES = 15
+PLANTED = (20, 40, 60, 90, 120, 180, 240, 360)
+HOPE = 0.5
+"""A goal that is proved more seldom, if the forecast comes true, counts as one that is not."""
+SPREAD = 4.0
+"""The shape of the negative binomial of what is left: a forecast may be half or twice too low."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """At most `at_most` identifiers left per `per` tokens, with this confidence.
+
+    Raises
+    ------
+    RequestError : a number outside of its legal interval.
+    """
+
+    at_most: float
+    per: int = 1000
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        if not 0 < self.at_most < self.per:
+            raise RequestError(
+                "a goal of no identifier left at all cannot be proved by a sample, nor one of all",
+                instead="give --at-most above 0 and below --per",
+            )
+        if not 0.5 <= self.confidence < 1:
+            raise RequestError("a confidence lies from .5 to below 1", instead="give .95")
+
+    def allowed(self, tokens: int) -> int:
+        """Return how many identifiers may be left among so many tokens."""
+        return floor(self.at_most * tokens / self.per + 1e-9)
+
+    def levels(self, number: int, *, planted: bool = True) -> Levels:
+        """Deal out the error of the try of this number, from 1; all tries have 1 - confidence."""
+        share = (1 - self.confidence) * (1 - NEXT) * NEXT ** (number - 1)
+        if not planted:
+            return Levels(share, 0.0, 0.0)
+        return Levels(share * REST, share * CENSUS, share * RECALL)
+
+    def __str__(self) -> str:
+        return f"at most {self.at_most:g} per {self.per:,} tokens"
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The error of a try: of the sample of the rest, of what the census missed, of the recall."""
+
+    rest: float
+    census: float
+    recall: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be read.
+
+    Parameters
+    ----------
+    census : tokens that are all read, the likeliest to identify. planted : identifiers planted.
+    turns : of the sample of the rest, where the forecast comes true; see `Design`.
+    expected : tokens read in all, on average. chance : that this try is accepted.
+    left : identifiers that the forecast has in the rest.
+    """
+
+    census: int
+    planted: int
+    turns: tuple[int, ...]
+    expected: float
+    chance: float
+    left: float
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What is known before the reading.
+
+    Parameters
+    ----------
+    scores : (n,) of each token that is left, how likely it identifies, falling.
+    recall : of the reader, as expected. planted : how many identifiers can be planted to measure
+        it; 0 where it is not measured.
+    read : tokens of the census that were read already; found : identifiers found in them.
+    """
+
+    scores: Floats
+    recall: float = 0.97
+    planted: int = PLANTED[-1]
+    read: int = 0
+    found: int = 0
+
+    @property
+    def corrected(self) -> Floats:
+        """The scores as what was read corrects them: by one factor, within a tenth to ten."""
+        past = float(self.scores[: self.read].sum())
+        factor = (self.found / self.recall + 1) / (past + 1)
+        return np.minimum(self.scores * min(max(factor, 0.1), 10.0), 1.0)
+
+
+def plan(forecast: Forecast, goal: Goal, number: int = 1) -> Plan:
+    """Return the census and sample that are expected to cost least reading.
+
+    Raises
+    ------
+    RequestError : no amount of reading can prove the goal; the nearest that can is named.
+    """
+    coarse = _sizes(forecast.read, len(forecast.scores))
+    best = _best(_tried(forecast, goal, number, coarse))
+    if best is not None:
+        place = coarse.index(best.census)
+        finer = _sizes(*(coarse[max(place - 1, 0)], coarse[min(place + 1, len(coarse) - 1)]))
+        best = _best([best, *_tried(forecast, goal, number, finer, (best.planted,))])
+    if best is None:
+        nearest = _nearest(forecast, goal, number)
+        raise RequestError(
+            f"no amount of reading by readers who find {forecast.recall:.0%} can prove {goal}"
+            f" in {len(forecast.scores):,} tokens",
+            instead=f"ask for at most {nearest:g} per {goal.per:,}, release more text at once, or"
+            " read it twice",
+        )
+    return best
+
+
+def _best(tried: Iterable[Plan]) -> Plan | None:
+    return min(tried, key=lambda one: one.expected, default=None)
+
+
+def _nearest(forecast: Forecast, goal: Goal, number: int) -> float:
+    """Return the smallest goal, in two digits, that some amount of reading is expected to prove."""
+    low, high = goal.at_most, float(goal.per)
+    for _ in range(10):
+        middle = (low * high) ** 0.5
+        sizes = _sizes(forecast.read, len(forecast.scores))
+        found = any(True for _ in _tried(forecast, replace(goal, at_most=middle), number, sizes))
+        low, high = (low, middle) if found else (middle, high)
+    digits = 10.0 ** (floor(np.log10(high)) - 1)
+    return float(ceil(high / digits) * digits)
+
+
+def _tried(
+    forecast: Forecast,
+    goal: Goal,
+    number: int,
+    sizes: Sequence[int],
+    planted: Sequence[int] = PLANTED,
+) -> Iterator[Plan]:
+    """Yield a plan for each number of planted identifiers and size of census that can do."""
+    expected = np.concatenate([[0.0], np.cumsum(forecast.corrected)])
+    for number_planted in [one for one in planted if one <= forecast.planted] or [0]:
+        for census in sizes:
+            there = float(expected[census])
+            left = float(expected[-1]) - there
+            one = _cost(forecast, goal, number, number_planted, census, there, left)
+            if one is not None and one.chance >= HOPE:
+                yield one
+
+
+def _sizes(least: int, most: int) -> list[int]:
+    """Return sizes of a census between two, the steps growing from the first."""
+    steps = np.unique(np.geomspace(1, max(most - least, 1), SIZES).astype(int))
+    return [least + int(one) - 1 for one in steps]
+
+
+def _cost(
+    forecast: Forecast,
+    goal: Goal,
+    number: int,
+    planted: int,
+    census: int,
+    there: float,
+    left: float,
+) -> Plan | None:
+    """Weigh a census where `there` identifiers are expected, and `left` in the rest."""
+    levels = goal.levels(number, planted=bool(forecast.planted))
+    recall, missed = 1.0, 0
+    if forecast.planted:
+        recall = lower_recall(round(forecast.recall * planted), planted, levels.recall)
+        found = missed_limit(round(there * forecast.recall), recall, levels.census)
+        if found is None:
+            return None
+        missed = found
+    allowed = goal.allowed(len(forecast.scores)) - missed
+    shares = _shares(allowed, recall, levels.rest * NOMINAL)
+    if not len(shares):
+        return None
+    chance, share = _expected(shares, left * forecast.recall)
+    rest = len(forecast.scores) - census
+    mean = share * rest + (1 - chance) * shares[-1] * rest
+    turns = tuple(ceil(one * rest) for one in shares)
+    return Plan(census, planted, turns, census + planted + mean, chance, left)
+
+
+def _shares(allowed: int, recall: float, level: float) -> Floats:
+    """Return about what share of the rest is read at each turn; none where none can do.
+
+    Where K identify and each is shown with the chance q, a or fewer are with that of I_{1-q}(K - a,
+    a + 1); the design itself counts exactly.
+    """
+    from scipy.special import betaincinv
+
+    if allowed < 0:
+        return np.zeros(0)
+    found = np.arange(TURNS)
+    shares: Floats = betaincinv(found + 1, allowed + 1, 1 - level) / recall
+    return shares[: int(np.argmax(shares > 1)) if (shares > 1).any() else TURNS]
+
+
+@cache
+def _spread() -> Floats:
+    """Return eight equally likely factors by which a forecast may be wrong."""
+    from scipy.stats import gamma
+
+    factors: Floats = gamma.ppf((np.arange(8) + 0.5) / 8, SPREAD) / SPREAD
+    return factors
+
+
+def _expected(shares: Floats, seen: float) -> tuple[float, float]:
+    """Return the chance of acceptance and the mean share read, where about so many can be seen.
+
+    They are Poisson, with a mean that itself is gamma of shape `SPREAD`.
+    """
+    from scipy.special import gammaln, xlogy
+
+    means = _spread() * seen  # (8,)
+    mean_more = means[:, None, None] * np.diff(shares, prepend=0.0)[:, None]
+    count = np.arange(len(shares))
+    more = np.exp(xlogy(count, mean_more) - mean_more - gammaln(count + 1))  # (8, a, x)
+    chances = np.zeros((len(means), len(shares)))
+    chances[:, 0] = 1.0
+    accepted, mean = np.zeros(len(means)), np.zeros(len(means))
+    for turn, share in enumerate(shares):
+        moved = np.zeros_like(chances)
+        for x in range(len(shares)):
+            moved[:, x:] += chances[:, x : x + 1] * more[:, turn, : len(shares) - x]
+        accepted += moved[:, turn]
+        mean += moved[:, turn] * share
+        moved[:, : turn + 1] = 0.0
+        chances = moved
+    return float(accepted.mean()), float(mean.mean() + (1 - accepted.mean()) * shares[-1])
+
+
+def design_of_rest(
+    goal: Goal, number: int, *, tokens: int, rest: int, missed: int, recall: float, planted: bool
+) -> Design | None:
+    """Return the design of a try's sample, once the census was read; None: none can do."""
+    levels = goal.levels(number, planted=planted)
+    return design(rest, goal.allowed(tokens) - missed, recall, levels.rest, TURNS)

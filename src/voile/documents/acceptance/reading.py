@@ -1,0 +1,230 @@
+"""The reading as it goes: which tokens are due next, and what the answers decide.
+
+A try first reads the census, the likeliest tokens of what is left, as far as the plan goes, and
+again where the answers say that the scores were too low. Then the rest is frozen, and a random
+sample of it is read in the turns of a `Design`. All that was read before a try counts as its
+census. The same seed and answers give the same reading: it can be gone through again from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.acceptance.design import Design
+from voile.documents.acceptance.limits import Floats, lower_recall, missed_limit
+from voile.documents.acceptance.plan import PLANTED, Forecast, Goal, Plan, design_of_rest, plan
+
+Numbers = NDArray[np.intp]
+Purpose = Literal["census", "sample"]
+FURTHER = 0.1
+"""The census goes on where the plan, corrected, would have it longer by more than this share."""
+
+
+@dataclass(frozen=True, eq=False)
+class Due:
+    """What is to be read next: the numbers of tokens, and how many identifiers to plant among."""
+
+    purpose: Purpose
+    tokens: Numbers
+    planted: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a try ended.
+
+    Parameters
+    ----------
+    accepted : whether the goal is proved.
+    tokens : of the release, all that no replacement stands for. allowed : identifiers that the goal
+        allows among them. read : tokens read, all tries together, planted ones too.
+    census, census_found : tokens read before the sample, and identifiers found there.
+    sample, sample_found : of the sample. planted, seen : identifiers planted, and found again.
+    recall, missed : the lower limit of the readers' recall; the upper limit of what they missed in
+        the census.
+    number : of the try, from 1.
+    """
+
+    accepted: bool
+    tokens: int
+    allowed: int
+    read: int
+    census: int
+    census_found: int
+    sample: int
+    sample_found: int
+    planted: int
+    seen: int
+    recall: float
+    missed: int | None
+    number: int
+
+    @property
+    def expected(self) -> float:
+        """How many are left, as estimated: in the rest, and missed in the census."""
+        rest = self.tokens + self.sample_found - (self.census - self.census_found)
+        recall = self.seen / self.planted if self.planted else 1.0
+        there = self.sample_found * rest / max(self.sample, 1) / max(recall, 1e-9)
+        return there - self.sample_found + self.census_found * (1 / max(recall, 1e-9) - 1)
+
+
+class Reading:
+    """One release's reading.
+
+    Parameters
+    ----------
+    scores : (n,) how likely each token that is left identifies somebody.
+    most_planted : how many identifiers there are to plant; where they are too few, the readers'
+        recall is taken to be 1.
+    recall : what is expected of the readers; the plan rests on it, the proof does not.
+    """
+
+    def __init__(
+        self,
+        scores: Floats,
+        goal: Goal,
+        *,
+        seed: int | Sequence[int],
+        most_planted: int = PLANTED[-1],
+        recall: float = 0.97,
+    ) -> None:
+        self.goal, self.scores = goal, scores
+        self.most_planted = most_planted
+        self.measured = most_planted >= PLANTED[0]
+        self.recall = recall if self.measured else 1.0
+        self.read = np.zeros(len(scores), dtype=np.bool_)
+        self.found = np.zeros(len(scores), dtype=np.bool_)
+        self.planted = self.seen = 0
+        self.number = 1
+        self._rng = np.random.default_rng(seed)
+        self._order = np.argsort(-scores, kind="stable")
+        self._begin()
+
+    def _begin(self) -> None:
+        self._plan: Plan | None = None
+        self._design: Design | None = None
+        self._sample: Numbers | None = None  # the rest, in the order in which it is drawn
+        self._sampled = self._before = self._known = 0
+
+    def again(self) -> None:
+        """Begin the next try, on what no try has read."""
+        self.number += 1
+        self._begin()
+
+    def plan(self) -> Plan:
+        """Return the plan as of now."""
+        order = self._order[np.argsort(~self.read[self._order], kind="stable")]
+        forecast = Forecast(
+            self.scores[order],
+            self.recall,
+            self.most_planted if self.measured else 0,
+            int(self.read.sum()),
+            int(self.found.sum()),
+        )
+        return plan(forecast, self.goal, self.number)
+
+    def due(self) -> Due | Verdict:
+        """Return what is to be read next, or how the try ended."""
+        if self._sample is None:
+            now = self.plan()
+            done = int(self.read.sum())
+            if self._plan is None or now.census > done * (1 + FURTHER):
+                first = self._plan is None
+                self._plan = now
+                if now.census > done:
+                    return self._census(now, now.census - done, plant=first)
+            self._freeze()
+            return self._turn(now.turns[0], max(self._plan.planted - self.planted, 0))
+        if self._design is None:
+            return self._verdict(False)
+        found = self._found_in_sample()
+        decided = self._design.decide(self._sampled, found)
+        if decided is not None:
+            return self._verdict(decided)
+        return self._turn(self._design.turns[found], 0)
+
+    def take(self, due: Due, found: Numbers, seen: int = 0) -> None:
+        """Note what readers found of what was due, of what stands beside it, and of the planted."""
+        self.read[due.tokens] = True
+        self.planted += due.planted
+        self.seen += seen
+        if due.purpose == "sample":
+            self._sampled += len(due.tokens)
+            self.found[found] = True
+            if self._design is None:
+                self._design = self._designed()
+        else:
+            self.read[found] = True
+            self.found[found] = True
+
+    def _census(self, now: Plan, size: int, *, plant: bool) -> Due:
+        unread = self._order[~self.read[self._order]][:size]
+        new = max(now.planted - self.planted, 0) if plant else 0
+        share = size / (size + now.turns[0])
+        return Due("census", unread, round(new * share))
+
+    def _freeze(self) -> None:
+        self._sample = self._rng.permutation(np.flatnonzero(~self.read))
+        self._before, self._known = int(self.read.sum()), int(self.found.sum())
+
+    def _turn(self, until: int, planted: int) -> Due:
+        assert self._sample is not None
+        until = min(until, len(self._sample))
+        return Due("sample", self._sample[self._sampled : until], planted)
+
+    def _found_in_sample(self) -> int:
+        assert self._sample is not None
+        return int(self.found[self._sample[: self._sampled]].sum())
+
+    @property
+    def _limits(self) -> tuple[float, int | None]:
+        """The lower limit of the recall, and the upper one of what the census missed."""
+        if not self.measured:
+            return 1.0, 0
+        levels = self.goal.levels(self.number)
+        recall = lower_recall(self.seen, self.planted, levels.recall)
+        return recall, missed_limit(self._known, recall, levels.census)
+
+    def _designed(self) -> Design | None:
+        assert self._sample is not None
+        recall, missed = self._limits
+        if missed is None:
+            return None
+        return design_of_rest(
+            self.goal,
+            self.number,
+            tokens=self._tokens,
+            rest=len(self._sample),
+            missed=missed,
+            recall=recall,
+            planted=self.measured,
+        )
+
+    @property
+    def _tokens(self) -> int:
+        """How many tokens the release has, once what the census found is removed."""
+        return len(self.scores) - self._known
+
+    def _verdict(self, accepted: bool) -> Verdict:
+        recall, missed = self._limits
+        found = self._found_in_sample()
+        return Verdict(
+            accepted=accepted,
+            tokens=len(self.scores) - int(self.found.sum()),
+            allowed=self.goal.allowed(self._tokens),
+            read=int(self.read.sum()) + self.planted,
+            census=self._before,
+            census_found=self._known,
+            sample=self._sampled,
+            sample_found=found,
+            planted=self.planted,
+            seen=self.seen,
+            recall=recall,
+            missed=missed,
+            number=self.number,
+        )

@@ -1,0 +1,179 @@
+"""What a reader sees of a token: the words it may be one of, grey between what stands beside them.
+
+A screen shows the release as it is. Of a planted identifier it shows the release as it would be
+if that one had been missed: an identifier of the source, in its own place, that the release has
+something else for. It stands on the screen alone; no planted identifier is in any release.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.acceptance.kept import Kept, Pair
+from voile.documents.acceptance.reading import Due
+from voile.documents.replacements import PublishedText
+from voile.documents.reviewing.line import Line
+
+CONTEXT = 160
+"""Characters of the line before and after, at most."""
+BESIDE = 4
+"""Tokens with a capital or a digit, on each side, that are shown as words of one name."""
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A token of an identifier that the release replaces, as `identifiers` found it.
+
+    Parameters
+    ----------
+    document : its number. start, end : the token. shown : all that its replacement stands for.
+    score : how likely the committee takes it for an identifier.
+    """
+
+    document: int
+    start: int
+    end: int
+    shown: tuple[int, int]
+    score: float
+
+
+def screens(
+    due: Due, plants: Sequence[Plant], kept: Kept, pairs: Sequence[Pair], rng: np.random.Generator
+) -> list[Line]:
+    """Return the screens of what is due, the planted ones among them, in an order drawn at random.
+
+    A census keeps its own order, so that the likeliest come first; planted ones lie anywhere.
+    """
+    lines = [_screen(run, due, kept, pairs) for run in _runs(due.tokens, kept, pairs)]
+    if due.purpose == "sample":
+        lines = [lines[place] for place in rng.permutation(len(lines))]
+    for plant in plants:
+        place = int(rng.integers(len(lines) + 1))
+        lines.insert(place, _planted(plant, due, pairs))
+    return lines
+
+
+def _runs(
+    tokens: NDArray[np.intp], kept: Kept, pairs: Sequence[Pair]
+) -> Iterator[tuple[int, int, list[int]]]:
+    """Yield the first and last token of each run that holds tokens which are due, and these."""
+    due = set(tokens.tolist())
+    while due:
+        for token in tokens.tolist():
+            if token in due:
+                first, last = _grown(token, kept, pairs, -1), _grown(token, kept, pairs, 1)
+                asked = [one for one in range(first, last + 1) if one in due]
+                due.difference_update(asked)
+                yield first, last, asked
+
+
+def _grown(token: int, kept: Kept, pairs: Sequence[Pair], step: int) -> int:
+    """Return how far a run goes: over neighbours of one line that look like parts of a name."""
+    text = pairs[kept.document[token]][1].text
+    if not _is_candidate(text[kept.start[token]]):
+        return token
+    here = token
+    for _ in range(BESIDE):
+        there = here + step
+        if not (0 <= there < len(kept.left) and kept.document[there] == kept.document[token]):
+            break
+        gap = slice(kept.end[min(here, there)], kept.start[max(here, there)])
+        first = text[kept.start[there]]
+        if not kept.left[there] or "\n" in text[gap] or not _is_candidate(first):
+            break
+        here = there
+    return here
+
+
+def _is_candidate(first: str) -> bool:
+    return first.isupper() or first.isdigit()
+
+
+def _screen(run: tuple[int, int, list[int]], due: Due, kept: Kept, pairs: Sequence[Pair]) -> Line:
+    first, last, asked = run
+    number = int(kept.document[first])
+    start, end = int(kept.start[first]), int(kept.end[last])
+    return _line(pairs[number], start, end, due, document=number, extra={"tokens": asked})
+
+
+def _planted(plant: Plant, due: Due, pairs: Sequence[Pair]) -> Line:
+    start, end = plant.shown
+    place = [plant.start - start, plant.end - start]
+    return _line(pairs[plant.document], start, end, due, document=-1, extra={"planted": place})
+
+
+def _line(
+    pair: Pair, start: int, end: int, due: Due, *, document: int, extra: dict[str, list[int]]
+) -> Line:
+    published, origin = pair
+    text, shown = origin.text, PublishedText(published.text, published.edits)
+    begin = max(text.rfind("\n", 0, start) + 1, start - CONTEXT)
+    after = text.find("\n", end)
+    stop = min(after if after >= 0 else len(text), end + CONTEXT)
+
+    def as_released(a: int, b: int) -> str:
+        return published.text[slice(*shown.to_published(a, b))] if a < b else ""
+
+    own = (start, end) if document >= 0 else (-1, -1)
+    return Line(
+        0, 0, due.purpose, document, *own,
+        as_released(begin, start), text[start:end], as_released(end, stop),
+        why=WHY[due.purpose], extra=json.dumps(extra),
+    )  # fmt: skip
+
+
+WHY = {
+    "census": "It is among the likeliest identifiers that are left.",
+    "sample": "It was drawn at random.",
+}
+
+
+def identifiers(pairs: Sequence[Pair], kept: Kept, sure: frozenset[str]) -> list[Plant]:
+    """Return tokens of identifiers that the release replaces, the least likely by score first.
+
+    That they identify is known where the source is annotated, and where one of `sure` kinds of
+    reasons removed them: known values, deny-lists, checked patterns.
+    """
+    gone = np.flatnonzero(~kept.left)
+    bounds = np.searchsorted(kept.document[gone], np.arange(len(pairs) + 1))
+    found: list[Plant] = []
+    for number, ((published, origin), (begin, stop)) in enumerate(
+        zip(pairs, pairwise(bounds.tolist()), strict=True)
+    ):
+        spans = [(one.start, one.end) for one in origin.spans] if origin.annotated else []
+        for edit in published.edits:
+            if any(by.kind in sure for by in edit.by):
+                spans.append((edit.source_start, edit.source_end))
+        for token in gone[begin:stop].tolist():
+            start, end = int(kept.start[token]), int(kept.end[token])
+            if not any(a <= start and end <= b for a, b in spans):
+                continue
+            if not any(map(str.isalnum, origin.text[start:end])):
+                continue
+            (whole,) = [
+                (edit.source_start, edit.source_end)
+                for edit in published.edits
+                if edit.source_start <= start and end <= edit.source_end
+            ][:1] or [(start, end)]
+            found.append(Plant(number, start, end, whole, float(kept.scores[token])))
+    return sorted(found, key=lambda one: (one.score, one.document, one.start))
+
+
+def draw_plants(
+    pool: Sequence[Plant], number: int, cut: float, rng: np.random.Generator
+) -> tuple[list[Plant], bool]:
+    """Draw identifiers to plant; say whether all are ones that the committee itself would miss.
+
+    They come from those with a score below the cut, as all that are left have; where these are too
+    few, from the lowest.
+    """
+    hard = max(int(np.searchsorted([one.score for one in pool], cut, side="right")), number)
+    drawn = rng.choice(min(hard, len(pool)), min(number, len(pool)), replace=False)
+    chosen = [pool[place] for place in drawn.tolist()]
+    return chosen, all(one.score <= cut for one in chosen)

@@ -1,0 +1,336 @@
+"""`voile documents accept`: prove by reading that few identifiers are left in a release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.data import Source
+from voile.data.files.memory import MemoryPath
+from voile.data.roles import Roles
+from voile.documents.acceptance.certificate import certificate
+from voile.documents.acceptance.kept import Kept, Pair
+from voile.documents.acceptance.plan import Goal
+from voile.documents.acceptance.reading import Due, Reading, Verdict
+from voile.documents.acceptance.screens import identifiers
+from voile.documents.reviewing.line import Purpose, Shown
+from voile.documents.reviewing.store import Store
+from voile.documents.text.reader import DocumentReader
+from voile.documents.text.source import open_source
+from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
+from voile.documents.verbs.apply import REMOVALS
+from voile.documents.verbs.content import Content
+from voile.documents.verbs.mend import ACCEPTANCE, mend
+from voile.documents.verbs.options import AcceptOptions
+from voile.documents.verbs.policies import Policy
+from voile.documents.verbs.released import check_texts, pair_documents
+from voile.keys.random import Protective
+from voile.keys.secret import Secret
+from voile.release.evidence import default_place, find_evidence, write_evidence
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.release.own_verbs import Ended, Reporter
+from voile.release.scoring import private_manifest_of
+
+SURE = frozenset({"known", "list"})
+"""Kinds of reasons that know what they remove for an identifier."""
+WAITING = "waiting.jsonl"
+"""What waits for answers, for who answers without the page."""
+PURPOSES: tuple[Purpose, ...] = ("census", "sample")
+
+
+def accept(
+    options: AcceptOptions,
+    reporter: Reporter,
+    *,
+    kit: Kit | str,
+    release: Release | str,
+    source: object,
+    table: str | None,
+    encoding: str | None,
+) -> Ended:
+    """Go on with the reading of a release as far as answers are at hand; see `AcceptOptions`."""
+    goal = Goal(options.at_most, options.per, options.confidence)
+    opened = release if isinstance(release, Release) else Release.open(release)
+    made_by = kit if isinstance(kit, Kit) else Kit.load(kit, "documents")
+    origin = open_source(source, table=table, encoding=encoding)
+    scene = _Scene.of(opened, made_by, origin)
+    if options.plan:
+        return _planned(scene, goal, options, reporter)
+    folder = _folder(opened)
+    state = _begun(folder, scene, goal, options)
+    again = options.again
+    with closing(Store.open(folder / LINES)) as store:
+        while True:
+            course = scene.course(state, store, folder)
+            came = course.go_on()
+            if isinstance(came, Verdict):
+                if came.accepted or not again:
+                    return _ended(scene, state, course, came, folder, options, reporter)
+                again, state = False, replace(state, tries=state.tries + 1)
+                state.write(folder)
+            elif course.must_freeze(came):
+                facts = {"frozen": course.reading.number}
+                state, scene = _mended(state, scene, course, facts, None, folder, options)
+            elif not _read(store, scene.content.found["labels"], options, reporter):
+                return _waiting(store, came, folder, reporter)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """A release, what made it, and what it was made of."""
+
+    release: Release
+    kit: Kit
+    content: Content
+    policy: Policy
+    source: Source
+    texts: Sequence[str]
+    documents: Any  # the source's, a corpus
+
+    @classmethod
+    def of(cls, release: Release, kit: Kit, source: Source) -> _Scene:
+        """Check that they belong together.
+
+        Raises RequestError: the release is another kit's or another source's, or has no private
+        folder. TamperedError: it is not as its manifest has it.
+        """
+        release.check_hash()
+        private = private_manifest_of(release)
+        if private.get("kit") != kit.id:
+            raise RequestError(
+                "this kit did not make the release",
+                where=str(release.path),
+                instead="give the kit that was applied",
+            )
+        if private["source"]["sha256"] != source.fingerprint():
+            raise RequestError(
+                "this is not the source of the release, or it changed since",
+                where=source.name,
+                instead="give the source that was applied, or apply again",
+            )
+        content = Content.of(kit)
+        reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
+        texts = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
+        check_texts(reading.texts, texts, source.name)
+        chosen = {name: release.public["policy"][name] for name in ("miss_cost", "passes")}
+        return cls(
+            release, kit, content, Policy(**chosen), source, reading.texts, reading.all(source)
+        )
+
+    def pairs(self, removals: Path | None = None) -> list[Pair]:
+        return list(pair_documents(self.release, self.texts, self.documents, removals))
+
+    def course(self, state: State, store: Store, folder: Path) -> Course:
+        first = self.pairs(folder / REMOVALS)
+        kept = Kept.of(first, self.content.committee(self.policy))
+        cut = 1 / (1 + self.policy.miss_cost)
+        pool = identifiers(first, kept, SURE)
+        frozen = private_manifest_of(self.release).get(ACCEPTANCE, {}).get("frozen", 0)
+        return Course(state, store, kept, self.pairs(), pool, cut, frozen)
+
+    def subjects(self) -> int:
+        return len({one.subject or one.id for _, one in self.pairs()})
+
+
+def _folder(release: Release) -> Path:
+    path = release.path
+    if isinstance(path, MemoryPath):
+        raise RequestError("the release is in memory", instead="save it, and accept the file")
+    return path.with_name(f"{path.name}.acceptance")
+
+
+def _begun(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> State:
+    """Return the state to go on from; begin where there is none."""
+    release = scene.release
+    if not (folder / STATE).exists():
+        return _begin(folder, scene, goal, options)
+    state = State.read(folder)
+    sha256 = release.public["sha256"]
+    if state.now != sha256:
+        if private_manifest_of(release).get(ACCEPTANCE, {}).get("of") != state.now:
+            raise TamperedError(
+                "the release changed since its reading began",
+                where=str(release.path),
+                instead=f"remove {folder.name}, and read the release as it is now",
+            )
+        state = replace(state, now=sha256)  # it was mended, and the run ended before it said so
+        state.write(folder)
+    if state.goal != asdict(goal):
+        raise RequestError(
+            f"the reading was begun for {Goal(**state.goal)}",
+            where=str(folder),
+            instead="give the same --at-most, --per and --confidence, or remove the folder",
+        )
+    return state
+
+
+def _begin(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> State:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if (folder / LINES).exists():
+        raise DamagedError(
+            "there is a reading without its state",
+            where=str(folder),
+            instead="remove the folder, and begin anew",
+        )
+    release = scene.release
+    sha256 = release.public["sha256"]
+    state = State(
+        first=sha256,
+        now=sha256,
+        source=private_manifest_of(release)["source"]["sha256"],
+        kit=scene.kit.id,
+        goal=asdict(goal),
+        seed=tuple(Protective().bytes(16)),
+        recall=options.recall,
+    )
+    (folder / REMOVALS).touch(mode=0o600)
+    (folder / REMOVALS).write_bytes((release.folder / REMOVALS).read_bytes())
+    facts = {"fingerprint": state.source, "goal": str(goal)}
+    Store.create(folder / LINES, meta=facts).close()
+    state.write(folder)
+    return state
+
+
+def _mended(
+    state: State,
+    scene: _Scene,
+    course: Course,
+    facts: Mapping[str, Any],
+    public: Mapping[str, Any] | None,
+    folder: Path,
+    options: AcceptOptions,
+) -> tuple[State, _Scene]:
+    """Write the release without what was found so far, and with these facts of the reading."""
+    found = course.removals()
+    given = (facts, public, options.key_file)
+    made = mend(scene.release, scene.texts, scene.pairs(), found, *given)
+    state = replace(state, now=made.public["sha256"])
+    state.write(folder)
+    return state, replace(scene, release=made)
+
+
+def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Reporter) -> Ended:
+    """Say how much must be read; nothing is begun."""
+    kept = Kept.of(scene.pairs(), scene.content.committee(scene.policy))
+    pool = identifiers(scene.pairs(), kept, SURE)
+    scores = kept.scores[kept.tokens]
+    found = Reading(scores, goal, seed=0, most_planted=len(pool), recall=options.recall).plan()
+    reporter.say(
+        f"To prove {goal}, about {round(found.expected):,} of {len(scores):,} tokens must be read:"
+        f" {found.census:,} that are the likeliest, {found.planted:,} planted, and from"
+        f" {found.turns[0]:,} drawn at random"
+    )
+    return Ended({"plan": {**asdict(found), "tokens": len(scores)}})
+
+
+def _read(store: Store, types: Sequence[str], options: AcceptOptions, reporter: Reporter) -> bool:
+    """Have what waits answered, by whoever is asked; say whether all of it was."""
+    waiting = [one for purpose in PURPOSES for one in store.lines(purpose=purpose)]
+    done = {one.line for one in store.answers()}
+    waiting = [one for one in waiting if one.number not in done]
+    if callable(options.answers):
+        for line in waiting:
+            _answer(store, line.number, options.answers(line))
+    elif options.answers is not None:
+        _answer_from(store, {one.number for one in waiting}, str(options.answers))
+    else:
+        _serve(store, types, options, reporter)
+    done = {one.line for one in store.answers()}
+    return all(one.number in done for one in waiting)
+
+
+def _answer(store: Store, line: int, spans: Sequence[Sequence[Any]]) -> None:
+    shown = [Shown(int(a), int(b), str(label), "reader") for a, b, label in spans]
+    store.answer(line, "reader", shown, unsure=False, seconds=0.0)
+
+
+def _answer_from(store: Store, waiting: set[int], path: str) -> None:
+    """Take the answers of a file: of each line its number and spans."""
+    try:
+        with Path(path).open(encoding="utf-8") as lines:
+            answers = [json.loads(one) for one in lines if one.strip()]
+        for one in answers:
+            if one["line"] in waiting:
+                _answer(store, one["line"], one["spans"])
+    except OSError:
+        raise RequestError("the answers cannot be read", where=path) from None
+    except (ValueError, KeyError, TypeError):
+        raise RequestError(
+            "an answer is not one",
+            where=path,
+            instead='write lines such as {"line": 3, "spans": [[0, 5, "NAME"]]}',
+        ) from None
+
+
+def _serve(store: Store, types: Sequence[str], options: AcceptOptions, reporter: Reporter) -> None:
+    """Show what waits on the local page, until its reader ends it."""
+    from voile.documents.reviewing.server import serve
+
+    serve(
+        store,
+        purposes=PURPOSES,
+        reviewers=options.reviewer,
+        types=types,
+        port=options.port,
+        browser=options.browser,
+        notify=reporter.insist,
+    )
+
+
+def _waiting(store: Store, due: Due, folder: Path, reporter: Reporter) -> Ended:
+    """Say how many lines wait, and write them down for who answers without the page."""
+    done = {one.line for one in store.answers()}
+    lines = [
+        one
+        for purpose in PURPOSES
+        for one in store.lines(purpose=purpose)
+        if one.number not in done
+    ]
+    shown = [
+        {"line": one.number, "before": one.before, "text": one.text, "after": one.after}
+        for one in lines
+    ]
+    text = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in shown)
+    place = folder / WAITING
+    place.touch(mode=0o600)
+    place.write_text(text, encoding="utf-8")
+    reporter.say(f"{len(lines):,} lines of the {due.purpose} wait for an answer; run it again")
+    return Ended({"decided": None, "waiting": len(lines), "purpose": due.purpose}, code=1)
+
+
+def _ended(
+    scene: _Scene,
+    state: State,
+    course: Course,
+    verdict: Verdict,
+    folder: Path,
+    options: AcceptOptions,
+    reporter: Reporter,
+) -> Ended:
+    """Write the certificate into evidence and manifests, once; say it."""
+    goal = course.reading.goal
+    found = certificate(verdict, goal, scene.subjects(), as_hard=course.as_hard)
+    decided = private_manifest_of(scene.release).get(ACCEPTANCE, {}).get("decided", 0)
+    if decided < verdict.number:
+        secret = Secret.find(options.key_file)
+        before = find_evidence(scene.release, secret)
+        facts = {"decided": verdict.number, **asdict(verdict)}
+        public = found.public if verdict.accepted else None
+        sha256 = scene.release.public["sha256"]
+        state, scene = _mended(state, scene, course, facts, public, folder, options)
+        kept = [one for one in before if one.attack != ACCEPTANCE]
+        same = scene.release.public["sha256"] == sha256
+        if kept and not same:
+            reporter.insist("evidence of the release as it was is gone: attack it again")
+        evidence = [*(kept if same else []), found.evidence]
+        place = default_place(scene.release)
+        write_evidence(place, scene.release, evidence, secret, force=True)
+    reporter.say(found.sentence)
+    result = {"decided": verdict.accepted, "says": found.sentence, **asdict(verdict)}
+    return Ended(result, code=0 if verdict.accepted else 1)

@@ -1,0 +1,223 @@
+"""The reading of one release, on disk: a folder beside it, private, from which it goes on.
+
+What was drawn is never stored as a plan: the seed, the answers and the release as it was first give
+the same reading again, and what the store says was shown is held to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import DamagedError, RequestError
+from voile.data.files import outputs
+from voile.data.files.atomic import write_text
+from voile.data.files.own_files import read_json
+from voile.documents.acceptance.kept import READER, Kept, Pair
+from voile.documents.acceptance.plan import Goal
+from voile.documents.acceptance.reading import Due, Reading, Verdict
+from voile.documents.acceptance.screens import Plant, draw_plants, screens
+from voile.documents.replacements import Removal
+from voile.documents.reviewing.line import Answer, Line
+from voile.documents.reviewing.store import Store
+
+STATE, LINES = "acceptance.json", "reading.sqlite"
+VERSION = 1
+UNSURE = "OTHER"
+"""The type of what a reader was unsure of: it is removed as well."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What a reading goes on from.
+
+    Parameters
+    ----------
+    first, now : the hash of the release as it was first, and as it is now.
+    source, kit : the hash of the source, and the kit's id.
+    goal : as the fields of `Goal`. seed : of what is drawn.
+    recall : of the readers, as the plan expects it. tries : how many were begun.
+    """
+
+    first: str
+    now: str
+    source: str
+    kit: str
+    goal: Mapping[str, Any]
+    seed: tuple[int, ...]
+    recall: float
+    tries: int = 1
+
+    def write(self, folder: Path) -> None:
+        text = json.dumps(
+            {"format": outputs.ACCEPTANCE_FORMAT, "version": VERSION, **asdict(self)}, indent=1
+        )
+        write_text(folder / STATE, text, outputs.ACCEPTANCE, force=True)
+
+    @classmethod
+    def read(cls, folder: Path) -> State:
+        """Read it back; `DamagedError` where it is not as it was written."""
+        place = folder / STATE
+        data = read_json(place, "the state of the reading")
+        try:
+            if data.pop("format") != outputs.ACCEPTANCE_FORMAT or data.pop("version") != VERSION:
+                raise RequestError("is of another version of voile", where=str(place))
+            return cls(**{**data, "seed": tuple(map(int, data["seed"]))})
+        except (KeyError, TypeError, AttributeError):
+            raise DamagedError("the state of the reading is damaged", where=str(place)) from None
+
+
+class Course:
+    """A reading and the store of its lines: replayed as far as it was answered.
+
+    Parameters
+    ----------
+    pairs : the documents as they are released now. pool : identifiers to plant from.
+    cut : the score above which the committee removes. frozen : the last try before whose sample
+        the release was mended.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        store: Store,
+        kept: Kept,
+        pairs: Sequence[Pair],
+        pool: Sequence[Plant],
+        cut: float,
+        frozen: int,
+    ) -> None:
+        self._store, self._kept, self._pairs = store, kept, pairs
+        self._pool, self._cut = list(pool), cut
+        self._tries, self._frozen = state.tries, frozen
+        self._numbers = kept.tokens  # what the reading calls its tokens
+        self.as_hard = True
+        self._rng = np.random.default_rng([*state.seed, 1])
+        self.reading = Reading(
+            kept.scores[self._numbers],
+            Goal(**state.goal),
+            seed=state.seed,
+            most_planted=len(pool),
+            recall=state.recall,
+        )
+        self._batch = 0
+
+    def go_on(self) -> Verdict | Due:
+        """Take the answers that are there; return the verdict, or what waits for answers.
+
+        A sample that is due before the release is mended and frozen gets no lines yet.
+        """
+        while True:
+            due = self.reading.due()
+            if isinstance(due, Verdict):
+                if due.accepted or self.reading.number >= self._tries:
+                    return due
+                self.reading.again()
+                continue
+            if self.must_freeze(due):
+                return due
+            lines = self._lines(due)
+            answers = self._answers(lines)
+            if len(answers) < len(lines):
+                return due
+            self.reading.take(due, *self._found(lines, answers))
+
+    def must_freeze(self, due: Verdict | Due) -> bool:
+        """Say whether what the census found is to be removed before the sample is drawn."""
+        is_sample = isinstance(due, Due) and due.purpose == "sample"
+        return is_sample and self._frozen < self.reading.number
+
+    def _lines(self, due: Due) -> list[Line]:
+        """Return the screens of what is due; put them into the store where they are not yet."""
+        self._batch += 1
+        plants, hard = draw_plants(self._pool, due.planted, self._cut, self._rng)
+        self._pool = [one for one in self._pool if one not in plants]
+        self.as_hard &= hard
+        named = replace(due, tokens=self._numbers[due.tokens[~self.reading.found[due.tokens]]])
+        lines = screens(named, plants, self._kept, self._pairs, self._rng)
+        known = self._store.lines(batch=self._batch)
+        if not known:
+            return self._store.add(lines, batch=self._batch)
+        if [one.extra for one in known] != [one.extra for one in lines]:
+            raise DamagedError(
+                "the lines that were read are not those of this release",
+                where=str(self._store.path),
+                instead="remove the folder, and read the release anew",
+            )
+        return known
+
+    def _answers(self, lines: Sequence[Line]) -> dict[int, list[Answer]]:
+        """Return the answers to these lines, those of every reader."""
+        numbers = {one.number for one in lines}
+        found: dict[int, list[Answer]] = {}
+        for purpose in ("census", "sample"):
+            for one in self._store.answers(purpose=purpose):
+                if one.line in numbers:
+                    found.setdefault(one.line, []).append(one)
+        return found
+
+    def _found(
+        self, lines: Sequence[Line], answers: Mapping[int, Sequence[Answer]]
+    ) -> tuple[NDArray[np.intp], int]:
+        """Return the numbers of the tokens that are identifiers, and how many planted were seen."""
+        found: list[int] = []
+        seen = 0
+        for line in lines:
+            marked = marked_in(line, answers[line.number])
+            extra = json.loads(line.extra)
+            if "planted" in extra:
+                start, end = extra["planted"]
+                seen += any(a < end and start < b for a, b, _ in marked)
+            else:
+                found += self._tokens(line, marked)
+        places = np.searchsorted(self._numbers, np.unique(np.array(found, dtype=np.intp)))
+        return places, seen
+
+    def _tokens(self, line: Line, marked: Sequence[tuple[int, int, str]]) -> list[int]:
+        """Return the tokens of a line, by their numbers, in which a character was marked."""
+        kept = self._kept
+        first, last = np.searchsorted(kept.document, [line.document, line.document + 1])
+        own = np.arange(first, last)
+        return [
+            token
+            for a, b, _ in marked
+            for token in own[
+                (kept.start[first:last] < line.start + b) & (kept.end[first:last] > line.start + a)
+            ].tolist()
+            if kept.left[token]
+        ]
+
+    def removals(self) -> dict[int, list[Removal]]:
+        """Return what readers found so far, by document, in whole tokens."""
+        types = self._types()
+        found: dict[int, list[Removal]] = {}
+        for place in np.flatnonzero(self.reading.found).tolist():
+            token = int(self._numbers[place])
+            start, end = int(self._kept.start[token]), int(self._kept.end[token])
+            one = Removal(start, end, types[token], (READER,))
+            found.setdefault(int(self._kept.document[token]), []).append(one)
+        return found
+
+    def _types(self) -> dict[int, str]:
+        types: dict[int, str] = {}
+        lines = {one.number: one for one in self._store.lines()}
+        for answer in self._store.answers():
+            line = lines[answer.line]
+            if line.document >= 0:
+                for marked in marked_in(line, [answer]):
+                    types.update(dict.fromkeys(self._tokens(line, [marked]), marked[2]))
+        return types
+
+
+def marked_in(line: Line, answers: Sequence[Answer]) -> list[tuple[int, int, str]]:
+    """Return what any reader marked in a line; all of it where one was unsure, and marked none."""
+    found = [(one.start, one.end, one.label) for answer in answers for one in answer.spans]
+    if not found and any(answer.unsure for answer in answers):
+        return [(0, len(line.text), UNSURE)]
+    return found

@@ -1,0 +1,203 @@
+"""A new version of a release, without what its readers found: repaired, not fitted again.
+
+Only the documents in which something was found are written anew; the rows keep their places. The
+release and its private folder change together or not at all, and are sealed as apply seals them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data import open_source, open_writer
+from voile.data.files.memory import AnyPath
+from voile.documents.acceptance.kept import READER, Pair
+from voile.documents.committee.publication import PublishedDocument, publish
+from voile.documents.replacements import Marks, Removal, Replacer, join_removals
+from voile.documents.replacements.kinds import kind_of, safe_label
+from voile.documents.verbs.apply import REMOVALS, REMOVED, edit_row
+from voile.documents.verbs.certify import certify
+from voile.documents.verbs.options import ApplyOptions
+from voile.documents.verbs.recipe import make_replacer_of
+from voile.keys.seal import EVIDENCE_SEAL, SEAL
+from voile.keys.secret import Secret
+from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release
+from voile.release.options import OPTIONS
+from voile.release.scoring import private_manifest_of, rows_released
+from voile.release.writing import Manifests, Parts, write_release
+
+ACCEPTANCE = "acceptance"
+"""What both manifests call what was proved of a release by reading it."""
+WRITTEN_ANEW = frozenset({REMOVALS, PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
+
+Found = Mapping[int, Sequence[Removal]]
+"""What readers found, by the number of the document: characters of its source."""
+
+
+def mend(
+    release: Release,
+    texts: Sequence[str],
+    pairs: Sequence[Pair],
+    found: Found,
+    facts: Mapping[str, Any],
+    public_facts: Mapping[str, Any] | None,
+    key_file: Path | None,
+) -> Release:
+    """Write the release without what was found, and with what its manifests are to say.
+
+    Parameters
+    ----------
+    texts : the columns of text. pairs : every document as released, row after row and in a row
+        column after column, with its source.
+    facts, public_facts : what the private manifest says of the acceptance, and the public one.
+
+    Raises
+    ------
+    RequestError : surrogates came from lists of the user's own, or their secret is not at hand.
+    """
+    new = {number: _new(pairs[number], found[number]) for number in sorted(found)}
+    put = _replacer(release, key_file) if any(new.values()) else Marks()
+    made = {n: _mended(release, pairs[n], own, put) for n, own in new.items() if own}
+    secret = Secret.find(key_file)
+
+    def fill(parts: Parts) -> Manifests:
+        for place in release.folder.iterdir():
+            if place.name not in WRITTEN_ANEW:
+                (parts.private / place.name).write_bytes(place.read_bytes())
+        escape = bool(release.public.get("formulas"))
+        formulas = _write_rows(release, parts, texts, made, escape=escape)
+        _write_removals(release, parts.private / REMOVALS, texts, made)
+        written = open_source(parts.release)
+        figures = certify(_unescaped(written) if escape else written, texts)
+        return _manifests(release, figures, formulas, facts, public_facts, made)
+
+    path = release.path
+    if not isinstance(path, Path):
+        raise RequestError("the release is in memory", instead="save it, and accept the file")
+    return write_release(path, fill, secret=secret, like=release.like, force=True)
+
+
+def _new(pair: Pair, found: Sequence[Removal]) -> list[Removal]:
+    """Return those that nothing stands for yet."""
+    edits = [(edit.source_start, edit.source_end) for edit in pair[0].edits]
+    return [one for one in found if not any(a <= one.start and one.end <= b for a, b in edits)]
+
+
+def _replacer(release: Release, key_file: Path | None) -> Replacer:
+    """Return what apply put in the place of identifiers; categories are labels by now."""
+    if release.public["policy"]["replace"] != "surrogate":
+        return Marks()
+    given = private_manifest_of(release)[OPTIONS]["apply"]
+    if "names" in given:
+        raise RequestError(
+            "the release has surrogates of your own lists of names, which are not at hand here",
+            instead="apply again with a deny-list of what was found, and accept that release",
+        )
+    known = {name: value for name, value in given.items() if value is not None}
+    asked = {**known, **({"key_file": str(key_file)} if key_file else {})}
+    return make_replacer_of(ApplyOptions.model_validate(asked))
+
+
+def _mended(
+    release: Release, pair: Pair, found: Sequence[Removal], put: Replacer
+) -> PublishedDocument:
+    published, origin = pair
+    before = [Removal(e.source_start, e.source_end, e.label, e.by) for e in published.edits]
+    if release.public["policy"]["replace"] == "category":
+        kinds = _kinds(release)
+        found = [
+            replace(one, label=safe_label(kinds.get(one.label) or kind_of(one.label)))
+            for one in found
+        ]
+    return publish(origin, join_removals(before, found), put)
+
+
+def _kinds(release: Release) -> Mapping[str, str]:
+    given = private_manifest_of(release)[OPTIONS]["apply"]
+    return dict(one.split("=", 1) for one in given.get("kind", ()))
+
+
+def _write_rows(
+    release: Release,
+    parts: Parts,
+    texts: Sequence[str],
+    made: Mapping[int, PublishedDocument],
+    *,
+    escape: bool,
+) -> Mapping[str, int]:
+    """Copy the rows with the texts that changed; return how many cells are formulas, by column."""
+    rows, width, first = release.rows(), len(texts), 0
+    with open_writer(parts.rows, rows.schema(), force=True, escape=escape) as writer:
+        for batch in rows.batches():
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            for place, name in enumerate(texts):
+                own = {
+                    row: made[number].text
+                    for row in range(len(batch))
+                    if (number := (first + row) * width + place) in made
+                }
+                if own:
+                    cells = columns[name].to_pylist()
+                    for row, text in own.items():
+                        cells[row] = text
+                    columns[name] = pa.array(cells, batch.schema.field(name).type)
+            writer.write(pa.RecordBatch.from_pydict(columns, schema=batch.schema))
+            first += len(batch)
+    return writer.formulas
+
+
+def _write_removals(
+    release: Release, place: AnyPath, texts: Sequence[str], made: Mapping[int, PublishedDocument]
+) -> None:
+    """Write who removed what; of the documents that changed, anew."""
+    numbers, width = rows_released(release).tolist(), len(texts)
+    changed = {(numbers[one // width], texts[one % width]) for one in made}
+    rows = [
+        one
+        for one in open_source(release.folder / REMOVALS).read().to_pylist()
+        if (one["row"], one["column"]) not in changed
+    ]
+    for one, document in made.items():
+        of = (numbers[one // width], texts[one % width])
+        rows += [
+            dict(zip(REMOVED.names, (*of, *edit_row(edit)), strict=True)) for edit in document.edits
+        ]
+    with open_writer(place, REMOVED) as writer:
+        for batch in pa.Table.from_pylist(rows, REMOVED).to_batches():
+            writer.write(batch)
+
+
+def _unescaped(source: Any) -> Any:
+    from voile.data.formulas import Unescaped
+
+    return Unescaped(source)
+
+
+def _manifests(
+    release: Release,
+    figures: Mapping[str, float],
+    formulas: Mapping[str, int],
+    facts: Mapping[str, Any],
+    public_facts: Mapping[str, Any] | None,
+    made: Mapping[int, PublishedDocument],
+) -> Manifests:
+    private = dict(private_manifest_of(release))
+    before = private.get(ACCEPTANCE, {})
+    own = sum(READER in e.by for one in made.values() for e in one.edits)
+    removed = dict(private.get("removed_by", {}))
+    if own:
+        removed[str(READER)] = removed.get(str(READER), 0) + own
+    hidden = {
+        **private,
+        "figures": {**private["figures"], **figures},
+        "formulas": {**private["formulas"], "cells": dict(formulas)},
+        "removed_by": removed,
+        ACCEPTANCE: {**before, **facts, "of": release.public["sha256"]},
+    }
+    public = {name: value for name, value in release.public.items() if name != ACCEPTANCE}
+    return {**public, **({} if public_facts is None else {ACCEPTANCE: public_facts})}, hidden

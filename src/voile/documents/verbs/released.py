@@ -1,0 +1,74 @@
+"""Released documents beside their sources, with what stands for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.data.formats.folders import FILE
+from voile.documents.committee.publication import PublishedDocument
+from voile.documents.replacements import Edit, Reason
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document
+from voile.documents.verbs.apply import REMOVALS
+from voile.documents.verbs.files import FILES
+from voile.release.manifest import Release
+from voile.release.scoring import rows_released
+from voile.report.wording import listed
+
+
+def pair_documents(
+    release: Release, texts: Sequence[str], source: Corpus, removals: Path | None = None
+) -> Iterator[tuple[PublishedDocument, Document]]:
+    """Yield each document of a release, row after row, with its own in the source.
+
+    removals : the file of its edits, where these are not the private folder's.
+    """
+    edits = edits_by_place(open_source(removals or release.folder / REMOVALS).read())
+    shown = release.rows().read()
+    numbers, called = rows_shown(release, shown), released_names(release)
+    columns = [shown.column(called[name]).to_pylist() for name in texts]
+    for place, row in enumerate(numbers):
+        for number, name in enumerate(texts):
+            one = source[row * len(texts) + number]
+            text = columns[number][place] or ""
+            own = edits.get((row, name), ())
+            yield PublishedDocument(text, (), one.id, one.subject, edits=own), one
+
+
+def released_names(release: Release) -> Mapping[str, str]:
+    """Return what a release calls the columns of its source."""
+    return {one.get("from", one["column"]): one["column"] for one in release.public["columns"]}
+
+
+def rows_shown(release: Release, shown: pa.Table) -> list[int]:
+    """Return which row of the source each row of a release is; files of a folder by their names."""
+    if not (release.folder / FILES).exists():
+        return [int(row) for row in rows_released(release)]
+    named = open_source(release.folder / FILES).read().to_pylist()
+    rows = {one["file"]: one["row"] for one in named}
+    return [rows[name] for name in shown.column(FILE).to_pylist()]
+
+
+def edits_by_place(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
+    """Return the edits of each row and column of the source."""
+    found: dict[tuple[int, str], list[Edit]] = {}
+    for one in table.to_pylist():
+        here, there = (one["published_start"], one["published_end"]), (one["start"], one["end"])
+        edit = Edit(*here, *there, one["label"], tuple(Reason(**by) for by in one["by"]))
+        found.setdefault((one["row"], one["column"]), []).append(edit)
+    return {key: tuple(edits) for key, edits in found.items()}
+
+
+def check_texts(texts: Sequence[str], released: Sequence[str], where: str) -> None:
+    """Refuse a source that is read by another number of columns of text than were released."""
+    if len(texts) != len(released):
+        raise RequestError(
+            f"{len(texts)} columns of text are named, and {len(released)} were released",
+            where=where,
+            instead=f"name the columns of {listed(released)}, in this order",
+        )

@@ -1,0 +1,228 @@
+"""A release is read until it is accepted, mended on the way, and certified."""
+
+from __future__ import annotations
+
+import json
+import stat
+from functools import cache
+
+import pytest
+from tests.documents.flow import applied, by_cost, kit_of, people, read, removals
+
+from voile import documents
+from voile.core.errors import RequestError, TamperedError
+from voile.documents.replacements import Reason
+from voile.documents.wing import sections, verify
+from voile.release.evidence import find_evidence
+from voile.release.manifest import Release
+from voile.release.verify import checks
+
+GOAL = {"at_most": 12, "recall": 1.0}
+COLUMNS = (("letter", "letter spans"), ("note", "spans"))
+"""In the order in which a private manifest has them."""
+
+
+@cache
+def source():
+    """Return 288 texts; the policy of a low cost leaves a quarter of the letters' names."""
+    return people(each=4, start=3)
+
+
+@pytest.fixture
+def released(tmp_path):
+    out = tmp_path / "notes.jsonl"
+    applied(source(), out, chosen=by_cost(2), repeats=False)
+    return out
+
+
+@cache
+def truth():
+    rows = source().to_pylist()
+    return [json.loads(row[spans]) for row in rows for _, spans in COLUMNS]
+
+
+def attentive(line):
+    """Mark what the annotation says, and all that is planted."""
+    if line.document < 0:
+        return [(0, len(line.text), "NAME")]
+    return [
+        (max(one["start"] - line.start, 0), min(one["end"], line.end) - line.start, one["label"])
+        for one in truth()[line.document]
+        if one["start"] < line.end and line.start < one["end"]
+    ]
+
+
+def accept(out, **options):
+    return documents.accept(kit_of(), out, source(), **{**GOAL, "answers": attentive, **options})
+
+
+def left_in(out):
+    """Return what is left of the source's identifiers, by where the private folder has edits."""
+    gone = {}
+    for row in removals(Release.open(out)):
+        gone.setdefault((row["row"], row["column"]), []).append((row["start"], row["end"]))
+    return [
+        one
+        for number, spans in enumerate(truth())
+        for one in spans
+        if not any(
+            a <= one["start"] and one["end"] <= b
+            for a, b in gone.get((number // 2, COLUMNS[number % 2][0]), ())
+        )
+    ]
+
+
+def test_a_release_is_mended_accepted_and_certified(released):
+    before = left_in(released)
+    assert before
+    found = accept(released)
+    assert found["decided"] is True
+    assert len(left_in(released)) <= 12 * found["tokens"] / 1000
+    assert len(left_in(released)) < len(before) / 4
+    opened = Release.open(released)
+    assert all(check.holds is not False for check in checks(opened, verify, None))
+    assert opened.public["acceptance"]["tokens_read"] == found["read"]
+    assert opened.private["acceptance"]["sample"] == found["sample"]
+    (evidence,) = find_evidence(opened, None)
+    assert evidence.attack == "acceptance"
+    shown = sections(opened, [evidence], audience="public")
+    assert "Proved: at most 12" in str(shown)
+
+
+def test_what_readers_found_is_replaced_and_all_else_stays_as_it_was(released):
+    before = read(released)
+    was = removals(Release.open(released))
+    accept(released)
+    now = removals(Release.open(released))
+    mended = [one for one in now if Reason("reader") in one["by"]]
+    assert mended
+    assert {(one["row"], one["column"], one["start"]) for one in was} <= {
+        (one["row"], one["column"], start)
+        for one in now
+        for start in range(one["start"], one["end"])
+    }
+    changed = {(one["row"], one["column"]) for one in mended}
+    for row, (old, new) in enumerate(zip(before, read(released), strict=True)):
+        for column, _ in COLUMNS:
+            assert (old[column] == new[column]) == ((row, column) not in changed)
+    for one in mended:
+        text = read(released)[one["row"]][one["column"]]
+        assert text[one["published_start"] : one["published_end"]] == "[NAME]"
+
+
+def test_no_planted_identifier_stays_in_a_byte_of_the_release(released):
+    planted = []
+
+    def noting(line):
+        if line.document < 0:
+            planted.append(line.text)
+        return attentive(line)
+
+    found = accept(released, answers=noting)
+    assert found["planted"] == len(planted) > 0
+    now = Release.open(released)
+    gone = {}
+    for row in removals(now):
+        gone.setdefault((row["row"], row["column"]), []).append(row)
+    whole = "".join(row[column] for row in read(released) for column, _ in COLUMNS)
+    rows = source().to_pylist()
+    kept = "".join(
+        _without(row[column], gone.get((number, column), ()))
+        for number, row in enumerate(rows)
+        for column, _ in COLUMNS
+    )
+    for value in set(planted):
+        assert whole.count(value) == kept.count(value)
+
+
+def _without(text, edits):
+    for one in sorted(edits, key=lambda one: -one["start"]):
+        text = text[: one["start"]] + "\0" + text[one["end"] :]
+    return text
+
+
+def test_a_reader_who_sees_nothing_proves_nothing_and_a_second_try_may(released):
+    blind = accept(released, answers=lambda line: [])
+    assert blind["decided"] is False
+    assert "Not proved" in blind["says"]
+    assert "acceptance" not in Release.open(released).public
+    again = accept(released, again=True)
+    assert again["number"] == 2
+
+
+def test_a_reading_goes_on_where_it_ended(released, tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("")
+    folder = released.with_name("notes.jsonl.acceptance")
+    first = accept(released, answers=str(answers))
+    assert first["decided"] is None
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert all(stat.S_IMODE(one.stat().st_mode) & 0o077 == 0 for one in folder.iterdir())
+    waiting = [json.loads(one) for one in (folder / "waiting.jsonl").read_text().splitlines()]
+    assert len(waiting) == first["waiting"]
+    half = [{"line": one["line"], "spans": []} for one in waiting[::2]]
+    answers.write_text("".join(f"{json.dumps(one)}\n" for one in half))
+    assert accept(released, answers=str(answers))["waiting"] == len(waiting) - len(half)
+    assert accept(released)["decided"] in (True, False)
+
+
+def test_a_decided_reading_is_not_decided_again(released):
+    found = accept(released)
+    sha256 = Release.open(released).public["sha256"]
+    assert accept(released, answers=lambda line: 1 / 0) == found
+    assert Release.open(released).public["sha256"] == sha256
+
+
+def test_a_release_that_changed_is_refused(released):
+    accept(released, answers=str(empty(released)))
+    released.with_name("other.jsonl").write_bytes(released.read_bytes())
+    text = released.read_text().replace("May", "Mai")
+    released.write_text(text)
+    with pytest.raises(TamperedError):
+        accept(released)
+
+
+def test_a_release_applied_anew_is_not_read_on(released):
+    accept(released, answers=str(empty(released)))
+    applied(source(), released, chosen=by_cost(20), force=True)
+    with pytest.raises(TamperedError, match="changed since its reading began"):
+        accept(released)
+
+
+def test_another_goal_source_or_kit_is_refused(released):
+    accept(released, answers=str(empty(released)))
+    with pytest.raises(RequestError, match="was begun for at most 12"):
+        accept(released, at_most=3)
+    with pytest.raises(RequestError, match="not the source"):
+        documents.accept(kit_of(), released, people(each=1), **GOAL)
+    with pytest.raises(RequestError, match="did not make"):
+        documents.accept(kit_of(seed=1, max_passes=1), released, source(), **GOAL)
+
+
+def empty(released):
+    answers = released.with_name("answers.jsonl")
+    answers.write_text("")
+    return answers
+
+
+def test_a_goal_that_no_reading_can_prove_is_refused_before_a_line_is_read(released):
+    with pytest.raises(RequestError, match="no amount of reading"):
+        accept(released, at_most=0.01, recall=0.9)
+
+
+def test_a_plan_reads_nothing(released):
+    found = accept(released, plan=True)
+    assert found["plan"]["expected"] < found["plan"]["tokens"]
+    assert not released.with_name("notes.jsonl.acceptance").exists()
+
+
+def test_surrogates_stand_for_what_readers_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("VOILE_SECRET", "0" * 64)
+    out = tmp_path / "notes.jsonl"
+    applied(source(), out, chosen=by_cost(2), repeats=False, replace="surrogate")
+    accept(out)
+    mended = [one for one in removals(Release.open(out)) if Reason("reader") in one["by"]]
+    assert mended
+    for one in mended:
+        text = read(out)[one["row"]][one["column"]]
+        assert "[" not in text[one["published_start"] : one["published_end"]]
