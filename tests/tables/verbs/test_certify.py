@@ -206,6 +206,14 @@ def test_a_person_of_several_values_is_spread_over_them():
     assert (found["subjects"], found["k"], found["unique_with_kept"]) == (3, 3, 0)
 
 
+@pytest.mark.parametrize(
+    ("values", "ordered"), [(["flu", "gout", "flu", "gout"], False), ([10, 20, 10, 20], True)]
+)
+def test_the_order_of_values_is_measured_where_there_is_one(values, ordered):
+    found = certified(pa.table({**labels(4), "told": values}), sensitive=["told"])
+    assert ("t_closeness_ordered(told)" in found) is ordered
+
+
 def test_floats_are_not_measured_as_sensitive():
     found = certified(pa.table({**labels(), "pay": [1.0, 2.0, 3.0]}), sensitive=["pay"])
     assert not any("(" in name for name in found)
