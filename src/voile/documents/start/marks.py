@@ -99,14 +99,17 @@ class Marks:
     def _taught(self) -> Mapping[str, Callable[[Removal], bool]]:
         """Return for each type which of its doubtful proposals are identifiers nevertheless.
 
-        Of a type that something sure has, none; else those that are mostly right; else all.
+        Of names of whom some are sure, none: a rule that has others has strangers, or errors. Of
+        all else those that are mostly right, as of dates, of which columns have the birth alone;
+        where there are none, and nothing sure, all.
         """
         kinds: dict[str, Callable[[Removal], bool]] = {
             removal.label: _always for one in self.doubtful for removal in one
         }
         rest = chain.from_iterable(self.doubtful)
         kinds |= {removal.label: is_trusted for removal in rest if is_trusted(removal)}
-        return kinds | {removal.label: _never for one in self.sure for removal in one}
+        sure = {removal.label for one in self.sure for removal in one}
+        return kinds | {label: _never if label == NAME else is_trusted for label in sure}
 
     def _trusted(self, look: QuickLook) -> Bools:
         """Return which tokens a doubtful proposal has that is mostly right, (n,)."""
