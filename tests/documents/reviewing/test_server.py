@@ -164,6 +164,7 @@ def test_the_browser_is_opened_by_a_private_file(
         assert server.addresses["Eva"] in file.read_text()
         assert file.stat().st_mode & 0o777 == 0o600
     assert opened == [file.resolve().as_uri()]
+    assert not file.exists()
     assert "#" not in opened[0]
 
 

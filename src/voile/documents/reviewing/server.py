@@ -24,6 +24,7 @@ from voile.documents.reviewing.store import Store
 
 LOOPBACK = "127.0.0.1"
 OFTEN = 0.2  # seconds between two looks at whether it is to end
+OPENER_FILE = "open-review.html"
 OPENER = '<!doctype html><title>voile</title><meta http-equiv="refresh" content="0;url={}">'
 
 
@@ -67,6 +68,7 @@ def serve(
             batches = Batches(store, purposes[0], counts, refitting, notify)
         listening = stack.enter_context(closing(_listen(port)))
         guard = Guard(listening.getsockname()[1], reviewers)
+        stack.callback((store.path.parent / OPENER_FILE).unlink, missing_ok=True)
         ended = Event()
         desk = Desk(store, purposes, more)
         page = Page(desk, counts, batches, types, guard, notify, ended.set)
@@ -143,7 +145,7 @@ def _announce(
 
 def _open_browser(address: str, folder: Path) -> None:
     """Open an address by way of a private file: others on this machine see programs' arguments."""
-    file = folder / "open-review.html"
+    file = folder / OPENER_FILE
     file.touch(mode=0o600)
     file.write_text(OPENER.format(address))
     webbrowser.open(file.resolve().as_uri())
