@@ -161,6 +161,8 @@ def test_the_browser_is_opened_by_a_private_file(
     monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url))
     with served(made(), "Eva", browser=True) as server:
         file = server.store.path.parent / "open-review.html"
+        while not opened:
+            time.sleep(0.01)
         assert server.addresses["Eva"] in file.read_text()
         assert file.stat().st_mode & 0o777 == 0o600
     assert opened == [file.resolve().as_uri()]
