@@ -29,6 +29,7 @@ NAMES = {
     "greeting": ("Dear Kwame,\nwe met", "Kwame"),
     "addressed": ("Kwame,\nwe met", "Kwame"),
     "signature": ("See you.\nRegards,\n\nKwame Osei", "Kwame Osei"),
+    "title and word": ("by Dr. May today", "May"),
     "relative": ("his wife Abena came", "Abena"),
     "handle": ("ask @kwame77 now", "@kwame77"),
     "listed": ("then Mary came", "Mary"),
@@ -39,7 +40,7 @@ NAMES = {
 def test_a_name_is_found_where_its_rule_says(rule):
     text, name = NAMES[rule]
     found = proposed(text)
-    assert rule in found[name]
+    assert rule.partition(" and ")[0] in found[name]
 
 
 @pytest.mark.parametrize(
@@ -108,13 +109,13 @@ def test_what_no_rule_knows_stays(text):
 
 
 def test_further_mentions_are_those_of_the_same_document():
-    notes = [Document("Dr. Osei came. Osei left."), Document("Osei left.")]
+    notes = [Document("Dr. Zzyvra came. Zzyvra left."), Document("Zzyvra left.")]
     found = Rules("english").propose(notes)
     assert [len(one) for one in found] == [2, 0]
 
 
 def test_a_rule_does_not_reach_into_the_next_document():
-    notes = [Document("Thank you.\nRegards,"), Document("Qwamek Oseiwu\n")]
+    notes = [Document("Thank you.\nRegards,"), Document("Zzyvra Quoxxle\n")]
     assert Rules("english").propose(notes) == [[], []]
 
 

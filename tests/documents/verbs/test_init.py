@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -20,6 +21,7 @@ from voile.documents.start.marks import Reviewed
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.work import Work
+from voile.documents.words.features import BLOCKS
 from voile.release.kit import Kit
 
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
@@ -293,3 +295,38 @@ class TestRefusals:
     def test_a_kind_without_a_column(self):
         with pytest.raises(RequestError, match="write COLUMN=name"):
             self.init([{"note": "Ana ."}], known_kind="name")
+
+
+def test_what_was_learnt_elsewhere_proposes_and_is_a_feature():
+    kit = Kit.load(made() / "work")
+    assert kit.facts["hinter"].startswith("english ")
+    assert kit.facts["start"]["proposed"]["starter"] > 0
+    columns = Content.of(kit).committees[10.0].space.columns
+    hints = [n for n, (channel, _, _) in enumerate(BLOCKS) if channel == "hints"]
+    stride = Content.of(kit).committees[10.0].space.stride
+    assert np.isin(columns // stride, hints).any()
+
+
+def test_a_start_without_what_was_learnt_elsewhere(tmp_path):
+    rows, people, _ = hospital(tmp_path)
+    voile.documents.init(
+        rows, tmp_path / "work", known=people, by="patient_id", starter="none", **QUICK
+    )
+    kit = Kit.load(tmp_path / "work")
+    assert kit.facts["hinter"] is None
+    assert "starter" not in kit.facts["start"]["proposed"]
+    assert Work.open(tmp_path / "work").starter is None
+
+
+def test_a_kit_of_another_version_of_the_starter_is_refused():
+    kit = Kit.load(made() / "work")
+    other = replace(kit, facts={**kit.facts, "hinter": "english 0000"})
+    with pytest.raises(RequestError, match="another version of the starter"):
+        Content.of(other)
+
+
+def test_a_starter_of_another_language_is_refused(tmp_path):
+    note = "La paciente refiere que la noche del lunes no se durmió por el dolor de la espalda."
+    write_table(tmp_path / "notes.csv", [{"note": note, "who": str(n)} for n in range(9)])
+    with pytest.raises(RequestError, match="seems to be Spanish"):
+        voile.documents.init(tmp_path / "notes.csv", tmp_path / "work", starter="english")

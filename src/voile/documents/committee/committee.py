@@ -19,7 +19,15 @@ from voile.documents.replacements.marks import mark
 from voile.documents.text.document import Document
 from voile.documents.words.features import Extractor, Features, Space
 from voile.documents.words.scorer import Scorer
-from voile.documents.words.tokens import Forms, Tokeniser, Tokens, add_tags, tokenise
+from voile.documents.words.tokens import (
+    Forms,
+    Hinter,
+    Tokeniser,
+    Tokens,
+    add_hints,
+    add_tags,
+    tokenise,
+)
 
 Types = NDArray[np.int16]
 Decision = Literal["cost", "accuracy"]
@@ -82,6 +90,7 @@ class Committee(Brief):
     space: Space  # the features that all members share
     members: tuple[Member, ...]  # in the order of their passes
     tokeniser: Tokeniser | None = None  # what cuts text in the place of voile's rule
+    hinter: Hinter | None = None  # what says of tokens what was learnt elsewhere
 
     def remover(self) -> Remover:
         return Remover(self)
@@ -150,7 +159,7 @@ class Remover:
         if self._committee.space.tags:
             check_tagged(documents)
             tokens = add_tags(tokens, documents, self._tags)
-        return tokens
+        return add_hints(tokens, self._committee.hinter)
 
     def of(self, tokens: Tokens) -> TokenRemovals:
         """Return what is removed of tokens that number their forms as this remover does."""
@@ -208,8 +217,11 @@ def put_marks(tokens: Tokens, types: Types, marks: NDArray[np.int32]) -> Tokens:
         return tokens
     form = tokens.form.copy()
     form[gone] = marks[types[gone] - 1]
-    tag = None if tokens.tag is None else np.where(gone, -1, tokens.tag).astype(np.int32)
-    return replace(tokens, form=form, tag=tag)
+    tag, hint = (
+        None if one is None else np.where(gone, -1, one).astype(np.int32)
+        for one in (tokens.tag, tokens.hint)
+    )
+    return replace(tokens, form=form, tag=tag, hint=hint)
 
 
 @dataclass(frozen=True, eq=False)

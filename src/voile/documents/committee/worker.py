@@ -52,7 +52,7 @@ class Worker:
 
     def __call__(self, documents: Sequence[Document]) -> list[Done]:
         """Return each document as published, None where one fails by itself."""
-        return [one for part in _parts(documents) for one in self._tried(part)]
+        return [one for part in in_parts(documents) for one in self._tried(part)]
 
     def _tried(self, documents: Sequence[Document]) -> list[Done]:
         try:
@@ -102,7 +102,8 @@ class Worker:
         return np.array([False, *(label in self.recipe.names for label in self._remover.labels)])
 
 
-def _parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def in_parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield the documents in parts of at most so many characters, or of one document."""
     part: list[Document] = []
     size = 0
     for document in documents:

@@ -176,12 +176,13 @@ def _digest_of(training: Training) -> bytes:
     tags = None if tokens.tags is None else tokens.tags.known
     parts = (training.labels, training.subject, tokens.forms, tags, space.attributes, lists)
     digest = hashlib.sha256(repr(parts).encode())
-    tag = np.zeros(0) if tokens.tag is None else tokens.tag
+    tag, hint = (np.zeros(0) if one is None else one for one in (tokens.tag, tokens.hint))
     for array in (
         tokens.form,
         tokens.gap,
         tokens.first,
         tag,
+        hint,
         training.truth,
         training.unknown,
         space.columns,

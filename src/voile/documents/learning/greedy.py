@@ -129,7 +129,8 @@ def sanitize_greedily(
     removed, when, sure = _removed(turns)
     check_left(removed[~training.unknown], least_left)
     members = tuple(turn.member for turn in turns if turn.member)
-    committee = Committee(training.labels, costs, training.space, members, training.tokeniser)
+    reading = training.tokeniser, training.hinter
+    committee = Committee(training.labels, costs, training.space, members, *reading)
     return Loop(
         committee, tuple(turn.record for turn in turns), removed, when, sure, learnt, stopped
     )

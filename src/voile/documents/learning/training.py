@@ -17,8 +17,10 @@ from voile.documents.replacements.marks import mark
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.features import Extractor, Space
 from voile.documents.words.tokens import (
+    Hinter,
     Tokeniser,
     Tokens,
+    add_hints,
     add_tags,
     token_labels,
     tokenise,
@@ -38,6 +40,7 @@ class Training:
     # (n,) bool, tokens of which nobody knows whether they identify: neither learnt from nor counted
     unknown: NDArray[np.bool_]
     tokeniser: Tokeniser | None = None  # what cut the text in the place of voile's rule
+    hinter: Hinter | None = None  # what said of the tokens what was learnt elsewhere
 
     @classmethod
     def of(
@@ -46,6 +49,7 @@ class Training:
         *,
         lists: Mapping[str, Iterable[str]] | None = None,
         tokeniser: Tokeniser | None = None,
+        hinter: Hinter | None = None,
     ) -> Training:
         labels, subjects = corpus.labels, corpus.subjects
         tokens = tokenise((document.text for document in corpus), None, tokeniser)
@@ -55,12 +59,12 @@ class Training:
                 "no identifier is marked in the training corpus",
                 instead="give text with spans, or begin without them: voile documents init",
             )
-        tokens = add_tags(tokens, corpus)
+        tokens = add_hints(add_tags(tokens, corpus), hinter)
         whose = np.repeat(number_subjects(subjects), np.diff(tokens.first))
         marks = [mark(label) for label in labels]
         space = Space.of(tokens, whose, marks=marks, lists=gazetteer_words(lists or {}, tokeniser))
         unknown = unknown_tokens(tokens, corpus) & (truth == 0)
-        return cls(tokens, truth, labels, subjects, space, unknown, tokeniser)
+        return cls(tokens, truth, labels, subjects, space, unknown, tokeniser, hinter)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
         """Return what is left after `removed`, (n,), with marks in its place; costs (T,)."""

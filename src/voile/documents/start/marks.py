@@ -198,9 +198,12 @@ def _never(removal: Removal) -> bool:
 
 
 def is_trusted(removal: Removal) -> bool:
-    """Return whether a proposal that is not sure is mostly right: a title, a field, a form."""
+    """Return whether a proposal that is not sure is mostly right: a title, a field, a form.
+
+    A starter's is right more often than a miss would be worth.
+    """
     return any(
-        one.kind == "pattern" or (one.kind == "rule" and one.name in SURE_RULES)
+        one.kind in ("pattern", "starter") or (one.kind == "rule" and one.name in SURE_RULES)
         for one in removal.by
     )
 

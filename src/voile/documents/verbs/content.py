@@ -20,6 +20,7 @@ from voile.documents.learners.calibration import Calibration
 from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs.policies import Policies, Policy
 from voile.documents.words.features import Space
+from voile.documents.words.tokens import Hinter
 from voile.release.kit import Kit
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Content(Policies):
             "committees": members,
             "lists": {name: sorted(words) for name, words in space.lists.items()},
             "tags": list(space.tags),
+            "hinter": _hinter_name(self.committees),
             **self.found,
         }
         tables = {
@@ -94,6 +96,7 @@ class Content(Policies):
             {name: frozenset(words) for name, words in facts["lists"].items()},
         )
         read: dict[str, Any] = {}
+        hinter = _hinter(facts.get("hinter"))
         labels = tuple(facts["labels"])
         committees = {
             one["miss_cost"]: Committee(
@@ -101,6 +104,7 @@ class Content(Policies):
                 np.array(one["costs"]),
                 space,
                 tuple(_member(entry, arrays, read, space) for entry in one["members"]),
+                hinter=hinter,
             )
             for one in facts["committees"]
         }
@@ -120,6 +124,18 @@ def _known(table: pa.Table) -> KnownValues:
     from voile.documents.start.known import KnownValues  # not every kit has any
 
     return KnownValues.from_table(table)
+
+
+def _hinter_name(committees: Mapping[float, Committee]) -> str | None:
+    hinter = next(iter(committees.values())).hinter
+    return None if hinter is None else hinter.name
+
+
+def _hinter(name: str | None) -> Hinter | None:
+    """Return the starter of this name, as it was when the kit was fitted."""
+    from voile.documents.start.starter import find_starter  # few kits have one
+
+    return None if name is None else find_starter(name)
 
 
 def _stored(

@@ -23,7 +23,7 @@ from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
 from voile.documents.verbs.columns import text_roles
 from voile.documents.verbs.options import InitOptions, Learning
-from voile.documents.verbs.work import Work, WorkFile, place_of, write_work
+from voile.documents.verbs.work import Work, WorkFile, place_of, starter_of, write_work
 from voile.release.kit import Kit
 from voile.release.options import with_options
 from voile.release.own_verbs import Ended, Reporter, open_reported
@@ -68,9 +68,11 @@ def init(
     _check_text(work.documents, opened)
     texts = [one.text for one in islice(work.documents, LOOKED_AT)]
     if options.language is None:
-        work = replace(work, file=file.model_copy(update={"language": guess_language(texts)}))
+        file = file.model_copy(update={"language": guess_language(texts)})
     else:
         check_language(options.language, texts)
+    starter = starter_of(options.starter, file.language, texts)
+    work = replace(work, file=file.model_copy(update={"starter": starter}))
     with reporter.progress() as progress:
         progress("proposing identifiers", 0)
         work.marks  # noqa: B018  (the known columns have met the notes when it is there)

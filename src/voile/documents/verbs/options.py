@@ -122,6 +122,11 @@ class InitOptions(Learning, TextColumns):
     language: Literal["english", "spanish"] | None = Field(
         None, description="language of the notes, else guessed"
     )
+    starter: Literal["english", "none"] | None = Field(
+        None,
+        description="what was learnt from public text proposes names too, and is a feature of the "
+        "learners; by the language unless given",
+    )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
     max_passes: int = Field(1, ge=1, description="maximum number of passes of a policy")
 

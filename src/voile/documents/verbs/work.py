@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,8 @@ from voile.documents.start.known import KnownValues
 from voile.documents.start.marks import Marks, Reviewed
 from voile.documents.start.proposer import PatternProposer, Proposer
 from voile.documents.start.quick_look import QuickLook
-from voile.documents.start.rules import Rules
+from voile.documents.start.rules import Rules, check_language
+from voile.documents.start.starter import STARTERS, Starter, find_starter, load_starter
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.text.reader import DocumentReader, in_order, is_usable, why_unusable
@@ -58,6 +59,7 @@ class WorkFile(BaseModel):
     roles: dict[str, Any]
     by: str | None  # the column of the known values' table that says whose a row is
     language: Language
+    starter: str | None = None  # the name of what was learnt from public text; None where none is
     learning: dict[str, Any]
     seed: int
 
@@ -109,8 +111,13 @@ class Work:
     def marks(self) -> Marks:
         """What is proposed in them."""
         own: list[Proposer] = [] if self.known is None else [self.known]
-        proposers = [*own, PatternProposer(patterns_of()), Rules(self.file.language)]
-        return Marks.of(self.documents, proposers)
+        last = self.starter or Rules(self.file.language)  # a starter has its language's rules
+        return Marks.of(self.documents, [*own, PatternProposer(patterns_of()), last])
+
+    @cached_property
+    def starter(self) -> Starter | None:
+        """What was learnt from public text, where it is asked for."""
+        return None if self.file.starter is None else find_starter(self.file.starter)
 
     @cached_property
     def look(self) -> QuickLook:
@@ -131,7 +138,7 @@ class Work:
         """Train committees on the notes as they are marked."""
         progress("proposing identifiers", 0)
         corpus = in_order(filter(is_usable, self.corpus(reviewed)))
-        training = Training.of(corpus, lists=self.lists)
+        training = Training.of(corpus, lists=self.lists, hinter=self.starter)
         content = learn(
             training,
             corpus,
@@ -205,3 +212,16 @@ def place_of(notes: object) -> str:
     file, mark, table = path.partition("::")
     whole = f"{os.path.abspath(file)}{mark}{table}" if os.path.exists(file) else path
     return whole if format is None else f"{format}:{whole}"
+
+
+def starter_of(asked: str | None, language: Language, texts: Iterable[str]) -> str | None:
+    """Return the name of the starter to use: the language's unless another, or none, is asked for.
+
+    Raises RequestError: the text seems to be in another language than the starter's.
+    """
+    name = asked or (language if language in STARTERS else "none")
+    if name == "none":
+        return None
+    starter = load_starter(name)
+    check_language(starter.language, texts)
+    return starter.name

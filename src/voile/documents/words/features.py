@@ -1,7 +1,8 @@
 """Sparse features of tokens, gathered from tables of their forms.
 
 A *channel* gives each token a number, and each number its attributes: words, their places, the
-shapes around them, parts of speech. A *view* looks from a token at a channel. A *column* is an
+shapes around them, parts of speech, hints of a
+classifier from elsewhere. A *view* looks from a token at a channel. A *column* is an
 attribute seen in a view. Strings are touched once for each distinct form; all else is gathered by
 numbers, which makes a committee of many classifiers about as fast as one.
 """
@@ -29,7 +30,7 @@ from voile.documents.words.attributes import (
     shape_of,
 )
 from voile.documents.words.kernels import NOBODY, SEVERAL, append, lengths, meet
-from voile.documents.words.tokens import GLUED, NOWHERE, Forms, Tokens
+from voile.documents.words.tokens import GLUED, HINTS, NOWHERE, Forms, Tokens
 from voile.documents.words.views import occurrences, views_of
 
 Ints = NDArray[np.int32]
@@ -50,6 +51,9 @@ BLOCKS: tuple[tuple[str, str, int], ...] = (
     ("tags", "here", ALL),
     ("tags", "before", ALL),
     ("tags", "after", ALL),
+    ("hints", "here", ALL),
+    ("hints", "before", ALL),
+    ("hints", "after", ALL),
 )
 """What is seen: the channel, the view, and the kinds of attributes taken."""
 
@@ -134,6 +138,11 @@ class Space(Brief):
             keys.append((number, np.flatnonzero(seen)))
         return everything._only(keys)
 
+    def keep(self, kept: NDArray[np.bool_]) -> Space:
+        """Return the space of the columns, (c,), that are kept."""
+        block, number = np.divmod(self.columns[kept], self.stride)
+        return self._only([(n, number[block == n]) for n in range(len(BLOCKS))])
+
     def _only(self, keys: Sequence[tuple[int, NDArray[np.intp]]]) -> Space:
         words = [kept for number, kept in keys if BLOCKS[number][0] == "words"]
         used = np.unique(np.concatenate(words))
@@ -149,7 +158,8 @@ class Space(Brief):
 
 def channel_size(channel: str, space: Space) -> int:
     tags, words = len(space.tags), len(space.attributes)
-    return {"words": words, "places": PLACES, "shapes": SHAPES, "tags": tags}[channel]
+    own = {"places": PLACES, "shapes": SHAPES, "hints": HINTS}
+    return {"words": words, "tags": tags, **own}[channel]
 
 
 def _tags(tokens: Tokens) -> tuple[str, ...]:
@@ -228,6 +238,7 @@ class Features:
             "places": (tokens.gap * np.int32(2) + glued) * np.int32(MOST_REPEATS + 1) + often,
             "shapes": (before * k + classes) * k + after,
             "tags": self._tags(),
+            "hints": self._hints(),
         }
 
     def _tags(self) -> Ints:
@@ -235,6 +246,10 @@ class Features:
         if tag is None:
             return np.full(len(self.tokens), NOWHERE, dtype=np.int32)
         return np.where(tag < known, tag, NOWHERE).astype(np.int32)
+
+    def _hints(self) -> Ints:
+        hint = self.tokens.hint
+        return np.full(len(self.tokens), NOWHERE, dtype=np.int32) if hint is None else hint
 
     @staticmethod
     def _seen(numbers: Ints, view: Ints, nothing: int) -> Ints:

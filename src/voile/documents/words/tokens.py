@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 from unicodedata import category
 
 import numpy as np
@@ -119,6 +119,9 @@ class Tokens:
     # (n,) part of speech, -1 where none is known, of `tags`; None if no text has any
     tag: Ints | None = None
     tags: Forms | None = None
+    hint: Ints | None = (
+        None  # (n,) what a `Hinter` says of each, -1 nothing; None if none was asked
+    )
 
     def __len__(self) -> int:
         return len(self.form)
@@ -155,6 +158,26 @@ class Tokens:
 
 Tokeniser: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Give the (start, end) of each token of a text; a pipeline of one's own takes the rule's place."""
+
+
+class Hinter(Protocol):
+    """Says of tokens what was learnt elsewhere: a classifier that knows no text of the user's."""
+
+    @property
+    def name(self) -> str:
+        """What a kit calls it."""
+
+    def levels(self, tokens: Tokens) -> Ints:
+        """Return each token's level, (n,), from 0 to `HINTS` - 1."""
+
+
+HINTS = 12
+"""Levels that a hinter tells apart, at most."""
+
+
+def add_hints(tokens: Tokens, hinter: Hinter | None) -> Tokens:
+    """Return the tokens with what a hinter says of them."""
+    return tokens if hinter is None else replace(tokens, hint=hinter.levels(tokens))
 
 
 def tokenise(

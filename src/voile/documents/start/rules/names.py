@@ -24,6 +24,7 @@ from voile.documents.replacements.names import fold
 from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.start.rules.vocabulary import Vocabulary
 
+TITLE = "title"
 _WORD = "(?:Iq)?[gsbmCA](?:h[gsbmCAp]{1,2})?"
 _INITIALS = "(?:I[.o]?y?){1,3}"
 _PARTICLES = "(?:p{1,3})"
@@ -77,7 +78,7 @@ def _rule(name: str, expression: str, *, within: str = "", sure: bool = False) -
 
 
 RULES = (
-    _rule("title", rf"T[.o]?,?(?P<found>{_RUN})", sure=True),
+    _rule(TITLE, rf"T[.o]?,?(?P<found>{_RUN})", sure=True),
     _rule("label", rf"B[^\n\x1e:]{{0,3}}:\n?(?P<found>(?:p{{1,3}}w)?{_RUN})", sure=True),
     _rule("last, first", rf"(?P<found>{_TURNED}[gb](?:{_INITIALS}|{_WORD})?)", sure=True),
     _rule("first m. last", rf"(?P<found>{_WORD}{_INITIALS}{_WORD})", sure=True),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
-from voile.documents.replacements.names import PARTICLES, Language, builtin_names, name_words
+from voile.documents.replacements.names import PARTICLES, Language
+from voile.documents.start.lists import TIERS, public_lists
 
 
 @dataclass(frozen=True)
@@ -146,14 +147,26 @@ _JOINING: dict[Language, str] = {
 _WORDS: dict[Language, dict[str, str]] = {"english": _ENGLISH, "spanish": _SPANISH}
 
 
+_LEAST_TIER: dict[Language, int] = {"english": 2, "spanish": 3}
+"""How common a name of the lists must be: with a capital most English words are names of something,
+and most Spanish ones of persons stand after a title or a label."""
+
+
 @cache
 def vocabulary(language: Language) -> Vocabulary:
-    names = builtin_names(language)
-    given = frozenset(word for name in names.female + names.male for word in name_words(name))
-    surnames = frozenset(word for name in names.surnames for word in name_words(name))
     words = {what: _words(text) for what, text in _WORDS[language].items()}
     details = {letter: _words(text) for letter, text in _DETAILS[language].items()}
-    joining = _words(_JOINING[language])
+    given, surnames = (
+        frozenset().union(
+            *(public_lists()[f"{kind} {tier}"] for tier in range(_LEAST_TIER[language], TIERS + 1))
+        )
+        - public_lists()["word"]
+        for kind in ("given", "surname")
+    )
     return Vocabulary(
-        **words, given=given, surnames=surnames, joining=joining, details=MappingProxyType(details)
+        **words,
+        given=given | (words["common"] & public_lists()["given 3"]),  # May is both
+        surnames=surnames,
+        joining=_words(_JOINING[language]),
+        details=MappingProxyType(details),
     )

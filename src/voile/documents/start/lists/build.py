@@ -1,0 +1,103 @@
+"""Write the lists anew from Faker's: `python -m voile.documents.start.lists.build`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from voile.documents.replacements.names import fold
+
+VERSION = "40.54.0"
+_WORD = re.compile(r"[^\W\d_]+")
+_PLACES = re.compile("countr|state|cit|municip|province|region|department|count")
+_WORDS = ("lorem", "job", "company", "color", "currency")
+_TIERS = (1, 2, 6)
+"""Of how many countries' lists a name of each tier is, at least."""
+
+
+def build(folder: Path) -> None:
+    """Write the names, places and words that Faker has, sorted, in small letters."""
+    faker = import_module("faker")
+    if version := getattr(faker, "VERSION", ""):
+        assert version == VERSION, f"the lists are of Faker {VERSION}, not {version}"
+    given, surname = Counter(_names("first", "middle")), Counter(_names("last"))
+    both = sorted(given.keys() | surname.keys())
+    lines = (f"{word} {_tier(given[word])} {_tier(surname[word])}" for word in both)
+    _write(folder / "names.txt", lines)
+    places = (one for _, name, held in _held("address") if _is_place(name) for one in held)
+    _write(folder / "places.txt", sorted(set(_folded(places, least=3))))
+    english = (
+        one
+        for kind in _WORDS
+        for country, _, held in _held(kind)
+        if country[:2] == "en"
+        for one in held
+    )
+    words = {one.lower() for one in english if one.isascii() and len(one) > 1}
+    _write(folder / "words.txt", sorted(words))
+
+
+def _names(*kinds: str) -> Iterator[str]:
+    """Yield each word of each country's names, once a list."""
+    for _, name, held in _held("person"):
+        parts = ("format", "prefix", "suffix", "romaniz")
+        if any(kind in name for kind in kinds) and not any(part in name for part in parts):
+            yield from set(_folded(held, least=2))
+
+
+def _held(provider: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield each list of a provider of Faker's: its country, its name and its words."""
+    base = import_module(f"faker.providers.{provider}")
+    for path in sorted(Path(str(base.__file__)).parent.iterdir()):
+        if path.is_dir() and not path.name.startswith("__"):
+            kind = import_module(f"{base.__name__}.{path.name}").Provider
+            names = dir(kind) if provider == "person" else vars(kind)
+            for name in names:
+                value = getattr(kind, name)
+                if isinstance(value, list | tuple | dict):
+                    yield path.name, name, _WORD.findall(" ".join(_texts(value)))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _texts(key)
+            yield from _texts(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
+
+
+def _is_place(name: str) -> bool:
+    parts = ("suffix", "prefix", "format")
+    return bool(_PLACES.search(name)) and not any(part in name for part in parts)
+
+
+def _folded(words: Iterable[str], *, least: int) -> Iterator[str]:
+    """Yield the words in Latin letters that begin with a capital."""
+    for word in words:
+        if len(word) >= least and word[0].isupper() and all(map(_is_latin, word)):
+            yield fold(word)
+
+
+def _is_latin(one: str) -> bool:
+    return "LATIN" in unicodedata.name(one, "")
+
+
+def _tier(countries: int) -> int:
+    return sum(countries >= least for least in _TIERS)
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    build(Path(__file__).parent)

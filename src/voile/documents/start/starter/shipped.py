@@ -1,0 +1,86 @@
+"""Starters as files: arrays without pickles, the same bytes for the same text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from functools import cache
+from importlib.resources import files
+from io import BytesIO
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import DamagedError, RequestError
+from voile.documents.learners.consensus import ConsensusClassifier
+from voile.documents.start.lists import public_lists
+from voile.documents.start.starter.starter import Starter
+from voile.documents.words.features import Space
+
+STARTERS = ("english",)
+"""The languages whose starter comes with voile."""
+FORMAT = 1
+
+
+@cache
+def load_starter(name: str) -> Starter:
+    """Load a starter that comes with voile; its name tells its versions apart."""
+    data = starter_bytes(name)
+    return read_starter(data, f"{name} {hashlib.sha256(data).hexdigest()[:16]}")
+
+
+def find_starter(name: str) -> Starter:
+    """Return the starter of a kit, by its whole name."""
+    starter = load_starter(name.partition(" ")[0])
+    if starter.name != name:
+        raise RequestError(
+            "the kit learnt with another version of the starter",
+            instead="apply it with the voile that made it, or make it anew",
+        )
+    return starter
+
+
+def starter_bytes(name: str) -> bytes:
+    if name not in STARTERS:
+        raise RequestError(f"no starter {name}", instead=f"use {' or '.join(STARTERS)}, or none")
+    return (files(__package__) / f"{name}.npz").read_bytes()
+
+
+def write_starter(starter: Starter) -> bytes:
+    """Return a starter as the bytes of a file; its weights as 16-bit floats."""
+    space = starter.space
+    facts = {"format": FORMAT, "language": starter.language, "tags": space.tags}
+    own: dict[str, NDArray[Any]] = {
+        "facts": _bytes(json.dumps(facts, sort_keys=True)),
+        "attributes": _bytes("\n".join(space.attributes)),
+        "columns": space.columns,
+    }
+    for name, array in starter.classifier.to_arrays().items():
+        own[f"classifier/{name}"] = array.astype("<f2") if name == "weights" else array
+    buffer = BytesIO()
+    np.savez_compressed(buffer, **own)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def read_starter(data: bytes, name: str = "") -> Starter:
+    """Read a starter; nothing in the file is run."""
+    try:
+        with np.load(BytesIO(data), allow_pickle=False) as held:
+            arrays = dict(held)
+        facts = json.loads(arrays["facts"].tobytes())
+        if facts["format"] != FORMAT:
+            raise ValueError
+        attributes = arrays["attributes"].tobytes().decode().split("\n")
+        space = Space(tuple(attributes), tuple(facts["tags"]), arrays["columns"], public_lists())
+        held = {name.removeprefix("classifier/"): array for name, array in arrays.items()}
+        classifier = ConsensusClassifier.from_arrays(held)
+        return Starter(facts["language"], space, classifier, name)
+    except (BadZipFile, EOFError, KeyError, OSError, RequestError, ValueError, zlib.error) as error:
+        raise DamagedError("the starter's file is not whole") from error
+
+
+def _bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), np.uint8)

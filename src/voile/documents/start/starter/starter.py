@@ -1,0 +1,141 @@
+"""A starter: a classifier of names that knows no text of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from voile.documents.committee.worker import in_parts
+from voile.documents.learners.consensus import ConsensusClassifier
+from voile.documents.replacements.names import Language
+from voile.documents.replacements.removal import Reason, Removal, join_removals
+from voile.documents.start.rules import NAME, Rules
+from voile.documents.start.rules.details import EMAIL
+from voile.documents.start.rules.finding import Finding, removals_by_document, tag_tokens
+from voile.documents.start.rules.names import TITLE
+from voile.documents.text.document import Document
+from voile.documents.words.features import Extractor, Features, Space
+from voile.documents.words.scorer import Scorer
+from voile.documents.words.tokens import HINTS, LINE, Forms, Tokens, tokenise
+
+CUT = 1 / 11
+"""Chance of a name from which a token is proposed: a missed one costs ten harmless ones."""
+_LOWEST, _HIGHEST = -6.0, 5.0
+MOST_FORMS = 120_000
+INNER = ".,-'"
+"""Signs that are part of a name between two of its words."""
+BY = (Reason("starter"),)
+
+
+class Starter:
+    """Propose names by the chances that a classifier gives, and what rules find surely.
+
+    Its chances are no calibrated probabilities of another text: they order its tokens, learners
+    take their level as a feature, and `propose` cuts them at 1 / 11.
+    """
+
+    def __init__(
+        self, language: Language, space: Space, classifier: ConsensusClassifier, name: str = ""
+    ) -> None:
+        self.language, self.name = language, name
+        self.space, self.classifier = space, classifier
+        self.rules = Rules(language)
+        self._begin(Forms())
+
+    def _begin(self, known: Forms) -> None:
+        self._known = known
+        self._extractor = Extractor(self.space, known)
+        self._scorer = Scorer(self._extractor, self.classifier.weights)
+
+    def chances(self, tokens: Tokens) -> NDArray[np.float64]:
+        """Return the chance of each token, (n,), to be part of a name. Cost: O(n)."""
+        return np.asarray(1 / (1 + np.exp(-self._odds(tokens, self.rules.find(tokens)))))
+
+    def levels(self, tokens: Tokens) -> NDArray[np.int32]:
+        """Return each token's level of chance, (n,), from 0 to `HINTS` - 1."""
+        bounds = np.linspace(_LOWEST, _HIGHEST, HINTS - 1)
+        odds = self._odds(tokens, self.rules.find(tokens))
+        return np.digitize(odds, bounds).astype(np.int32)
+
+    def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        """Return the proposals for each document, in its order and apart.
+
+        They are the runs of likely tokens, and what rules find but for names that are no more than
+        possible.
+        """
+        return [found for part in in_parts(documents) for found in self._proposed(part)]
+
+    def _proposed(self, documents: Sequence[Document]) -> Iterator[list[Removal]]:
+        known = self._known if len(self._known) < MOST_FORMS else Forms()
+        tokens = tokenise((document.text for document in documents), known)
+        found = self.rules.find(tokens)
+        likely = self._likely(tokens, found)
+        by_rule = removals_by_document(tokens, [one for one in found if one.is_sure])
+        for number, rules in enumerate(by_rule):
+            start, end = tokens.first[number : number + 2]
+            yield join_removals(rules, _runs(tokens, np.flatnonzero(likely[start:end]) + start))
+
+    def _likely(self, tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.bool_]:
+        """Return which tokens are proposed: not of mail addresses, no titles, signs between words.
+
+        Where a token is beyond doubt a name, a rule says so.
+        """
+        likely = self._odds(tokens, found) > np.log(CUT / (1 - CUT))
+        sign = np.array([not form[0].isalnum() for form in tokens.forms])[tokens.form]
+        beside = likely.copy()
+        for one in found:
+            if one.rule.label == EMAIL:
+                likely[one.start : one.end] = beside[one.start : one.end] = False
+            elif one.rule.label == NAME and one.rule.sure:
+                beside[one.start : one.end] = True
+            if one.rule.name == TITLE:
+                before = one.start - 1
+                while sign[before]:
+                    before -= 1
+                likely[before : one.start] = False
+        inner = np.isin(tokens.form, [n for n, form in enumerate(tokens.forms) if form in INNER])
+        between = np.zeros(len(tokens), dtype=np.bool_)
+        between[1:-1] = beside[:-2] & beside[2:]
+        return np.asarray(likely & (~sign | (inner & between)))
+
+    def _odds(self, tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.float64]:
+        if tokens.known is not self._known:
+            self._begin(tokens.known)
+        seen = tag_tokens(tokens, found, self.space.tags)
+        sight = _Sight(self._extractor.features(seen), self._scorer)
+        return self.classifier.margins(sight)[:, 0]
+
+
+class _Sight:
+    """What the classifier is shown; see `learners.learner.Sight`."""
+
+    def __init__(self, features: Features, scorer: Scorer) -> None:
+        self._features, self._scorer = features, scorer
+        self.first, self.form = features.tokens.first, features.tokens.form
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        return self._features.matrix
+
+    @property
+    def words(self) -> Sequence[str]:
+        forms = self._features.tokens.forms
+        return [forms[number] for number in self.form]
+
+    def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        return self._scorer(self._features)
+
+
+def _runs(tokens: Tokens, places: NDArray[np.intp]) -> list[Removal]:
+    """Return the removals of neighbouring tokens of a line as one."""
+    if not len(places):
+        return []
+    begins = np.flatnonzero((np.diff(places, prepend=-2) > 1) | (tokens.gap[places] >= LINE))
+    return [
+        Removal(int(tokens.starts[places[a]]), int(tokens.ends[places[b - 1]]), NAME, BY)
+        for a, b in pairwise([*begins.tolist(), len(places)])
+    ]
