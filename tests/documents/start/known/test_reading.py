@@ -131,6 +131,13 @@ def test_people_known_to_all_notes_are_looked_for_in_all():
     assert set(both.kinds) == {"surname", "arrow frame: surname", "given"}
 
 
+@pytest.mark.parametrize("texts", [[], [""], ["", "Quinn", ""], ["\n"], ["."]])
+def test_few_and_empty_notes_are_searched(texts):
+    known = read(pa.table({"pid": ["1"], "surname": ["Quinn"], "born": ["1963-10-03"]}))
+    found = known.propose([Document(text, subject="1") for text in texts])
+    assert [len(removals) for removals in found] == [int(text == "Quinn") for text in texts]
+
+
 def test_columns_say_how_many_notes_they_meet():
     table = pa.table({"pid": ["1"], "surname": ["Quinn"], "phone": ["212-555-0147"]})
     known = read(table)
