@@ -346,7 +346,7 @@ def speed(setting: Setting) -> str:
     return (
         f"Words a second on one core, the best of {ROUNDS} rounds: {found:,.0f}; with reading\n"
         f"the tables and learning the notes' ordinary words {first:,.0f}; splitting into tokens\n"
-        f"alone {alone:,.0f}; the prototype {rival:,.0f}, {found / rival:,.0f} times slower.\n"
+        f"alone {alone:,.0f}; the prototype {rival:,.0f}, {found / rival:,.0f} times slower."
     )
 
 
@@ -385,7 +385,7 @@ def main() -> None:
         "to each note. False hits touch no annotation.",
         columns,
         rows,
-        f"The prototype had every eighth of these notes. {speed(spain)}",
+        f"The prototype had every eighth of these notes.\n{speed(spain)}",
     )
 
 
