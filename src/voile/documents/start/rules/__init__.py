@@ -8,14 +8,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import TokenRemovals
+from voile.documents.committee.committee import Remover, TokenRemovals
 from voile.documents.committee.repeats import NameWords, find_mentions
+from voile.documents.committee.worker import in_parts
 from voile.documents.replacements.names import LANGUAGES, Language
 from voile.documents.replacements.removal import Removal
 from voile.documents.start.rules import details, names
 from voile.documents.start.rules.finding import Finding, removals_by_document
 from voile.documents.start.rules.language import check_language, guess_language
-from voile.documents.start.rules.reading import Reading
+from voile.documents.start.rules.reading import Alphabet, Reading
 from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.text.document import Document
@@ -38,6 +39,10 @@ RULES = names.RULES + details.RULES
 RULE_NAMES = (*(rule.name for rule in RULES), REPEAT.name)
 
 
+MOST_FORMS = Remover.MOST_FORMS
+"""Forms remembered; beyond it all are forgotten."""
+
+
 class Rules:
     """Propose what the rules of a language find, and further mentions of names found surely.
 
@@ -53,22 +58,27 @@ class Rules:
         self.language = language
         words = vocabulary(language)
         self._alphabets = (
-            (names.letters_of(words), names.RULES),
-            (details.letters_of(words), details.RULES),
+            Alphabet(names.letters_of(words), names.RULES),
+            Alphabet(details.letters_of(words), details.RULES),
         )
         self._known, self._seen = Forms(), NameWords()
 
     def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
         """Return the proposals for each document, in its order and apart. Cost: O(characters)."""
+        return [found for part in in_parts(documents) for found in self._proposed(part)]
+
+    def _proposed(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        if len(self._known) > MOST_FORMS:
+            self._known = Forms()
         tokens = tokenise((document.text for document in documents), self._known)
         return removals_by_document(tokens, self.find(tokens))
 
     def find(self, tokens: Tokens) -> list[Finding]:
         """Return what the rules find, in their order, then further mentions."""
         found = []
-        for letter, rules in self._alphabets:
-            reading = Reading(tokens, letter)
-            found += [Finding(rule, *at) for rule in rules for at in reading.find(rule)]
+        for alphabet in self._alphabets:
+            reading = Reading(tokens, alphabet)
+            found += [Finding(rule, *at) for rule in alphabet.rules for at in reading.find(rule)]
         return [*found, *self._repeats(tokens, found)]
 
     def _repeats(self, tokens: Tokens, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ characters, and a form is looked at once however often it stands there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.start.rules.rule import Rule
-from voile.documents.words.tokens import GLUED, LINE, PARAGRAPH, Tokens
+from voile.documents.words.tokens import GLUED, LINE, PARAGRAPH, Forms, Tokens
 
 BREAK, END = "\n", "\x1e"
 """What stands for the end of a line, and around each text; an empty line is two breaks."""
@@ -24,12 +24,30 @@ JOINED = {"-": "h", "'": "q", ".": "o", ",": "k", "@": "e"}
 Ints = NDArray[np.intp]
 
 
+class Alphabet:
+    """Gives forms their letters, each once, and holds the rules over them."""
+
+    def __init__(self, letter: Callable[[str], str], rules: Sequence[Rule]) -> None:
+        self.rules = tuple(rules)
+        self._letter = letter
+        self._known, self._letters = Forms(), np.zeros(0, np.uint8)
+
+    def letters(self, known: Forms) -> NDArray[np.uint8]:
+        """Return the letters of all forms, by their numbers. Cost: O(those that are new)."""
+        if known is not self._known:
+            self._known, self._letters = known, np.zeros(0, np.uint8)
+        new = "".join(map(self._letter, known.since(len(self._letters)))).encode("latin-1")
+        if new:
+            self._letters = np.concatenate([self._letters, np.frombuffer(new, np.uint8)])
+        return self._letters
+
+
 @dataclass(frozen=True, eq=False)
 class Reading:
     """The n tokens of d texts in the letters of one alphabet."""
 
     tokens: Tokens
-    letter: Callable[[str], str]  # the letter of a form
+    alphabet: Alphabet
 
     @cached_property
     def text(self) -> str:
@@ -54,8 +72,7 @@ class Reading:
     @cached_property
     def _line(self) -> tuple[str, Ints]:
         tokens, n = self.tokens, len(self.tokens)
-        letters = "".join(map(self.letter, tokens.forms)).encode("latin-1")
-        own = np.frombuffer(letters, np.uint8)[tokens.form]
+        own = self.alphabet.letters(tokens.known)[tokens.form]
         before = tokens.gap == GLUED
         inside = before.copy()
         inside[:-1] &= before[1:]

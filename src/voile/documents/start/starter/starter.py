@@ -13,7 +13,7 @@ from voile.documents.committee.worker import in_parts
 from voile.documents.learners.consensus import ConsensusClassifier
 from voile.documents.replacements.names import Language
 from voile.documents.replacements.removal import Reason, Removal, join_removals
-from voile.documents.start.rules import NAME, Rules
+from voile.documents.start.rules import MOST_FORMS, NAME, Rules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import Finding, removals_by_document, tag_tokens
 from voile.documents.start.rules.names import TITLE
@@ -25,7 +25,6 @@ from voile.documents.words.tokens import HINTS, LINE, Forms, Tokens, tokenise
 CUT = 1 / 11
 """Chance of a name from which a token is proposed: a missed one costs ten harmless ones."""
 _LOWEST, _HIGHEST = -6.0, 5.0
-MOST_FORMS = 120_000
 INNER = ".,-'"
 """Signs that are part of a name between two of its words."""
 BY = (Reason("starter"),)
@@ -85,8 +84,8 @@ class Starter:
         Where a token is beyond doubt a name, a rule says so.
         """
         likely = self._odds(tokens, found) > np.log(CUT / (1 - CUT))
-        sign = np.array([not form[0].isalnum() for form in tokens.forms])[tokens.form]
         beside = likely.copy()
+        forms, form = tokens.forms, tokens.form
         for one in found:
             if one.rule.label == EMAIL:
                 likely[one.start : one.end] = beside[one.start : one.end] = False
@@ -94,13 +93,15 @@ class Starter:
                 beside[one.start : one.end] = True
             if one.rule.name == TITLE:
                 before = one.start - 1
-                while sign[before]:
+                while not forms[form[before]][0].isalnum():
                     before -= 1
                 likely[before : one.start] = False
-        inner = np.isin(tokens.form, [n for n, form in enumerate(tokens.forms) if form in INNER])
-        between = np.zeros(len(tokens), dtype=np.bool_)
-        between[1:-1] = beside[:-2] & beside[2:]
-        return np.asarray(likely & (~sign | (inner & between)))
+        for place in np.flatnonzero(likely).tolist():
+            sign = forms[form[place]]
+            if not sign[0].isalnum():
+                inner = 0 < place < len(form) - 1 and beside[place - 1] and beside[place + 1]
+                likely[place] = inner and sign in INNER
+        return np.asarray(likely)
 
     def _odds(self, tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.float64]:
         if tokens.known is not self._known:
