@@ -168,3 +168,11 @@ def test_time_grows_with_the_text(text):
     began = process_time()
     rules.propose([Document(text)])
     assert process_time() - began < 5
+
+
+def test_a_street_called_after_somebody_is_an_address():
+    text = "vive en Calle Juan Bravo, 23."
+    found = Rules("spanish").propose([Document(text)])[0]
+    assert [(one.label, text[one.start : one.end]) for one in found] == [
+        ("ADDRESS", "Calle Juan Bravo, 23")
+    ]

@@ -27,9 +27,13 @@ class Finding(NamedTuple):
 
 
 def removals_by_document(tokens: Tokens, found: Sequence[Finding]) -> list[list[Removal]]:
-    """Return what is found in each text, in its order and apart; the first rule gives the label."""
+    """Return what is found in each text, in its order and apart.
+
+    Where findings overlap the label is that of the first rule whose finds are no names: a street
+    or a hospital is called after somebody.
+    """
     by_document: list[dict[str, list[Removal]]] = [{} for _ in tokens.first[1:]]
-    for one in found:
+    for one in sorted(found, key=lambda one: one.rule.label == NAME):
         start, end = int(tokens.starts[one.start]), int(tokens.ends[one.end - 1])
         removal = Removal(start, end, one.rule.label, (one.rule.by,))
         by_rule = by_document[tokens.document[one.start]]
