@@ -84,7 +84,7 @@ def labelled(label):
     for name in ("spans", "letter spans"):
         cells = [cell.replace("NAME", label) for cell in rows[name].to_pylist()]
         rows = rows.set_column(rows.column_names.index(name), name, [cells])
-    return rows, fitted(rows, miss_cost=[20])
+    return rows, fitted(rows, miss_cost=[2])
 
 
 @pytest.mark.whole
