@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from os import PathLike
@@ -81,6 +82,21 @@ class NamedPhrases(_Given):
         return thing
 
 
+class NamedFolders(_Given):
+    """``NAME=FOLDER``; in Python name -> folder. It is kept as a mapping to whole paths."""
+
+    @staticmethod
+    def check(thing: Any) -> dict[str, str]:
+        try:
+            given = dict(thing if isinstance(thing, Mapping) else [str(thing).split("=", 1)])
+            found = {str(name): os.path.abspath(folder) for name, folder in given.items() if folder}
+        except (TypeError, ValueError):
+            found = {}
+        if not found or not all(name.strip() and name.isprintable() for name in found):
+            raise ValueError("write NAME=FOLDER")
+        return found
+
+
 def named_phrases(thing: Any) -> list[tuple[str, Any]]:
     """Return the name and the phrases, or the file of them, of each list of an option's.
 
@@ -93,5 +109,5 @@ def named_phrases(thing: Any) -> list[tuple[str, Any]]:
     return [(name, file)]
 
 
-PLACES = frozenset({Path, Place, Data, Described, Phrases, NamedPhrases})
+PLACES = frozenset({Path, Place, Data, Described, Phrases, NamedPhrases, NamedFolders})
 """Types of options that name a file or a table, or hold in Python what one would."""

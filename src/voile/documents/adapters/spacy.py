@@ -1,4 +1,7 @@
-"""Recognisers of names by spaCy (the extra `spacy`), trained here or elsewhere."""
+"""Recognisers of names by spaCy (the extra `spacy`), trained here or made in Python.
+
+A pipeline in a folder is `model.Model`, which loads nothing but data, and which a kit can hold.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,13 @@ DROP = 0.2
 class Spacy:
     """A spaCy pipeline that finds entities.
 
-    pipeline : a trained one, or its folder; None trains one here, of this `language` and `epochs`.
+    pipeline : a trained one; None trains one here, of this `language` and `epochs`.
     types : label of the pipeline -> type, 1 to T; other labels are harmless.
 
     Tokens are this wing's own, so that offsets agree; blanks between them are lost.
     """
 
-    pipeline: Language | str | None = None
+    pipeline: Language | None = None
     types: Mapping[str, int] = field(default_factory=dict)
     language: str = "xx"
     epochs: int = 10
@@ -41,9 +44,9 @@ class Spacy:
         """Train a recogniser, or take the one given as it is."""
         spacy = library("spacy", "spacy")
         if self.pipeline is not None:
-            given = self.pipeline
-            nlp = spacy.load(given) if isinstance(given, str) else given
-            return Recogniser(nlp, check_types(self.types, examples.types), examples.types)
+            return Recogniser(
+                self.pipeline, check_types(self.types, examples.types), examples.types
+            )
         kinds = {str(kind): kind for kind in range(1, examples.types + 1)}
         return Recogniser(self._trained(spacy, examples, seed), kinds, examples.types)
 

@@ -84,6 +84,7 @@ def _examples(
         tokens.form,
         tuple(tokens.forms),
         subject,
+        gap=tokens.gap,
     )
 
 

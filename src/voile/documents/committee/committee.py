@@ -250,6 +250,11 @@ class CommitteeSight:
         """The forms' numbers, (n,)."""
         return self.features.tokens.form
 
+    @property
+    def gap(self) -> NDArray[np.uint8]:
+        """What stands before each token, (n,)."""
+        return self.features.tokens.gap
+
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return ``matrix @ weights`` without the matrix."""
         return self.remover.scorer(weights)(self.features)

@@ -24,6 +24,7 @@ _CLASSIFIERS = {
     "judged": "paper.ensemble:EnsembleClassifier",
     "agreed": "learners.consensus:ConsensusClassifier",
     "selected": "paper.selection:SaveableSelected",
+    "model": "adapters.model:ModelClassifier",
 }
 """What a kit can hold, by the names that it uses."""
 

@@ -133,12 +133,12 @@ def fit_regressions(seen: Floats, examples: Examples) -> tuple[Floats, Floats]:
     """
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
-    seen, labels = seen[examples.counted], examples.labels[examples.counted]
+    labels = examples.labels[examples.counted]
     weights, bias = np.zeros(seen.shape[1:]), np.full(examples.types, -FAR)
     for kind in range(examples.types):
         positive = labels == kind + 1
         if positive.any() and not positive.all():
-            fitted = LogisticRegression(max_iter=500).fit(seen[:, kind], positive)
+            fitted = LogisticRegression(max_iter=500).fit(seen[examples.counted, kind], positive)
             weights[kind], bias[kind] = fitted.coef_[0], fitted.intercept_[0]
         elif positive.any():
             bias[kind] = FAR

@@ -37,6 +37,10 @@ class Sight(Protocol):
     def form(self) -> NDArray[np.int32]:
         """The forms' numbers, (n,)."""
 
+    @property
+    def gap(self) -> NDArray[np.uint8]:
+        """What stands before each token, (n,): see `words.tokens.Layout`; empty where unknown."""
+
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return ``matrix @ weights``, (n, outputs); the same array object each time is quick."""
 
@@ -61,6 +65,8 @@ class Examples:
     subject: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     # (n,) bool, tokens of which nobody knows whether they identify; empty where all is known
     unknown: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    # (n,) what stands before each token, see `words.tokens.Layout`; empty where nobody says
+    gap: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @property
     def left(self) -> NDArray[np.bool_]:
@@ -93,6 +99,7 @@ class Examples:
             form=self.form[tokens] if len(self.form) else self.form,
             subject=self.subject[documents] if len(self.subject) else self.subject,
             unknown=self.unknown[tokens] if len(self.unknown) else self.unknown,
+            gap=self.gap[tokens] if len(self.gap) else self.gap,
         )
 
 

@@ -80,6 +80,7 @@ class Training:
             tuple(tokens.forms),
             self.people,
             left & self.unknown,
+            tokens.gap,
         )
 
     @cached_property

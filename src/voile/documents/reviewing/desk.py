@@ -42,6 +42,7 @@ class Look:
 
     line: Line
     spans: tuple[Shown, ...]
+    unsure: bool
     key: int  # number of the stroke after which it looks so; 0 before any
 
     @property
@@ -114,11 +115,11 @@ class Desk:
     def _look(self, line: Line, reviewer: str) -> Look:
         key = self.store.last_key(line.number, reviewer)
         if last := self.store.shown_to(line.number, reviewer):
-            return Look(line, last.spans, key)
+            return Look(line, last.spans, last.unsure, key)
         spans = line.proposals
         for place in occurrences(line.text, self.store.never):
             spans = clear(line.text, spans, place)
-        return Look(line, spans, key)
+        return Look(line, spans, False, key)
 
     def _edit(self, reviewer: str, look: Look, place: Place, label: str) -> str:
         text = look.line.text

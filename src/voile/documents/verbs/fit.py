@@ -18,6 +18,7 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
+from voile.documents.adapters.model import Model
 from voile.documents.context.associations import PREFIX, label_context
 from voile.documents.learning.figures import (
     context_figures,
@@ -32,6 +33,7 @@ from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reader import DocumentReader, text_hashes
 from voile.documents.verbs.content import Content
+from voile.documents.verbs.models import open_models
 from voile.documents.verbs.options import FitOptions, Learning
 from voile.documents.verbs.policies import ANNOTATED
 from voile.keys.random import streams
@@ -67,13 +69,13 @@ def fit(
 
     Raises
     ------
-    RequestError : roles, columns, spans or lists that do not fit; no identifier, too few subjects;
-        a fit that is to go on without its seed.
+    RequestError : roles, columns, spans, lists or models that do not fit; no identifier, too few
+        subjects; a fit that is to go on without its seed.
     InfeasibleError : too little would be left to judge.
     """
     if options.resume is not None and seed is None:
         raise RequestError("a fit resumes only with its seed", instead="give the seed")
-    lists = read_gazetteers(options.lists)
+    lists, models = read_gazetteers(options.lists), open_models(options.model)
     source = options.opened(source)
     roles, draws = options.roles_of(source, roles), Draws.of(seed)
     hold_out = HoldOut(options.hold_out, draws.held_out.bytes(32), roles.subject)
@@ -87,7 +89,14 @@ def fit(
     folder = None if options.resume is None else Path(options.resume)
     training = Training.of(corpus, lists=lists)
     return learn(
-        training, corpus, reading, options, draws=draws, progress=progress, folder=folder
+        training,
+        corpus,
+        reading,
+        options,
+        draws=draws,
+        progress=progress,
+        folder=folder,
+        models=models,
     ).to_kit()
 
 
@@ -114,14 +123,16 @@ def learn(
     progress: Progress,
     folder: Path | None = None,
     marks: str = ANNOTATED,
+    models: Sequence[Model] = (),
 ) -> Content:
     """Train a committee for each cost on a corpus.
 
-    `folder` keeps finished fits; `marks` says who marked the identifiers.
+    `folder` keeps finished fits; `marks` says who marked the identifiers; `models` are tried beside
+    the learners.
     """
     fits = prepare_fits(
         training,
-        options.learners,
+        [*options.learners, *models],
         cross_fit=options.cross_fit or None,
         seed=draws.committees,
         n_jobs=options.jobs,
@@ -149,7 +160,7 @@ def learn(
         found={
             **_corpus(training),
             "key": key.hex(),
-            "learners": list(options.learners),
+            "learners": list(fits.learners),
             "decision": options.decision,
             "cross_fit": options.cross_fit,
             "stopped": next((s for s in STOPS if s in stopped), "finished"),

@@ -22,6 +22,7 @@ from voile.documents.text.document import Document
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
 from voile.documents.verbs.columns import text_roles
+from voile.documents.verbs.models import open_models
 from voile.documents.verbs.options import InitOptions, Learning
 from voile.documents.verbs.work import Work, WorkFile, place_of, starter_of, write_work
 from voile.release.kit import Kit
@@ -60,7 +61,8 @@ def init(
         roles=roles.model_dump(mode="json"),
         by=options.by,
         language=options.language or "english",
-        learning=options.model_dump(include=set(Learning.model_fields) - {"lists"}),
+        learning=options.model_dump(include=set(Learning.model_fields) - {"lists", "model"}),
+        models=open_models(options.model),
         seed=secrets.randbelow(2**31) if options.seed is None else options.seed,
     )
     _check_unmarked(opened, roles)

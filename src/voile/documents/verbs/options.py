@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import voile.release.options
-from voile.data.places import Data, Described, NamedPhrases, Phrases, Place, named_phrases
+from voile.data.places import (
+    Data,
+    Described,
+    NamedFolders,
+    NamedPhrases,
+    Phrases,
+    Place,
+    named_phrases,
+)
 from voile.documents.verbs.columns import AnyColumns, TextColumns
 
 Learner = Literal[
@@ -49,6 +57,17 @@ def _distinct(lists: tuple[Any, ...]) -> tuple[Any, ...]:
 
 Lists = Annotated[tuple[NamedPhrases, ...], AfterValidator(_distinct)]
 
+
+def _new_names(models: tuple[Any, ...]) -> tuple[Any, ...]:
+    names = [name for one in models for name in one]
+    for name in names:
+        if name in get_args(Learner) or names.count(name) > 1:
+            raise ValueError(f"two learners are called {name}")
+    return models
+
+
+Models = Annotated[tuple[NamedFolders, ...], AfterValidator(_new_names)]
+
 AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
 """What risk and loss are called."""
 
@@ -68,6 +87,11 @@ class Learning(voile.release.options.Options):
         ("consensus",),
         min_length=1,
         description="learners tried in each pass; the most cost-effective is kept",
+    )
+    model: Models = Field(
+        (),
+        description="NAME=FOLDER: a trained token classifier (ONNX, spaCy) that is tried beside "
+        "the learners; repeatable",
     )
     cross_fit: int = Field(
         5,
@@ -173,6 +197,9 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     allow: Phrases | None = Field(None, description="file of phrases never to remove, one a line")
     context: bool = Field(
         False, description="remove words that point to removed values, by the fit's rules"
+    )
+    model: Models = Field(
+        (), description="NAME=FOLDER: where a model of the kit's is now; repeatable"
     )
     repeats: bool = Field(
         True, description="remove further mentions of a removed name in its document"

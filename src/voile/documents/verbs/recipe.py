@@ -16,6 +16,7 @@ from voile.documents.replacements import Names, Removal, Replacer, Surrogates, m
 from voile.documents.replacements.kinds import check_kinds, name_types
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import Content
+from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import Policy
 from voile.keys.pseudonyms import Secret
@@ -41,7 +42,7 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
     finders: tuple[Finder, ...] = _patterns(options, options.record)
     if options.deny is not None:
         finders = (_phrase_list(options.deny, "deny-list"), *finders)
-    committee = _working(content.committee(policy))
+    committee = _working(with_models(content.committee(policy), options.model))
     kinds = check_kinds(options.kinds())
     repeated = name_types(committee.labels, kinds) if options.repeats else frozenset()
     if options.context and (words := content.repeating(repeated).context(policy)):

@@ -20,6 +20,7 @@ from voile.data import Source
 from voile.data.files.outputs import WORK_FORMAT, WORK_INDEX, WORK_KIT, WORK_VERSION
 from voile.data.files.own_files import checked, read_json
 from voile.data.roles import Roles
+from voile.documents.adapters.model import Model
 from voile.documents.learning.training import Training
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements.names import Language
@@ -61,6 +62,7 @@ class WorkFile(BaseModel):
     language: Language
     starter: str | None = None  # the name of what was learnt from public text; None where none is
     learning: dict[str, Any]
+    models: tuple[Model, ...] = ()  # of the user's own, as they were
     seed: int
 
 
@@ -147,6 +149,7 @@ class Work:
             draws=Draws.of(self.file.seed),
             progress=progress,
             marks=REVIEWED if reviewed else PROPOSED,
+            models=self.file.models,
         )
         start = {
             "proposed": {str(why): n for why, n in sorted(self.marks.counts().items())},

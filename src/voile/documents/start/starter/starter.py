@@ -116,7 +116,8 @@ class _Sight:
 
     def __init__(self, features: Features, scorer: Scorer) -> None:
         self._features, self._scorer = features, scorer
-        self.first, self.form = features.tokens.first, features.tokens.form
+        tokens = features.tokens
+        self.first, self.form, self.gap = tokens.first, tokens.form, tokens.gap
 
     @property
     def matrix(self) -> sp.csr_array:

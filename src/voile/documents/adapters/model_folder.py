@@ -1,0 +1,138 @@
+"""A trained model of the user's own, in a folder of this machine: where, of what kind, which files.
+
+Nothing is fetched, copied or unpickled, and no code of the folder runs; see `onnx_folder` and
+`spacy_folder`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+
+Kind = Literal["onnx", "spacy"]
+FAR = 8.0
+"""Log-odds beyond this are alike."""
+MARKS: dict[Kind, str] = {"onnx": "model.onnx", "spacy": "config.cfg"}
+"""The file by which a folder's kind is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """What a model says of p parts of a text, of its own K types."""
+
+    # starts, ends: (p,) characters
+    starts: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    odds: NDArray[np.float32]  # (p, K) log-odds of each type, from -FAR to FAR
+
+
+class Reader(Protocol):
+    """A model that is open."""
+
+    @property
+    def types(self) -> Sequence[str]:
+        """What it tells apart, K names; not "O", which is none of them."""
+
+    def read(self, text: str) -> Pieces:
+        """Return what it says of a text."""
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A model by its place and content; a kit holds this, and no weight of it."""
+
+    folder: str
+    kind: Kind
+    files: tuple[tuple[str, str], ...]  # the name of each that is used, and its SHA-256
+
+    @classmethod
+    def of(cls, folder: str) -> ModelFolder:
+        """Look at a folder.
+
+        Raises RequestError: there is none, or none of a kind that is read.
+        """
+        place = Path(folder)
+        if not place.is_dir():
+            raise RequestError("there is no folder of a model", where=folder)
+        kind = next((kind for kind, name in MARKS.items() if (place / name).is_file()), None)
+        if kind is None:
+            raise RequestError(
+                "no model that can be read is in this folder",
+                where=folder,
+                instead="give a folder with model.onnx, tokenizer.json and config.json, or a "
+                "spaCy pipeline's; weights of other formats are exported to ONNX first",
+            )
+        names: list[str] = _module(kind).files_of(place)
+        return cls(folder, kind, tuple((name, sha256_of(place / name)) for name in sorted(names)))
+
+    def check(self) -> None:
+        """Refuse a folder whose files are not the ones that these were."""
+        now = dict(ModelFolder.of(self.folder).files)
+        was = dict(self.files)
+        other = sorted(name for name in now.keys() | was.keys() if now.get(name) != was.get(name))
+        if other:
+            raise RequestError(
+                f"the model has changed since it was fitted with: {', '.join(other)}",
+                where=self.folder,
+                instead="put it back, or fit again",
+            )
+
+    def open(self) -> Reader:
+        """Return the model, checked and opened once in each process."""
+        return _open(self)
+
+
+@lru_cache(maxsize=4)
+def _open(model: ModelFolder) -> Reader:
+    model.check()
+    return _Remembering(_module(model.kind).open_folder(Path(model.folder)))
+
+
+class _Remembering:
+    """A model that remembers what it said: a loop shows it the same text in each fold and pass."""
+
+    MOST_BYTES = 2**27
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._held: dict[bytes, Pieces] = {}
+        self._bytes = 0
+
+    @property
+    def types(self) -> Sequence[str]:
+        return self._reader.types
+
+    def read(self, text: str) -> Pieces:
+        key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+        found = self._held.get(key)
+        if found is None:
+            found = self._reader.read(text)
+            if self._bytes > self.MOST_BYTES:
+                self._held, self._bytes = {}, 0
+            self._held[key] = found
+            self._bytes += found.odds.nbytes + found.starts.nbytes + found.ends.nbytes
+        return found
+
+
+def _module(kind: Kind) -> Any:
+    return import_module(f"voile.documents.adapters.{kind}_folder")
+
+
+def sha256_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        raise RequestError(
+            f"the model lacks a file that can be read: {path.name}", where=str(path.parent)
+        ) from None
