@@ -12,8 +12,9 @@ from tests.documents.start.made import hospital
 import voile
 from voile.core.errors import RequestError
 from voile.documents.adapters.model import ModelClassifier
-from voile.documents.adapters.model_folder import _open
+from voile.documents.adapters.model_folder import opened
 from voile.documents.verbs.content import Content
+from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import FitOptions
 from voile.documents.verbs.work import Work
 from voile.release.kit import Kit
@@ -92,6 +93,8 @@ def test_a_model_that_moved_is_found_and_one_that_changed_is_refused(kit, folder
         with pytest.raises(RequestError, match="--model: the policy has no model ned; did you"):
             released(kit, tmp_path / "c.jsonl", model={"ned": moved})
         assert not (tmp_path / "c.jsonl").exists()
+        (committee,) = Content.of(kit).committees.values()
+        assert not with_models(committee.first(0), ()).members  # which nothing is needed for
     finally:
         moved.rename(folder)
 
@@ -107,7 +110,7 @@ def test_a_work_folder_goes_on_with_the_same_model_alone(tmp_path):
     assert [one.name for one in work.file.models] == ["ner"]
     assert work.fit().found["learners"] == ["svm", "ner"]
     (model / "tokenizer").write_bytes(b"other")
-    _open.cache_clear()
+    opened.cache_clear()
     with pytest.raises(RequestError, match="changed since it was fitted with: tokenizer; put"):
         work.fit()
 

@@ -89,11 +89,11 @@ class ModelFolder:
 
     def open(self) -> Reader:
         """Return the model, checked and opened once in each process."""
-        return _open(self)
+        return opened(self)
 
 
 @lru_cache(maxsize=4)
-def _open(model: ModelFolder) -> Reader:
+def opened(model: ModelFolder) -> Reader:
     model.check()
     return _Remembering(_module(model.kind).open_folder(Path(model.folder)))
 
