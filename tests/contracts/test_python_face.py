@@ -270,10 +270,14 @@ def test_wrong_frames_roles_and_policies_are_refused(case: Case, held: Release) 
 
 def test_rows_set_aside_are_warned_of(case: Case) -> None:
     lost = case.tiny.outside(case.table, "CANARYOUTSIDE")
+    given = {"policy": case.middle(), "source": lost, **case.options["apply"]}
+    theirs = {"apply": case.kit.apply, "given": given}
     with pytest.warns(UserWarning, match="rows? set aside: column ") as told:
-        apply(case, lost)
+        exec(
+            compile("apply(policy, lost)", "theirs.py", "exec"), {**theirs, "policy": case.middle()}
+        )
     assert "CANARY" not in str([str(one.message) for one in told])
-    assert {one.filename for one in told if one.category is SetAsideWarning} == {__file__}
+    assert {one.filename for one in told if one.category is SetAsideWarning} == {"theirs.py"}
 
 
 def test_a_release_whose_manifest_was_changed_is_not_attacked(case: Case, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ class Reader(Protocol):
 
     @property
     def types(self) -> Sequence[str]:
-        """What it tells apart, K names; not "O", which is none of them."""
+        """The K types that it knows, by name; not "O", which is none of them."""
 
     def read(self, text: str) -> Pieces:
         """Return what it says of a text."""

@@ -64,7 +64,7 @@ class DocumentFiles:
         if kept := {*roles.of(*KEPT)} - {names, roles.subject}:
             raise RequestError(
                 f"files hold no columns beside the text, and {min(kept)} is kept",
-                instead="name the text alone with --text, or write a table",
+                instead="give --text with the text alone, or write a table",
             )
         if len(texts) > 1:
             raise RequestError(

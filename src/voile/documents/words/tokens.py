@@ -172,7 +172,7 @@ class Hinter(Protocol):
 
 
 HINTS = 12
-"""Levels that a hinter tells apart, at most."""
+"""Levels that a hinter has, at most."""
 
 
 def add_hints(tokens: Tokens, hinter: Hinter | None) -> Tokens:

@@ -1,6 +1,6 @@
 """Learn the starters anew: `python -m voile.documents.start.starter.learn DATA`.
 
-DATA is a folder of the corpora that SOURCES.md names. What is learnt tells nothing of one person:
+DATA is a folder of the corpora that SOURCES.md names. What is learnt reveals no one person:
 an attribute is kept if `MANY` documents of two corpora have it, and a word only if it is written in
 small letters more often than not, so that it is nobody's name.
 """
