@@ -273,9 +273,7 @@ def test_rows_set_aside_are_warned_of(case: Case) -> None:
     given = {"policy": case.middle(), "source": lost, **case.options["apply"]}
     theirs = {"apply": case.kit.apply, "given": given}
     with pytest.warns(UserWarning, match="rows? set aside: column ") as told:
-        exec(
-            compile("apply(policy, lost)", "theirs.py", "exec"), {**theirs, "policy": case.middle()}
-        )
+        exec(compile("apply(**given)", "theirs.py", "exec"), theirs)
     assert "CANARY" not in str([str(one.message) for one in told])
     assert {one.filename for one in told if one.category is SetAsideWarning} == {"theirs.py"}
 

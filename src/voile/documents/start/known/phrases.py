@@ -80,7 +80,7 @@ class Phrase:
         return strong or tuple(every)
 
     @cached_property
-    def after(self) -> list[range]:
+    def onwards(self) -> list[range]:
         """For the place of each word the next ones, up to one that a note has to have."""
         ends = [
             next((at for at in self.strong if at > place), len(self.words) - 1)
@@ -89,7 +89,7 @@ class Phrase:
         return [range(place + 1, end + 1) for place, end in enumerate(ends)]
 
     @cached_property
-    def before(self) -> list[range]:
+    def backwards(self) -> list[range]:
         """For the place of each word those before, back to one that a note has to have."""
         ends = [
             next((at for at in self.strong[::-1] if at < place), 0)
@@ -124,7 +124,7 @@ def find_phrase(
 
 def _next(page: Page, phrase: Phrase, at: int, place: int, step: int) -> tuple[int, int] | None:
     """Return the next token that is a word of the phrase, and which; weak words may be missing."""
-    wanted = phrase.after[place] if step > 0 else phrase.before[place]
+    wanted = phrase.onwards[place] if step > 0 else phrase.backwards[place]
     if not wanted:
         return None
     gap = BLANK if phrase.kind == "email" else PARAGRAPH
