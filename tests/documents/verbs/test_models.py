@@ -93,6 +93,10 @@ def test_a_model_that_moved_is_found_and_one_that_changed_is_refused(kit, folder
         with pytest.raises(RequestError, match="--model: the policy has no model ned; did you"):
             released(kit, tmp_path / "c.jsonl", model={"ned": moved})
         assert not (tmp_path / "c.jsonl").exists()
+        plan = {"plan": True, "at_most": 50}
+        with pytest.raises(RequestError, match="ner is not there; say where it is now with"):
+            voile.documents.accept(kit, tmp_path / "b.jsonl", rows(), **plan)
+        voile.documents.accept(kit, tmp_path / "b.jsonl", rows(), model={"ner": moved}, **plan)
         (committee,) = Content.of(kit).committees.values()
         assert not with_models(committee.first(0), ()).members  # which nothing is needed for
     finally:

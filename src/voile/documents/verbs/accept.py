@@ -18,6 +18,7 @@ from voile.documents.acceptance.kept import Kept, Pair
 from voile.documents.acceptance.plan import Goal
 from voile.documents.acceptance.reading import Due, Reading, Verdict
 from voile.documents.acceptance.screens import identifiers
+from voile.documents.committee.committee import Committee
 from voile.documents.reviewing.line import Purpose, Shown
 from voile.documents.reviewing.store import Store
 from voile.documents.text.reader import DocumentReader
@@ -26,6 +27,7 @@ from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
 from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.mend import ACCEPTANCE, mend
+from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import AcceptOptions
 from voile.documents.verbs.policies import Policy
 from voile.documents.verbs.released import check_texts, pair_documents
@@ -59,7 +61,7 @@ def accept(
     opened = release if isinstance(release, Release) else Release.open(release)
     made_by = kit if isinstance(kit, Kit) else Kit.load(kit, "documents")
     origin = open_source(source, table=table, encoding=encoding)
-    scene = _Scene.of(opened, made_by, origin)
+    scene = _Scene.of(opened, made_by, origin, options)
     if options.plan:
         return _planned(scene, goal, options, reporter)
     folder = _folder(opened)
@@ -89,16 +91,18 @@ class _Scene:
     kit: Kit
     content: Content
     policy: Policy
+    committee: Committee  # the policy's
     source: Source
     texts: Sequence[str]
     documents: Any  # the source's, a corpus
 
     @classmethod
-    def of(cls, release: Release, kit: Kit, source: Source) -> _Scene:
+    def of(cls, release: Release, kit: Kit, source: Source, options: AcceptOptions) -> _Scene:
         """Check that they belong together.
 
         Raises RequestError: the release is another kit's or another source's, or has no private
-        folder. TamperedError: it is not as its manifest has it.
+        folder; a model of the kit is not as it was. TamperedError: the release is not as its
+        manifest has it.
         """
         release.check_hash()
         private = private_manifest_of(release)
@@ -119,16 +123,17 @@ class _Scene:
         texts = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
         check_texts(reading.texts, texts, source.name)
         chosen = {name: release.public["policy"][name] for name in ("miss_cost", "passes")}
-        return cls(
-            release, kit, content, Policy(**chosen), source, reading.texts, reading.all(source)
-        )
+        policy = Policy(**chosen)
+        committee = with_models(content.committee(policy), options.model)
+        documents = reading.all(source)
+        return cls(release, kit, content, policy, committee, source, reading.texts, documents)
 
     def pairs(self, removals: Path | None = None) -> list[Pair]:
         return list(pair_documents(self.release, self.texts, self.documents, removals))
 
     def course(self, state: State, store: Store, folder: Path) -> Course:
         first = self.pairs(folder / REMOVALS)
-        kept = Kept.of(first, self.content.committee(self.policy))
+        kept = Kept.of(first, self.committee)
         cut = 1 / (1 + self.policy.miss_cost)
         pool = identifiers(first, kept, SURE)
         frozen = private_manifest_of(self.release).get(ACCEPTANCE, {}).get("frozen", 0)
@@ -217,7 +222,7 @@ def _mended(
 
 def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Reporter) -> Ended:
     """Say how much must be read; nothing is begun."""
-    kept = Kept.of(scene.pairs(), scene.content.committee(scene.policy))
+    kept = Kept.of(scene.pairs(), scene.committee)
     pool = identifiers(scene.pairs(), kept, SURE)
     scores = kept.scores[kept.tokens]
     found = Reading(scores, goal, seed=0, most_planted=len(pool), recall=options.recall).plan()

@@ -331,6 +331,9 @@ class AcceptOptions(voile.release.options.Options):
     answers: Described | None = Field(
         None, description="file of answers as JSON lines, in the place of the page"
     )
+    model: Models = Field(
+        (), description="NAME=FOLDER: where a model of the kit's is now; repeatable"
+    )
     port: int = Field(0, ge=0, le=65_535, description="port of the local page [a free one]")
     browser: bool = Field(True, description="open the page in a browser")
     key_file: Path | None = Field(
