@@ -95,9 +95,9 @@ CONCENTRATION, DRAWS = 1.5, 400
 
 @pytest.mark.parametrize(("clusters", "share"), [(40, 0.1), (100, 0.05), (200, 0.02), (200, 0.1)])
 def test_an_interval_of_clustered_trials_covers_where_wilson_s_own_does_not(clusters, share):
-    """Of 400 draws 90% of intervals or more hold the share; as if each trial stood alone, few do.
+    """Of 400 draws 93% of intervals or more hold the share; as if each trial stood alone, few do.
 
-    About 15 documents or more lose something here: where 5 to 10 do, 82 to 89% hold it.
+    About 15 documents or more lose something here: where 5 or 6 do, 94% hold it.
     """
     rng = np.random.default_rng(1)
     held = {"clustered": 0, "alone": 0}
@@ -107,7 +107,7 @@ def test_an_interval_of_clustered_trials_covers_where_wilson_s_own_does_not(clus
         for name, found in (("clustered", rate), ("alone", Rate(rate.successes, rate.trials))):
             low, high = found.interval()
             held[name] += low <= share <= high
-    assert held["clustered"] >= 0.9 * DRAWS
+    assert held["clustered"] >= 0.93 * DRAWS
     assert held["alone"] <= 0.6 * DRAWS
 
 
@@ -122,14 +122,14 @@ def test_a_difference_of_clustered_trials_covers_too():
         ):
             _, low, high = difference(a, b)
             held[name] += low <= -0.1 <= high
-    assert held["clustered"] >= 0.9 * DRAWS
+    assert held["clustered"] >= 0.93 * DRAWS
     assert held["alone"] <= 0.6 * DRAWS
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))
 @example([(0, 2), (0, 1)])
 def test_the_design_effect_is_the_formula_s(pairs):
-    """e_d = x_d - p n_d; V = m / (m - 1) sum e^2 / n^2; deff = max(1, V / (p (1 - p) / n))."""
+    """e_d = x_d - p n_d; V = m / (m - 1) (sum e^2 + 2 max e^2) / n^2; deff = V n / (p (1 - p))."""
     x, n = (np.array(part) for part in zip(*((min(a, b), b) for a, b in pairs), strict=True))
     rate = Rate.clustered(x.tolist(), n.tolist())
     x, n = x[n > 0], n[n > 0]
@@ -140,7 +140,8 @@ def test_the_design_effect_is_the_formula_s(pairs):
     m, total, p = len(n), n.sum(), x.sum() / n.sum()
     assert rate.clusters == m
     if m > 1 and 0 < p < 1:
-        variance = m / (m - 1) * ((x - p * n) ** 2).sum() / total**2
+        squares = (x - p * n) ** 2
+        variance = m / (m - 1) * (squares.sum() + 2 * squares.max()) / total**2
         assert rate.deff == pytest.approx(max(1, variance / (p * (1 - p) / total)))
     else:
         assert rate.trials / rate.deff == pytest.approx(m)  # none missed: the clusters count

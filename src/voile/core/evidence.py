@@ -58,17 +58,18 @@ class Rate:
     def clustered(cls, successes: Iterable[float], trials: Iterable[float]) -> Rate:
         """Return the rate of trials that come in clusters, with its design effect.
 
-        V = m / (m - 1) sum e_d^2 / n^2 for e_d = x_d - p n_d over the m clusters with a trial;
-        deff = max(1, V / (p (1 - p) / n)), and n / m where p is 0 or 1: then the clusters count.
-        Measured on simulated documents: 95% intervals cover 90 to 95% where about 15 clusters or
-        more have a success, 82 to 89% where 5 to 10 do, and 29 to 51% without the design effect.
+        V = m / (m - 1) (sum e_d^2 + 2 max e_d^2) / n^2 for e_d = x_d - p n_d over the m clusters
+        with a trial: as if the one that is farthest off had come three times, since a sample too
+        seldom holds the worst. deff = max(1, V / (p (1 - p) / n)), and n / m where p is 0 or 1:
+        then the clusters count. Measured on 30 to 120 documents of five corpora: 95% intervals
+        cover 94 to 99%; without the second term 88 to 98%, without the design effect 41 to 91%.
 
         Parameters
         ----------
         successes, trials : x_d and n_d of each cluster; means over repeats need not be whole.
 
-        >>> Rate.clustered([5, 0, 0, 0], [5, 5, 5, 5]).deff
-        6.666666666666667
+        >>> round(Rate.clustered([5, 0, 0, 0], [5, 5, 5, 5]).deff, 4)
+        16.6667
         """
         own = [(x, n) for x, n in zip(successes, trials, strict=True) if n > 0]
         hits, n, m = sum(x for x, _ in own), sum(n for _, n in own), len(own)
@@ -77,7 +78,8 @@ class Rate:
         p, clusters = hits / n, min(m, round(n))
         if m == 1 or not 0 < p < 1:
             return cls(round(hits), round(n), clusters, max(1.0, n / m))
-        variance = m / (m - 1) * sum((x - p * each) ** 2 for x, each in own) / n**2
+        squares = [(x - p * each) ** 2 for x, each in own]
+        variance = m / (m - 1) * (sum(squares) + 2 * max(squares)) / n**2
         return cls(round(hits), round(n), clusters, max(1.0, variance / (p * (1 - p) / n)))
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.documents.acceptance.simulation import World, clustered, read
+from benchmarks.acceptance_worlds import World, clustered, read
 
 from voile.core.errors import RequestError
 from voile.documents.acceptance.limits import upper_limit
@@ -13,7 +13,7 @@ from voile.documents.acceptance.reading import Due, Reading, Verdict
 
 DRAWS = 100
 NOISE = 3 * (0.05 * 0.95 / DRAWS) ** 0.5
-GOAL = Goal(4)
+GOAL = Goal(2.5)
 
 
 def false_acceptances(world: World, goal: Goal, **how: object) -> tuple[float, float]:

@@ -365,7 +365,7 @@ def test_parts_are_as_long_as_they_may_be(lengths, limit):
     documents = [Document("a" * n, id=str(place)) for place, n in enumerate(lengths)]
     before, working.CHARACTERS = working.CHARACTERS, limit
     try:
-        parts = list(working.parts(documents))
+        parts = list(working.in_parts(documents))
     finally:
         working.CHARACTERS = before
     assert [one for part in parts for one in part] == documents

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
+from voile.documents.committee.committee import put_marks
 from voile.documents.text.document import Document
 from voile.documents.words.attributes import AFFIX, SHAPE, WORD, attributes_of
 from voile.documents.words.features import BLOCKS, CLASSES, Extractor, Space, _class_of, unbracket
 from voile.documents.words.scorer import Scorer
-from voile.documents.words.tokens import GLUED, Forms, add_tags, tokenise
+from voile.documents.words.tokens import GLUED, Forms, add_hints, add_tags, tokenise
 
 LISTS = {"given": frozenset({"ana", "leo"})}
 MARKS = ("[AGE]",)
@@ -236,3 +239,28 @@ def test_examples_of_class_of():
     assert [
         CLASSES[_class_of(form) - 1] for form in ("[AGE]", "ANA", "Ana", "is", "12", "b2", ",")
     ] == ["mark", "X", "Xx", "x", "0", "mixed", "other"]
+
+
+def test_a_hint_is_seen_by_its_token_and_its_neighbours():
+    class Lengths:
+        name = "lengths"
+
+        def levels(self, tokens):
+            return np.array([len(tokens.forms[n]) for n in tokens.form], dtype=np.int32)
+
+    tokens = add_hints(tokenise(["a bb ccc", "a bb ccc"]), Lengths())
+    space = Space.of(tokens, np.array([0, 0, 0, 1, 1, 1], dtype=np.int32), marks=())
+    block, level = np.divmod(space.columns, space.stride)
+    channels = np.array([channel for channel, _, _ in BLOCKS])
+    matrix = Extractor(space, tokens.known).features(tokens).matrix
+    middle = set(matrix[[1]].indices.tolist())
+    seen = [(BLOCKS[block[n]][1], int(level[n])) for n in middle if channels[block[n]] == "hints"]
+    assert sorted(seen) == [("after", 3), ("before", 1), ("here", 2)]
+    assert add_hints(tokens, None) is tokens
+
+
+def test_what_was_removed_has_no_hint():
+    tokens = replace(tokenise(["a bb"]), hint=np.array([3, 4], dtype=np.int32))
+    marks = np.array([tokens.known.number(["[X]"])[0]], dtype=np.int32)
+    left = put_marks(tokens, np.array([0, 1], dtype=np.int16), marks)
+    assert left.hint.tolist() == [3, -1]

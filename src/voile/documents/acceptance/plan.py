@@ -15,10 +15,10 @@ from math import ceil, floor
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.documents.acceptance.design import NOMINAL, TURNS, Design, design
+from voile.documents.acceptance.design import FALLING, NOMINAL, TURNS, Design, design
 from voile.documents.acceptance.limits import Floats, lower_recall, missed_limit
 
-NEXT = 0.2
+NEXT = 0.1
 """The share of the remaining error that each try leaves to those after it."""
 REST, CENSUS, RECALL = 0.7, 0.1, 0.2
 """How a try's error is dealt out where the reader is measured by planted identifiers."""
@@ -226,7 +226,7 @@ def _shares(allowed: int, recall: float, level: float) -> Floats:
     if allowed < 0:
         return np.zeros(0)
     found = np.arange(TURNS)
-    shares: Floats = betaincinv(found + 1, allowed + 1, 1 - level) / recall
+    shares: Floats = betaincinv(found + 1, allowed + 1, 1 - level * FALLING**found) / recall
     return shares[: int(np.argmax(shares > 1)) if (shares > 1).any() else TURNS]
 
 

@@ -1,15 +1,16 @@
 """The reading as it goes: which tokens are due next, and what the answers decide.
 
-A try first reads the census, the likeliest tokens of what is left, as far as the plan goes, and
-again where the answers say that the scores were too low. Then the rest is frozen, and a random
-sample of it is read in the turns of a `Design`. All that was read before a try counts as its
-census. The same seed and answers give the same reading: it can be gone through again from them.
+A try first reads the census, the likeliest tokens of what is left: half of what the plan has still
+to read, then a new plan by what was found, until little remains of it. Then the rest is frozen, and
+a random sample of it is read in the turns of a `Design`. All that was read before a try counts as
+its census. The same seed and answers give the same reading: it can be gone through again from them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,8 @@ from voile.documents.acceptance.plan import PLANTED, Forecast, Goal, Plan, desig
 
 Numbers = NDArray[np.intp]
 Purpose = Literal["census", "sample"]
+FEW = 100
+"""Tokens of a census that are read before the plan is made anew, at least."""
 FURTHER = 0.1
 """The census goes on where the plan, corrected, would have it longer by more than this share."""
 
@@ -134,10 +137,10 @@ class Reading:
             now = self.plan()
             done = int(self.read.sum())
             if self._plan is None or now.census > done * (1 + FURTHER):
-                first = self._plan is None
                 self._plan = now
                 if now.census > done:
-                    return self._census(now, now.census - done, plant=first)
+                    size = max(FEW, ceil((now.census - done) / 2))
+                    return self._census(now, min(size, now.census - done))
             self._freeze()
             return self._turn(now.turns[0], max(self._plan.planted - self.planted, 0))
         if self._design is None:
@@ -162,11 +165,12 @@ class Reading:
             self.read[found] = True
             self.found[found] = True
 
-    def _census(self, now: Plan, size: int, *, plant: bool) -> Due:
+    def _census(self, now: Plan, size: int) -> Due:
+        """Return half of what the plan has still to read: what it finds corrects the scores."""
         unread = self._order[~self.read[self._order]][:size]
-        new = max(now.planted - self.planted, 0) if plant else 0
-        share = size / (size + now.turns[0])
-        return Due("census", unread, round(new * share))
+        new = max(now.planted - self.planted, 0)
+        share = len(unread) / (now.census - int(self.read.sum()) + now.turns[0])
+        return Due("census", unread, round(new * min(share, 1.0)))
 
     def _freeze(self) -> None:
         self._sample = self._rng.permutation(np.flatnonzero(~self.read))

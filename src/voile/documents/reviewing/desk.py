@@ -42,7 +42,6 @@ class Look:
 
     line: Line
     spans: tuple[Shown, ...]
-    unsure: bool
     key: int  # number of the stroke after which it looks so; 0 before any
 
     @property
@@ -115,11 +114,11 @@ class Desk:
     def _look(self, line: Line, reviewer: str) -> Look:
         key = self.store.last_key(line.number, reviewer)
         if last := self.store.shown_to(line.number, reviewer):
-            return Look(line, last.spans, last.unsure, key)
+            return Look(line, last.spans, key)
         spans = line.proposals
         for place in occurrences(line.text, self.store.never):
             spans = clear(line.text, spans, place)
-        return Look(line, spans, False, key)
+        return Look(line, spans, key)
 
     def _edit(self, reviewer: str, look: Look, place: Place, label: str) -> str:
         text = look.line.text

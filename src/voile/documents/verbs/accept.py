@@ -22,10 +22,11 @@ from voile.documents.committee.committee import Committee
 from voile.documents.reviewing.line import Purpose, Shown
 from voile.documents.reviewing.store import Store
 from voile.documents.text.reader import DocumentReader
-from voile.documents.text.source import open_source
+from voile.documents.text.source import CorpusSource, open_source
 from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
 from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.content import Content
+from voile.documents.verbs.files import FILES
 from voile.documents.verbs.mend import ACCEPTANCE, mend
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import AcceptOptions
@@ -104,8 +105,14 @@ class _Scene:
         folder; a model of the kit is not as it was. TamperedError: the release is not as its
         manifest has it.
         """
-        release.check_hash()
         private = private_manifest_of(release)
+        if (release.folder / FILES).exists():
+            raise RequestError(
+                "the release is a folder of files, which is not mended in place",
+                where=str(release.path),
+                instead="apply to one file, such as notes.jsonl, and accept that",
+            )
+        release.check_hash()
         if private.get("kit") != kit.id:
             raise RequestError(
                 "this kit did not make the release",
@@ -118,6 +125,9 @@ class _Scene:
                 where=source.name,
                 instead="give the source that was applied, or apply again",
             )
+        pattern = private.get("subject_pattern")
+        if pattern is not None and isinstance(source, CorpusSource):
+            source = source.with_subjects(pattern)
         content = Content.of(kit)
         reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
         texts = [one["column"] for one in release.public["columns"] if one["role"] == "text"]

@@ -24,6 +24,7 @@ from voile.documents.verbs.apply import REMOVALS, REMOVED, edit_row
 from voile.documents.verbs.certify import certify
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_replacer_of
+from voile.documents.verbs.released import released_names
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release
@@ -64,6 +65,7 @@ def mend(
     put = _replacer(release, key_file) if any(new.values()) else Marks()
     made = {n: _mended(release, pairs[n], own, put) for n, own in new.items() if own}
     secret = Secret.find(key_file)
+    shown = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
 
     def fill(parts: Parts) -> Manifests:
         for place in release.folder.iterdir():
@@ -73,7 +75,7 @@ def mend(
         formulas = _write_rows(release, parts, texts, made, escape=escape)
         _write_removals(release, parts.private / REMOVALS, texts, made)
         written = open_source(parts.release)
-        figures = certify(_unescaped(written) if escape else written, texts)
+        figures = certify(_unescaped(written) if escape else written, shown)
         return _manifests(release, figures, formulas, facts, public_facts, made)
 
     path = release.path
@@ -132,10 +134,11 @@ def _write_rows(
 ) -> Mapping[str, int]:
     """Copy the rows with the texts that changed; return how many cells are formulas, by column."""
     rows, width, first = release.rows(), len(texts), 0
+    called = released_names(release)
     with open_writer(parts.rows, rows.schema(), force=True, escape=escape) as writer:
         for batch in rows.batches():
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-            for place, name in enumerate(texts):
+            for place, name in enumerate(called[one] for one in texts):
                 own = {
                     row: made[number].text
                     for row in range(len(batch))

@@ -14,23 +14,22 @@ MEANS = (
     "{against}. They do not estimate how many identifiers are left: that is unknown here."
 )
 PUBLIC = (
-    "On a public corpus of clinical notes, learnt so and tested on other notes, {found} of the "
-    "tokens of names were removed with all columns known, and {fewer} with 60% of the staff known. "
-    "Notes of another hospital may do better or worse."
+    "On a public corpus of clinical notes, learnt so and tested on other notes, 98.9% of the "
+    "tokens of names were removed with all columns known, and as many with 60% of the staff known. "
+    "Of the notes of another hospital more may be left."
 )
+"""As docs/benchmarks/documents_start.md has it, rounded down."""
 NEXT = (
     "To know what is left in these notes, a person has to read a sample of the release: voile "
     "documents accept plans how much, and states a bound."
 )
-NAMES_FOUND = {"found": "98.7%", "fewer": "98%"}
-"""As docs/benchmarks/documents_start.md has it, rounded down."""
 
 
 def start_section(marks: str, data: Mapping[str, Any], audience: Audience) -> Section | None:
     """Say what it means that nobody marked the notes, and what was proposed in them."""
     if marks not in UNCHECKED:
         return None
-    lines = (MEANS.format(against=UNCHECKED[marks]), PUBLIC.format(**NAMES_FOUND), NEXT)
+    lines = (MEANS.format(against=UNCHECKED[marks]), PUBLIC, NEXT)
     blocks: list[Block] = [Prose(lines)]
     start = data.get("found", {}).get("start", {}) if data else {}
     if proposed := start.get("proposed"):

@@ -30,8 +30,6 @@ export function reach(line, cursor) {
   return mark ? [mark.from, mark.to] : [low, high + 1];
 }
 
-export const selected = (line, cursor) => reach(line, { at: cursor.at, anchor: cursor.anchor });
-
 export function isMarked(line, [from, to]) {
   for (let word = from; word < to; word++) if (!markAt(line, word)) return false;
   return true;
