@@ -155,7 +155,7 @@ def test_text_boxes_become_paragraphs():
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_any_changes_are_made_where_they_are(data):
     word = docx.Document()
     for words in data.draw(st.lists(st.lists(st.sampled_from(["ab", "\t", "c d", "é"])))):

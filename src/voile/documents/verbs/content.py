@@ -71,9 +71,10 @@ class Content(Policies):
             "committees": members,
             "lists": {name: sorted(words) for name, words in space.lists.items()},
             "tags": list(space.tags),
-            "hinter": _hinter_name(self.committees),
             **self.found,
         }
+        if (hinter := next(iter(self.committees.values())).hinter) is not None:
+            facts["hinter"] = hinter.name
         tables = {
             "frontier": self.figures,
             "alone": self.alone,
@@ -124,11 +125,6 @@ def _known(table: pa.Table) -> KnownValues:
     from voile.documents.start.known import KnownValues  # not every kit has any
 
     return KnownValues.from_table(table)
-
-
-def _hinter_name(committees: Mapping[float, Committee]) -> str | None:
-    hinter = next(iter(committees.values())).hinter
-    return None if hinter is None else hinter.name
 
 
 def _hinter(name: str | None) -> Hinter | None:
