@@ -190,13 +190,58 @@ def test_two_readers_who_disagree_are_shown_each_others_marks_and_one_decides(ma
 
 
 def test_further_lines_come_when_none_waits_until_there_are_none(made: Make) -> None:
-    turns = [summers(1), []]
-    desk = Desk(Store.open(made(*summers(1))), ["review"], lambda: turns.pop(0))
-    reader = Reader(desk.store.path, "Eva", desk)
+    store = Store.open(made(*summers(1)))
+    reader = Reader(store.path, "Eva", in_turns(store, 1))
     reader.press("confirm")
-    assert (reader.at, [one.batch for one in desk.store.lines()]) == (2, [1, 2])
+    assert (reader.at, [one.batch for one in store.lines()]) == (2, [1, 2])
     reader.press("confirm")
     assert reader.at == 0
+
+
+def in_turns(store: Store, *sizes: int) -> Desk:
+    """Return a desk that is given further lines, so many at a time."""
+    turns = [summers(size) for size in sizes]
+
+    def more() -> bool:
+        return bool(turns and store.add(turns.pop(0), batch=store.last_batch("review") + 1))
+
+    return Desk(store, ["review"], more)
+
+
+def test_what_further_lines_came_of_is_not_undone(made: Make) -> None:
+    store = Store.open(made(*summers(2)))
+    reader = Reader(store.path, "Eva", in_turns(store, 2))
+    reader.press("confirm")
+    reader.press("confirm")
+    assert (reader.at, reader.press("undo"), reader.at) == (3, "nothing to undo", 3)
+    reader.press("confirm")
+    assert (reader.press("undo"), reader.at) == ("undone", 3)
+    assert [one.line for one in store.answers()] == [1, 2]
+
+
+def test_a_line_that_another_answered_is_closed_once_further_lines_came_of_it(made: Make) -> None:
+    store = Store.open(made(*summers(1)))
+    desk = in_turns(store, 2)
+    eva, bo = Reader(store.path, "Eva", desk), Reader(store.path, "Bo", desk)
+    assert (eva.at, bo.at) == (1, 1)
+    bo.press("clear", "Summer")
+    bo.press("confirm")
+    assert bo.at == 2
+    with pytest.raises(StaleError):
+        desk.strike("Eva", Stroke("confirm", 1, 0))
+    assert eva.at == 3
+    assert [(one.line, one.reviewer) for one in store.answers()] == [(1, "Bo")]
+
+
+def test_where_further_lines_come_of_all_answers_none_is_adjudicated(made: Make) -> None:
+    store = Store.open(made(*summers(1)))
+    desk = in_turns(store)
+    eva, bo = Reader(store.path, "Eva", desk), Reader(store.path, "Bo", desk)
+    assert (eva.at, bo.at) == (1, 1)
+    eva.press("confirm")
+    bo.press("clear", "Summer")
+    bo.press("confirm")
+    assert (eva.at, bo.at, len(store.lines())) == (0, 0, 1)
 
 
 def test_lines_of_words_alone_are_read_as_they_stand(made: Make) -> None:

@@ -54,18 +54,19 @@ class Desk:
 
     Parameters
     ----------
-    more : called when none waits; gives further lines, or none.
+    more : called when none waits; adds further lines to the store, and says whether it did. It goes
+        on from what was answered before: that is neither undone nor adjudicated, all of it counts.
     """
 
     def __init__(
         self,
         store: Store,
         purposes: Sequence[Purpose],
-        more: Callable[[], Sequence[Line]] | None = None,
+        more: Callable[[], bool] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store = store
-        self._more = more or (lambda: ())
+        self._more = more
         self.purposes = (*purposes, "adjudication")
         self._own = tuple(purposes)
         self._clock = clock
@@ -74,10 +75,11 @@ class Desk:
     def look(self, reviewer: str) -> Look | None:
         """Return the line that is open to a reviewer, else the next; None when none waits."""
         if reviewer in self._open:
-            return self._look(self.store.line(self._open[reviewer][0]), reviewer)
-        line = self._next(reviewer)
-        if line is None and (adjudicate(self.store, self._own) or self._add()):
-            line = self._next(reviewer)
+            mine = self.store.line(self._open[reviewer][0])
+            if mine.batch >= self._since:
+                return self._look(mine, reviewer)
+            del self._open[reviewer]  # another reviewer answered it
+        line = self._next(reviewer) or (self._next(reviewer) if self._adds() else None)
         if line is None:
             return None
         self._open[reviewer] = line.number, self._clock()
@@ -87,10 +89,13 @@ class Desk:
         others = [line for line, _ in self._open.values()]
         return self.store.next_for(reviewer, self.purposes, others)
 
-    def _add(self) -> bool:
-        lines = self._more()
-        last = max((self.store.last_batch(purpose) for purpose in self._own), default=0)
-        return bool(self.store.add(lines, batch=last + 1)) if lines else False
+    def _adds(self) -> bool:
+        return bool(adjudicate(self.store, self._own)) if self._more is None else self._more()
+
+    @property
+    def _since(self) -> int:
+        """The first batch of which an answer may still change."""
+        return 0 if self._more is None else max(map(self.store.last_batch, self._own))
 
     def strike(self, reviewer: str, stroke: Stroke) -> str:
         """Do what a key asks for, and save it; return what to say of it.
@@ -154,7 +159,7 @@ class Desk:
             yield from (self._look(one, reviewer) for one in lines if one.number != apart_from)
 
     def _undo(self, reviewer: str) -> str:
-        line = self.store.undo(reviewer)
+        line = self.store.undo(reviewer, since=self._since)
         if line is None:
             return "nothing to undo"
         if self._open.get(reviewer, (0, 0))[0] != line.number:

@@ -17,6 +17,9 @@ from voile.documents.reviewing.words import Place, visible
 KNOWN = "known "
 """How `Shown.by` begins of a value that stands in a column beside the notes: as its `Reason`."""
 
+BLIND = ("census", "sample")
+"""Purposes of which nothing may tell a planted identifier: it stands in no document."""
+
 
 class _Sent(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -64,7 +67,7 @@ def _line(look: Look) -> dict[str, Any]:
         "number": line.number,
         "key": look.key,
         "purpose": line.purpose,
-        "document": line.document + 1,
+        "document": 0 if line.purpose in BLIND else line.document + 1,
         "why": visible(line.why),
         "before": visible(line.before),
         "after": visible(line.after),

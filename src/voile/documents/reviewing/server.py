@@ -16,7 +16,7 @@ from voile.data.files.locks import Lock
 from voile.documents.reviewing.batches import Batches
 from voile.documents.reviewing.desk import Desk
 from voile.documents.reviewing.guard import Guard
-from voile.documents.reviewing.line import Line, Purpose
+from voile.documents.reviewing.line import Purpose
 from voile.documents.reviewing.page import Page
 from voile.documents.reviewing.progress import Counts
 from voile.documents.reviewing.refitting import Refit, Refitting
@@ -36,7 +36,7 @@ def serve(
     types: Sequence[str] = ("NAME",),
     goal: int = 0,
     prepare: Callable[[], Refit] | None = None,
-    more: Callable[[], Sequence[Line]] | None = None,
+    more: Callable[[], bool] | None = None,
     port: int = 0,
     browser: bool = True,
     notify: Callable[[str], None] = print,
@@ -51,7 +51,8 @@ def serve(
     goal : tokens to read in all; 0 for what is in the store.
     prepare : gives what learns from the answers and finds the next lines of the first purpose; it
         runs in a process of its own between batches, and here once at the end.
-    more : called when nothing waits for a reviewer; quickly gives further lines, or none.
+    more : called when nothing waits for a reviewer; adds further lines to the store, and says
+        whether it did. What was answered before then holds.
     port : 0 for one that is free.
     browser : open the address of the first reviewer.
     notify : gets the addresses, and what goes wrong; never a word of the text.

@@ -226,11 +226,17 @@ class Store(Database):
         sql = "SELECT coalesce(max(number), 0) FROM keys WHERE line = ? AND reviewer = ?"
         return int(self.run(sql, line, reviewer)[0][0])
 
-    def undo(self, reviewer: str) -> Line | None:
-        """Delete a reviewer's last stroke; return the line it was made on, None without any."""
+    def undo(self, reviewer: str, *, since: int = 0) -> Line | None:
+        """Delete a reviewer's last stroke; return the line it was made on, None without any.
+
+        since : the first batch on whose lines it may have been made.
+        """
         with self.transaction():
-            of = "FROM keys WHERE reviewer = ? ORDER BY stroke DESC, number LIMIT 1"
-            rows = self.run(f"SELECT stroke, line {of}", reviewer)
+            sql = (
+                "SELECT stroke, line FROM keys JOIN lines ON lines.number = line"
+                " WHERE reviewer = ? AND batch >= ? ORDER BY stroke DESC, keys.number LIMIT 1"
+            )
+            rows = self.run(sql, reviewer, since)
             if not rows:
                 return None
             stroke, line = rows[0]

@@ -4,10 +4,10 @@ import { DOUBTFUL, markAt, reach } from "./cursor.js";
 
 const TASKS = {
   review: "Is every identifier marked?",
-  census: "Does this word identify somebody?",
-  sample: "Mark every identifier; nothing is proposed",
   adjudication: "Reviewers disagree: which is right?",
 };
+const asked = ({ words }) =>
+  words.length === 1 ? "Is this word part of an identifier?" : "Which of these words are part of an identifier?";
 const by = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat("en");
 
@@ -28,7 +28,7 @@ export function showLine(screen) {
   const { line } = screen;
   by("desk").hidden = false;
   by("notice").hidden = true;
-  by("task").textContent = TASKS[line.purpose];
+  by("task").textContent = TASKS[line.purpose] ?? asked(line);
   by("why").textContent = line.why;
   by("place").textContent = line.document > 0 ? `Document ${number.format(line.document)}` : "";
   by("before").textContent = line.before;
