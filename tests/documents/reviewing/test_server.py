@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.documents.reviewing.made import TYPES, Served, everything, served
+from tests.documents.reviewing.made import TYPES, Served, everything, letter, served
 
 from voile.core.errors import RequestError
+from voile.documents.reviewing.progress import Counts
 from voile.documents.reviewing.server import serve
 from voile.documents.reviewing.store import Store
 
@@ -175,6 +176,14 @@ def test_two_reviewers_have_a_line_each(made: Make) -> None:
         assert server.screen("Eva")["line"]["number"] == 1
         assert server.screen("Bo")["line"]["number"] == 2
         assert server.screen("Bo")["reviewer"] == "Bo"
+
+
+def test_lines_that_are_added_are_counted(made: Make) -> None:
+    with Store.open(made()) as store:
+        counts = Counts(store, ["review"], goal=100)
+        assert counts.standing("Eva").lines == 4
+        store.add([letter()], batch=2)
+        assert counts.standing("Eva").lines == 5
 
 
 def test_how_much_is_left_is_shown_and_the_end_ends_it(made: Make) -> None:

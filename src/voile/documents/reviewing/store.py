@@ -253,11 +253,14 @@ class Store(Database):
         return self._answers(self.run(sql, purpose or ""))
 
     @property
-    def state(self) -> tuple[int, int]:
-        """Something that changes whenever an answer is given or undone."""
-        sql = "SELECT count(*), coalesce(max(number), 0) FROM keys WHERE final"
-        ((answers, last),) = self.run(sql)
-        return answers, last
+    def state(self) -> tuple[int, int, int]:
+        """Something that changes whenever lines are added, or an answer is given or undone."""
+        sql = (
+            "SELECT count(*), coalesce(max(number), 0), (SELECT count(*) FROM lines)"
+            " FROM keys WHERE final"
+        )
+        ((answers, last, lines),) = self.run(sql)
+        return answers, last, lines
 
     def reviewers(
         self, purposes: Sequence[str], *, batch: int | None = None
