@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pyarrow.csv
@@ -50,6 +52,22 @@ def test_the_way_from_notes_to_a_release(voile: Voile, made: Path) -> None:
     values = {value for one in patients() for value in one.values() if len(value) > 3}
     assert not [one for one in words | values | {"staff.csv", "patients.csv"} if one in public]
     voile("verify", release)
+
+
+def test_the_commands_that_init_ends_with_can_be_pasted(voile: Voile, tmp_path: Path) -> None:
+    folder = tmp_path / "ward's notes"
+    folder.mkdir()
+    rows, people, _ = hospital(folder)
+    own = ["--known", people, "--by", "patient_id"]
+    said = voile("documents", "init", rows, *own, *QUICK, "--out", folder / "work").err
+    assert "tokens, in English" in said
+    found = re.search(r"with voile (.*), or release with voile (.*)\n", said)
+    assert found is not None
+    assert shlex.split(found[1]) == ["documents", "review", str(folder / "work")]
+    assert shlex.split(found[2]) == [
+        *("documents", "apply", str(folder / "work"), str(rows)),
+        *("--out", "RELEASE"),
+    ]
 
 
 def test_every_verb_that_takes_a_kit_takes_the_work_folder(voile: Voile, made: Path) -> None:

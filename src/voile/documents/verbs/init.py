@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
@@ -151,15 +152,18 @@ def _check_text(documents: tuple[Document, ...], source: Source) -> None:
 def _ended(reporter: Reporter, work: Work, kit: Kit, out: Path) -> Ended:
     start: Mapping[str, Any] = kit.facts["start"]
     notes = len(work.documents)
-    reporter.say(f"{count(notes, 'note')}, {kit.facts['tokens']:,} tokens, in {work.file.language}")
+    reporter.say(
+        f"{count(notes, 'note')}, {kit.facts['tokens']:,} tokens, in {work.file.language.title()}"
+    )
     for column, met in start["met"].items():
         reporter.say(f"known column {column}: met in {met:,} of {count(notes, 'note')}")
     for why, times in start["proposed"].items():
         reporter.say(f"proposed by {why}: {times:,}")
+    folder = shlex.quote(str(out))
     reporter.say(
         f"{out}: a kit of {count(kit.policies, 'policy')}, learnt from proposals that nobody "
-        f"checked; read some lines with voile documents review {out}, or release with voile "
-        f"documents apply {out} {work.file.notes}"
+        f"checked; read some lines with voile documents review {folder}, or release with voile "
+        f"documents apply {folder} {shlex.quote(work.file.notes)} --out RELEASE"
     )
     return Ended(
         {

@@ -154,7 +154,7 @@ def test_columns_that_meet_no_note_at_all_are_refused_in_one_sentence():
         known.check()
     assert str(error.value) == (
         "the known columns meet no note (phone 0, surname 0); 0 of 1 notes have a subject in the "
-        "table; check --by, --subject and --known-kind"
+        "table; check --by, --subject or --subject-pattern, and --known-kind"
     )
 
 

@@ -98,8 +98,8 @@ class KnownValues:
             )
         links = [(one, by if one is patients else None) for one in (patients, people) if one]
         said = kinds or {}
-        columns = {name for source, _ in links for name in source.columns}
-        for name in said.keys() - columns:
+        columns = list(dict.fromkeys(name for source, _ in links for name in source.columns))
+        for name in sorted(said.keys() - set(columns)):
             raise RequestError(f"there is no column {name}", instead=nearest(name, columns))
         batches: list[pa.RecordBatch] = []
         numbers, taken = count(), set[str]()
@@ -164,7 +164,7 @@ class KnownValues:
         if not any(hits.values()):
             raise RequestError(
                 f"the known columns meet no note ({counted}); {linked}",
-                instead="check --by, --subject and --known-kind",
+                instead="check --by, --subject or --subject-pattern, and --known-kind",
             )
         unmet = ", ".join(column for column, n in hits.items() if not n)
         warnings.warn(
