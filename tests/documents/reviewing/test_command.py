@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.documents.reviewing.command import Client, started
 from tests.documents.start.made import FAMILY, GIVEN, STAFF
 
 import voile.documents
@@ -28,65 +24,6 @@ from voile.release.kit import Kit
 pytestmark = pytest.mark.whole
 
 
-@contextmanager
-def started(work: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start the command, and give its process and the first address that it prints."""
-    command = [sys.executable, "-m", "voile", "documents", "review", str(work)]
-    process = subprocess.Popen(
-        [*command, "--no-browser", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    found = None
-    while not found:
-        said = process.stderr.readline()
-        assert said, process.wait()
-        found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", said)
-    try:
-        yield process, found[0]
-    finally:
-        process.kill()
-        process.communicate()
-
-
-class Client:
-    """A browser, as far as the server can see."""
-
-    def __init__(self, address: str) -> None:
-        origin, token = address.split("/#")
-        self.host = origin.removeprefix("http://")
-        self.headers = {"Origin": origin}
-        self.headers["Cookie"] = self.ask("POST", "/session", token)[1]["set-cookie"].split(";")[0]
-
-    def ask(self, method: str, path: str, body: str = "") -> tuple[str, dict[str, str]]:
-        connection = http.client.HTTPConnection(self.host, timeout=30)
-        connection.request(method, path, body, self.headers)
-        answer = connection.getresponse()
-        return answer.read().decode(), {k.lower(): v for k, v in answer.getheaders()}
-
-    @property
-    def waits(self) -> bool:
-        """Say whether there is a line, now or once what was answered is learnt."""
-        return self.screen()["state"] == "line"
-
-    def screen(self) -> dict[str, Any]:
-        while (screen := json.loads(self.ask("GET", "/screen")[0]))["state"] == "learning":
-            time.sleep(0.05)
-        return dict(screen)
-
-    def stroke(self, act: str, words: Sequence[int] = (0, 0), label: str = "") -> int:
-        line = self.screen()["line"]
-        stroke = {"act": act, "line": line["number"], "key": line["key"], "words": list(words)}
-        said, _ = self.ask("POST", "/stroke", json.dumps({**stroke, "label": label}))
-        assert "error" not in json.loads(said), said
-        return int(line["number"])
-
-    def confirm(self) -> int:
-        return self.stroke("confirm")
-
-
 def answered(work: Path) -> list[int]:
     with Store.open(work / "review.sqlite") as store:
         return [one.line for one in store.answers()]
@@ -95,7 +32,7 @@ def answered(work: Path) -> list[int]:
 def test_every_answer_survives_a_kill_and_the_review_goes_on(work: Path) -> None:
     done: list[int] = []
     for _ in range(3):
-        with started(work) as (process, address):
+        with started("review", work) as (process, address):
             client = Client(address)
             done += [client.confirm() for _ in range(5)]
             os.kill(process.pid, signal.SIGKILL)
@@ -106,7 +43,10 @@ def test_every_answer_survives_a_kill_and_the_review_goes_on(work: Path) -> None
 
 def test_ctrl_c_ends_it_and_says_what_was_done(work: Path) -> None:
     before = Kit.load(work).id
-    with started(work, "--json", "--reviewer", "Eva", "--goal", "300") as (process, address):
+    with started("review", work, "--json", "--reviewer", "Eva", "--goal", "300") as (
+        process,
+        address,
+    ):
         client = Client(address)
         client.confirm()
         screen = client.screen()
@@ -123,7 +63,7 @@ def test_ctrl_c_ends_it_and_says_what_was_done(work: Path) -> None:
 
 
 def test_a_word_that_is_never_a_name_is_left_in_by_the_kit(work: Path) -> None:
-    with started(work) as (process, address):
+    with started("review", work) as (process, address):
         client = Client(address)
         while "Rastrup" not in (words := client.screen()["line"]["words"]):
             client.confirm()

@@ -106,6 +106,7 @@ class Forecast:
     recall : of the reader, as expected. planted : how many identifiers can be planted to measure
         it; 0 where it is not measured.
     read : tokens of the census that were read already; found : identifiers found in them.
+    least : tokens of the census at least, where scores may be far too low.
     """
 
     scores: Floats
@@ -113,6 +114,12 @@ class Forecast:
     planted: int = PLANTED[-1]
     read: int = 0
     found: int = 0
+    least: int = 0
+
+    @property
+    def shortest(self) -> int:
+        """Tokens of the shortest census."""
+        return min(max(self.read, self.least), len(self.scores))
 
     @property
     def corrected(self) -> Floats:
@@ -129,7 +136,7 @@ def plan(forecast: Forecast, goal: Goal, number: int = 1) -> Plan:
     ------
     RequestError : no amount of reading can prove the goal; the nearest that can is named.
     """
-    coarse = _sizes(forecast.read, len(forecast.scores))
+    coarse = _sizes(forecast.shortest, len(forecast.scores))
     best = _best(_tried(forecast, goal, number, coarse))
     if best is not None:
         place = coarse.index(best.census)
@@ -155,7 +162,7 @@ def _nearest(forecast: Forecast, goal: Goal, number: int) -> float:
     low, high = goal.at_most, float(goal.per)
     for _ in range(10):
         middle = (low * high) ** 0.5
-        sizes = _sizes(forecast.read, len(forecast.scores))
+        sizes = _sizes(forecast.shortest, len(forecast.scores))
         found = any(True for _ in _tried(forecast, replace(goal, at_most=middle), number, sizes))
         low, high = (low, middle) if found else (middle, high)
     digits = 10.0 ** (floor(np.log10(high)) - 1)

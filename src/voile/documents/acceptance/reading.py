@@ -85,6 +85,7 @@ class Reading:
     most_planted : how many identifiers there are to plant; where they are too few, the readers'
         recall is taken to be 1.
     recall : what is expected of the readers; the plan rests on it, the proof does not.
+    least : tokens of the census at least, where scores may be far too low.
     """
 
     def __init__(
@@ -95,9 +96,10 @@ class Reading:
         seed: int | Sequence[int],
         most_planted: int = PLANTED[-1],
         recall: float = 0.97,
+        least: int = 0,
     ) -> None:
         self.goal, self.scores = goal, scores
-        self.most_planted = most_planted
+        self.most_planted, self._least = most_planted, least
         self.measured = most_planted >= PLANTED[0]
         self.recall = recall if self.measured else 1.0
         self.read = np.zeros(len(scores), dtype=np.bool_)
@@ -128,6 +130,7 @@ class Reading:
             self.most_planted if self.measured else 0,
             int(self.read.sum()),
             int(self.found.sum()),
+            self._least,
         )
         return plan(forecast, self.goal, self.number)
 

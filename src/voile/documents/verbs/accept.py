@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
 from voile.data import Source
 from voile.data.files.memory import MemoryPath
 from voile.data.roles import Roles
-from voile.documents.acceptance.certificate import certificate
+from voile.documents.acceptance.certificate import Certificate, certificate
 from voile.documents.acceptance.kept import Kept, Pair
 from voile.documents.acceptance.plan import Goal
-from voile.documents.acceptance.reading import Due, Reading, Verdict
+from voile.documents.acceptance.reading import FEW, Due, Reading, Verdict
 from voile.documents.acceptance.screens import identifiers
 from voile.documents.committee.committee import Committee
-from voile.documents.reviewing.line import Purpose, Shown
+from voile.documents.reviewing.line import Line, Purpose, Shown
 from voile.documents.reviewing.store import Store
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
@@ -27,6 +27,7 @@ from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
 from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.files import FILES
+from voile.documents.verbs.local_page import page_server, types_on_page
 from voile.documents.verbs.mend import ACCEPTANCE, mend
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import AcceptOptions
@@ -65,23 +66,19 @@ def accept(
     scene = _Scene.of(opened, made_by, origin, options)
     if options.plan:
         return _planned(scene, goal, options, reporter)
+    serve = page_server() if options.answers is None else None
     folder = _folder(opened)
     state = _begun(folder, scene, goal, options)
-    again = options.again
     with closing(Store.open(folder / LINES)) as store:
-        while True:
-            course = scene.course(state, store, folder)
-            came = course.go_on()
-            if isinstance(came, Verdict):
-                if came.accepted or not again:
-                    return _ended(scene, state, course, came, folder, options, reporter)
-                again, state = False, replace(state, tries=state.tries + 1)
-                state.write(folder)
-            elif course.must_freeze(came):
-                facts = {"frozen": course.reading.number}
-                state, scene = _mended(state, scene, course, facts, None, folder, options)
-            elif not _read(store, scene.content.found["labels"], options, reporter):
-                return _waiting(store, came, folder, reporter)
+        going = _Going(scene, state, store, folder, options)
+        while isinstance(came := going.go_on(), Due):
+            if serve is not None:
+                _served(going, serve, options)
+            else:
+                _answered(store, options.answers)
+            if lines := _unanswered(store):
+                return _waiting(lines, folder, reporter)
+        return _ended(going, came, reporter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,16 +138,72 @@ class _Scene:
     def pairs(self, removals: Path | None = None) -> list[Pair]:
         return list(pair_documents(self.release, self.texts, self.documents, removals))
 
-    def course(self, state: State, store: Store, folder: Path) -> Course:
-        first = self.pairs(folder / REMOVALS)
-        kept = Kept.of(first, self.committee)
-        cut = 1 / (1 + self.policy.miss_cost)
-        pool = identifiers(first, kept, SURE)
-        frozen = private_manifest_of(self.release).get(ACCEPTANCE, {}).get("frozen", 0)
-        return Course(state, store, kept, self.pairs(), pool, cut, frozen)
+    @property
+    def least(self) -> int:
+        """Tokens that a census has at least: scores learnt from proposals may be far too low."""
+        return FEW if self.content.unchecked else 0
 
     def subjects(self) -> int:
         return len({one.subject or one.id for _, one in self.pairs()})
+
+
+class _Going:
+    """A reading that goes on, from batch to batch and over the mending before a sample."""
+
+    def __init__(
+        self, scene: _Scene, state: State, store: Store, folder: Path, options: AcceptOptions
+    ) -> None:
+        self.scene, self.state, self.store = scene, state, store
+        self._folder, self.options, self._again = folder, options, options.again
+        first = scene.pairs(folder / REMOVALS)
+        self._kept = Kept.of(first, scene.committee)
+        self._pool = identifiers(first, self._kept, SURE)
+        self.renew()
+        self.expected = round(self.course.reading.plan().expected)
+
+    @property
+    def decided(self) -> int:
+        """The last try whose verdict is written."""
+        return int(private_manifest_of(self.scene.release).get(ACCEPTANCE, {}).get("decided", 0))
+
+    def renew(self) -> None:
+        """Begin again at the first line: an answer may have been undone that was taken."""
+        frozen = private_manifest_of(self.scene.release).get(ACCEPTANCE, {}).get("frozen", 0)
+        cut = 1 / (1 + self.scene.policy.miss_cost)
+        pairs = self.scene.pairs()
+        given = (self._kept, pairs, self._pool, cut, frozen, self.scene.least)
+        self.course = Course(self.state, self.store, *given)
+
+    def go_on(self) -> Verdict | Due:
+        """Take the answers that are there; return the verdict, or what waits for answers."""
+        while True:
+            came = self.course.go_on()
+            if isinstance(came, Verdict):
+                if came.accepted or not self._again:
+                    return came
+                self._again, self.state = False, replace(self.state, tries=self.state.tries + 1)
+                self.state.write(self._folder)
+            elif self.course.must_freeze(came):
+                self.mend({"frozen": self.course.reading.number}, None)
+            else:
+                return came
+            self.renew()
+
+    def has_more(self) -> bool:
+        """Say whether further lines wait, now that these are answered."""
+        try:
+            return isinstance(self.go_on(), Due)
+        except VoileError:
+            return False  # raised again once the page is closed
+
+    def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
+        """Write the release without what was found so far, and with these facts of the reading."""
+        scene, found = self.scene, self.course.removals()
+        given = (facts, public, self.options.key_file)
+        made = mend(scene.release, scene.texts, scene.pairs(), found, *given)
+        self.state = replace(self.state, now=made.public["sha256"])
+        self.state.write(self._folder)
+        self.scene = replace(scene, release=made)
 
 
 def _folder(release: Release) -> Path:
@@ -212,30 +265,15 @@ def _begin(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> S
     return state
 
 
-def _mended(
-    state: State,
-    scene: _Scene,
-    course: Course,
-    facts: Mapping[str, Any],
-    public: Mapping[str, Any] | None,
-    folder: Path,
-    options: AcceptOptions,
-) -> tuple[State, _Scene]:
-    """Write the release without what was found so far, and with these facts of the reading."""
-    found = course.removals()
-    given = (facts, public, options.key_file)
-    made = mend(scene.release, scene.texts, scene.pairs(), found, *given)
-    state = replace(state, now=made.public["sha256"])
-    state.write(folder)
-    return state, replace(scene, release=made)
-
-
 def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Reporter) -> Ended:
     """Say how much must be read; nothing is begun."""
     kept = Kept.of(scene.pairs(), scene.committee)
     pool = identifiers(scene.pairs(), kept, SURE)
     scores = kept.scores[kept.tokens]
-    found = Reading(scores, goal, seed=0, most_planted=len(pool), recall=options.recall).plan()
+    reading = Reading(
+        scores, goal, seed=0, most_planted=len(pool), recall=options.recall, least=scene.least
+    )
+    found = reading.plan()
     reporter.say(
         f"To prove {goal}, about {round(found.expected):,} of {len(scores):,} tokens must be read:"
         f" {found.census:,} that are the likeliest, {found.planted:,} planted, and from"
@@ -244,20 +282,20 @@ def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Report
     return Ended({"plan": {**asdict(found), "tokens": len(scores)}})
 
 
-def _read(store: Store, types: Sequence[str], options: AcceptOptions, reporter: Reporter) -> bool:
-    """Have what waits answered, by whoever is asked; say whether all of it was."""
-    waiting = [one for purpose in PURPOSES for one in store.lines(purpose=purpose)]
+def _unanswered(store: Store) -> list[Line]:
     done = {one.line for one in store.answers()}
-    waiting = [one for one in waiting if one.number not in done]
-    if callable(options.answers):
+    lines = [one for purpose in PURPOSES for one in store.lines(purpose=purpose)]
+    return [one for one in lines if one.number not in done]
+
+
+def _answered(store: Store, answers: object) -> None:
+    """Take what is answered without the page."""
+    waiting = _unanswered(store)
+    if callable(answers):
         for line in waiting:
-            _answer(store, line.number, options.answers(line))
-    elif options.answers is not None:
-        _answer_from(store, {one.number for one in waiting}, str(options.answers))
+            _answer(store, line.number, answers(line))
     else:
-        _serve(store, types, options, reporter)
-    done = {one.line for one in store.answers()}
-    return all(one.number in done for one in waiting)
+        _answer_from(store, {one.number for one in waiting}, str(answers))
 
 
 def _answer(store: Store, line: int, spans: Sequence[Sequence[Any]]) -> None:
@@ -283,30 +321,23 @@ def _answer_from(store: Store, waiting: set[int], path: str) -> None:
         ) from None
 
 
-def _serve(store: Store, types: Sequence[str], options: AcceptOptions, reporter: Reporter) -> None:
-    """Show what waits on the local page, until its reader ends it."""
-    from voile.documents.reviewing.server import serve
-
+def _served(going: _Going, serve: Callable[..., None], options: AcceptOptions) -> None:
+    """Show what waits on the local page, and what waits then, until its reader ends it."""
     serve(
-        store,
+        going.store,
         purposes=PURPOSES,
         reviewers=options.reviewer,
-        types=types,
+        types=types_on_page(going.scene.content.found["labels"]),
+        goal=going.expected,
+        more=going.has_more,
         port=options.port,
         browser=options.browser,
-        notify=reporter.insist,
     )
+    going.renew()
 
 
-def _waiting(store: Store, due: Due, folder: Path, reporter: Reporter) -> Ended:
+def _waiting(lines: Sequence[Line], folder: Path, reporter: Reporter) -> Ended:
     """Say how many lines wait, and write them down for who answers without the page."""
-    done = {one.line for one in store.answers()}
-    lines = [
-        one
-        for purpose in PURPOSES
-        for one in store.lines(purpose=purpose)
-        if one.number not in done
-    ]
     shown = [
         {"line": one.number, "before": one.before, "text": one.text, "after": one.after}
         for one in lines
@@ -315,37 +346,33 @@ def _waiting(store: Store, due: Due, folder: Path, reporter: Reporter) -> Ended:
     place = folder / WAITING
     place.touch(mode=0o600)
     place.write_text(text, encoding="utf-8")
-    reporter.say(f"{len(lines):,} lines of the {due.purpose} wait for an answer; run it again")
-    return Ended({"decided": None, "waiting": len(lines), "purpose": due.purpose}, code=1)
+    purpose = lines[0].purpose
+    reporter.say(f"{len(lines):,} lines of the {purpose} wait for an answer; run it again")
+    return Ended({"decided": None, "waiting": len(lines), "purpose": purpose}, code=1)
 
 
-def _ended(
-    scene: _Scene,
-    state: State,
-    course: Course,
-    verdict: Verdict,
-    folder: Path,
-    options: AcceptOptions,
-    reporter: Reporter,
-) -> Ended:
+def _ended(going: _Going, verdict: Verdict, reporter: Reporter) -> Ended:
     """Write the certificate into evidence and manifests, once; say it."""
-    goal = course.reading.goal
-    found = certificate(verdict, goal, scene.subjects(), as_hard=course.as_hard)
-    decided = private_manifest_of(scene.release).get(ACCEPTANCE, {}).get("decided", 0)
-    if decided < verdict.number:
-        secret = Secret.find(options.key_file)
-        before = find_evidence(scene.release, secret)
-        facts = {"decided": verdict.number, **asdict(verdict)}
-        public = found.public if verdict.accepted else None
-        sha256 = scene.release.public["sha256"]
-        state, scene = _mended(state, scene, course, facts, public, folder, options)
-        kept = [one for one in before if one.attack != ACCEPTANCE]
-        same = scene.release.public["sha256"] == sha256
-        if kept and not same:
-            reporter.insist("evidence of the release as it was is gone: attack it again")
-        evidence = [*(kept if same else []), found.evidence]
-        place = default_place(scene.release)
-        write_evidence(place, scene.release, evidence, secret, force=True)
+    course = going.course
+    subjects = going.scene.subjects()
+    found = certificate(verdict, course.reading.goal, subjects, as_hard=course.as_hard)
+    if going.decided < verdict.number:
+        _certified(going, verdict, found, reporter)
     reporter.say(found.sentence)
     result = {"decided": verdict.accepted, "says": found.sentence, **asdict(verdict)}
     return Ended(result, code=0 if verdict.accepted else 1)
+
+
+def _certified(going: _Going, verdict: Verdict, found: Certificate, reporter: Reporter) -> None:
+    before = going.scene.release
+    secret = Secret.find(going.options.key_file)
+    evidence = find_evidence(before, secret)
+    facts = {"decided": verdict.number, **asdict(verdict)}
+    going.mend(facts, found.public if verdict.accepted else None)
+    release = going.scene.release
+    others = [one for one in evidence if one.attack != ACCEPTANCE]
+    if others and release.public["sha256"] != before.public["sha256"]:
+        reporter.insist("evidence of the release as it was is gone: attack it again")
+        others = []
+    place = default_place(release)
+    write_evidence(place, release, [*others, found.evidence], secret, force=True)

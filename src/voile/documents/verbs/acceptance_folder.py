@@ -80,7 +80,7 @@ class Course:
     ----------
     pairs : the documents as they are released now. pool : identifiers to plant from.
     cut : the score above which the committee removes. frozen : the last try before whose sample
-        the release was mended.
+        the release was mended. least : tokens of the census at least.
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class Course:
         pool: Sequence[Plant],
         cut: float,
         frozen: int,
+        least: int,
     ) -> None:
         self._store, self._kept, self._pairs = store, kept, pairs
         self._pool, self._cut = list(pool), cut
@@ -105,8 +106,10 @@ class Course:
             seed=state.seed,
             most_planted=len(pool),
             recall=state.recall,
+            least=least,
         )
         self._batch = 0
+        self._waiting: tuple[Due, list[Line]] | None = None
 
     def go_on(self) -> Verdict | Due:
         """Take the answers that are there; return the verdict, or what waits for answers.
@@ -114,19 +117,22 @@ class Course:
         A sample that is due before the release is mended and frozen gets no lines yet.
         """
         while True:
-            due = self.reading.due()
-            if isinstance(due, Verdict):
-                if due.accepted or self.reading.number >= self._tries:
+            if self._waiting is None:
+                due = self.reading.due()
+                if isinstance(due, Verdict):
+                    if due.accepted or self.reading.number >= self._tries:
+                        return due
+                    self.reading.again()
+                    continue
+                if self.must_freeze(due):
                     return due
-                self.reading.again()
-                continue
-            if self.must_freeze(due):
-                return due
-            lines = self._lines(due)
+                self._waiting = due, self._lines(due)
+            due, lines = self._waiting
             answers = self._answers(lines)
             if len(answers) < len(lines):
                 return due
             self.reading.take(due, *self._found(lines, answers))
+            self._waiting = None
 
     def must_freeze(self, due: Verdict | Due) -> bool:
         """Say whether what the census found is to be removed before the sample is drawn."""

@@ -72,7 +72,7 @@ def sections(
     data, public, private = facts_for(audience, subject, _gathered, STATING)
     parts = (
         _summary(data, public, evidence, audience),
-        start_section(_marks(data, public), data, audience),
+        start_section(_marks(data, public), data, public.get("acceptance"), audience),
         *evidence_sections(evidence, audience, takes=TAKES if public else None),
         _removers(private) if audience == "internal" else None,
         codebook(public["columns"]) if public else None,

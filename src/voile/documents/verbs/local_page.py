@@ -1,0 +1,30 @@
+"""The local page, as the verbs serve it on which a person reads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from voile.core.errors import RequestError, install
+
+COMMON = ("NAME", "DATE", "PHONE", "ADDRESS", "ID", "EMAIL", "AGE", "HOSPITAL", "PROFESSION")
+"""Types that a reader may need though a kit has none of them, in the order of their keys."""
+
+
+def page_server() -> Callable[..., None]:
+    """Return what serves the page, and prints its addresses.
+
+    Raises RequestError: its libraries are not installed.
+    """
+    try:
+        from voile.documents.reviewing.server import serve
+    except ImportError as error:
+        what = f"{error.name} is not installed"
+        raise RequestError(what, instead=install("review")) from None
+    return partial(serve, notify=partial(print, file=sys.stderr, flush=True))
+
+
+def types_on_page(labels: Sequence[str]) -> list[str]:
+    """Return the types that a reader may set, the kit's own among them."""
+    return list(dict.fromkeys([*COMMON, *labels]))
