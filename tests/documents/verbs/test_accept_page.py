@@ -86,6 +86,8 @@ def test_what_was_learnt_from_proposals_is_proved_by_reading_alone(folder: Path)
         assert "Proved by reading: at most 20" in start
         assert "unknown here" not in start
         assert "Proved: at most 20" in page(release, evidence, audience)
+    public = page(release, evidence, "public") + json.dumps(release.public)
+    assert NAMES.isdisjoint(re.findall(r"\w+", public + found["says"]))
 
 
 def test_the_server_stays_until_the_verdict_and_the_reading_goes_on_where_it_was_ended(

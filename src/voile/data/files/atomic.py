@@ -57,6 +57,11 @@ class Staging:
         self._folder = self.out.parent / f".{self.out.name}.voile"
         self._lock = Lock(self._folder / "lock")
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether a run stages this output now, or was killed while it did."""
+        return self._folder.exists()
+
     def __enter__(self) -> Staging:
         check_folder(self.out)
         with _failures(self.out):
@@ -140,6 +145,14 @@ class Staging:
                 where=str(self._folder),
                 instead="remove it, or write elsewhere",
             )
+
+
+def settle(out: str | os.PathLike[str], output: Output) -> None:
+    """Set right what a killed run left of an output, before it is read to go on from."""
+    staging = Staging(out, output, force=True)
+    if staging.is_begun:
+        with staging:
+            pass
 
 
 def check_folder(out: Path) -> None:

@@ -11,7 +11,11 @@ from typing import Any
 
 from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
 from voile.data import Source
+from voile.data.files import outputs
+from voile.data.files.atomic import settle
 from voile.data.files.memory import MemoryPath
+from voile.data.opening import split_output
+from voile.data.postgres.address import Address
 from voile.data.roles import Roles
 from voile.documents.acceptance.certificate import Certificate, certificate
 from voile.documents.acceptance.kept import Kept, Pair
@@ -60,7 +64,7 @@ def accept(
 ) -> Ended:
     """Go on with the reading of a release as far as answers are at hand; see `AcceptOptions`."""
     goal = Goal(options.at_most, options.per, options.confidence)
-    opened = release if isinstance(release, Release) else Release.open(release)
+    opened = release if isinstance(release, Release) else _opened(release)
     made_by = kit if isinstance(kit, Kit) else Kit.load(kit, "documents")
     origin = open_source(source, table=table, encoding=encoding)
     scene = _Scene.of(opened, made_by, origin, options)
@@ -206,6 +210,13 @@ class _Going:
         self.scene = replace(scene, release=made)
 
 
+def _opened(place: str) -> Release:
+    """Open a release; as it was before a mending that was killed, or after."""
+    if not Address.parse(place):
+        settle(split_output(place)[0], outputs.RELEASE)
+    return Release.open(place)
+
+
 def _folder(release: Release) -> Path:
     path = release.path
     if isinstance(path, MemoryPath):
@@ -216,6 +227,7 @@ def _folder(release: Release) -> Path:
 def _begun(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> State:
     """Return the state to go on from; begin where there is none."""
     release = scene.release
+    settle(folder / STATE, outputs.ACCEPTANCE)
     if not (folder / STATE).exists():
         return _begin(folder, scene, goal, options)
     state = State.read(folder)
@@ -241,11 +253,7 @@ def _begun(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> S
 def _begin(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> State:
     folder.mkdir(mode=0o700, exist_ok=True)
     if (folder / LINES).exists():
-        raise DamagedError(
-            "there is a reading without its state",
-            where=str(folder),
-            instead="remove the folder, and begin anew",
-        )
+        _clear(folder)
     release = scene.release
     sha256 = release.public["sha256"]
     state = State(
@@ -296,6 +304,20 @@ def _answered(store: Store, answers: object) -> None:
             _answer(store, line.number, answers(line))
     else:
         _answer_from(store, {one.number for one in waiting}, str(answers))
+
+
+def _clear(folder: Path) -> None:
+    """Remove what a run left that ended before it had begun; never an answer."""
+    with closing(Store.open(folder / LINES)) as store:
+        has_answers = bool(store.answers())
+    if has_answers:
+        raise DamagedError(
+            "there is a reading without its state",
+            where=str(folder),
+            instead="remove the folder, and begin anew",
+        )
+    for place in folder.glob(f"{LINES}*"):
+        place.unlink()
 
 
 def _answer(store: Store, line: int, spans: Sequence[Sequence[Any]]) -> None:
@@ -356,19 +378,21 @@ def _ended(going: _Going, verdict: Verdict, reporter: Reporter) -> Ended:
     course = going.course
     subjects = going.scene.subjects()
     found = certificate(verdict, course.reading.goal, subjects, as_hard=course.as_hard)
-    if going.decided < verdict.number:
-        _certified(going, verdict, found, reporter)
+    _certify(going, verdict, found, reporter)
     reporter.say(found.sentence)
     result = {"decided": verdict.accepted, "says": found.sentence, **asdict(verdict)}
     return Ended(result, code=0 if verdict.accepted else 1)
 
 
-def _certified(going: _Going, verdict: Verdict, found: Certificate, reporter: Reporter) -> None:
-    before = going.scene.release
-    secret = Secret.find(going.options.key_file)
+def _certify(going: _Going, verdict: Verdict, found: Certificate, reporter: Reporter) -> None:
+    """Write a verdict into manifests and evidence, where it is not there yet."""
+    before, secret = going.scene.release, Secret.find(going.options.key_file)
     evidence = find_evidence(before, secret)
-    facts = {"decided": verdict.number, **asdict(verdict)}
-    going.mend(facts, found.public if verdict.accepted else None)
+    if going.decided < verdict.number:
+        facts = {"decided": verdict.number, **asdict(verdict)}
+        going.mend(facts, found.public if verdict.accepted else None)
+    elif any(one.attack == ACCEPTANCE for one in evidence):
+        return
     release = going.scene.release
     others = [one for one in evidence if one.attack != ACCEPTANCE]
     if others and release.public["sha256"] != before.public["sha256"]:
