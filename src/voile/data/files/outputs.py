@@ -207,7 +207,7 @@ def _is_demo(path: Path) -> bool:
 
 
 KIT = Output("kit", {"": _is_kit})
-WORK = Output("work folder without a review", {"": _is_work})
+WORK = Output("unreviewed work folder", {"": _is_work})
 POLICY = Output("policy", {"": _is_policy}, is_private=True)
 ROLES = Output("roles file", {"": _is_roles})
 RELEASE = Output(
