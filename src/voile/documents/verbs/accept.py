@@ -23,10 +23,11 @@ from voile.documents.acceptance.plan import Goal
 from voile.documents.acceptance.reading import FEW, Due, Reading, Verdict
 from voile.documents.acceptance.screens import identifiers
 from voile.documents.committee.committee import Committee
-from voile.documents.reviewing.line import Line, Purpose, Shown
+from voile.documents.reviewing.line import Line
 from voile.documents.reviewing.store import Store
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
+from voile.documents.verbs.acceptance_answers import PURPOSES, take_answers, unanswered
 from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
 from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.content import Content
@@ -49,7 +50,6 @@ SURE = frozenset({"known", "list"})
 """Kinds of reasons that know what they remove for an identifier."""
 WAITING = "waiting.jsonl"
 """What waits for answers, for who answers without the page."""
-PURPOSES: tuple[Purpose, ...] = ("census", "sample")
 
 
 def accept(
@@ -79,8 +79,8 @@ def accept(
             if serve is not None:
                 _served(going, serve, options)
             else:
-                _answered(store, options.answers)
-            if lines := _unanswered(store):
+                take_answers(store, options.answers)
+            if lines := unanswered(store):
                 return _waiting(lines, folder, reporter)
         return _ended(going, came, reporter)
 
@@ -290,22 +290,6 @@ def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Report
     return Ended({"plan": {**asdict(found), "tokens": len(scores)}})
 
 
-def _unanswered(store: Store) -> list[Line]:
-    done = {one.line for one in store.answers()}
-    lines = [one for purpose in PURPOSES for one in store.lines(purpose=purpose)]
-    return [one for one in lines if one.number not in done]
-
-
-def _answered(store: Store, answers: object) -> None:
-    """Take what is answered without the page."""
-    waiting = _unanswered(store)
-    if callable(answers):
-        for line in waiting:
-            _answer(store, line.number, answers(line))
-    else:
-        _answer_from(store, {one.number for one in waiting}, str(answers))
-
-
 def _clear(folder: Path) -> None:
     """Remove what a run left that ended before it had begun; never an answer."""
     with closing(Store.open(folder / LINES)) as store:
@@ -318,29 +302,6 @@ def _clear(folder: Path) -> None:
         )
     for place in folder.glob(f"{LINES}*"):
         place.unlink()
-
-
-def _answer(store: Store, line: int, spans: Sequence[Sequence[Any]]) -> None:
-    shown = [Shown(int(a), int(b), str(label), "reader") for a, b, label in spans]
-    store.answer(line, "reader", shown, unsure=False, seconds=0.0)
-
-
-def _answer_from(store: Store, waiting: set[int], path: str) -> None:
-    """Take the answers of a file: of each line its number and spans."""
-    try:
-        with Path(path).open(encoding="utf-8") as lines:
-            answers = [json.loads(one) for one in lines if one.strip()]
-        for one in answers:
-            if one["line"] in waiting:
-                _answer(store, one["line"], one["spans"])
-    except OSError:
-        raise RequestError("the answers cannot be read", where=path) from None
-    except (ValueError, KeyError, TypeError):
-        raise RequestError(
-            "an answer is not one",
-            where=path,
-            instead='write lines such as {"line": 3, "spans": [[0, 5, "NAME"]]}',
-        ) from None
 
 
 def _served(going: _Going, serve: Callable[..., None], options: AcceptOptions) -> None:

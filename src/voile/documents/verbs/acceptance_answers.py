@@ -1,0 +1,53 @@
+"""The answers to what waits in an acceptance, from a function or a file instead of the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import RequestError
+from voile.documents.reviewing.line import Line, Purpose, Shown
+from voile.documents.reviewing.store import Store
+
+PURPOSES: tuple[Purpose, ...] = ("census", "sample")
+
+
+def unanswered(store: Store) -> list[Line]:
+    done = {one.line for one in store.answers()}
+    lines = [one for purpose in PURPOSES for one in store.lines(purpose=purpose)]
+    return [one for one in lines if one.number not in done]
+
+
+def take_answers(store: Store, answers: object) -> None:
+    """Take what is answered without the page."""
+    waiting = unanswered(store)
+    if callable(answers):
+        for line in waiting:
+            _answer(store, line.number, answers(line))
+    else:
+        _answer_from(store, {one.number for one in waiting}, str(answers))
+
+
+def _answer(store: Store, line: int, spans: Sequence[Sequence[Any]]) -> None:
+    shown = [Shown(int(a), int(b), str(label), "reader") for a, b, label in spans]
+    store.answer(line, "reader", shown, unsure=False, seconds=0.0)
+
+
+def _answer_from(store: Store, waiting: set[int], path: str) -> None:
+    """Take the answers of a file: of each line its number and spans."""
+    try:
+        with Path(path).open(encoding="utf-8") as lines:
+            answers = [json.loads(one) for one in lines if one.strip()]
+        for one in answers:
+            if one["line"] in waiting:
+                _answer(store, one["line"], one["spans"])
+    except OSError:
+        raise RequestError("the answers cannot be read", where=path) from None
+    except (ValueError, KeyError, TypeError):
+        raise RequestError(
+            "an answer is not one",
+            where=path,
+            instead='write lines such as {"line": 3, "spans": [[0, 5, "NAME"]]}',
+        ) from None
