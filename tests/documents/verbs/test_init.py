@@ -105,6 +105,8 @@ def test_no_figure_of_it_is_a_measured_one():
         assert "theory" not in blocks
         assert "Identifiers left" not in page(release, (), audience)
         assert "nobody checked" in said(blocks["frontier"])
+    assert "Proposed identifiers left" in page(release, (), "internal")
+    assert "Proposed identifiers left" not in page(release, (), "public")
     assert "known name" in page(release, (), "internal")
     assert "known name" not in page(release, (), "public")
 

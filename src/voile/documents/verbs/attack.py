@@ -192,7 +192,8 @@ class _Scene:
             raise RequestError(
                 "no identifier is marked in the truth",
                 where=truth.name,
-                instead="name the column of its annotations with --spans and --text, or in --roles",
+                instead="name the column of its annotations with --spans and --text, or in "
+                "--roles; where nobody annotated, voile documents accept proves what is left",
             )
         every = list(pair_documents(release, released, source))
         pairs = [(one, origin) for one, origin in every if origin.annotated or not origin.text]

@@ -123,9 +123,11 @@ def _figures(
 ) -> Iterator[Figure]:
     """Yield the key figures: those that an attack measured on this release, else the fit's.
 
-    A recipient has no `data`, and knows the figures of the `public` manifest.
+    A recipient has no `data`, and knows the figures of the `public` manifest. What is held against
+    proposals measures nothing, and is for the holder alone.
     """
-    known = data.get("chosen") or public
+    hidden = held_against(data) and audience == "public"
+    known = public if hidden else data.get("chosen") or public
     left = "Proposed identifiers left" if held_against(data) else "Identifiers left"
     whole = data["found"]["identifiers"] if data.get("chosen") else None
     measured = {
@@ -149,7 +151,9 @@ def _figures(
         yield _measured("Harmless tokens removed", measured[REMOVED], expected, audience)
     elif "loss" in known:
         yield Figure("Harmless tokens removed", share(known["loss"]), "of all harmless tokens")
-    few = whole is not None and needs_suppression(known["risk"], whole, audience)
+    few = (
+        "risk" in known and whole is not None and needs_suppression(known["risk"], whole, audience)
+    )
     if "published_tokens" in known and not few:  # with the loss it reveals how many are left
         kept = share(known["published_tokens"])
         yield Figure("Published unchanged", kept, "of all tokens; expected by the fit")
