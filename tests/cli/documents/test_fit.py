@@ -201,7 +201,7 @@ def test_fewer_documents_than_folds_are_refused(voile: Any, notes: Notes, tmp_pa
     said = refused(voile, *notes.fit(tmp_path / "kit", source))
     assert said == (
         "voile: 3 subjects cannot be split into 4 folds; "
-        "annotate more documents, or ask for fewer folds"
+        "give documents of more subjects, or ask for fewer folds"
     )
 
 

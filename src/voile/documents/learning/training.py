@@ -156,7 +156,7 @@ def split_into_folds(
     if len(names) < folds:
         raise RequestError(
             f"{len(names)} subject{'s' * (len(names) != 1)} cannot be split into {folds} folds",
-            instead="annotate more documents, or ask for fewer folds",
+            instead="give documents of more subjects, or ask for fewer folds",
         )
     weight = np.bincount(whose, sizes, len(names))
     held, fold = np.zeros(int(folds)), np.empty(len(names), dtype=np.intp)

@@ -83,6 +83,12 @@ def test_a_table_of_patients_needs_the_column_that_links_it():
         read(table, "patient")
 
 
+def test_a_table_without_rows_is_refused():
+    table = pa.table({"pid": ["1"], "first": ["Zoe"]})
+    with pytest.raises(RequestError, match="the table of known columns has no rows"):
+        read(table.slice(0, 0))
+
+
 def test_a_table_without_known_values_is_refused():
     with pytest.raises(RequestError, match="no column holds names, dates or numbers of people"):
         read(pa.table({"who": ["1"], "sex": ["f"]}), "who")

@@ -40,7 +40,9 @@ function show(next) {
     showCursor(screen.line, cursor);
     if (!isSame) by("line").focus();
   } else if (screen.state === "learning") {
-    showNotice("Learning from your answers", "The next lines come in a moment.", { back: true });
+    const { read } = screen.standing; // before the first answer there is nothing to learn from
+    const title = read ? "Learning from your answers" : "Choosing the first lines";
+    showNotice(title, "The next lines come in a moment.", { back: read > 0 });
     setTimeout(() => queue(async () => screen.state === "learning" && show(await ask("/screen"))), POLL);
   } else {
     showNotice("Nothing is left to read", "Finish, and voile goes on in its terminal. Or go back.", { end: true, back: true });

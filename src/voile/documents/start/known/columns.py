@@ -70,6 +70,8 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
             own = kind_of_column(name, first.column(name))
         if own is not None:
             found[name] = own
+    if asked and first is None:
+        raise RequestError("the table of known columns has no rows", where=source.name)
     if not found:
         raise RequestError(
             "no column holds names, dates or numbers of people",
