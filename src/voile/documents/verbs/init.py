@@ -80,7 +80,7 @@ def init(
         progress("proposing identifiers", 0)
         work.marks  # noqa: B018  (the known columns have met the notes when it is there)
         if known is not None:
-            known.check()
+            known.check(options.by)
         kit = with_options(work.fit(progress=progress).to_kit(), options, "init")
     with write_folder(out, WORK, force=force) as folder:
         folder.chmod(0o700)
@@ -124,7 +124,10 @@ def _text_column(source: Source) -> tuple[str, ...]:
 def _known(options: InitOptions, reporter: Reporter) -> KnownValues | None:
     if options.known is None and options.known_people is None:
         if options.by is not None:
-            raise RequestError("--by says whose a row of --known is", instead="give --known FILE")
+            raise RequestError(
+                "--by says whose a row of --known is",
+                instead="give --known FILE, or name the notes' own column with --subject",
+            )
         return None
     patients, people = (
         None if one is None else open_reported(reporter, one, table=None, encoding=None)

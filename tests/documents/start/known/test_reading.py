@@ -153,6 +153,14 @@ def test_columns_say_how_many_notes_they_meet():
         known.check()
 
 
+def test_the_number_that_links_rows_to_notes_need_not_stand_in_one(recwarn):
+    known = read(pa.table({"record number": ["100712"], "surname": ["Quinn"]}), "record number")
+    known.propose([Document("Quinn", subject="100712")])
+    assert known.hits == {"record number": 0, "surname": 1}
+    known.check("record number")
+    assert not [one for one in recwarn if one.category is KnownValuesWarning]
+
+
 def test_columns_that_meet_no_note_at_all_are_refused_in_one_sentence():
     known = read(pa.table({"pid": ["1"], "surname": ["Quinn"], "phone": ["212-555-0147"]}))
     known.propose([Document("Quinn 212-555-0147", subject="p1")])

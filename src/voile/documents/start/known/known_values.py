@@ -149,15 +149,20 @@ class KnownValues:
         self._count(proposed, int(np.count_nonzero(whose != NOBODY)))
         return proposed
 
-    def check(self) -> None:
+    def check(self, link: str | None = None) -> None:
         """Refuse columns that meet no note at all, and warn of single ones.
+
+        Parameters
+        ----------
+        link : the column that says whose a row is; that no note holds it is no cause to warn.
 
         Raises
         ------
         RequestError : no column meets a note.
         """
         hits = self.hits
-        if not self._notes or all(hits.values()):
+        unmet = [column for column, n in hits.items() if not n and column != link]
+        if not self._notes or (any(hits.values()) and not unmet):
             return
         counted = ", ".join(f"{column} {n:,}" for column, n in hits.items())
         linked = f"{self._linked:,} of {self._notes:,} notes have a subject in the table"
@@ -166,9 +171,9 @@ class KnownValues:
                 f"the known columns meet no note ({counted}); {linked}",
                 instead="check --by, --subject or --subject-pattern, and --known-kind",
             )
-        unmet = ", ".join(column for column, n in hits.items() if not n)
         warnings.warn(
-            f"known columns that meet no note: {unmet}; notes met by column: {counted}; {linked}",
+            f"known columns that meet no note: {', '.join(unmet)}; "
+            f"notes met by column: {counted}; {linked}",
             KnownValuesWarning,
             stacklevel=2,
         )
