@@ -109,7 +109,7 @@ def test_what_a_reviewer_reads_of_unmarked_cases_makes_the_kit_better(
     before = names_cost(work, others)
 
     with (
-        started(work, "--goal", "2000", "--reviewer", "Eva") as (process, address),
+        started("review", work, "--goal", "2000", "--reviewer", "Eva") as (process, address),
         Store.open(work / "review.sqlite") as store,
     ):
         reviewer = Reviewer(address, store, known)
