@@ -24,7 +24,7 @@ from voile.tables.scoring.disclosure import t_closeness
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 from voile.tables.verbs.search import search
-from voile.tables.verbs.verify import PROMISES, verify
+from voile.tables.verbs.verify import PROMISES, _of_sensitive, verify
 from voile.tables.wing import apply, choose, fit
 
 QUASI = ("age", "zip")
@@ -260,6 +260,19 @@ def test_rows_show_a_recipient_what_is_kept_but_not_what_people_break(kit, tmp_p
     public = {**release.public, "constraints": {**release.public["constraints"], **asked}}
     said = PROMISES[next(iter(asked))].format(*asked.values())
     assert dict(verify(Release(release.path, public)))[said] is holds
+
+
+@pytest.mark.parametrize("first", ["ill", "pay"])
+def test_a_promise_that_one_column_breaks_is_broken_whichever_comes_last(kit, tmp_path, first):
+    release = applied(kit, people(), tmp_path / "out.csv")
+    figures = release.private["figures"]
+    between = (figures["entropy_l(ill)"] + figures["entropy_l(pay)"]) / 2
+    assert figures["entropy_l(ill)"] != figures["entropy_l(pay)"]
+    columns = sorted(release.public["columns"], key=lambda one: one["column"] != first)
+    constraints = {**release.public["constraints"], "entropy_l": between}
+    public = {**release.public, "columns": columns, "constraints": constraints}
+    found = dict(_of_sensitive(public, figures, people_counted=True))
+    assert found[PROMISES["entropy_l"].format(between)] is False
 
 
 def test_the_worst_column_is_the_figure_of_a_policy(kit):
