@@ -130,7 +130,7 @@ def test_a_column_without_a_role_is_an_error_and_so_is_a_role_without_a_column()
         assert part in said
     assert said.endswith(
         "; a role is one of quasi, sensitive, identifier, text, items, reading, "
-        "private, weight, label, keep, drop"
+        "private, known, weight, label, keep, drop"
     )
     Roles.model_validate({"columns": {"age": "quasi"}}).check(["age"])
 

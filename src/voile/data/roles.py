@@ -21,6 +21,7 @@ Role = Literal[
     "items",
     "reading",
     "private",
+    "known",
     "weight",
     "label",
     "keep",
@@ -29,7 +30,7 @@ Role = Literal[
 ]
 
 
-OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private", "weight")
+OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private", "known", "weight")
 """Roles that one kind of data has, and others have not."""
 AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
 """Roles of columns that tables, itemsets and signals release as they are."""

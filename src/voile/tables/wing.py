@@ -1,4 +1,4 @@
-"""The tables wing as the ground floor sees it: five functions, their options, and a check."""
+"""The tables wing as the faces see it: its verbs and their options, loaded when asked for."""
 
 from __future__ import annotations
 

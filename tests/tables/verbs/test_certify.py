@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from voile.data import open_source
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.recoder import Recoder
-from voile.tables.verbs.certify import PERSON, WithPerson, certify
+from voile.tables.verbs.certify import PERSON, WithPerson, certify, people_sharing
 
 PEOPLE = pa.table(
     {
@@ -101,7 +102,7 @@ def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
         open_source(table),
         people if by_subject else None,
         published.codebook,
-        population=(published, space.counts),
+        people_of=partial(people_sharing, published, space.counts),
         sensitive=["kept"],
         suppressed=1,
     )
@@ -162,6 +163,7 @@ def test_an_empty_release_discloses_nothing():
     found = certified(empty, sensitive=["ill"])
     assert not any("(" in name for name in found)
     assert (found["mean_risk"], found["unique_with_kept"], found["k"]) == (0, 0, float("inf"))
+    assert found["share_unique_with_kept"] == 0
     people = pa.table({name: pa.array([], pa.int64()) for name in ("row", "person")})
     assert certified(empty, people)["k"] == float("inf")
 

@@ -234,6 +234,12 @@ def test_a_recipient_can_tell_that_marginals_and_rows_are_of_other_people(
     assert dict(received.verify())[SAID["sum"]] is holds
 
 
+def test_of_a_release_without_marginals_a_recipient_is_told_of_no_check_of_them(kit, tmp_path):
+    made = applied(kit, people(), tmp_path / "out.csv", marginals=False)
+    shutil.rmtree(made.folder)
+    assert not any("marginals" in said for said, _ in voile.open_release(made.path).verify())
+
+
 @pytest.mark.parametrize(("edit", "holds"), [(moved(0), True), (added(2_000), False)])
 def test_ids_of_classes_say_nothing_of_whose_rows_these_are(kit, tmp_path, edit, holds):
     made = applied(kit, people(), tmp_path / "out.csv", class_id=True)

@@ -22,6 +22,7 @@ KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voi
 READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
 ENROLMENT_FORMAT = "voile-enrolment"
 ACCEPTANCE_FORMAT = "voile-acceptance"
+EXPORT_FORMAT, EXPORT_INDEX, DEVICE_RECORD = "voile-export", "map.json", b"VOILEDV1"
 KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
 WORK_FORMAT, WORK_VERSION, WORK_INDEX, WORK_KIT = "voile-work", 1, "work.json", "kit"
 KIT_VERSION = 2
@@ -118,7 +119,16 @@ def _is_evidence(path: Path) -> bool:
 
 
 def _is_enrolment(path: Path) -> bool:
-    return _is_small(path) and json_at(path).get("format") == ENROLMENT_FORMAT
+    if not _is_small(path):
+        return False
+    is_record = path.read_bytes().startswith(DEVICE_RECORD)
+    return is_record or json_at(path).get("format") == ENROLMENT_FORMAT
+
+
+def _is_export(path: Path) -> bool:
+    index = json_at(path / EXPORT_INDEX)
+    names = {EXPORT_INDEX, *_names(index.get("files"))}
+    return index.get("format") == EXPORT_FORMAT and holds_only(path, names)
 
 
 def _is_acceptance(path: Path) -> bool:
@@ -226,5 +236,6 @@ EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True)
 SEALS = Output("seal", {"": _is_seal}, is_private=True)
 ENROLMENT = Output("enrolment", {"": _is_enrolment}, is_private=True)
 ACCEPTANCE = Output("acceptance", {"": _is_acceptance}, is_private=True)
+EXPORT = Output("export", {"": _is_export})
 REPORT = Output("report", {"": _is_report})
 DEMO = Output("demo", {"": _is_demo})

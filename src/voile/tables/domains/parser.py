@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Literal, Self
 
-from voile.tables.domains.forms import NumberForm, read_date, read_forms
+from voile.data.forms import NumberForm, read_date, read_forms
 
 Kind = Literal["integer", "decimal", "date", "time", "text", "listed"]
 By = Literal["day", "month", "year", "hour", "minute"]

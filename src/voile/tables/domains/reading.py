@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.round_cuts import roundest, roundest_decimal
+from voile.data.forms import NumberForm, find_forms, find_usual_form, sort_of
 from voile.report.wording import listed
 from voile.tables.domains.domain import infer_parser
-from voile.tables.domains.forms import NumberForm, find_forms, find_usual_form, sort_of
 from voile.tables.domains.parser import By, Kind, NotInKind, Parser
 from voile.tables.domains.settings import QuasiSettings
 

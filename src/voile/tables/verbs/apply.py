@@ -28,7 +28,7 @@ from voile.tables.recoding.marginals import Marginal
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import Recoder
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.verbs.certify import certify, certify_marginals
+from voile.tables.verbs.certify import certify, certify_marginals, people_sharing
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
@@ -260,7 +260,7 @@ class _Recoding(Applying[Any, AnyPublished]):
             written.people,
             written.known.codebook,
             unknown=[c["column"] for c in self._described() if c["role"] == "identifier"],
-            population=(written.known, content.space.counts),
+            people_of=partial(people_sharing, written.known, content.space.counts),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
             suppressed=written.suppressed_people(),
             directory=written.scratch,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,8 @@ from voile.tables.scoring.disclosure import (
 )
 
 PERSON = "voile person"
+PeopleOf: TypeAlias = Callable[[NDArray[np.int32]], NDArray[np.float64]]
+"""Counts the people of the population who share each released group, by its intervals."""
 
 
 class WithPerson(Source):
@@ -59,7 +62,7 @@ def certify(
     people: Source | None,
     codebook: Codebook,
     *,
-    population: tuple[Published | PublishedBoxes, Counts] | None = None,
+    people_of: PeopleOf | None = None,
     sensitive: Sequence[str] = (),
     unknown: Sequence[str] = (),
     suppressed: float = 0.0,
@@ -67,8 +70,8 @@ def certify(
 ) -> dict[str, float]:
     """Count a release's equivalence classes where it lies, and compute every measure of them.
 
-    `people` holds the `person` tokens in the release's order, None when a row is one; `population`
-    the policy as published and the counts of people, without which g is the release's own;
+    `people` holds the `person` tokens in the release's order, None when a row is one; `people_of`
+    counts the population's people who share released groups, without which g is the release's own;
     `unknown` the columns that nobody can know of a person beforehand: the pseudonym.
 
     Beside the measures, those of a sensitive column as ``name(column)``: ``unique_with_kept``, the
@@ -77,7 +80,7 @@ def certify(
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
-    classes, _ = _classes(counted, codebook, subject, population, directory)
+    classes, _ = _classes(counted, codebook, subject, people_of, directory)
     figures = disclosure(classes, suppressed=suppressed)
     figures |= {"subjects": float(round(classes.sample.sum())), "suppressed": float(suppressed)}
     if subject is not None and len(classes.sample):
@@ -141,18 +144,18 @@ def _classes(
     counted: Source,
     codebook: Codebook,
     subject: str | None,
-    population: tuple[Published | PublishedBoxes, Counts] | None,
+    people_of: PeopleOf | None,
     directory: Path | None,
 ) -> tuple[Classes, NDArray[np.int32]]:
     """Count the equivalence classes, and say which intervals each shows."""
     table = count_combinations(counted, codebook.released, subject=subject, directory=directory)
     codes = codebook.released_codes(table)
     sample = table.column("count").to_numpy()
-    people = sample if population is None else _people(*population, codes)
+    people = sample if people_of is None else people_of(codes)
     return Classes(sample, people, np.zeros((len(sample), 0))), codes
 
 
-def _people(
+def people_sharing(
     published: Published | PublishedBoxes, counts: Counts, codes: NDArray[np.int32]
 ) -> NDArray[np.float64]:
     """Count the people of the population who would share each released group."""

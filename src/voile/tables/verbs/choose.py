@@ -9,7 +9,8 @@ from voile.core.errors import InfeasibleError, RequestError, nearest
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.report.wording import listed
-from voile.tables.verbs.content import COMPARED, Policies, Score
+from voile.tables.verbs.content import Policies
+from voile.tables.verbs.scores import COMPARED, Score
 
 
 class OneGroupWarning(UserWarning):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,6 @@ from voile.tables.scoring.group_measures import GroupMeasure
 from voile.tables.scoring.losses import LOSSES
 from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, Weights, measure_named
 from voile.tables.scoring.policy_figures import PolicyFigures
-from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content_tables import (
     bound_facts,
     bound_table,
@@ -50,44 +49,11 @@ from voile.tables.verbs.content_tables import (
     value_table,
     with_columns,
 )
-from voile.tables.verbs.forests import score_tree
+from voile.tables.verbs.scores import COMPARED, Score, beating, score_policy
 
 KIND = "tables"
-COMPARED = ("distribution", "resolution")
-"""The losses of which a policy that beats another has no more, each alone."""
-SAME = 1e-11
 FIGURES = ("loss", *COMPARED, "max_risk", "expected_matches", "mean_risk", "suppressed", "ncp")
 """The figures of a policy on the frontier's table; a screen shows the first."""
-
-
-class Score(NamedTuple):
-    """What one policy scores: risk and loss as searched for, share suppressed, expected matches.
-
-    And what it loses of distribution and of resolution, and its NCP, whatever was searched for.
-    """
-
-    risk: float
-    loss: float
-    suppressed: float
-    matches: float
-    distribution: float
-    resolution: float
-    ncp: float
-
-    @property
-    def loses_nothing(self) -> bool:
-        """Whether the policy loses nothing, by whatever loss."""
-        return max(self.loss, self.distribution, self.resolution) <= SAME
-
-    def beats(self, other: Score) -> bool:
-        """Whether this policy has no more of anything compared, and less of something."""
-        own = {name: np.array([getattr(self, name)]) for name in (*COMPARED, "risk", "loss")}
-        return len(_beating(own, other)) > 0
-
-    @property
-    def losses(self) -> dict[str, float]:
-        """The three losses by name."""
-        return {name: getattr(self, name) for name in LOSSES}
 
 
 @dataclass(frozen=True)
@@ -199,7 +165,7 @@ class Content(Brief):
         return Frontier(risk, loss, bits), np.flatnonzero(own)
 
     def score(self, policy: AnyPolicy) -> Score:
-        scored = _score(self.space, policy)
+        scored = score_policy(self.space, policy)
         own = [asked.name for kind, asked in self.measures.items() if not asked.ours(kind)]
         if own:
             number = self.family.number_of(policy)
@@ -358,46 +324,6 @@ class Content(Brief):
             read_bound(facts["bound"], tables["bound"], frontier) if facts["bound"] else None,
             facts.get("analysis"),
         )
-
-
-def score_marks(space: PolicySpace, marks: Mapping[str, Policy]) -> dict[str, Score]:
-    """Score named policies as if nothing were suppressed of them."""
-    plain = space.without_constraints()
-    return {name: _score(plain, mark) for name, mark in marks.items()}
-
-
-def beating(
-    frontier: Frontier, losses: Mapping[str, NDArray[np.float64]], score: Score
-) -> NDArray[np.intp]:
-    """Return the policies of no more risk, and no more loss of any kind searched for or compared.
-
-    Of risk, the loss that was searched for, distribution and resolution one at least is less.
-    """
-    compared = {name: losses[name] for name in COMPARED}
-    return _beating({"risk": frontier.risk, "loss": frontier.loss, **compared}, score)
-
-
-def _beating(own: Mapping[str, NDArray[np.float64]], score: Score) -> NDArray[np.intp]:
-    more = np.array([values - getattr(score, name) for name, values in own.items()])
-    return np.flatnonzero((more <= SAME).all(axis=0) & (more < -SAME).any(axis=0))
-
-
-def _score(space: PolicySpace, policy: AnyPolicy) -> Score:
-    if isinstance(policy, TreePolicy):
-        return _score_tree(space, policy)
-    rows = policy.bits[None]
-    scores, figures = space.evaluator.scores(rows), space.evaluator.figures(rows)
-    columns = (scores.risk, scores.loss, scores.suppressed, figures.expected_matches)
-    lost = (getattr(figures, name) for name in LOSSES)
-    values = (float(value) for (value,) in (*columns, *lost))
-    return Score(*(0.0 if abs(value) < SAME else value for value in values))
-
-
-def _score_tree(space: PolicySpace, policy: TreePolicy) -> Score:
-    """Count the boxes of a tree, none of which is suppressed."""
-    _, classes, _ = space.groups(policy)
-    matches = float((classes.sample / classes.people).sum())
-    return Score(*score_tree(space, policy), 0.0, matches, **space.losses(policy))
 
 
 def _measure_of(

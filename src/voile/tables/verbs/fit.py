@@ -22,11 +22,12 @@ from voile.tables.scoring.group_measures import refuse_estimated
 from voile.tables.scoring.named_measures import Weights
 from voile.tables.trees.forest import Forest
 from voile.tables.verbs.analyses import analyse_fit, read_model
-from voile.tables.verbs.content import Asked, Content, score_marks
+from voile.tables.verbs.content import Asked, Content
 from voile.tables.verbs.forests import grow, joined
 from voile.tables.verbs.global_search import check_method, is_searched, marks_of, search_globally
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.reach import refuse_unreachable
+from voile.tables.verbs.scores import score_marks
 from voile.tables.verbs.search import SearchResult
 
 TREES = "trees"

@@ -169,20 +169,22 @@ def _summary(
         f"every record. The population is {data['population']}.",
         f"The data holder chose this policy, {why}. The approver signs below.",
     ]
-    counts = private["counts"]
-    fates = ("read", "released", "set_aside", "suppressed", "held_out")
-    row = tuple(f"{counts[name]:,}" for name in fates)
-    titles = tuple(name.replace("_", " ") for name in fates)
-    ledger = Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
     if "empty_boxes" in data:
         decided += explain_empty_boxes(data["empty_boxes"])
     blocks = (
         Prose(three_sentences(data, figures, why, audience)),
         Figures(shown),
         Prose(tuple(decided)),
-        ledger,
+        _fates(private["counts"]),
     )
     return Section("summary", "In short", blocks, first=True)
+
+
+def _fates(counts: Mapping[str, int]) -> Grid:
+    fates = ("read", "released", "set_aside", "suppressed", "held_out")
+    row = tuple(f"{counts[name]:,}" for name in fates)
+    titles = tuple(name.replace("_", " ") for name in fates)
+    return Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
 
 
 def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:

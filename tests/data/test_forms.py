@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voile.tables.domains.forms import (
+from voile.data.forms import (
     NumberForm,
     find_forms,
     find_usual_form,
