@@ -27,7 +27,7 @@ def roles() -> Roles:
                 **ROLES,
                 **dict.fromkeys(THINGS, "items"),
                 "area": "items",
-                "age": {"role": "items", "cuts": [30, 50]},
+                "age": {"role": "items", "as": "numbers"},
                 "words": {"role": "items", "as": "words"},
                 "ill": "label",
             },

@@ -24,20 +24,24 @@ __all__ = ["METHODS", "Method", "Selection", "bound_of", "select"]
 
 @dataclass(frozen=True)
 class Method:
-    """A search, its own utility if any, whether for exact k-anonymity, or to limit unique rows."""
+    """A search, its own utility if any, whether for exact k-anonymity, or to limit unique rows.
+
+    `given` : whether it can begin with features that are published in any case.
+    """
 
     explore: Callable[[Run], None]
     utility: str | None = None
     exact: bool = False
     unique: bool = False
+    given: bool = True
 
 
 METHODS: Mapping[str, Method] = {
     "best": Method(best.explore),
     "greedy": Method(greedy.explore),
-    "exact": Method(exact.explore),
+    "exact": Method(exact.explore, given=False),
     "joint": Method(joint.explore, unique=True),
-    "maximal": Method(maximal.explore),
+    "maximal": Method(maximal.explore, given=False),
     "paper-hamdist": Method(selectors.hamdist, utility="hamdist"),
     "paper-distcnt": Method(selectors.distcnt, utility="distcnt"),
     "cm-greedy": Method(selectors.cm, utility="cm"),
@@ -82,6 +86,8 @@ def select(
     seconds: float | None = None,
     random_state: int | np.random.Generator | None = None,
     unique: float = 1.0,
+    given: ArrayLike = (),
+    among: ArrayLike | None = None,
 ) -> Selection:
     """Choose features that meet a constraint together, with the largest utility that can be found.
 
@@ -99,6 +105,8 @@ def select(
     seconds : time limit, > 0; may be exceeded by one block of features.
     random_state : seed or generator, for the methods that draw.
     unique : maximum share of unique rows, in [0, 1]; less than 1 for the method `joint` only.
+    given : numbers of features that are published in any case; not for `exact` and `maximal`.
+    among : numbers of the features that may be chosen beside them; None for all.
 
     Returns
     -------
@@ -106,7 +114,8 @@ def select(
 
     Raises
     ------
-    InfeasibleError : no feature meets the constraint; names the largest k that one meets.
+    InfeasibleError : no feature meets the constraint; names the largest k that one meets. The
+        features given do not meet it together.
     RequestError : more k than subjects, an unknown method or utility, a label that is needed, a
         utility that a method does not take, limits out of range.
 
@@ -126,6 +135,12 @@ def select(
     how = METHODS[method]
     if unique < 1 and not how.unique:
         raise RequestError(f"{method} keeps to no share of unique rows", instead="use joint")
+    given = np.unique(np.asarray(given, dtype=np.int32))
+    if len(given) and not how.given:
+        raise RequestError(
+            f"the method {method} takes no columns of numbers, nor other features that are given",
+            instead="use best, greedy or joint",
+        )
     if how.exact:
         constraint = replace(constraint, m=None, absences=True)
     run = Run(
@@ -135,6 +150,8 @@ def select(
         seconds=seconds,
         rng=np.random.default_rng(random_state),
         unique=unique,
+        given=given,
+        among=None if among is None else np.asarray(among),
     )
     stopped = _explore(run, how)
     return Selection(

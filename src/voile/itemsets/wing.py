@@ -1,4 +1,4 @@
-"""The itemsets wing's contract: its verbs and options, loaded when first asked for."""
+"""The itemsets wing as the faces see it: its verbs and their options, loaded when asked for."""
 
 from __future__ import annotations
 

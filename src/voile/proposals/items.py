@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 CLASSES = 50  # a label has no more
 MANY = 16  # distinct numbers: more are cut into intervals
-PARTS = 4  # as many of them
 BITS = ("0", "1", "true", "false", "0.0", "1.0")
 
 Said = tuple[Role, str, dict[str, Any]]
@@ -37,7 +36,7 @@ def examine_items(source: Source) -> Proposal:
     column differs within its rows. Reasons name types and counts, never values.
     """
     rows = first_rows(source)
-    table = _Table(rows, {seen.name: seen for seen in look(rows)})
+    table = _Table(rows, {seen.name: seen for seen in look(rows, written=True)})
     columns = tuple(ColumnProposal(name, *table.said(name)) for name in table.seen)
     return Proposal(source.name, len(rows), columns, table.subject)
 
@@ -217,16 +216,16 @@ def _feature(seen: Seen, column: pa.ChunkedArray) -> Said:
         return "items", f"{printable(seen.type)}, an item each", {}
     if seen.kind in ("nested", "other"):
         return "undecided", "lists, objects or bytes are no features as they are: drop it", {}
-    if seen.kind == "date":
-        return "drop", "dates, which are no feature as they are", {}
     if seen.distinct < 2:
         return "drop", "one value or none says nothing", {}
+    if seen.kind == "date":
+        return _dates(seen)
     if seen.free_text:
         return "items", f"text, {seen.length:.0f} characters on average", {"as": "words"}
     if _all_match(column, BITS):
         return _bits(seen)
-    if seen.number and (seen.distinct > MANY or seen.kind == "float"):
-        return _cut(seen)
+    if seen.number and (seen.distinct > MANY or seen.kind == "float" or seen.written):
+        return _numbers(seen)
     if seen.nearly_unique:
         return "drop", f"tells almost every row apart: {seen.counts}", {}
     settings = {} if seen.kind == "text" else {"as": "categories"}
@@ -241,10 +240,26 @@ def _bits(seen: Seen) -> Said:
     return "items", f"0 and 1, some missing; {seen.counts}", settings
 
 
-def _cut(seen: Seen) -> Said:
-    if seen.kind == "decimal":
-        return "drop", f"a decimal, which is not cut; {seen.counts}", {}
-    return "items", f"numbers, cut into equal parts; {seen.counts}", {"quantiles": PARTS}
+def _numbers(seen: Seen) -> Said:
+    """Take numbers, in the form in which text writes them, and what says that none is known."""
+    form = {"form": seen.written[0][1]} if seen.written else {}
+    missing = {"missing": list(seen.missing)} if seen.missing else {}
+    several = "; more than one form fits" * (len(seen.written) > 1)
+    return (
+        "items",
+        f"numbers, cut where k people are on either side; {seen.counts}{several}",
+        {"as": "numbers", **form, **missing},
+    )
+
+
+def _dates(seen: Seen) -> Said:
+    if not seen.forms:
+        return "drop", f"dates in several forms: name them all to cut them; {seen.counts}", {}
+    form = {"form": seen.forms[0]} if seen.forms[0] else {}
+    missing = {"missing": list(seen.missing)} if seen.missing else {}
+    several = "; day and month may stand in either order" * (len(seen.forms) > 1)
+    why = f"dates, cut at months where k people are on either side; {seen.counts}{several}"
+    return "items", why, {"as": "dates", **form, **missing}
 
 
 def _is_list(type_: pa.DataType) -> bool:

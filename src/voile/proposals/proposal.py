@@ -44,8 +44,8 @@ class Proposal:
         lines = [
             f"# Proposed from the first {self.rows:,} rows of {printable(self.source)}.",
             "# Correct it: a role is quasi, sensitive, identifier, text, items, reading, private,",
-            "# weight, label, keep or drop, and a kept column can undo the rest. fit stops at "
-            "undecided.",
+            "# known, weight, label, keep or drop, and a kept column can undo the rest. fit stops "
+            "at undecided.",
             "",
             subject,
             "",

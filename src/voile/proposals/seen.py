@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voile.data.column_words import is_of_places
+from voile.data.forms import Form, find_forms, find_usual_form
 from voile.proposals.values import (
     MOSTLY,
     Values,
@@ -20,7 +21,6 @@ from voile.proposals.values import (
     find_number,
     find_width,
 )
-from voile.tables.domains.forms import Form, find_forms, find_usual_form
 
 if TYPE_CHECKING:
     import pyarrow as pa

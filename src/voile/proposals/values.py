@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from voile.data.forms import DATES, LOOKS_DATED, YEARS, read_as
 from voile.data.placeholders import PLACEHOLDERS
-from voile.tables.domains.forms import DATES, LOOKS_DATED, YEARS, read_as
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,8 +12,9 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.rows.forms import Binary, Categories, Intervals, Words, form_of, released_form
+from voile.itemsets.rows.forms import Binary, Categories, Intervals, Words
 from voile.itemsets.rows.sources import RowReader
+from voile.itemsets.rows.stored import form_of, released_form
 
 
 def read(columns, table, *, subject=None, without_label="refuse", share=0.0):

@@ -393,3 +393,35 @@ def test_requests_that_are_wrong_are_refused(table_1, options, says):
     request = {"y": table_1.y, "constraint": Constraint(2)} | options
     with pytest.raises(RequestError, match=says):
         select(table_1.incidence, **request)
+
+
+BEGINNING = [name for name, how in METHODS.items() if how.given]
+
+
+@given(seeds, st.integers(1, 4), st.sampled_from(BEGINNING), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_features_that_are_given_are_in_every_set_and_others_only_from_among(
+    table, seed, k, method, absences
+):
+    t = table(seed)
+    how, rng = METHODS[method], np.random.default_rng(seed)
+    constraint = rule(t, k, None, absences or how.exact)
+    sets = t.feasible_sets(constraint.k, None, constraint.absences)
+    begun = sorted(sets[rng.integers(len(sets))])
+    among = rng.permutation(t.X.shape[1])[:2]
+    asked = {"constraint": constraint, "method": method, "random_state": seed}
+    try:
+        chosen = select(t.incidence, t.y, given=begun, among=among, **asked)
+    except InfeasibleError:
+        return  # no feature meets the constraint alone
+    assert set(begun) <= set(chosen.features.tolist()) <= {*begun, *among.tolist()}
+    assert tuple(chosen.features.tolist()) in {tuple(sorted(one)) for one in sets}
+
+
+def test_features_given_that_break_the_rule_are_refused():
+    X = np.array([[1, 1], [1, 0], [0, 1], [1, 0], [0, 1]])
+    y = [0, 1, 0, 1, 1]
+    with pytest.raises(InfeasibleError, match="features given do not meet a k of 2"):
+        select(X, y, constraint=Constraint(2), given=[0, 1])
+    with pytest.raises(RequestError, match="exact takes no columns of numbers"):
+        select(X, y, constraint=Constraint(2), given=[0], method="exact")

@@ -89,14 +89,15 @@ class Blocker:
 
 
 class Feasible:
-    """Hold a set of features that meets a constraint, and decide which may join it. Begins empty.
+    """Hold a set of features that meets a constraint, and decide which may join it.
 
-    Each feature that joins divides the patterns into further classes. A trial costs O(what its rows
-    hold of the set), then for each class of fewer than k subjects the rows of its rarest feature;
-    with m, times O(set ** (m - 1)). With absences it examines all patterns. Memory: O(ones).
+    It begins with those `given`, which must meet it together. Each feature that joins divides the
+    patterns into further classes. A trial costs O(what its rows hold of the set), then for each
+    class of fewer than k subjects the rows of its rarest feature; with m, times O(set ** (m - 1)).
+    With absences it examines all patterns. Memory: O(ones).
     """
 
-    def __init__(self, incidence: Incidence, constraint: Constraint) -> None:
+    def __init__(self, incidence: Incidence, constraint: Constraint, given: ArrayLike = ()) -> None:
         from voile.itemsets.kernels.admission import Rule
         from voile.itemsets.kernels.groups import UNLIMITED
 
@@ -107,6 +108,7 @@ class Feasible:
         self._rule: Rule = Rule(constraint.k, m, constraint.absences)
         self._groups = incidence.groups
         self._classes = _classes(incidence)
+        self._given = np.asarray(given, dtype=np.int32)
         self.reset()
 
     @property
@@ -124,10 +126,15 @@ class Feasible:
         return self._groups, self._classes, self._rule
 
     def reset(self) -> None:
+        """Return to the features given; refuse them where they do not meet the constraint."""
         from voile.itemsets.kernels.partition import begin
 
         self._features: list[int] = []
         begin(self._groups, self._classes)
+        if len(self.extend(self._given)) < len(self._given):
+            raise InfeasibleError(
+                f"the features given do not meet a k of {self.constraint.k:,} together"
+            )
 
     def admits(self, feature: int) -> bool:
         """Return whether a feature that is not in the set may join it."""

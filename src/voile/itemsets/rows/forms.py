@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +19,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+from voile.itemsets.rows.scales import numbers_of
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 ONE, ZERO = ("1", "true"), ("0", "false")
-NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
 
 
@@ -89,6 +89,12 @@ class Form(Brief, ABC):
         """Return plain data that `form_of` reads back, of the features kept alone."""
         values = [v for x, v in enumerate(self.values) if kept is None or kept[x]]
         return {"column": self.column, "kind": self.kind, "values": values}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_data` and JSON made, but for its kind."""
+        named: dict[str, Any] = {n: tuple(x) if isinstance(x, list) else x for n, x in data.items()}
+        return cls(**named)
 
 
 @dataclass(frozen=True)
@@ -168,6 +174,10 @@ class Intervals(Categories):
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
         return {**super().to_data(kept), "cuts": list(self.cuts)}
 
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Self:
+        return super().from_data({**data, "cuts": list(map(float, data["cuts"]))})
+
 
 @dataclass(frozen=True)
 class Words(Form):
@@ -218,38 +228,6 @@ class LongItems(Items):
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
         return {**super().to_data(kept), "record": self.record}
-
-
-FORMS: Mapping[str, type[Form]] = {
-    form.kind: form for form in (Binary, Categories, Intervals, Words, Items, LongItems)
-}
-
-
-def form_of(data: Mapping[str, Any]) -> Form:
-    named: dict[str, Any] = {
-        name: tuple(x) if isinstance(x, list) else x for name, x in data.items() if name != "kind"
-    }
-    if "cuts" in named:
-        named["cuts"] = tuple(map(float, named["cuts"]))
-    return FORMS[data["kind"]](**named)
-
-
-def released_form(data: Mapping[str, Any]) -> Form:
-    if data["kind"] != Intervals.kind:
-        return form_of(data)
-    return Categories(data["column"], tuple(data["values"]))
-
-
-def numbers_of(array: pa.Array) -> tuple[NDArray[np.float64], Mask]:
-    """Return a column's numbers, NaN where there is none, and which cells are other text."""
-    lost = np.zeros(len(array), dtype=np.bool_)
-    if pa.types.is_string(array.type):
-        good = pc.match_substring_regex(array, NUMBER)
-        lost = _mask(pc.fill_null(pc.invert(good), False))
-        text = pc.if_else(pc.fill_null(good, False), array, pa.scalar(None, pa.string()))
-        array = pc.utf8_trim_whitespace(text)
-    numbers = array.cast(pa.float64()).fill_null(np.nan)
-    return numbers.to_numpy(zero_copy_only=False), lost
 
 
 def words_of(array: pa.Array) -> tuple[Integers, pa.Array]:

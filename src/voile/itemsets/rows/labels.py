@@ -45,7 +45,8 @@ class Labels:
         if len(sizes) > MOST_CLASSES:
             raise RequestError(
                 f"the label has {len(sizes):,} classes, and {MOST_CLASSES} are the most",
-                instead="cut a number into a few classes first, or use another column",
+                instead="cut a number into a few classes first, as --target-bins does, or use "
+                "another column",
             )
         return cls(number.astype(np.int64), sizes.astype(np.int64))
 

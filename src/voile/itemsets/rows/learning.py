@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from voile.core.errors import RequestError
 from voile.core.round_cuts import roundest_decimal
@@ -24,11 +24,20 @@ from voile.itemsets.rows.forms import (
     Items,
     Words,
     items_of,
-    numbers_of,
     words_of,
 )
+from voile.itemsets.rows.grid_learning import GridLearner
+from voile.itemsets.rows.scales import numbers_of
+from voile.report.wording import listed
 
-Kind = Literal["binary", "categories", "words"]
+Kind = Literal["binary", "categories", "words", "numbers", "dates"]
+ON_A_GRID = ("numbers", "dates")
+
+
+Texts = Annotated[
+    tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
+]
+"""One text, or several."""
 
 
 class ItemSettings(BaseModel):
@@ -37,6 +46,9 @@ class ItemSettings(BaseModel):
     as_: Kind | None = Field(None, alias="as")
     cuts: tuple[float, ...] = ()
     quantiles: int | None = Field(None, ge=2)
+    step: Decimal | None = Field(None, gt=0, allow_inf_nan=False)
+    form: Texts = ()
+    missing: Texts = ()
 
     @classmethod
     def read(cls, column: str, settings: Mapping[str, Any]) -> ItemSettings:
@@ -50,6 +62,13 @@ class ItemSettings(BaseModel):
             raise RequestError("has more than one of as, cuts and quantiles", where=where)
         if any(a >= b for a, b in zip(read.cuts[:-1], read.cuts[1:], strict=True)):
             raise RequestError("its cuts do not rise", where=where)
+        more = {"step", "form", "missing"} & read.model_fields_set
+        if more and read.as_ not in ON_A_GRID:
+            raise RequestError(
+                f"{listed(sorted(more))} go with numbers and dates",
+                where=where,
+                instead='say also as = "numbers" or as = "dates"',
+            )
         return read
 
 
@@ -146,6 +165,19 @@ def _cut(below: float, above: float) -> float:
     return cut if below < cut else float(above)
 
 
+def _learner(column: str, type_: pa.DataType, settings: ItemSettings) -> Learner | GridLearner:
+    if settings.as_ not in ON_A_GRID:
+        return Learner(column, type_, settings)
+    return GridLearner(
+        column,
+        type_,
+        "date" if settings.as_ == "dates" else "number",
+        step=settings.step,
+        forms=settings.form,
+        missing=settings.missing,
+    )
+
+
 def learn(
     batches: Iterator[pa.RecordBatch],
     types: Mapping[str, pa.DataType],
@@ -153,7 +185,7 @@ def learn(
 ) -> tuple[Form, ...]:
     """Return the form of each column of items, in the order of their settings."""
     learners = [
-        Learner(name, types[name], ItemSettings.read(name, asked))
+        _learner(name, types[name], ItemSettings.read(name, asked))
         for name, asked in settings.items()
     ]
     for batch in batches:

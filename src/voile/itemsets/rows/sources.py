@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -17,13 +18,17 @@ from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.rows.forms import Form
+from voile.itemsets.rows.forms import FeatureCells, Form
+from voile.itemsets.rows.grid_learning import GridLearner
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.learning import learn
 from voile.itemsets.rows.long_tables import RECORD, LongTable, Records, released
+from voile.itemsets.rows.ranges import Ranges
+from voile.itemsets.rows.scales import Interval
 
 WithoutLabel = Literal["refuse", "drop", "keep"]
 
+NO_BINS = "leave --target-bins out, or give a column of numbers the role label"
 NOTHING = "nothing"
 NOBODY = -1
 
@@ -39,18 +44,22 @@ class Rows(Brief):
 
 @dataclass(frozen=True)
 class RowReader(Brief):
-    """Which rows and columns of a source are read, and what happens to rows without a label."""
+    """Which rows and columns of a source are read, and what happens to rows without a label.
+
+    A label that is a number is read as the intervals of `target`.
+    """
 
     shows = ("without_label",)
 
     roles: Roles
     hold_out: HoldOut
     without_label: WithoutLabel = "refuse"
+    target: Form | None = None
 
     @classmethod
-    def all_of(cls, roles: Roles) -> RowReader:
+    def all_of(cls, roles: Roles, target: Form | None = None) -> RowReader:
         """Read every row, with or without a label."""
-        return cls(roles, HoldOut(0.0, b"", roles.subject), "keep")
+        return cls(roles, HoldOut(0.0, b"", roles.subject), "keep", target)
 
     @property
     def items(self) -> list[str]:
@@ -105,6 +114,24 @@ class RowReader(Brief):
         forms = learn(batches, source.columns, settings)
         return forms if self._long is None else self._long.marked(forms)
 
+    def with_target(self, source: Source, bins: int | None) -> RowReader:
+        """Return a reader of the label as a number, in so many intervals or fewer; one pass."""
+        if bins is None:
+            return self
+        if self.label is None:
+            raise RequestError("no column has the role label", where="roles", instead=NO_BINS)
+        source = self.records(source)
+        learner = GridLearner(self.label, source.columns[self.label], "number", most=bins - 1)
+        for batch, _ in self._taken(source):
+            learner.add(batch.column(self.label))
+        grid = learner.form()
+        if not grid.cuts:
+            raise RequestError(
+                "holds one number or none", where=f"column {self.label}", instead=NO_BINS
+            )
+        ends = (Interval(*one) for one in pairwise([None, *grid.cuts, None]))
+        return replace(self, target=Ranges.of(self.label, grid.scale, ends))
+
     def read(self, source: Source, forms: Sequence[Form], *, strict: bool = True) -> Rows:
         """Read the rows as features; one pass, memory O(rows + ones).
 
@@ -113,9 +140,10 @@ class RowReader(Brief):
         _check_names(forms)
         read = _Pile()
         for batch, number in self._taken(self.records(source)):
-            read.add(batch, number, forms, self.label, self.roles.subject)
+            read.add(batch, number, forms, self.label, self.roles.subject, self.target)
         if strict:
-            read.refuse_lost(forms, f"{source.name}, {self._row}")
+            every = [*forms, *([self.target] if self.target else [])]
+            read.refuse_lost(every, f"{source.name}, {self._row}")
         if not read.n_rows:
             lack = "no rows" if self.label is None else "no rows with a label"
             raise RequestError(f"there are {lack} to learn from", where=source.name)
@@ -188,6 +216,7 @@ class _Pile:
         forms: Sequence[Form],
         label: str | None,
         subject: str | None,
+        target: Form | None = None,
     ) -> None:
         before = 0
         for form in forms:
@@ -195,17 +224,24 @@ class _Pile:
             self.row.append(cells.row + self.n_rows)
             self.feature.append((cells.code + before).astype(np.int32))
             before += len(form.values)
-            if cells.lost.any():
-                lost, first = self.lost.get(form.column, (0, int(number[cells.lost][0]) + 1))
-                self.lost[form.column] = lost + int(cells.lost.sum()), first
+            self._note_lost(form, cells, number)
         self.number.append(number)
-        if label is not None:
+        if target is not None:
+            cells = target.cells(batch.column(target.column))
+            self._note_lost(target, cells, number)
+            self.labels.append(target.shown(cells).to_numpy(zero_copy_only=False))
+        elif label is not None:
             nothing = pa.array(unlabelled(batch, label))  # NaN among them
             text = pc.if_else(nothing, None, batch.column(label).cast(pa.string()))
             self.labels.append(text.to_numpy(zero_copy_only=False))
         if subject is not None:
             self.persons.append(self._numbers(batch.column(subject)))
         self.n_rows += len(batch)
+
+    def _note_lost(self, form: Form, cells: FeatureCells, number: NDArray[np.int64]) -> None:
+        if cells.lost.any():
+            lost, first = self.lost.get(form.column, (0, int(number[cells.lost][0]) + 1))
+            self.lost[form.column] = lost + int(cells.lost.sum()), first
 
     def _numbers(self, subjects: pa.Array) -> NDArray[np.int64]:
         """Number the subjects as they come; a row without one belongs to nobody."""

@@ -13,7 +13,11 @@ def explore(run: Run) -> None:
     """Score the whole lattice of up to 20 candidates; else build sets as `greedy` does.
 
     Of few rows and features, go on by branch and bound: often to the optimum, always to a bound.
+    With features given, `greedy` alone.
     """
+    if len(run.given):
+        greedy.explore(run)
+        return
     if exact.fits(run):
         exact.lattice(run)
         return

@@ -56,8 +56,9 @@ def alike(run: Run) -> None:
     weights[run.candidates] = run.weights[run.candidates]
     rows = run.rng.permutation(len(run.rows.own)).astype(np.int32)
     common = best_common(run.rows.groups, weights, rows, run.constraint.k, MOST_WORK)
-    # What k subjects have is frequent, hence feasible (Lemma 3); what they lack may be rare.
-    tried = common if run.constraint.absences else common[:0]
+    # What k subjects have is frequent, hence feasible (Lemma 3); what they lack may be rare, and
+    # so may what they have be beside the features given.
+    tried = common if run.constraint.absences or len(run.given) else common[:0]
     _fill_from(run, common[len(tried) :], tried, _order(run, power=0.0, noise=0.0))
 
 

@@ -28,16 +28,17 @@ def explore(run: Run) -> None:
     left = run.candidates
     if run.worth.weights is not None:
         left = left[np.argsort(-run.worth.weights[left], kind="stable")]
-    picking = _Picking.of(run)
+    picking = Picking.of(run)
     try:
-        picking.pick(left)
+        for x in picking.pick(left):
+            picking.join(x)
     finally:
         run.offer(run.state.features)
     run.spend(1)
 
 
 @dataclass(frozen=True, eq=False)
-class _Picking:
+class Picking:
     """The set so far, and what decides whether a feature may join it."""
 
     run: Run
@@ -48,7 +49,7 @@ class _Picking:
     last: NDArray[np.int64]
 
     @classmethod
-    def of(cls, run: Run) -> _Picking:
+    def of(cls, run: Run) -> Picking:
         rows, worth = run.rows, run.worth
         first = np.full(len(rows.own), rows.n_rows, dtype=np.int64)
         last = np.full(len(rows.own), -1, dtype=np.int64)
@@ -59,21 +60,21 @@ class _Picking:
         most = int(run.unique * rows.n_rows + TINY)
         return cls(run, table, most, counts, first, last)
 
-    def pick(self, left: Indices) -> None:
-        """Add the most informative feature, again and again, then the others in order."""
-        while len(left):
-            gains = np.round(self._gains(left), DIGITS)
-            telling = np.argsort(-gains, kind="stable")[: int((gains > TINY).sum())]
-            order = left[telling] if len(telling) else left
-            tried = 0
-            for x in order.tolist():
-                self.run.check_time()
-                tried += 1
-                if self._join(x) and len(telling):
-                    break
-            left = left[~np.isin(left, order[:tried])]
+    def pick(self, left: Indices, *, least: float = TINY) -> Indices:
+        """Add the feature of most bits, again and again, while one adds more than the `least`.
 
-    def _gains(self, features: Indices) -> NDArray[np.float64]:
+        Returns the features that were never tried: those that add no more.
+        """
+        while len(left):
+            gains = np.round(self.gains(left), DIGITS)
+            order = np.argsort(-gains, kind="stable")[: int((gains > least).sum())]
+            if not len(order):
+                break
+            tried = next((x for x, place in enumerate(order) if self.join(left[place])), None)
+            left = np.delete(left, order if tried is None else order[: tried + 1])
+        return left
+
+    def gains(self, features: Indices) -> NDArray[np.float64]:
         """Return the bits that each would add, summed over rows; 0 where there are no labels."""
         from voile.itemsets.kernels.gains import class_labels
         from voile.itemsets.kernels.joint import information_gained
@@ -82,7 +83,9 @@ class _Picking:
         sums = class_labels(of, self.table)
         return information_gained(self.run.rows.groups, of, self.table, sums, features)
 
-    def _join(self, x: int) -> bool:
+    def join(self, x: int) -> bool:
+        """Add a feature if it may join; return whether it did."""
+        self.run.check_time()
         limited = self.most < self.run.rows.n_rows
         if (limited and self._alone(x) > self.most) or not self.run.state.admits(x):
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -50,6 +50,14 @@ class Worth:
         name = utility if isinstance(utility, str) else "weights"
         return cls(name, weights_for(utility, rows, labels), rows, labels)
 
+    def among(self, features: NDArray[np.integer]) -> Worth:
+        """Return the utility of which no other feature has a part."""
+        if self.weights is None:
+            return self
+        weights = np.zeros_like(self.weights)
+        weights[features] = self.weights[features]
+        return replace(self, weights=weights)
+
     @cached_property
     def table(self) -> NDArray[np.int64]:
         assert self.labels is not None
@@ -69,7 +77,8 @@ class Run:
     """Build feasible sets, keep the best, and stop at the limits.
 
     The `candidates` are features that may be published alone and, where the utility is modular,
-    have a weight above 0. `rng` is the searches' only source of chance.
+    have a weight above 0; where `among` is said, they are some of it. Those `given` are in every
+    set. `rng` is the searches' only source of chance.
     """
 
     def __init__(
@@ -81,19 +90,23 @@ class Run:
         seconds: float | None,
         rng: np.random.Generator,
         unique: float = 1.0,
+        given: Indices | None = None,
+        among: NDArray[np.integer] | None = None,
     ) -> None:
         self.rows = worth.rows
         self.worth = worth
         self.constraint = constraint
-        self.state = Feasible(self.rows, constraint)
+        self.given = np.zeros(0, dtype=np.int32) if given is None else np.sort(given)
+        self.state = Feasible(self.rows, constraint, self.given)
         may = constraint.candidates(self.rows)
         weighs = np.ones(len(may), np.bool_) if worth.weights is None else worth.weights[may] > 0
-        self.candidates: Indices = may[weighs].astype(np.int32)
+        some = may[weighs] if among is None else np.intersect1d(may[weighs], among)
+        self.candidates: Indices = np.setdiff1d(some, self.given).astype(np.int32)
         self.rng = rng
         self.unique = unique
         self.limited = evaluations is not None or seconds is not None
         self.evaluations = 0
-        self.best: Indices = np.zeros(0, dtype=np.int32)
+        self.best: Indices = self.given
         self.utility = worth(self.best)
         self.bound: float | None = None
         self._most = evaluations
@@ -117,7 +130,8 @@ class Run:
         """
         self.state.reset()
         for x in known:
-            self.state.join(x)
+            if x not in self.given:
+                self.state.join(x)
         ends = np.cumsum(self.rows.supports[order]) // BLOCK
         try:
             for block in np.split(order, np.flatnonzero(np.diff(ends)) + 1):

@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.errors import InfeasibleError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.roles import AS_IT_IS
 from voile.data.writer import Writer
 from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.long_tables import release_writer, released
+from voile.itemsets.rows.ranges import Ranges
 from voile.itemsets.rows.sources import unlabelled
 from voile.itemsets.verbs.certify import certify
 from voile.itemsets.verbs.content import Content
@@ -35,6 +36,7 @@ WHAT = {
     "binary": "0 and 1, as in the source",
     "categories": "the values published, null where it is another",
     "intervals": "the intervals published, null where it is another",
+    "ranges": "an interval that k people or more are in, of numbers or of dates by month",
     "words": "the words published, each once, by the alphabet",
     "items": "the items published, each once, in one order",
     "long": "the items published, one a row, null where a record has none; records numbered anew",
@@ -48,7 +50,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
 
     Raises
     ------
-    RequestError : the source has other columns.
+    RequestError : the source has other columns, or the policy a part of a column's intervals.
     InfeasibleError : the policy publishes no column at all.
     """
     content = Content.of(kit)
@@ -57,6 +59,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     source = reader.records(source)
     policy = Policy.from_data(chosen.policy, content.names)
     policy.warn()
+    _check_whole(content, policy)
     masks = {
         form.column: mask
         for form, mask in zip(content.forms, content.masks(policy), strict=True)
@@ -65,7 +68,10 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     types = {form.column: form.type for form in content.forms}
     kinds = {form.column: form.kind for form in content.forms}
     kept = {*reader.roles.of(*AS_IT_IS)} - {reader.roles.subject}
-    schema = released_schema(source, {name: types[name] for name in masks}, kept)
+    made = {name: types[name] for name in masks}
+    if reader.target is not None:
+        made[reader.target.column] = reader.target.type
+    schema = released_schema(source, made, kept)
     if not schema.names:
         raise InfeasibleError(
             "the policy publishes no column at all", instead="choose one of more features"
@@ -89,6 +95,17 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
 apply = partial(apply_by, prepare)
 
 
+def _check_whole(content: Content, policy: Policy) -> None:
+    """Refuse a part of a column's intervals: whoever knows a number would know what null means."""
+    for form, mask in zip(content.forms, content.masks(policy), strict=True):
+        if isinstance(form, Ranges) and not form.is_whole(mask):
+            raise RequestError(
+                "the policy's intervals overlap, or leave numbers out",
+                where=f"column {form.column}",
+                instead="publish all intervals that the kit has for one k, or none",
+            )
+
+
 def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
     """Withdraw a release that breaks its policy's promise, as other rows than the fit's may."""
     k = policy.constraint.k
@@ -97,6 +114,12 @@ def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
             f"in the release only {figures['anonymity']:.0f} people share what an adversary may "
             f"know of a row, and the policy promises {k}",
             instead="fit on this source",
+        )
+    if (fewest := figures.get("interval_anonymity", k)) < k:
+        raise InfeasibleError(
+            f"in the release the smallest group by all numbers counts {fewest:.0f}, and the policy "
+            f"promises {k}",
+            instead="fit on this source, or choose a policy as the kit has it",
         )
 
 
@@ -118,8 +141,9 @@ class _Publishing(Applying[Seen, Seen]):
 
     @cached_property
     def forms(self) -> dict[str, Form]:
-        """The columns of items."""
-        return {form.column: form for form in self.content.forms}
+        """The columns that are read as features, or as the label's intervals."""
+        target = self.content.reader.target
+        return {form.column: form for form in (*self.content.forms, *([target] if target else []))}
 
     def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
         return release_writer(out, self.schema, self._items(self.masks), force=force, escape=escape)
@@ -135,9 +159,11 @@ class _Publishing(Applying[Seen, Seen]):
         if reader.without_label != "drop":
             aside.append(Aside(reader.label or "", "no label", without_label))
         held = {name: cells[name].only(mask) for name, mask in self.masks.items()}
+        if reader.target is not None:
+            held[reader.target.column] = cells[reader.target.column]
         released, seen = batch.left(aside) & ~without_label, self.nothing()
-        for name, one in held.items():
-            seen[name][one.code[released[one.row]]] = True
+        for name in self.masks:
+            seen[name][held[name].code[released[held[name].row]]] = True
         columns = [
             self.forms[name].shown(held[name]).cast(self.forms[name].type)
             if name in held
@@ -172,7 +198,11 @@ class _Publishing(Applying[Seen, Seen]):
         return {
             "policy": self._items(known),
             "columns": self.described(
-                {n: {"role": "items", "what": WHAT[self.forms[n].kind]} for n in self.masks}
+                {
+                    name: {"role": self.roles.columns[name].role, "what": WHAT[form.kind]}
+                    for name, form in self.forms.items()
+                    if name in self.masks or form is self.content.reader.target
+                }
             ),
             "figures": {
                 **{name: chosen[name] for name in ("k", "loss") if name in chosen},
@@ -188,9 +218,16 @@ class _Publishing(Applying[Seen, Seen]):
     def private_manifest(self, known: Seen) -> dict[str, Any]:
         """Store the cuts of the fit for the attack, and the report's data on the other policies."""
         return {
-            "forms": [{**form.to_data(), "values": None} for form in self.content.forms],
+            "forms": [self._fitted(form) for form in self.content.forms],
+            "target": self.content.reader.target and self.content.reader.target.to_data(),
             "story": report_data(self.content, self.chosen.number),
         }
+
+    def _fitted(self, form: Form) -> dict[str, Any]:
+        """Return a form without the source's values; of intervals, those of the policy."""
+        if isinstance(form, Ranges):
+            return form.to_data(self.masks.get(form.column, np.zeros(len(form.values), np.bool_)))
+        return {**form.to_data(), "values": None}
 
     def _items(self, shown: Mapping[str, NDArray[np.bool_]]) -> list[dict[str, Any]]:
         return [

@@ -7,18 +7,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
+from voile.core.evidence import Curve, Evidence, Finding, Note, Rate, Value
 from voile.core.progress import Progress, Steps
 from voile.data import Source
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE, Knowledge, LookUp, look_up
+from voile.itemsets.verbs.lookup import (
+    ONE_LEFT,
+    ONE_LEFT_BEFORE,
+    Knowledge,
+    LookUp,
+    Mask,
+    look_up,
+)
 from voile.itemsets.verbs.options import AttackOptions
 from voile.itemsets.verbs.scene import Scene
 from voile.keys.random import streams
 from voile.release.manifest import Release
 
 TIMES = ("before", "after")
-HAS, LACKS = ({"has": "has", "fits": "has them all"}, {"has": "lacks", "fits": "has none of them"})
+HAS: dict[str, Value] = {"has": "has", "fits": "has them all"}
+LACKS: dict[str, Value] = {"has": "lacks", "fits": "has none of them"}
+NUMBERS: dict[str, Value] = {"has": "has, and every number of the person", "fits": HAS["fits"]}
 STORY = (
     "The adversary knows that a person is in the data and some of what the person {has}: items "
     "drawn at random or the most identifying ones. The adversary looks up every row that {fits}, "
@@ -31,6 +40,7 @@ NOTES = (
     Note("Baseline of the right person: a person drawn among all, without background knowledge."),
     Note("Control: people who are not in the release; nobody who fits is the right person."),
 )
+ROUNDED = Note("Numbers are known as the intervals of the release, before as after.")
 
 
 def attack(
@@ -41,7 +51,7 @@ def attack(
     seed: int | None,
     progress: Progress,
 ) -> tuple[Evidence, ...]:
-    """Look people up by items they have, by items they lack, and guess their label.
+    """Look people up by items they have, by those they lack, by numbers, and guess their label.
 
     The adversary has the release and its public manifest. ``truth``, the source, and the private
     folder give the background knowledge and score the attack. The control are people held out of
@@ -49,12 +59,16 @@ def attack(
     """
     release.check_hash()
     scene = Scene.of(release, truth, options)
-    present, absent, inferring = streams(seed, "items", "absences", "labels")
-    step = Steps(progress, 2 + (scene.shown.labels is not None))
+    present, absent, inferring, numbers = streams(seed, "items", "absences", "labels", "numbers")
+    numbered = bool(scene.intervals.any())
+    step = Steps(progress, 2 + numbered + (scene.shown.labels is not None))
     step("looking people up by items they have")
-    found = [_look_up(scene, present, absent=False)]
+    found = [_look_up(scene, present)]
     step("looking people up by items they lack")
     found.append(_look_up(scene, absent, absent=True))
+    if numbered:
+        step("looking people up by their numbers")
+        found.append(_look_up(scene, numbers, always=scene.intervals))
     if scene.shown.labels is not None:
         step("guessing labels")
         found.append(_guess(scene, inferring))
@@ -69,22 +83,29 @@ class _Case(NamedTuple):
     left: tuple[float, float]
 
 
-def _look_up(scene: Scene, rng: np.random.Generator, *, absent: bool) -> Evidence:
+def _look_up(
+    scene: Scene,
+    rng: np.random.Generator,
+    *,
+    absent: bool = False,
+    always: Mask | None = None,
+) -> Evidence:
     findings: list[Finding] = []
     curves: list[Curve] = []
+    counts = scene.counts if always is None else [0, *scene.counts]
     for identifying in (False, True):
-        knowledge = [Knowledge(count, identifying, absent) for count in scene.counts]
+        knowledge = [Knowledge(count, identifying, absent, always) for count in counts]
         cases = [_case(scene, knows, rng) for knows in knowledge]
         findings += [one for case in cases for one in case.findings]
         curves += _curves(knowledge, cases)
     return Evidence(
-        attack="absences" if absent else "items",
+        attack="absences" if absent else "items" if always is None else "numbers",
         heading="singling out",
-        story=Note(STORY, LACKS if absent else HAS),
+        story=Note(STORY, LACKS if absent else HAS if always is None else NUMBERS),
         knows=_columns(scene),
         findings=tuple(findings),
         curves=tuple(curves),
-        notes=NOTES,
+        notes=NOTES if always is None else (*NOTES, ROUNDED),
     )
 
 

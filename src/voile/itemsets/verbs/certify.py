@@ -17,6 +17,7 @@ from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.engines.duck import connect
 from voile.itemsets.measures.feasibility import Constraint
+from voile.itemsets.rows.ranges import Ranges
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,7 +35,8 @@ def certify(
 
     `people` are the `person` tokens in the same order; None when each row is a person. Where there
     is a row, ``anonymity`` is the least number of people who share whatever the constraint's
-    adversary may know.
+    adversary may know, and ``interval_anonymity``, of a release with columns of numbers, of those
+    who are in the same intervals of all of them.
     """
     with connect(directory=directory) as connection:
         rows = _load(connection, release, people, policy)
@@ -44,6 +46,8 @@ def certify(
         figures["unique_share"] = figures["unique_rows"] / rows
         features = sum(len(column["values"]) for column in policy)
         figures["anonymity"] = _least(connection, constraint, figures, features)
+        if intervals := _intervals(policy):
+            figures["interval_anonymity"] = _least_by(connection, intervals)
     return figures
 
 
@@ -79,6 +83,27 @@ def _load(
     if tokens is not None and first != len(tokens):
         raise TamperedError("the release has not the rows that its people have")
     return first
+
+
+def _intervals(policy: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the numbers of the items that are intervals, of columns of numbers or dates."""
+    kinds = [column["kind"] for column in policy for _ in column["values"]]
+    return [number for number, kind in enumerate(kinds) if kind == Ranges.kind]
+
+
+def _least_by(connection: duckdb.DuckDBPyConnection, items: list[int]) -> float:
+    """Return the least number of people who have and lack the same of these items."""
+    found = _one(
+        connection,
+        f"""
+        SELECT min(people) FROM (
+            SELECT list_sort(list_intersect(items, {items})) AS seen,
+                   count(DISTINCT person) AS people
+            FROM held GROUP BY seen
+        )""",
+    )
+    assert found is not None
+    return found
 
 
 def _tokens(people: Source) -> np.ndarray[Any, np.dtype[np.int64]]:

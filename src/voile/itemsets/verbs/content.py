@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from voile.core.errors import DamagedError
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.rows.forms import Form, form_of
+from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.sources import RowReader
+from voile.itemsets.rows.stored import form_of
 from voile.itemsets.verbs.policies import Policies, Policy
 from voile.release.kit import Kit
 
@@ -50,6 +51,7 @@ class Content(Policies):
             "forms": [{**form.to_data(), "values": None} for form in self.forms],
             "hold_out": self.reader.hold_out.to_data(),
             "nameless": self.reader.without_label,
+            "target": self.reader.target and self.reader.target.to_data(),
             "adversary": {"m": self.adversary.m, "absences": self.adversary.absences},
             "before": dict(self.before),
             **self.found,
@@ -84,10 +86,11 @@ class Content(Policies):
             raise DamagedError("the kit's features are not those of its columns")
         roles = Roles.model_validate(facts["roles"])
         hold_out = HoldOut.from_data(facts["hold_out"], roles.subject)
+        target = facts.get("target")  # kits had none at first
         return {
             **parts,
             "forms": forms,
-            "reader": RowReader(roles, hold_out, facts["nameless"]),
+            "reader": RowReader(roles, hold_out, facts["nameless"], target and form_of(target)),
             "blocked": kit.table("blocked", numbers=["number"]),
             "before": facts["before"],
             "found": {name: facts[name] for name in FOUND},

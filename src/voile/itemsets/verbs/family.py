@@ -18,6 +18,7 @@ from voile.itemsets.rows.labels import Labels
 from voile.itemsets.rows.sources import Rows
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.selection import METHODS, Selection, bound_of, select
+from voile.itemsets.verbs.intervals import Layers
 from voile.itemsets.verbs.options import FitOptions
 
 SMALL_K = (2, 3, 5, 8, 11)
@@ -46,14 +47,17 @@ class Family:
     everything: float
     nothing: float
     classifying: CrossValidation | None
+    layers: Layers
 
     @classmethod
-    def of(cls, rows: Rows, options: FitOptions, rng: np.random.Generator) -> Family:
+    def of(
+        cls, rows: Rows, options: FitOptions, rng: np.random.Generator, layers: Layers
+    ) -> Family:
         """Read the utility and the adversary from the options; refuse a utility that is 0."""
         default = "coverage" if rows.labels is None else "mutual-information"
         name = METHODS[options.method].utility or options.utility or default
         worth = Worth.of(name, rows.incidence, rows.labels)
-        whole = np.arange(len(rows.incidence.features))
+        whole = layers.open(1)
         everything, nothing = worth(whole), worth(whole[:0])
         if not everything > nothing:
             raise RequestError(
@@ -62,7 +66,7 @@ class Family:
         exact = METHODS[options.method].exact
         adversary = Constraint(1, None if exact else options.m, options.absences or exact)
         tries = _classifying(rows.incidence, worth.labels, options.auc, rng)
-        return cls(rows, options, adversary, worth, everything, nothing, tries)
+        return cls(rows, options, adversary, worth, everything, nothing, tries, layers)
 
     @property
     def incidence(self) -> Incidence:
@@ -72,7 +76,7 @@ class Family:
     @property
     def asked(self) -> list[int]:
         """The k asked for; 1 asks nothing, and needs no search."""
-        return sorted(set(self.options.k) - {1})
+        return asked(self.options)
 
     def points(self, found: list[Selection]) -> Iterator[Point]:
         """Yield the empty set, unless a k was asked for all features, and the sets found."""
@@ -83,7 +87,7 @@ class Family:
 
     def search(self, rng: np.random.Generator, progress: Progress) -> Iterator[Selection]:
         """Yield the best set for each k; where no k was asked for, up to the largest one met."""
-        ks = self.asked or list(_grid(self.incidence.n_subjects))
+        ks = to_try(self.options, self.incidence.n_subjects)
         for place, k in enumerate(ks):
             progress("searching features for each k", place, len(ks))
             try:
@@ -98,6 +102,10 @@ class Family:
 
     def _best(self, k: int, rng: np.random.Generator) -> Selection:
         unique = self.options.unique
+        if not len(self.layers.open(k)):
+            raise InfeasibleError(
+                f"no column of numbers can be cut at a k of {k:,}", instead="use a smaller k"
+            )
         return select(
             self.incidence,
             self.rows.labels,
@@ -108,6 +116,8 @@ class Family:
             seconds=self.options.seconds,
             random_state=rng,
             unique=1.0 if unique is None else unique,
+            given=self.layers.given(k),
+            among=self.layers.open(k),
         )
 
     def _evaluations(self) -> int | None:
@@ -121,7 +131,8 @@ class Family:
         """Return the policy of every feature that has a weight; nothing is promised."""
         weights = self.worth.weights
         good = self.incidence.supports > 0 if weights is None else weights > 0
-        features = np.flatnonzero(good).astype(np.int32)
+        some = self.layers.open(1)
+        features = np.union1d(some[good[some]], self.layers.given(1)).astype(np.int32)
         worth = self.worth(features)
         return self._scored(features, k=1, utility=worth, bound=worth)
 
@@ -132,7 +143,8 @@ class Family:
         return Point(nobody, subjects, self.nothing, self.nothing, 1 / subjects, 1.0)
 
     def point(self, found: Selection) -> Point:
-        k, bound = found.constraint.k, bound_of(found, self.worth)
+        k = found.constraint.k
+        bound = bound_of(found, self.worth.among(self.layers.open(k)))
         return self._scored(found.features, k=k, utility=found.utility, bound=bound)
 
     def _scored(
@@ -159,6 +171,16 @@ def least_anonymity(rows: Incidence, adversary: Constraint) -> int:
     if adversary.m is None:
         return int(row_anonymity(rows).min())
     return part_anonymity(rows, adversary.m, absences=adversary.absences)
+
+
+def asked(options: FitOptions) -> list[int]:
+    """Return the k asked for, but for 1."""
+    return sorted(set(options.k) - {1})
+
+
+def to_try(options: FitOptions, subjects: int) -> list[int]:
+    """Return the k to search for: those asked for, else the usual ones."""
+    return asked(options) or list(_grid(subjects))
 
 
 def _grid(subjects: int) -> Iterator[int]:

@@ -22,7 +22,8 @@ from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.selection import Selection
 from voile.itemsets.verbs.content import Content
-from voile.itemsets.verbs.family import Family, Point
+from voile.itemsets.verbs.family import Family, Point, to_try
+from voile.itemsets.verbs.intervals import with_intervals
 from voile.itemsets.verbs.options import FitOptions
 from voile.keys.random import streams
 from voile.release.kit import Kit
@@ -55,9 +56,13 @@ def fit(
     reader = RowReader(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
     reader.check(source)
     progress("reading the columns", 0)
+    reader = reader.with_target(source, options.target_bins)
     forms = reader.learn(source)
     progress("reading the rows", 0)
-    family = Family.of(reader.read(source, forms), options, drawn[2])
+    rows = reader.read(source, forms)
+    progress("cutting columns of numbers", 0)
+    rows, forms, layers = with_intervals(rows, forms, to_try(options, rows.incidence.n_subjects))
+    family = Family.of(rows, options, drawn[2], layers)
     found = list(family.search(drawn[1], progress))
     points = list(family.points(found))
     return _content(family, points, found, forms=forms, reader=reader, progress=progress).to_kit()
@@ -81,7 +86,7 @@ def _content(
     for mask, point in zip(masks, kept, strict=True):
         mask[point.features] = True
     weights = family.worth.weights
-    everything = np.arange(len(incidence.features), dtype=np.int32)
+    everything = family.layers.open(1).astype(np.int32)
     (before, *measured), finished = _measure_all(
         family, [everything, *(p.features for p in kept)], progress
     )
@@ -170,7 +175,8 @@ def _measure(rows: Incidence, labels: Any) -> dict[str, Any]:
 
 def _left_out(family: Family, point: Point) -> dict[str, int]:
     """Count the features left out by reason: absent from all rows, rare, without use, blocked."""
-    out = np.ones(len(family.incidence.features), dtype=np.bool_)
+    out = np.zeros(len(family.incidence.features), dtype=np.bool_)
+    out[family.layers.open(point.k)] = True
     out[point.features] = False
     supports, weights = family.incidence.supports, family.worth.weights
     rare = out & (supports > 0) & (supports < point.k)
@@ -195,7 +201,8 @@ def _blocked(family: Family, points: list[Point]) -> pa.Table:
         constraint = replace(family.adversary, k=point.k)
         state = Feasible(family.incidence, constraint)
         state.extend(point.features)
-        out = np.setdiff1d(np.flatnonzero((supports >= point.k) & (worth > 0)), point.features)
+        some = family.layers.open(point.k)
+        out = np.setdiff1d(some[(supports[some] >= point.k) & (worth[some] > 0)], point.features)
         for feature in out[np.argsort(-worth[out], kind="stable")][:BLOCKED].tolist():
             found = state.blocker(feature)
             if found is not None:

@@ -25,12 +25,14 @@ Mask = NDArray[np.bool_]
 class Knowledge:
     """The adversary knows up to `count` items that a person has or, if `absent`, lacks.
 
-    They are random ones, or the most `identifying` ones.
+    They are random ones, or the most `identifying` ones. The features that are `always` known, of
+    which a person has some, are known beside them.
     """
 
     count: int
     identifying: bool
     absent: bool
+    always: Mask | None = None
 
     @property
     def kind(self) -> str:
@@ -41,7 +43,8 @@ class Knowledge:
         """The condition of a finding: how many of which items are known."""
         thing = f"{'absence' if self.absent else 'item'}{'' if self.count == 1 else 's'}"
         values: dict[str, Value] = {"count": self.count, "kind": self.kind, "thing": thing}
-        return Note("{count} {kind} {thing}", values)
+        beside = "" if self.always is None else "all numbers and "
+        return Note(f"{beside}{{count}} {{kind}} {{thing}}", values)
 
     def of(
         self, rows: Incidence, row: int, rng: np.random.Generator, among: Mask | None = None
@@ -49,6 +52,14 @@ class Knowledge:
         """Return the items known of the person with this row; identifying ones are `among` some."""
         pattern = rows.pattern[row]
         has = rows.items[slice(*rows.starts[pattern : pattern + 2])].astype(np.intp)
+        if self.always is not None:
+            known = self.always[has]
+            return np.concatenate([has[known], self._some(rows, has[~known], rng, among)])
+        return self._some(rows, has, rng, among)
+
+    def _some(
+        self, rows: Incidence, has: Indices, rng: np.random.Generator, among: Mask | None
+    ) -> Indices:
         if self.absent:
             lacks = rows.supports > 0
             lacks[has] = False

@@ -44,6 +44,9 @@ class FitOptions(voile.release.options.FitOptions):
     auc: Literal["quick", "always", "never"] = Field(
         "quick", description="when classifiers are tried on each policy: where that takes seconds"
     )
+    target_bins: int | None = Field(
+        None, ge=2, le=50, description="read the label as a number, in so many intervals of people"
+    )
     drop_unlabelled: bool = Field(False, description="leave out rows without a label")
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from typing import Any
 from voile.core.evidence import Evidence, Rate
 from voile.core.evidence import Heading as Question
 from voile.core.rounding import exact, rounded
+from voile.itemsets.rows.ranges import Ranges
 from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
 from voile.itemsets.verbs.options import AXES
@@ -103,7 +104,8 @@ def _summary(
 ) -> Section:
     figures, chosen = public["figures"], data.get("chosen")
     features = sum(len(column["values"]) for column in public["policy"])
-    shown = [_least_shared(public["constraints"], counted, audience)]
+    numbered = any(column["kind"] == Ranges.kind for column in public["policy"])
+    shown = [_least_shared(public["constraints"], counted, audience, numbered=numbered)]
     shown += _singled_out(evidence, audience)
     if "unique_share" in figures:
         meaning = "no other person has exactly the same items"
@@ -120,11 +122,14 @@ def _summary(
     return Section("summary", "In short", (Figures(tuple(shown)), *prose), first=True)
 
 
-def _least_shared(asked: Data, counted: Data, audience: Audience) -> Figure:
+def _least_shared(
+    asked: Data, counted: Data, audience: Audience, *, numbered: bool = False
+) -> Figure:
     """Report the k that the release reaches; to the public the one promised where that is few."""
     k, reached = asked["k"], int(counted.get("anonymity", 0))
     items = "items that a person has and lacks" if asked["absences"] else "a person's items"
     known = f"any of {items}" if asked["m"] is None else f"any {asked['m']:,} of {items}"
+    known += ", and every number" * (numbered and asked["m"] is None)
     shared = f"the fewest people who match what an adversary may know: {known}"
     if reached <= k or (audience == "public" and is_few(reached)):
         return Figure("Smallest group promised", f"k = {k:,}", shared)

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from voile.data import Source, open_source
 from voile.data.roles import Roles
-from voile.itemsets.rows.forms import Form, Intervals, released_form
+from voile.itemsets.rows.forms import Form, Intervals
 from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.ranges import Ranges
 from voile.itemsets.rows.sources import RowReader, Rows
+from voile.itemsets.rows.stored import form_of, released_form
 from voile.itemsets.verbs.lookup import published
 from voile.itemsets.verbs.options import AttackOptions
 from voile.release.manifest import Release
@@ -45,7 +47,9 @@ class Scene:
 
     @cached_property
     def _reader(self) -> RowReader:
-        return RowReader.all_of(Roles.model_validate(self.private["roles"]))
+        target = self.private.get("target")  # releases had none at first
+        roles = Roles.model_validate(self.private["roles"])
+        return RowReader.all_of(roles, target and form_of(target))
 
     @cached_property
     def _forms(self) -> tuple[Form, ...]:
@@ -53,9 +57,14 @@ class Scene:
         cuts = {
             form["column"]: tuple(form["cuts"]) for form in self.private["forms"] if "cuts" in form
         }
+        ranges = {
+            form["column"]: form_of(form)
+            for form in self.private["forms"]
+            if form["kind"] == Ranges.kind
+        }
         learnt = {form.column: form for form in self._reader.learn(self.truth)}
         fitted = {name: Intervals.between(name, cuts[name]) for name in learnt if name in cuts}
-        return tuple({**learnt, **fitted}.values())
+        return tuple({**learnt, **fitted, **ranges}.values())
 
     @cached_property
     def true(self) -> Rows:
@@ -105,6 +114,12 @@ class Scene:
     def mask(self, rows: Incidence) -> NDArray[np.bool_]:
         """Return which features of the source, or of the control, are published."""
         return self._published[id(rows)] >= 0
+
+    @cached_property
+    def intervals(self) -> NDArray[np.bool_]:
+        """Which features of the source are intervals of numbers or dates."""
+        kinds = [isinstance(form, Ranges) for form in self._forms for _ in form.values]
+        return np.array(kinds, dtype=np.bool_)
 
     @property
     def counts(self) -> list[int]:

@@ -37,4 +37,9 @@ def verify(release: Release) -> Iterator[Check]:
             f"at k = {constraint.k}, at least so many people share whatever the adversary may know"
         )
         yield Check(said, found["anonymity"] >= constraint.k)
+    if "interval_anonymity" in found:
+        said = (
+            f"at k = {constraint.k}, at least so many people are in the same intervals of numbers"
+        )
+        yield Check(said, found["interval_anonymity"] >= constraint.k)
     yield from recounted(release, found, left=LEFT)

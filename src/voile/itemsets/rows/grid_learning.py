@@ -1,0 +1,99 @@
+"""Learn the grid that a column of numbers or dates may be cut on: one pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.itemsets.rows.grids import MOST_CUTS, Step, candidates, find_step
+from voile.itemsets.rows.ranges import Grid
+from voile.itemsets.rows.scales import Kind, Scale, check_forms, find_text_forms
+
+
+class GridLearner:
+    """Read a column batch after batch, then return its grid.
+
+    Counts are numbers. A step that is declared is taken; one of dates counts months. There are at
+    `most` so many cuts. Memory: the distinct texts, or the numbers.
+    """
+
+    def __init__(
+        self,
+        column: str,
+        type_: pa.DataType,
+        kind: Kind,
+        *,
+        step: Decimal | None = None,
+        forms: tuple[str, ...] = (),
+        missing: tuple[str, ...] = (),
+        most: int = MOST_CUTS,
+    ) -> None:
+        self.column, self._most = column, most
+        self._kind, self._step, self._forms, self._missing = kind, step, forms, missing
+        self._texts: Counter[str] = Counter()
+        self._numbers: list[NDArray[np.float64]] = []
+        self._is_text = pa.types.is_string(type_)
+        self._check(type_)
+
+    def add(self, array: pa.Array) -> None:
+        """Count a batch's texts, or store its numbers; what cannot be read is left out."""
+        if self._is_text:
+            for one in pc.value_counts(array.drop_null()).to_pylist():
+                self._texts[one["values"]] += one["counts"]
+        else:
+            self._numbers.append(Scale(self._kind, whole=True).numbers(array)[0])
+
+    def form(self) -> Grid:
+        """Return the candidate cuts; none of a column of one number, or of none."""
+        forms = self._forms
+        if self._is_text and not forms:
+            forms = find_text_forms(self.column, self._kind, self._texts, self._missing)
+        scale = Scale(self._kind, True, forms, self._missing)
+        numbers, counts = self._counted(scale)
+        whole = bool((numbers == np.floor(numbers)).all())
+        scale = Scale(self._kind, whole, forms, self._missing)
+        if len(numbers) < 2:
+            return Grid.between(self.column, scale, ())
+        step = self._declared(whole) or find_step(
+            numbers, counts, dates=self._kind == "date", whole=whole
+        )
+        return Grid.between(self.column, scale, candidates(numbers, counts, step, most=self._most))
+
+    def _counted(self, scale: Scale) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the distinct numbers, rising, and how many rows have each."""
+        if self._is_text:
+            read, _ = scale.numbers(pa.array(list(self._texts), pa.string()))
+            times = np.array(list(self._texts.values()), dtype=np.int64)
+        else:
+            read = np.concatenate([np.zeros(0), *self._numbers])
+            times = np.ones(len(read), dtype=np.int64)
+        known = ~np.isnan(read)
+        numbers, of = np.unique(read[known], return_inverse=True)
+        return numbers, np.bincount(of, times[known], minlength=len(numbers)).astype(np.int64)
+
+    def _declared(self, whole: bool) -> Step | None:
+        if self._step is None:
+            return None
+        if whole and self._step % 1:
+            raise RequestError(
+                "its step divides whole numbers, or months",
+                where=f"roles, column {self.column}",
+                instead="declare a whole number",
+            )
+        return Step.declared(self._step)
+
+    def _check(self, type_: pa.DataType) -> None:
+        types = pa.types
+        dated = types.is_date(type_) or types.is_timestamp(type_)
+        number = types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_)
+        if not (self._is_text or (dated if self._kind == "date" else number)):
+            raise RequestError(
+                f"is {type_}, and cannot be read as {self._kind}s", where=f"column {self.column}"
+            )
+        check_forms(self.column, self._kind, self._forms)

@@ -1,0 +1,127 @@
+"""Columns of numbers and dates: read on a grid by fit, then as the intervals that it cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from voile.itemsets.rows.forms import Categories, FeatureCells, Form
+from voile.itemsets.rows.scales import NOT_KNOWN, Interval, Scale
+
+
+@dataclass(frozen=True)
+class Grid(Form):
+    """A feature for rows without a number, and one for each cell between candidate cuts, rising.
+
+    It is what `fit` chooses cuts from, and is neither stored nor released.
+    """
+
+    kind = "grid"
+    lacks = "a value that is no finite number, or no date"
+    remedy = "correct them, or name what says that nothing is known (missing = [...])"
+    scale: Scale
+    cuts: tuple[float, ...]
+
+    @classmethod
+    def between(cls, column: str, scale: Scale, cuts: Sequence[float]) -> Grid:
+        """Name the cells between candidate cuts, which rise; without a cut there is no feature."""
+        ends = pairwise([None, *cuts, None]) if cuts else ()
+        names = [scale.name(Interval(*one)) for one in ends]
+        return cls(column, (NOT_KNOWN, *names) if cuts else (), scale, tuple(cuts))
+
+    def cells(self, array: pa.Array) -> FeatureCells:
+        """Find the cell of each number; a row without one has the first feature."""
+        numbers, lost = self.scale.numbers(array)
+        row = np.flatnonzero(~lost & bool(self.values))
+        place = np.searchsorted(self.cuts, numbers[row], side="right") + 1
+        return FeatureCells(row, np.where(np.isnan(numbers[row]), 0, place), lost)
+
+    def shown(self, cells: FeatureCells) -> pa.Array:
+        """Write nothing: a grid is never released."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Ranges(Categories):
+    """A feature for each interval that some policy publishes, or for rows without a number.
+
+    Those of one policy are disjoint and cover all numbers; those of two may overlap. `ends` are
+    the intervals, in the order of `values`; None for rows without a number alone.
+    """
+
+    kind = "ranges"
+    lacks = Grid.lacks
+    remedy = Grid.remedy
+    scale: Scale
+    ends: tuple[Interval | None, ...]
+
+    @classmethod
+    def of(cls, column: str, scale: Scale, ends: Iterable[Interval | None]) -> Ranges:
+        """Name the intervals, each once."""
+        ends = tuple(ends)
+        return cls(
+            column, tuple(NOT_KNOWN if e is None else scale.name(e) for e in ends), scale, ends
+        )
+
+    def cells(self, array: pa.Array) -> FeatureCells:
+        """Find the intervals of each number; one not known is lost where none was so at the fit."""
+        numbers, lost = self.scale.numbers(array)
+        absent = np.isnan(numbers) & ~lost
+        held = [
+            absent if e is None else _within(numbers, e) | (absent & e.unknown) for e in self.ends
+        ]
+        row, code = np.nonzero(np.array(held, dtype=np.bool_).reshape(len(held), len(lost)).T)
+        if self.values and not any(map(_holds_unknown, self.ends)):
+            lost = lost | absent
+        return FeatureCells(row, code, lost)
+
+    def is_whole(self, kept: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
+        """Whether the intervals kept are disjoint and cover all rows, or none is kept.
+
+        >>> ends = [Interval(*one) for one in [(None, 18), (None, 30), (30, None)]]
+        >>> age = Ranges.of("age", Scale("number", True), ends)
+        >>> [age.is_whole(np.array(kept)) for kept in ([0, 1, 1], [1, 1, 1], [0, 0, 1], [0, 0, 0])]
+        [True, False, False, True]
+        """
+        ends = [one for one, is_kept in zip(self.ends, kept, strict=True) if is_kept]
+        if not ends:
+            return True
+        known = sorted((one for one in ends if one is not None), key=lambda one: one.ends)
+        lows, highs = [one.low for one in known], [one.high for one in known]
+        unknown = sum(map(_holds_unknown, ends))
+        return [None, *highs] == [*lows, None] and unknown == any(map(_holds_unknown, self.ends))
+
+    def to_data(self, kept: np.ndarray[Any, np.dtype[np.bool_]] | None = None) -> dict[str, Any]:
+        """Return also the ends of the intervals kept and, for a kit, how cells are read."""
+        ends = [e and list(e) for x, e in enumerate(self.ends) if kept is None or kept[x]]
+        return {**super().to_data(kept), "ends": ends, "scale": self.scale.to_data()}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Self:
+        ends = tuple(None if e is None else _interval(*e) for e in data["ends"])
+        values = tuple(data["values"])
+        return cls(data["column"], values, Scale.from_data(data["scale"]), ends)
+
+
+def _interval(low: float | None, high: float | None, unknown: bool) -> Interval:
+    return Interval(
+        None if low is None else float(low), None if high is None else float(high), bool(unknown)
+    )
+
+
+def _holds_unknown(interval: Interval | None) -> bool:
+    return interval is None or interval.unknown
+
+
+def _within(
+    numbers: np.ndarray[Any, np.dtype[np.float64]], interval: Interval | None
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    if interval is None:
+        return np.zeros(len(numbers), dtype=np.bool_)
+    low, high = interval.ends
+    return np.asarray((numbers >= low) & (numbers < high))

@@ -1,0 +1,211 @@
+"""Read a column's cells as numbers, or as months of dates, and name intervals of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.data.forms import NumberForm, find_forms, find_usual_form, read_date, read_forms
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Kind = Literal["number", "date"]
+
+
+class Interval(NamedTuple):
+    """From a number to below another, None where an end is open; or also what is not known."""
+
+    low: float | None
+    high: float | None
+    unknown: bool = False
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends as numbers, infinite where they are open."""
+        low, high = self.low, self.high
+        return -np.inf if low is None else low, np.inf if high is None else high
+
+
+NOT_KNOWN = "not known"
+"""What a release shows for a row without a number."""
+
+NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+MONTHS = 12
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Numbers, `whole` or not, or dates, as months counted from the year 0.
+
+    forms : how numbers or dates are written as text; none for numbers as Python writes them, and
+        dates as ISO 8601 does.
+    missing : texts that say that nothing is known.
+    """
+
+    kind: Kind
+    whole: bool
+    forms: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def numbers(self, array: pa.Array) -> tuple[Floats, Mask]:
+        """Return a column's numbers, NaN where there is none, and which cells cannot be read."""
+        if pa.types.is_string(array.type):
+            return self._of_text(array)
+        if self.kind == "date":
+            array = pc.add(pc.multiply(pc.year(array), MONTHS), pc.subtract(pc.month(array), 1))
+        numbers = array.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        infinite = np.isinf(numbers)
+        return np.where(infinite, np.nan, numbers) + 0.0, infinite
+
+    def _of_text(self, array: pa.Array) -> tuple[Floats, Mask]:
+        array = pc.utf8_trim_whitespace(array)
+        array = pc.if_else(pc.is_in(array, pa.array(("", *self.missing))), None, array)
+        if not self.forms and self.kind == "number":
+            return numbers_of(array)
+        encoded = array.dictionary_encode()
+        read = [self._read(text) for text in encoded.dictionary.to_pylist()]
+        values = pa.array(read, pa.float64()).take(encoded.indices)
+        numbers = values.fill_null(np.nan).to_numpy(zero_copy_only=False)
+        lost = pc.and_(array.is_valid(), values.is_null())
+        return numbers, np.asarray(lost.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+    def _read(self, text: str) -> float | None:
+        if self.kind == "date":
+            day = read_forms(text, self.forms, read_date) if self.forms else iso_date(text)
+            return None if day is None else float(month_number(day))
+        number = read_forms(text, self.forms, _by_number)
+        return None if number is None else number + 0.0
+
+    def write(self, number: float) -> str:
+        """Write a number in full, a month as ISO 8601 does.
+
+        >>> Scale("number", whole=False).write(1.5), Scale("date", whole=True).write(24_005)
+        ('1.5', '2000-06')
+        """
+        if self.kind == "number":
+            return f"{number:.15g}"
+        year, month = divmod(int(number), MONTHS)
+        return f"{year:04}-{month + 1:02}"
+
+    def name(self, interval: Interval) -> str:
+        """Name an interval as a reader would say it.
+
+        >>> age = Scale("number", whole=True)
+        >>> [age.name(Interval(*ends)) for ends in ((18, 30), (30, 31), (31, None))]
+        ['18 to 29', '30', '31 and above']
+        >>> age.name(Interval(None, 18)), age.name(Interval(None, 18, unknown=True))
+        ('below 18', 'below 18 or not known')
+        >>> Scale("number", whole=False).name(Interval(1.5, 2))
+        '1.5 to below 2'
+        """
+        named = self._name(interval.low, interval.high)
+        return f"{named} or {NOT_KNOWN}" if interval.unknown else named
+
+    def _name(self, low: float | None, high: float | None) -> str:
+        if low is None and high is None:
+            return "known"
+        if low is None:
+            assert high is not None
+            return f"{'before' if self.kind == 'date' else 'below'} {self.write(high)}"
+        if high is None:
+            return f"{self.write(low)} and {'after' if self.kind == 'date' else 'above'}"
+        if not self.whole:
+            return f"{self.write(low)} to below {self.write(high)}"
+        return (
+            self.write(low) if low == high - 1 else f"{self.write(low)} to {self.write(high - 1)}"
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return plain data for a kit."""
+        texts = {"forms": list(self.forms), "missing": list(self.missing)}
+        return {"kind": self.kind, "whole": self.whole, **texts}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Scale:
+        """Read back what `to_data` and JSON made."""
+        return cls(data["kind"], data["whole"], tuple(data["forms"]), tuple(data["missing"]))
+
+
+def find_text_forms(
+    column: str, kind: Kind, texts: Iterable[str], missing: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Find how text writes its numbers or dates; none where Python reads them as they are.
+
+    Where most of the texts are of one form, it is that: the others are refused by their rows.
+    """
+    known = sorted({text.strip() for text in texts} - {"", *missing})
+    reads: Callable[[str], object] = re.compile(NUMBER).match if kind == "number" else iso_date
+    if 2 * sum(reads(text) is not None for text in known) > len(known):
+        return ()
+    found = [form for of, form in find_forms(known) if (of == "date") == (kind == "date")]
+    if len(found) > 1:
+        ways = " or ".join(f'form = "{form}"' for form in found)
+        raise RequestError(
+            "its values can be read in more than one way",
+            where=f"column {column}",
+            instead=f"say which: {ways}",
+        )
+    usual = find_usual_form(known) if known and not found else None
+    if usual is not None and (usual[0][0] == "date") == (kind == "date") and usual[1] > 1 / 2:
+        return (usual[0][1],)
+    if known and not found:
+        raise RequestError(
+            f"most of its values are no {kind}s of one form",
+            where=f"column {column}",
+            instead='name every form (form = ["...", "..."]), or drop the column',
+        )
+    return tuple(found)
+
+
+def check_forms(column: str, kind: Kind, forms: Iterable[str]) -> None:
+    """Refuse a form of numbers that writes no number, and one of dates without a month."""
+    for form in forms:
+        if kind == "number" and NumberForm.of(form) is None:
+            instead = "write 1234.5, or 1234, as the column would: 1.234,5 kg"
+        elif kind == "date" and not any(f"%{letter}" in form for letter in "mbBj"):
+            instead = "write a day as strptime does: %d.%m.%Y"
+        else:
+            continue
+        raise RequestError(
+            f"a form writes no {kind}", where=f"roles, column {column}", instead=instead
+        )
+
+
+def month_number(day: dt.date) -> int:
+    """Count the months from the year 0 to a day's."""
+    return day.year * MONTHS + day.month - 1
+
+
+def iso_date(text: str) -> dt.date | None:
+    """Return the day that a text writes as ISO 8601 does; None where it writes none."""
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def numbers_of(array: pa.Array) -> tuple[Floats, Mask]:
+    """Return a column's numbers, NaN where there is none, and which cells are other text."""
+    lost = np.zeros(len(array), dtype=np.bool_)
+    if pa.types.is_string(array.type):
+        good = pc.match_substring_regex(array, NUMBER)
+        lost = np.asarray(pc.fill_null(pc.invert(good), False).to_numpy(zero_copy_only=False))
+        text = pc.if_else(pc.fill_null(good, False), array, pa.scalar(None, pa.string()))
+        array = pc.utf8_trim_whitespace(text)
+    numbers = array.cast(pa.float64()).fill_null(np.nan)
+    return numbers.to_numpy(zero_copy_only=False), lost
+
+
+def _by_number(text: str, form: str) -> float | None:
+    found = NumberForm.of(form)
+    number = found.read(text) if found else None
+    return None if number is None else float(number)
