@@ -37,3 +37,14 @@ def fitted(name, n=600):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SignalsWarning)
         return PrivacyMap(method=METHODS[name], random_state=1).fit(*readings(n, 1))
+
+
+class Draws:
+    """A protective source of draws that are given, 64 bits each."""
+
+    def __init__(self, whole):
+        self.data = np.array(whole, dtype=np.uint64).astype("<u8").tobytes()
+
+    def bytes(self, n):
+        given, self.data = self.data[:n], self.data[n:]
+        return given

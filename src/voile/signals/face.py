@@ -14,11 +14,12 @@ from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.signals.verbs import decode as verb
-from voile.signals.verbs.apply import CLASSES
 from voile.signals.verbs.decode import Decoded
+from voile.signals.verbs.release_columns import CLASSES
 
 fit = fit_of("signals")
 enrol = own_of("signals", "enrol")
+export = own_of("signals", "export")
 send = own_of("signals", "send")
 receive = own_of("signals", "receive")
 

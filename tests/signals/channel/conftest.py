@@ -97,6 +97,13 @@ def broker(make_broker: Callable[..., Mosquitto]) -> Mosquitto:
     return one
 
 
+def fitted(folder, source, kit):
+    """Fit a kit of sessions to a table of the ward."""
+    fit = ["--roles", folder / "roles.toml", "--out", kit, "--time", "day", "--quiet"]
+    quick = ["--strength", "1", "--base", "normal", "--seed", "1"]
+    assert run(["signals", "fit", *map(str, [folder / source, *fit]), *quick]) == 0
+
+
 @pytest.fixture(scope="session")
 def ward(tmp_path_factory):
     """A kit, readings not in the order of time, the classes, and a key."""
@@ -111,9 +118,17 @@ def ward(tmp_path_factory):
     (folder / "roles.toml").write_text(ROLES)
     (folder / "key").write_text("k" * 32)
     (folder / "key").chmod(0o600)
-    fit = ["--roles", folder / "roles.toml", "--out", folder / "kit", "--time", "day", "--quiet"]
-    quick = ["--strength", "1", "--base", "normal", "--seed", "1"]
-    assert run(["signals", "fit", *map(str, [folder / "days.csv", *fit]), *quick]) == 0
+    fitted(folder, "days.csv", folder / "kit")
     known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
     assert not command("enrol", folder / "kit", *known, "--out", folder / "enrolment", "--quiet")
     return folder, rows
+
+
+@pytest.fixture(scope="session")
+def dated(ward):
+    """A kit of the same readings, whose days are dates."""
+    folder, rows = ward
+    dates = [(*row[:2], f"2024-01-{1 + row[2]:02}", *row[3:]) for row in rows]
+    table(folder / "dates.csv", COLUMNS, dates)
+    fitted(folder, "dates.csv", folder / "dated")
+    return folder / "dated"

@@ -57,7 +57,7 @@ def test_a_table_and_then_a_live_reading_come_to_the_clinic_once_each_and_in_ord
     code, result, said = sent(folder / "days.csv")
     assert (code, result["spooled"], result["left_out"]) == (0, 0, 0), said
     assert "is in the spool or sent already" in said
-    new = [*rows[0][:2], "new", *rows[0][3:]]
+    new = [*rows[0][:2], "99", *rows[0][3:]]
     live = [dict(zip(COLUMNS, row, strict=True)) for row in (new, [*new[:4], 70.05, "low"])]
     lines = [*map(json.dumps, live), "nonsense", '{"id": "p1"}']
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
@@ -219,15 +219,18 @@ def spooled(folder):
         ["2024-02-29", "2024-02-29T00:00:01", "2024-02-29 10:00:00.5", "2024-03-01"],
     ],
 )
-def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, tmp_path, times):
+def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, dated, tmp_path, times):
     folder, rows = ward
     mixed = sorted(times, key=lambda time: hashlib.sha256(time.encode()).digest())
     table(tmp_path / "mixed.csv", COLUMNS, [(*rows[0][:2], time, *rows[0][3:]) for time in mixed])
     line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--enrolment", folder / "enrolment"]
-    given = [folder / "kit", tmp_path / "mixed.csv", *line, "--spool", tmp_path / "spool"]
-    assert command("send", *given) == 1
+    kit, other = (folder / "kit", dated) if times[0][4:5] != "-" else (dated, folder / "kit")
+    given = [tmp_path / "mixed.csv", *line, "--spool"]
+    with pytest.raises(VoileError, match=r"column day: times are .*, and .* in what the map was"):
+        command("send", other, *given, tmp_path / "other")
+    assert command("send", kit, *given, tmp_path / "spool") == 1
     assert spooled(tmp_path / "spool") == times
-    known = Content.of(load_kit(folder / "kit", "signals")).reader
+    known = Content.of(load_kit(kit, "signals")).reader
     read = known.read(open_source(tmp_path / "mixed.csv"), strict=False)
     assert [mixed[row] for row in read.number] == times
 

@@ -85,6 +85,8 @@ def test_the_constructor_only_stores():
         "resolution": "odd",
         "random_state": "seed",
         "places": "many",
+        "side_resolution": None,
+        "in_clear": False,
     }
 
 
@@ -166,3 +168,25 @@ def test_risk_falls_with_strength_and_no_base_changes_it():
         ]
         assert bits[base][0] > 2 * bits[base][1] > 4 * bits[base][2]
     assert bits["normal"] == pytest.approx(bits["barycentre"], abs=0.03)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_message_that_decodes_to_what_no_reading_can_be_is_refused_where_a_bound_is_given(method):
+    (own, c), map = readings(600, 1), fitted(method)  # those that it was fitted to
+    sent = map.encode(own, c)
+    assert (map.decode(sent, c, farthest=8.0) == own).all()
+    far = map.encode([[9000.0, 3.0]], "middle")
+    forged = np.concatenate([sent[c == "middle"][:3], far])
+    message = "column 0, row 4: 1 messages decode to what no reading of their class can be"
+    with pytest.raises(RequestError, match=message) as refused:
+        map.decode(forged, "middle", farthest=8.0)
+    assert "9000" not in str(refused.value)
+    assert (map.decode(far, "middle") == [[9000.0, 3.0]]).all()
+
+
+def test_a_message_of_one_column_is_held_to_the_bound_too():
+    map = PrivacyMap("normal", random_state=0).fit(X[:, 0], C)
+    sent = map.encode(X[:5, 0], C[:5])
+    assert (map.decode(sent, C[:5], farthest=8.0) == X[:5, 0]).all()
+    with pytest.raises(RequestError, match="column 0, row 2: 1 messages decode"):
+        map.decode([0.0, 1e6], "low", farthest=8.0)

@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from tests.signals.days import NAMES, days, fitted
 
 from voile.core.errors import RequestError
+from voile.keys.random import Protective
 from voile.signals import PrivacyMap, SequenceCodec, SequenceMap, Session, SignalsWarning
+from voile.signals.codec.scalar import Path
+from voile.signals.sequences.basis import Basis
+from voile.signals.sequences.direction import Direction
 from voile.signals.sequences.messages import Message, Receipt
-from voile.signals.sequences.scalar import Path
-from voile.signals.sequences.sequence_codec import Direction
 
 MAPS = pytest.mark.parametrize("invariants", [(), (0,)])
 
@@ -100,24 +102,37 @@ def test_who_overhears_a_session_hears_noise_of_one_law(invariants):
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.floats(0, 0.99),
     st.floats(-0.95, 0.95),
-    st.lists(st.floats(-3, 3), min_size=1, max_size=6),
-    st.integers(1, 3),
+    st.lists(st.tuples(st.floats(-2, 2), st.integers(1, 9)), min_size=1, max_size=6),
+    st.integers(1, 9),
+    st.sampled_from([0.0, 10.0]),
+    st.sampled_from([0, 5]),
 )
-def test_a_forecast_is_the_conditional_law(between, kept, scores, ahead):
+def test_a_forecast_is_the_conditional_law(kept, read, ahead, slope, period):
     """The naive twin: the whole covariance of the process, conditioned by linear algebra."""
-    direction = Direction(between, kept)
-    belief = direction.begin()
-    for score in scores:
-        belief = direction.learn(belief, score)
-    times = np.array([*range(len(scores)), len(scores) - 1 + ahead])
+    basis = Basis.of(slope, period, 1)
+    rng = np.random.default_rng(basis.size)
+    root = rng.normal(size=(basis.size, basis.size))
+    covariance, mean = root @ root.T + np.eye(basis.size), rng.normal(size=basis.size)
+    rows = tuple(map(tuple, covariance.tolist()))
+    direction = Direction(tuple(mean.tolist()), rows, 0.5, kept, 0.0)
+    times = np.cumsum([3, *(gap for _, gap in read[1:]), ahead])
+    functions = [basis.at(int(time), 3) for time in times]
+    state, before, scores = None, functions[0], []
+    for time, now, (surprise, _) in zip(times.tolist(), functions, read, strict=False):
+        forecast = direction.forecast(state, time, now, before)
+        scores.append(forecast.mean + surprise * forecast.spread)
+        state, before = direction.learn(state, time, forecast, scores[-1]), now
+    F = np.array(functions)
     apart = np.abs(times[:, None] - times)
-    whole = between + (1 - between) * np.where(apart == 0, 1.0, kept**apart)
+    whole = F @ covariance @ F.T + 0.5 * np.where(apart == 0, 1.0, kept**apart)
     weights = np.linalg.solve(whole[:-1, :-1], whole[:-1, -1])
-    mean, spread = direction.forecast(belief, ahead)
-    assert mean == pytest.approx(weights @ scores, abs=1e-6)
-    assert spread**2 == pytest.approx(whole[-1, -1] - weights @ whole[:-1, -1], abs=1e-6)
+    forecast = direction.forecast(state, int(times[-1]), functions[-1], before)
+    expected = F[-1] @ mean + weights @ (np.array(scores) - F[:-1] @ mean)
+    assert forecast.mean == pytest.approx(expected, abs=1e-6)
+    assert forecast.spread**2 == pytest.approx(
+        whole[-1, -1] - weights @ whole[:-1, -1], rel=1e-6, abs=1e-9
+    )
 
 
 @MAPS
@@ -341,14 +356,21 @@ def test_a_map_without_memory_sends_each_reading_as_if_it_were_the_first():
     assert not fitted().codec_.forgets
     law = codec.law[0]
     state = law.begin()
-    for scores in rng.normal(0, 3, (20, 2)).tolist():
-        outlook = law.outlook(state, 1)
+    for number, scores in enumerate(rng.normal(0, 3, (20, 2)).tolist()):
+        outlook = law.outlook(state, number)
         np.testing.assert_allclose(law.hide(outlook, scores), scores, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(law.show(outlook, scores), scores, rtol=1e-12, atol=1e-12)
-        state = law.learn(state, scores)
+        state = law.learn(state, number, scores)
     read = SequenceCodec.from_arrays(codec.to_arrays())
     device, clinic = (Session(one, 0, "a") for one in (codec, read))
     for reading in X[:20].tolist():
         device.send(reading)
         assert clinic.receive(device.pending()[0]).values == tuple(reading)
         device.acknowledge(clinic.receipt())
+    device = Session(codec, 0, "a", protective=Protective.for_tests(3))
+    again = Protective.for_tests(3)
+    for reading in X[:20].tolist():  # with the bits that the map of single readings gives
+        device.send(reading)
+        sent = codec.codec.encode([reading], 0, protective=again)
+        assert np.array([device.pending()[0].values]).tobytes() == sent.tobytes()
+        device.acknowledge(device.expected())

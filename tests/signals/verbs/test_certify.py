@@ -11,11 +11,14 @@ from tests.signals.clinic import applied, fitted, people, strongest, table_of
 
 from voile.core.errors import TamperedError
 from voile.data import open_source
+from voile.signals.codec.side import read_levels
 from voile.signals.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.verbs import apply as applying
 from voile.signals.verbs.certify import Certificate, _mixed, certify, fingerprint, messages
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.policies import Policy
+
+NOWHERE = read_levels(None, (), 50)  # no side columns
 
 
 @given(st.lists(st.floats(0, 100), min_size=4, max_size=12), st.data())
@@ -44,11 +47,12 @@ def test_a_certificate_is_the_same_however_rows_come_in_batches():
     sent = np.array([row for row in range(50) if row % 5])  # some are set aside
     which = sent % 2
     whole, parts, joined = Certificate(), Certificate(), Certificate()
-    whole.add(np.arange(50), sent, which, table)
+    whole.add(np.arange(50), sent, which, table, NOWHERE.take(sent))
     for first in range(0, 50, 5):
         own, alone = sent // 5 == first // 5, Certificate()
         for one in (parts, alone):
-            one.add(np.arange(first, first + 5), sent[own], which[own], table[own])
+            at = NOWHERE.take(sent[own])
+            one.add(np.arange(first, first + 5), sent[own], which[own], table[own], at)
         joined.join(alone)
     for one in (whole, parts, joined):
         assert (one.sum, one.rows) == (fingerprint(sent, table), 40)
@@ -67,7 +71,8 @@ def test_a_release_is_decoded_batch_by_batch_each_row_by_its_own_class(tmp_path)
     release = applied(kit, tmp_path / "sent.parquet", chosen=chosen)
     readings = np.column_stack([source[name] for name in content.reader.columns])
     expected, all_rows = Certificate(), np.arange(240)
-    expected.add(all_rows, all_rows, np.searchsorted(codec.classes, source["ill"]), readings)
+    which = np.searchsorted(codec.classes, source["ill"])
+    expected.add(all_rows, all_rows, which, readings, codec.levels(None, 240))
     sent, rows = (
         open_source(pa.concat_tables(table.slice(at, 70) for at in range(0, 240, 70)))
         for table in (table_of(release.path), table_of(release.folder / "rows.parquet"))
@@ -113,8 +118,8 @@ def as_if_of_another_class(Z, labels):
 def test_what_would_decode_to_other_readings_is_not_published(tmp_path, monkeypatch, spoil):
     carried = applying.carried
 
-    def spoilt(codec, table, labels, protective):
-        Z, far = carried(codec, table, labels, protective)
+    def spoilt(codec, table, labels, at, protective):
+        Z, far = carried(codec, table, labels, at, protective)
         return spoil(Z.copy(), labels), far
 
     kit = fitted()

@@ -102,7 +102,10 @@ def test_a_policy_that_hides_nothing_is_warned_of_when_chosen_and_when_applied(k
 
 
 def test_only_a_place_is_said_by_the_source_s_names_and_no_text_that_reads_like_one(kit):
-    reading, rows = Content.of(kit).reader, SourceReadings(*[np.arange(3)[::-1]] * 6, left_out=0)
+    reading, rows = (
+        Content.of(kit).reader,
+        SourceReadings(*[np.arange(3)[::-1]] * 6, left_out=0, known=np.empty((3, 0), dtype=object)),
+    )
     error = RequestError("no resolution 'in row 1'", where="column 0")
     assert reading.named(error, rows) is error
     named = [reading.named(RequestError("bad", where=one), rows) for one in PLACES]
@@ -354,7 +357,14 @@ def test_copies_count_in_their_proportions(drawn):
     table = np.array([x for _, *x in order], dtype=np.float64).reshape(len(order), 2)
     zeros = np.zeros(len(order), dtype=np.intp)
     rows = SourceReadings(
-        table, zeros.astype(str), whose, zeros, np.arange(len(order)), whose.astype(str), 0
+        table,
+        zeros.astype(str),
+        whose,
+        zeros,
+        np.arange(len(order)),
+        whose.astype(str),
+        0,
+        np.empty((len(order), 0), dtype=object),
     )
     found = without_copies(rows)
 

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from voile.core.evidence import Z95, Finding, Note, Rate
 from voile.signals.codec.pieces import Codes, Floats
@@ -131,16 +131,24 @@ def _support_vectors(Z: Floats, c: Codes, fresh: Floats, d: Codes) -> Attacker:
     return _scored("support vectors", d, plain.predict(fresh), fair.predict(fresh), scores)
 
 
-def bayes(map: PrivacyMap, Z: Floats, d: Codes, prior: Floats | None = None) -> Attacker:
+def bayes(
+    map: PrivacyMap,
+    Z: Floats,
+    d: Codes,
+    prior: Floats | None = None,
+    known: ArrayLike | None = None,
+) -> Attacker:
     """Let the attacker use Bayes' rule with the densities that the map's own model says.
 
     All columns must be numbers. Where the model is right nobody does better; at strength 1 all
     classes look alike to it, and the prior stays: `prior`, (n, k) p(c | s), or the map's shares.
+    `known` are the side columns of a map that takes them.
     """
     fitted = map.fitted_
     assert fitted is not None  # the audit is of numbers
     full = map.codec(base="normal", strength=1.0)
-    logs = map.codec_.log_densities(np.ascontiguousarray(Z.T, dtype=np.float64), full)
+    at = map.codec_.levels(known, len(Z))
+    logs = map.codec_.log_densities(np.ascontiguousarray(Z.T, dtype=np.float64), full, at)
     chances = after(fitted.shares if prior is None else prior, logs)
     return by_chances("Bayes' rule with the map's model", chances, d, prior)
 

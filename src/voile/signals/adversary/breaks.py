@@ -6,15 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.keys.random import Protective
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.codec.side import SideLevels
 from voile.signals.sequences.messages import Message
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Session
 
 LENGTHS = (2, 5, 10, 30)  # numbers of messages of a person, for repeat readings
+LAGS = (1, 2, 3, 6, 7, 8)  # readings apart, whose products an adversary looks at
+WAVES = 20  # of a spectrum
+EXTREMES = 3  # lowest and highest readings of a subject
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
 OUTSIDE = Note("Outside the guarantee: the map does not protect against this attack.")
 
@@ -49,36 +55,52 @@ class Break:
         return Evidence(self.title, "inference", story, findings=tuple(found), notes=notes)
 
 
-def lattice(codec: Codec, X: Floats, Z: Floats, c: Codes) -> Break:
+def lattice(codec: Codec, X: Floats, Z: Floats, c: Codes, known: ArrayLike | None = None) -> Break:
     """Decode with every class's map; name the one whose result lies nearest to the lattice.
 
     Beside it, the same for readings sent without dither. Classes come equally often.
     """
     rows = equal(c)
-    plain = np.empty_like(X)
+    plain, at = np.empty_like(X), codec.levels(known, len(c))
     for which in range(len(codec.classes)):
-        own = c == which
-        plain[own] = codec.forward(np.ascontiguousarray(X[own].T), which).T
-    tries = [_right(_off(codec, V[rows]).argmin(axis=1), c[rows]) for V in (Z, plain)]
+        own = np.flatnonzero(c == which)
+        plain[own] = codec.forward(np.ascontiguousarray(X[own].T), which, at.take(own)).T
+    off = [_off(codec, V[rows], at.take(rows)) for V in (Z, plain)]
+    tries = [_right(one.argmin(axis=1), c[rows]) for one in off]
     return Break("rounding lattice", tries[0], _chance(codec, rows), tries[1])
 
 
-def known_plaintext(codec: Codec, X: Floats, Z: Floats, c: Codes) -> Break:
+def known_plaintext(
+    codec: Codec, X: Floats, Z: Floats, c: Codes, known: ArrayLike | None = None
+) -> Break:
     """Know one reading and its message; name the class whose map takes one to the other."""
     rows = equal(c)
-    off = [np.abs(_decoded(codec, Z[rows], k) - X[rows]).sum(axis=1) for k in _classes(codec)]
+    at = codec.levels(known, len(c)).take(rows)
+    off = [np.abs(_decoded(codec, Z[rows], k, at) - X[rows]).sum(axis=1) for k in _classes(codec)]
     guess = np.argmin(off, axis=0)
     return Break("known plaintext", _right(guess, c[rows]), _chance(codec, rows), promised=False)
 
 
-def invariants(codec: Codec, Z: Floats, c: Codes, columns: Sequence[int]) -> Break:
-    """Decode all messages of a subject with every class's map; name the one that keeps still."""
+def invariants(
+    codec: Codec,
+    Z: Floats,
+    c: Codes,
+    columns: Sequence[int],
+    known: ArrayLike | None = None,
+) -> Break:
+    """Decode all messages of a subject with every class's map; name the one that keeps still.
+
+    `known` has a row for each message, those of a subject after each other.
+    """
     rows = equal(c)
     n, T, d = Z[rows].shape
+    each = (rows[:, None] * T + np.arange(T)).ravel()
+    at = codec.levels(known, len(c) * T).take(each)
     cells = np.array([codec.columns[j].resolution for j in columns])  # type: ignore[union-attr]
     moved = []
     for which in _classes(codec):
-        V = codec.inverse(np.ascontiguousarray(Z[rows].reshape(n * T, d).T), which)[list(columns)]
+        flat = np.ascontiguousarray(Z[rows].reshape(n * T, d).T)
+        V = codec.inverse(flat, which, at)[list(columns)]
         spread = V.T.reshape(n, T, len(columns)).std(axis=1) / cells
         # dither alone spreads by 12^(-1/2) of a cell: less is as wrong as more
         moved.append(np.abs(np.log(spread * np.sqrt(12) + 1e-12)).sum(axis=1))
@@ -108,29 +130,48 @@ def features(Z: Floats) -> Floats:
     centred, moves = Z - Z.mean(axis=1, keepdims=True), np.diff(Z, axis=1)
     pairs = [(i, j) for i in range(Z.shape[2]) for j in range(i)]
     together = [(V[:, :, i] * V[:, :, j]).mean(axis=1) for V in (centred, moves) for i, j in pairs]
+    ordered = np.sort(centred, axis=1)
+    trend = np.arange(Z.shape[1]) - (Z.shape[1] - 1) / 2
+    before, after = centred[:, :-1], centred[:, 1:]
+    waves = np.abs(np.fft.rfft(centred, axis=1))[:, 1 : WAVES + 1]
     return np.concatenate(
         [
             Z[:, 0],
             Z.mean(axis=1),
             Z.std(axis=1),
             (moves**2).mean(axis=1),
-            (centred[:, 1:] * centred[:, :-1]).mean(axis=1),
-            centred.min(axis=1),
-            centred.max(axis=1),
+            ordered[:, :EXTREMES].reshape(len(Z), -1),
+            ordered[:, -EXTREMES:].reshape(len(Z), -1),
+            (centred**3).mean(axis=1),
+            (centred**4).mean(axis=1),
+            np.einsum("ntd,t->nd", centred, trend),
+            *((centred[:, k:] * centred[:, :-k]).mean(axis=1) for k in LAGS if k < Z.shape[1]),
+            (after * before**2).mean(axis=1),
+            (after**2 * before**2).mean(axis=1),
+            waves.reshape(len(Z), -1),
             *(one[:, None] for one in together),
         ],
         axis=1,
     )
 
 
-def sent(codec: SequenceCodec, X: Floats, c: Codes) -> tuple[Floats, Floats]:
-    """Send each subject's readings through a session."""
+def sent(
+    codec: SequenceCodec,
+    X: Floats,
+    c: Codes,
+    times: NDArray[np.int64] | None = None,
+    protective: Protective | None = None,
+) -> tuple[Floats, Floats]:
+    """Send each subject's readings through a session, at times of the map's units if it has any."""
     first, varying = [], []
-    for whose, (readings, which) in enumerate(zip(X.tolist(), c, strict=True)):
-        session = Session(codec, codec.codec.classes[which], str(whose))
+    moments = (
+        times.tolist() if times is not None and codec.timed else [[None] * X.shape[1]] * len(X)
+    )
+    for whose, (readings, when, which) in enumerate(zip(X.tolist(), moments, c, strict=True)):
+        session = Session(codec, codec.codec.classes[which], str(whose), protective=protective)
         messages: list[Message] = []
-        for reading in readings:
-            session.send(reading)
+        for reading, moment in zip(readings, when, strict=True):
+            session.send(reading, moment)
             messages.extend(session.pending())
             session.acknowledge(session.expected())
         first.append(messages[0].values)
@@ -149,17 +190,17 @@ def _classes(codec: Codec) -> range:
     return range(len(codec.classes))
 
 
-def _decoded(codec: Codec, Z: Floats, which: int) -> Floats:
-    return np.asarray(codec.decode(Z, codec.classes[which]), dtype=np.float64)
+def _decoded(codec: Codec, Z: Floats, which: int, at: SideLevels) -> Floats:
+    return np.asarray(codec.decode(Z, codec.classes[which], known=at), dtype=np.float64)
 
 
-def _off(codec: Codec, Z: Floats) -> Floats:
+def _off(codec: Codec, Z: Floats, at: SideLevels) -> Floats:
     """Return how far from the lattice messages lie by each class's map, (n, classes), in cells."""
     cells = np.array([col.resolution for col in codec.columns])  # type: ignore[union-attr]
     columns = []
     for which in _classes(codec):
-        V = codec.inverse(np.ascontiguousarray(Z.T), which).T
-        columns.append((np.abs(V - _decoded(codec, Z, which)) / cells).sum(axis=1))
+        V = codec.inverse(np.ascontiguousarray(Z.T), which, at).T
+        columns.append((np.abs(V - _decoded(codec, Z, which, at)) / cells).sum(axis=1))
     return np.stack(columns, axis=1)
 
 

@@ -18,7 +18,7 @@ AS_NUMBER = 0.9  # of texts: above this share of numbers, a column is one of num
 
 
 def known_columns(source: Source, names: Sequence[str], rows: NDArray[np.int64]) -> Floats:
-    """Return (rows, features): numbers, missing ones as the median, and names as 0 and 1."""
+    """Return (rows, features): numbers, which of them are missing, and names as 0 and 1."""
     batches = source.batches(list(names))
     table = pa.Table.from_batches(batches, source.schema(list(names))).take(pa.array(rows))
     return np.concatenate([_features(table[name].combine_chunks()) for name in names], axis=1)
@@ -30,7 +30,9 @@ def _features(column: pa.Array) -> Floats:
     there = max(len(text) - text.null_count, 1)
     if (pc.sum(good).as_py() or 0) > AS_NUMBER * there:
         v = np.array(pc.if_else(good, text, None).cast(pa.float64()).to_numpy(zero_copy_only=False))
-        return np.where(np.isnan(v), np.nanmedian(v), v)[:, None]
+        missing = np.isnan(v)
+        numbers = np.where(missing, np.nanmedian(v), v)
+        return np.stack([numbers, missing] if missing.any() else [numbers], axis=1)
     values = np.array(pc.fill_null(text, "").to_pylist())
     names, counts = np.unique(values, return_counts=True)
     shown = names[np.argsort(-counts, kind="stable")[:COMMONEST]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeGuard
 
@@ -41,11 +41,12 @@ class Letter:
         """Return the envelope's content; session and number stand on the envelope."""
         message = self.message
         inside = {"after": message.after, "check": message.check, "values": message.values}
-        return _packed(ahead=self.ahead, **inside, beside=self.beside)
+        time = {} if message.time is None else {"time": message.time}
+        return _packed(ahead=self.ahead, **inside, **time, beside=self.beside)
 
     @classmethod
     def unpacked(cls, session: str, number: int, content: bytes) -> Letter:
-        data = _unpacked(content, "ahead", "after", "check", "values", "beside")
+        data = _unpacked(content, "ahead", "after", "check", "values", "beside", beyond={"time"})
         ahead, beside = data["ahead"], data["beside"]
         counts = type(ahead) is int and 1 <= ahead <= FARTHEST and number > 0
         if not (counts and is_beside(beside)):
@@ -165,8 +166,9 @@ def _packed(**content: Any) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _unpacked(content: bytes, *names: str) -> dict[str, Any]:
+def _unpacked(content: bytes, *names: str, beyond: Set[str] = frozenset()) -> dict[str, Any]:
+    """Read an object of these names, and of those beyond which it may have."""
     data = parse_object(content)
-    if data.keys() != set(names):
+    if data.keys() - beyond != set(names):
         raise RequestError("an envelope holds something else")
     return data

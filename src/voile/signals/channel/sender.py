@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS ends (
     pseudonym TEXT PRIMARY KEY, class TEXT NOT NULL, state TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS spool (
     id INTEGER PRIMARY KEY AUTOINCREMENT, pseudonym TEXT NOT NULL, point TEXT NOT NULL,
-    beside TEXT NOT NULL, number INTEGER, unfit TEXT);
+    time INTEGER, beside TEXT NOT NULL, number INTEGER, unfit TEXT);
 CREATE INDEX IF NOT EXISTS by_end ON spool (pseudonym, number, id)
 """
 SESSION = 16  # bytes of a session's name, drawn at random
@@ -40,6 +40,7 @@ class Outgoing:
     values: tuple[float, ...]
     beside: Mapping[str, Plain] = field(default_factory=dict)
     where: str = ""
+    time: int | None = None  # as in `Session.send`
 
 
 @dataclass
@@ -133,11 +134,11 @@ class Sender:
                 instead="a class changes with a new map and another folder only",
             )
         self._check(reading.values)
-        sql = "INSERT INTO spool (pseudonym, point, beside) VALUES (?, ?, ?)"
+        sql = "INSERT INTO spool (pseudonym, point, time, beside) VALUES (?, ?, ?, ?)"
         point, beside = json.dumps(reading.values), json.dumps(dict(reading.beside))
         if len(beside) > BESIDE:
             raise RequestError("what goes beside a reading is too long for a message")
-        self.store.run(sql, pseudonym, point, beside)
+        self.store.run(sql, pseudonym, point, reading.time, beside)
 
     def _check(self, values: tuple[float, ...]) -> None:
         order = self.codec.order
@@ -258,23 +259,28 @@ class Sender:
         """Give the session what waits, as far as messages may be under way; return these."""
         end = self._end(pseudonym)
         already = len(end.session.pending())
-        sql = f"SELECT id, point, beside FROM spool WHERE {WAITING} ORDER BY id LIMIT ?"
+        sql = f"SELECT id, time, point, beside FROM spool WHERE {WAITING} ORDER BY id LIMIT ?"
         while room := end.session.ahead - len(end.session.pending()):
             rows = self.store.run(sql, pseudonym, room)
-            for which, *texts in rows:
+            for which, time, *texts in rows:
                 with self.store.reading():
                     point, beside = map(json.loads, texts)
-                self._number(end, which, point, beside)
+                self._number(end, which, time, point, beside)
             if not rows:
                 break
         return self._under_way(pseudonym, end, already)
 
     def _number(
-        self, end: _End, which: int, point: list[float], beside: Mapping[str, Plain]
+        self,
+        end: _End,
+        which: int,
+        time: int | None,
+        point: list[float],
+        beside: Mapping[str, Plain],
     ) -> None:
         """Make a message of one reading, or set it aside with the reason."""
         try:
-            end.session.send(point)
+            end.session.send(point, time)
             number = end.session.pending()[-1].number
         except RequestError as error:
             self.store.run("UPDATE spool SET unfit = ? WHERE id = ?", error.what, which)

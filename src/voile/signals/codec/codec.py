@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,17 +15,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
+from voile.signals.codec.conditional import Conditional, MapStep, RowFrames, read_steps
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.lattice import Lattice, dither
 from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES, Place
 from voile.signals.codec.posterior import Posterior, after, chances_of, log_densities
-from voile.signals.codec.steps import STEPS, Arrays, Step
+from voile.signals.codec.scalar import Path
+from voile.signals.codec.side import SideColumn, SideLevels, read_levels, read_side, side_arrays
+from voile.signals.codec.single import GRAIN, Single
+from voile.signals.codec.steps import Arrays, Step
 
-FORMAT = 1
+FORMATS = 1, 2  # of maps without side columns, and with
 BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache
-GRAIN = 2.0**-44  # what is sent is a multiple of it: see `rounded`
 TRIES = 64  # draws of the dither for one whose rounded message would not come back
 MOST_PLACES = 12
 FARTHEST = 4.25  # normal score beyond which curves go on straight
@@ -43,6 +47,7 @@ class Codec:
         class has none, its numbers are sent as they are.
     places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Numbers that
         are sent as they are stay so.
+    side : the side columns that conditional steps depend on; both ends have them.
 
     Guarantee: every value returned by `encode` has been decoded again, with room to spare for
     another machine's rounding; what would not come back is refused, never sent.
@@ -50,8 +55,9 @@ class Codec:
 
     classes: NDArray[Any]
     columns: tuple[Scale, ...]
-    steps: tuple[tuple[Step, ...], ...]
+    steps: tuple[tuple[MapStep, ...], ...]
     places: int | None = None
+    side: tuple[SideColumn, ...] = ()
 
     def __post_init__(self) -> None:
         if self.places is not None and not 0 <= self.places <= MOST_PLACES:
@@ -63,7 +69,12 @@ class Codec:
         return np.flatnonzero([isinstance(column, Lattice) for column in self.columns])
 
     def encode(
-        self, X: ArrayLike, c: ArrayLike, *, protective: Protective | None = None
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        *,
+        known: ArrayLike | SideLevels | None = None,
+        protective: Protective | None = None,
     ) -> NDArray[Any]:
         """Return what is sent for readings of known classes.
 
@@ -72,6 +83,7 @@ class Codec:
         X : (n, d) readings, or (n,) of one column: on each column's lattice; strings where a
             column is nominal.
         c : (n,) the class of each reading, or one class for all.
+        known : (n, q) the side columns, where the map takes any; see `read_levels`.
         protective : the dither's randomness; another than the system's in tests only.
 
         Returns
@@ -87,6 +99,11 @@ class Codec:
         """
         protective = protective or Protective()
         table = self._table(X)
+        single = self._single(table, c, known)
+        sent = single and single.send(table[0].tolist(), protective)
+        if sent:
+            return np.array([sent] if np.ndim(X) > 1 else sent)
+        levels = self.levels(known, len(table))
         out = np.empty_like(table)
         for which, rows in self._by_class(c, len(table)):
             for j in range(len(self.columns)):
@@ -94,7 +111,7 @@ class Codec:
                 if isinstance(column, Assignment):
                     out[rows, j] = column.encode(_strings(table[rows, j]), which, Place(j))
             for batch in _batches(rows):
-                self._send(table, out, which, batch, protective)
+                self._send(table, out, which, batch, levels, protective)
         return out if np.ndim(X) > 1 else out[:, 0]
 
     def _send(
@@ -103,6 +120,7 @@ class Codec:
         out: NDArray[Any],
         which: int,
         rows: NDArray[np.intp],
+        levels: SideLevels,
         protective: Protective,
     ) -> None:
         """Fill in the numeric columns of one batch of one class, and look whether they decode."""
@@ -115,15 +133,16 @@ class Codec:
             out[np.ix_(rows, self.numeric)] = np.stack(on, axis=1)
             return
         Z, todo = np.empty_like(X), np.arange(len(rows))
-        wide = 1 + self.reach(X, which)
+        wide = 1 + self.reach(X, which, levels.take(rows))
         for _ in range(1 if self.places is None else TRIES):
             u = wide[:, todo] * dither(len(lattices) * len(todo), protective).reshape(
                 X.shape[0], -1
             )
             parts = zip(lattices, k, u, strict=True)
             V = np.stack([lattice.values(p[todo] + t) for (_, lattice), p, t in parts])
-            Z[:, todo] = rounded(self.forward(V, which), self.places)
-            parts = zip(lattices, k, self.inverse(Z[:, todo], which), strict=True)
+            at = levels.take(rows[todo])
+            Z[:, todo] = rounded(self.forward(V, which, at), self.places)
+            parts = zip(lattices, k, self.inverse(Z[:, todo], which, at), strict=True)
             lost = np.stack([~lattice.within(x, p[todo]) for (_, lattice), p, x in parts])
             if not lost.any():
                 out[np.ix_(rows, self.numeric)] = Z.T
@@ -131,7 +150,7 @@ class Codec:
             todo = todo[lost.any(axis=0)]
         raise self._lost(lattices[int(lost.any(axis=1).argmax())][0], int(rows[todo[0]]))
 
-    def reach(self, X: Floats, which: int) -> Floats:
+    def reach(self, X: Floats, which: int, at: SideLevels | None = None) -> Floats:
         """Return how many cells, (d, n), rounding to `places` may move readings apart.
 
         Drawn from so much more than their cell, and again where they leave it, messages are as
@@ -140,9 +159,9 @@ class Codec:
         wide = np.zeros_like(X)
         if self.places is not None:
             cells = np.array([[lattice.resolution] for _, lattice in self._lattices()])
-            Z = self.forward(X, which)
+            Z = self.forward(X, which, at)
             for step in np.eye(len(X)) * 10.0**-self.places / 2:
-                apart = [self.inverse(Z + sign * step[:, None], which) for sign in (1, -1)]
+                apart = [self.inverse(Z + sign * step[:, None], which, at) for sign in (1, -1)]
                 wide += np.abs(apart[0] - apart[1]) / cells
         return wide
 
@@ -157,21 +176,38 @@ class Codec:
             what = f"a reading is not carried exactly by {self.places} decimal places"
         return RequestError(what, where=where, instead=remedy)
 
-    def decode(self, Z: ArrayLike, c: ArrayLike) -> NDArray[Any]:
-        """Return the readings that `encode` was given; parameters and errors as there."""
+    def decode(
+        self, Z: ArrayLike, c: ArrayLike, *, known: ArrayLike | SideLevels | None = None
+    ) -> NDArray[Any]:
+        """Return the readings that `encode` was given; parameters and errors as there.
+
+        Other side columns than those of `encode` give other readings: `KnownMac` refuses them.
+        """
         table = self._table(Z)
+        single = self._single(table, c, known)
+        read = single and single.read(table[0].tolist())
+        if read:
+            return np.array([read] if np.ndim(Z) > 1 else read)
+        levels = self.levels(known, len(table))
         out = np.empty_like(table)
         for which, rows in self._by_class(c, len(table)):
             for j, column in enumerate(self.columns):
                 if isinstance(column, Assignment):
                     out[rows, j] = column.decode(_strings(table[rows, j]), which, Place(j))
             for batch in _batches(rows):
-                X = self.inverse(self._numbers(table, batch), which)
+                X = self.inverse(self._numbers(table, batch), which, levels.take(batch))
                 for (j, lattice), x in zip(self._lattices(), X, strict=True):
                     out[batch, j] = lattice.nearest(x)
         return out if np.ndim(Z) > 1 else out[:, 0]
 
-    def posterior(self, Z: ArrayLike, prior: ArrayLike, model: Codec) -> Posterior:
+    def posterior(
+        self,
+        Z: ArrayLike,
+        prior: ArrayLike,
+        model: Codec,
+        *,
+        known: ArrayLike | SideLevels | None = None,
+    ) -> Posterior:
         """Say what messages may mean to a recipient who is not sure of the class.
 
         Parameters
@@ -190,22 +226,30 @@ class Codec:
         """
         table = self._table(Z)
         before = chances_of(prior, len(table), len(self.classes))
-        readings = np.stack([self.decode(table, label) for label in self.classes])
+        readings = np.stack([self.decode(table, label, known=known) for label in self.classes])
         numbers = self._numbers(table, np.arange(len(table)))
-        return Posterior(after(before, self.log_densities(numbers, model)), readings)
+        logs = self.log_densities(numbers, model, self.levels(known, len(table)))
+        return Posterior(after(before, logs), readings)
 
-    def log_densities(self, V: Floats, model: Codec) -> Floats:
+    def log_densities(self, V: Floats, model: Codec, at: SideLevels | None = None) -> Floats:
         """Return the log-density of (d, n) messages in each class, (n, k), but for a constant.
 
         Their d columns are the numeric ones; `model` is as for `posterior`.
         """
 
         def score(V: Floats, which: int) -> Floats:
-            return model.forward(self.inverse(V, which), which)
+            return model.forward(self.inverse(V, which, at), which, at)
 
         return log_densities(score, len(self.classes), V)
 
-    def outside(self, X: ArrayLike, c: ArrayLike, farthest: float = FARTHEST) -> NDArray[np.bool_]:
+    def outside(
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        farthest: float = FARTHEST,
+        *,
+        known: ArrayLike | SideLevels | None = None,
+    ) -> NDArray[np.bool_]:
         """Flag, (n, d) or (n,), readings rarer in their class than once in 40,000.
 
         For the codec to normal scores at strength 1, whose scores say so. Such readings are
@@ -213,23 +257,74 @@ class Codec:
         than in another. Nominal values are never flagged. `farthest`: another score to flag beyond.
         """
         table = self._table(X)
+        levels = self.levels(known, len(table))
         out = np.zeros(table.shape, dtype=np.bool_)
         for which, rows in self._by_class(c, len(table)):
-            scores = self.forward(self._numbers(table, rows), which)
+            scores = self.forward(self._numbers(table, rows), which, levels.take(rows))
             out[np.ix_(rows, self.numeric)] = (np.abs(scores) > farthest).T
         return out if np.ndim(X) > 1 else out[:, 0]
 
-    def forward(self, V: Floats, which: int) -> Floats:
-        """Map (numeric columns, n) points of class number `which`, without lattice or dither."""
-        for step in self.steps[which]:
+    def forward(self, V: Floats, which: int, at: SideLevels | None = None) -> Floats:
+        """Map (numeric columns, n) points of class number `which`, without lattice or dither.
+
+        `at` are the points' side levels, where the map takes side columns.
+        """
+        for step in self._steps(which, at):
             V = step.forward(V)
         return V
 
-    def inverse(self, V: Floats, which: int) -> Floats:
+    def inverse(self, V: Floats, which: int, at: SideLevels | None = None) -> Floats:
         """Undo `forward`."""
-        for step in reversed(self.steps[which]):
+        for step in reversed(self._steps(which, at)):
             V = step.inverse(V)
         return V
+
+    def _steps(self, which: int, at: SideLevels | None) -> list[Step | RowFrames]:
+        """Return a class's steps, the conditional ones at the levels of each point."""
+        found: list[Step | RowFrames] = []
+        for step in self.steps[which]:
+            if isinstance(step, Conditional):
+                assert at is not None  # `levels` saw to it
+                found.append(step.at(at))
+            else:
+                found.append(step)
+        return found
+
+    @property
+    def unconditional(self) -> tuple[tuple[Step, ...], ...]:
+        """The steps of each class, where none depends on side columns."""
+        found = tuple(
+            tuple(step for step in steps if not isinstance(step, Conditional))
+            for steps in self.steps
+        )
+        if any(len(a) < len(b) for a, b in zip(found, self.steps, strict=True)):
+            raise RequestError(
+                "the map takes side columns", instead="send each reading by itself, with them"
+            )
+        return found
+
+    def levels(self, known: ArrayLike | SideLevels | None, n: int) -> SideLevels:
+        """Return where n rows of side columns lie, or refuse them."""
+        return read_levels(known, self.side, n, first=len(self.columns))
+
+    def _single(self, table: NDArray[Any], c: ArrayLike, known: object) -> Single | None:
+        """Return what takes one reading of a class, if this is one and nothing is unusual."""
+        labels = np.asarray(c)
+        if len(table) != 1 or labels.size != 1 or labels.dtype.kind not in "iuUO":
+            return None
+        if known is not None:
+            return None
+        label = labels.item()
+        return self._singles.get(label) if isinstance(label, int | str) else None
+
+    @cached_property
+    def _singles(self) -> dict[int | str, Single]:
+        """By class; none of side columns, or where values are nominal, decimal, or sent as is."""
+        if self.side or self.places is not None or len(self.numeric) < len(self.columns):
+            return {}
+        lattices = tuple(lattice for _, lattice in self._lattices())
+        pairs = zip(self.classes.tolist(), self.unconditional, strict=True)
+        return {label: Single(lattices, Path(steps)) for label, steps in pairs if steps}
 
     def _lattices(self) -> list[tuple[int, Lattice]]:
         return [(j, col) for j, col in enumerate(self.columns) if isinstance(col, Lattice)]
@@ -265,7 +360,9 @@ class Codec:
 
     def to_arrays(self) -> Arrays:
         """Return plain arrays, none of objects, for `numpy.savez`."""
-        arrays: Arrays = {"format": np.array(FORMAT), "classes": self.classes}
+        format = FORMATS[bool(self.side)]
+        arrays: Arrays = {"format": np.array(format), "classes": self.classes}
+        arrays |= side_arrays(self.side)
         if self.places is not None:
             arrays["places"] = np.array(self.places)
         for j, column in enumerate(self.columns):
@@ -284,11 +381,11 @@ class Codec:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Codec:
         """Rebuild a codec from `to_arrays`, or raise a RequestError if it is none of ours."""
         try:
-            if int(arrays["format"]) != FORMAT:
+            if int(arrays["format"]) not in FORMATS:
                 raise RequestError("the map is of another version of voile")
-            columns, steps = _read_columns(arrays), _read_steps(arrays)
+            columns, steps = _read_columns(arrays), read_steps(arrays)
             places = int(arrays["places"]) if "places" in arrays else None
-            codec = cls(np.asarray(arrays["classes"]), columns, steps, places)
+            codec = cls(np.asarray(arrays["classes"]), columns, steps, places, read_side(arrays))
         except (LookupError, ValueError, TypeError, np.linalg.LinAlgError) as wrong:
             if isinstance(wrong, RequestError):
                 raise
@@ -309,18 +406,6 @@ def _read_columns(arrays: Mapping[str, NDArray[Any]]) -> tuple[Scale, ...]:
     return tuple(columns)
 
 
-def _read_steps(arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[Step, ...], ...]:
-    parts: dict[tuple[int, int, str], dict[str, Any]] = {}
-    for key in arrays:
-        if key.startswith("class."):
-            _, which, place, kind, name = key.split(".")
-            parts.setdefault((int(which), int(place), kind), {})[name] = arrays[key]
-    classes: list[list[Step]] = [[] for _ in arrays["classes"]]
-    for (label, _, kind), given in sorted(parts.items(), key=lambda part: part[0]):
-        classes[label].append(STEPS[kind](**given))
-    return tuple(tuple(steps) for steps in classes)
-
-
 def _strings(column: NDArray[Any]) -> NDArray[np.str_]:
     return column.astype(str)
 
@@ -334,8 +419,8 @@ def rounded(Z: Floats, places: int | None = None) -> Floats:
     reach many.
     """
     if places is None:
-        return np.asarray(np.rint(Z / GRAIN) * GRAIN)
-    return np.asarray(np.rint(Z * 10.0**places) / 10.0**places + 0.0)  # no -0.0
+        return np.asarray(np.rint(Z / GRAIN) * GRAIN + 0.0)  # no -0.0
+    return np.asarray(np.rint(Z * 10.0**places) / 10.0**places + 0.0)
 
 
 def _batches(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:

@@ -134,7 +134,8 @@ class SequenceScheme:
                 ends[one.session] = Session(self._codec, self.class_of(whose[at]), one.session)
             k = self._codec.invariants if one.number > 1 else 0
             values = tuple(one.values[j] for j in self._codec.order[k:])
-            message = Message(one.session, one.number, one.number - 1, one.check, values)
+            time = one.number - 1 if self._codec.timed else None
+            message = Message(one.session, one.number, one.number - 1, one.check, values, time)
             try:
                 reading = ends[one.session].receive(message)
             except RequestError:

@@ -13,9 +13,10 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import ndtr
 
+from voile.signals.codec.conditional import Conditional, MapStep
 from voile.signals.codec.pieces import Floats
-from voile.signals.codec.steps import Affine, Bend, Curve, Step, between, mix
-from voile.signals.methods.fitted import SCORES, Fitted
+from voile.signals.codec.steps import Affine, Bend, Curve, between, mix
+from voile.signals.methods.fitted import SCORES, Fitted, SideFrames
 
 Law: TypeAlias = Callable[[Floats], Floats]
 
@@ -29,7 +30,7 @@ BASES: Mapping[str, Law | None] = {
 
 def class_steps(
     fitted: Fitted, base: str, strength: float, personal: Sequence[Affine] | None = None
-) -> tuple[tuple[Step, ...], ...]:
+) -> tuple[tuple[MapStep, ...], ...]:
     """Return each class's steps, from readings to what is sent; of one subject, `personal` too.
 
     At strength 0 all of them together are the identity. Each step lies between the identity, or
@@ -49,29 +50,76 @@ def class_steps(
     middle = fitted.barycentre()
     towards, leave = _shown(fitted, middle, BASES[base], strength)
     nothing = _nothing(len(middle.shift))
-    own = [(mix(nothing, one, strength),) for one in personal or ()]
+    mine = [(mix(nothing, one, strength),) for one in personal or ()]
+    side = fitted.side
     return tuple(
         (
             enter,
+            *(side.into(which) if side else ()),
             frame.turned(),
             *(layer.at(strength) for layer in layers),
-            *(own[which] if own else ()),
-            mix(frame, middle, strength).then(towards),
+            *(mine[which] if mine else ()),
+            *_joined(
+                mix(frame, middle, strength),
+                *_left(side, which, nothing, strength),
+                towards,
+            ),
             leave,
         )
         for which, (frame, layers) in enumerate(zip(fitted.frames, fitted.layers, strict=True))
     )
 
 
-def _shown(fitted: Fitted, middle: Affine, law: Law | None, strength: float) -> tuple[Affine, Bend]:
-    """Return the last two steps, common to all classes: leave the barycentre, take on looks."""
-    nothing = _nothing(len(middle.shift))
+def _shown(
+    fitted: Fitted, middle: Affine, law: Law | None, strength: float
+) -> tuple[Affine | Conditional, Bend]:
+    """Return the last two steps, common to all classes: leave the barycentre, take on looks.
+
+    A barycentre follows side columns only where they travel in the clear: to an adversary who
+    lacks them, messages that follow them would reveal them, and the class through them.
+    """
+    side = fitted.side
+    shared = side.shared if side else None
     back = tuple(curve.turned() for curve in fitted.coordinates)
     if law is None:
-        return nothing, Bend.of(back)
+        if side is None:
+            return _nothing(len(middle.shift)), Bend.of(back)
+        follows = side.shared if side.in_clear else _leaving(shared, side.typical, strength)
+        return follows, Bend.of(back)
     looks = (Curve(values, law(SCORES)) for values in fitted.law)
     curves = tuple(between(a, b, strength) for a, b in zip(back, looks, strict=True))
-    return mix(nothing, middle.turned(), strength), Bend.of(curves)
+    return _leaving(shared, middle.turned(), strength), Bend.of(curves)
+
+
+def _leaving(frame: Conditional | None, other: Affine, strength: float) -> Affine | Conditional:
+    """Return a step from a conditional frame: `strength` of the way to another, the same for all.
+
+    Without side columns the frame is the identity.
+    """
+    if frame is None:
+        nothing = _nothing(len(other.shift))
+        return mix(nothing, other, strength)
+    return other if strength == 1 else frame.towards(other, strength)
+
+
+def _left(
+    side: SideFrames | None, which: int, nothing: Affine, strength: float
+) -> tuple[Affine | Conditional, ...]:
+    """Return how what a class adds to the frame is left, where it adds anything."""
+    own = side.own[which] if side else None
+    return () if own is None else (_leaving(own, nothing, strength),)
+
+
+def _joined(*steps: Affine | Conditional) -> tuple[Affine | Conditional, ...]:
+    """Compose affine maps that follow each other."""
+    found: list[Affine | Conditional] = []
+    for step in steps:
+        last = found[-1] if found else None
+        if isinstance(step, Affine) and isinstance(last, Affine):
+            found[-1] = last.then(step)
+        else:
+            found.append(step)
+    return tuple(found)
 
 
 def _nothing(d: int) -> Affine:

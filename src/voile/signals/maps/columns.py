@@ -26,11 +26,11 @@ def columns_of(
 ) -> tuple[Scale, ...]:
     return tuple(
         _column(table[:, j], codes, classes, one, Place(j))
-        for j, one in enumerate(_resolutions(resolution, table.shape[1]))
+        for j, one in enumerate(resolutions(resolution, table.shape[1]))
     )
 
 
-def _resolutions(said: Resolution, d: int) -> list[float | str | None]:
+def resolutions(said: Resolution, d: int) -> list[float | str | None]:
     if said is None or isinstance(said, str | int | float):
         return [said] * d
     if len(said) != d:

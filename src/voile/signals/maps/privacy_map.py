@@ -16,7 +16,7 @@ from voile.keys.random import Protective, RandomState
 from voile.signals.codec.codec import MOST_PLACES, Codec
 from voile.signals.codec.given import as_given, as_labels, as_table
 from voile.signals.codec.nominal import Assignment
-from voile.signals.codec.place import CLASSES
+from voile.signals.codec.place import CLASSES, Place
 from voile.signals.information.subjects import CheckedSubjects, Whose
 from voile.signals.maps.columns import Resolution, columns_of, sample_of
 
@@ -54,6 +54,9 @@ class PrivacyMap(Parameters):
         protective randomness, which no seed gives.
     places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Refused where
         readings of the fit would not all come back, or their cells hold few such decimals.
+    side_resolution : as `resolution`, of side columns; text is nominal.
+    in_clear : whether side columns travel with messages: `barycentre` then follows them, and
+        looks like readings of such people. Else it is one law for all of their values.
 
     Attributes
     ----------
@@ -93,6 +96,8 @@ class PrivacyMap(Parameters):
         resolution: Resolution = None,
         random_state: RandomState = None,
         places: int | None = None,
+        side_resolution: Resolution = None,
+        in_clear: bool = False,
     ) -> None:
         self.method = method
         self.base = base
@@ -100,8 +105,17 @@ class PrivacyMap(Parameters):
         self.resolution = resolution
         self.random_state = random_state
         self.places = places
+        self.side_resolution = side_resolution
+        self.in_clear = in_clear
 
-    def fit(self, X: ArrayLike, c: ArrayLike, subjects: Whose = None) -> PrivacyMap:
+    def fit(
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: Whose = None,
+        *,
+        known: ArrayLike | None = None,
+    ) -> PrivacyMap:
         """Learn the map.
 
         Parameters
@@ -113,6 +127,9 @@ class PrivacyMap(Parameters):
             counts, in the barycentre and in what `affine` searches for; `own` laws, for classes
             that change within a subject, give each subject a codec of its own beside the common
             one, for adversaries who know how this subject's readings differ.
+        known : (n, q) or (n,) side columns K, such as age and sex: numbers or names, None, NaN
+            or blank text where missing. The map then hides the class from an adversary who
+            knows them, and takes them to encode and decode: I(Z; C | S, K).
 
         Returns
         -------
@@ -128,27 +145,38 @@ class PrivacyMap(Parameters):
         -----
         SignalsWarning : a class of under 100 subjects.
         """
+        from voile.signals.maps.side_columns import beside, check_conditional, pooled_note
+
         method = self._method()
         table, labels = as_table(X), as_labels(np.asarray(c))
         if labels.shape != (len(table),):
             raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
         classes, codes = np.unique(labels, return_inverse=True)
-        known = CheckedSubjects.of(subjects, len(table), len(classes))
-        check_sizes(classes, codes, known.whose)
+        people = CheckedSubjects.of(subjects, len(table), len(classes))
+        check_sizes(classes, codes, people.whose)
         kinds = columns_of(table, codes, len(classes), self.resolution)
-        sample = sample_of(table, kinds, codes, known)
+        sample = sample_of(table, kinds, codes, people)
+        if known is not None:
+            check_conditional(method, people)
+            sample = beside(sample, known, self.side_resolution, len(kinds))
+            if note := pooled_note(sample, len(classes)):
+                warnings.warn(note, SignalsWarning, stacklevel=2)
         self.fitted_ = method.fit(sample, self.random_state) if len(sample.cells) else None
-        self._kinds = kinds
+        if self.fitted_ is not None and self.fitted_.side is not None:
+            side = replace(self.fitted_.side, in_clear=self.in_clear)
+            self.fitted_ = replace(self.fitted_, side=side)
+        self._kinds, self._side = kinds, sample.side
         self._sent: set[object] = set()
+        self._to_scores: Codec | None = None
         self.classes_ = classes
         self.levels_ = None
         if self.fitted_ is not None and self.fitted_.epsilon is not None:
-            self._check_private(known)
-        if known.own:
-            self.levels_ = self._levels(sample, known)
+            self._check_private(people)
+        if people.own:
+            self.levels_ = self._levels(sample, people)
         self.codec_ = self.codec(base=self.base, strength=self.strength)
         if self.places is not None:
-            self._check_places(table, labels, sample)
+            self._check_places(table, labels, known, sample)
         return self
 
     def _check_private(self, known: CheckedSubjects) -> None:
@@ -177,14 +205,24 @@ class PrivacyMap(Parameters):
             Y[:, own] = scores.forward(np.ascontiguousarray(X[:, own]), which)
         return pooled(Y, sample.c, known.whose, known.names)
 
-    def _check_places(self, table: NDArray[Any], labels: NDArray[Any], sample: Sample) -> None:
+    def _check_places(
+        self,
+        table: NDArray[Any],
+        labels: NDArray[Any],
+        known: ArrayLike | None,
+        sample: Sample,
+    ) -> None:
+        levels = self.codec_.levels(known, len(table))
+
         def carries(codec: Codec) -> bool:
             for which in range(len(self.classes_)):
-                own = np.ascontiguousarray(sample.X[sample.c == which].T)
-                if codec.steps[which] and (codec.reach(own, which).mean(axis=1) > COARSEST).any():
+                rows = np.flatnonzero(sample.c == which)
+                own, at = np.ascontiguousarray(sample.X[rows].T), levels.take(rows)
+                apart = codec.reach(own, which, at)
+                if codec.steps[which] and (apart.mean(axis=1) > COARSEST).any():
                     return False
             try:
-                codec.encode(table, labels)
+                codec.encode(table, labels, known=known)
             except RequestError:
                 return False
             return True
@@ -207,7 +245,7 @@ class PrivacyMap(Parameters):
 
         _check_looks(base, strength)
         own = None if self.levels_ is None else self.levels_.steps(subject)
-        map = StoredMap(self.classes_, self._kinds, self.fitted_)
+        map = StoredMap(self.classes_, self._kinds, self.fitted_, self._side)
         return map.codec(base=base, strength=strength, personal=own, places=self.places)
 
     def encode(
@@ -216,6 +254,7 @@ class PrivacyMap(Parameters):
         c: ArrayLike,
         subjects: ArrayLike | None = None,
         *,
+        known: ArrayLike | None = None,
         protective: Protective | None = None,
     ) -> NDArray[Any]:
         """Return what is sent for readings of known classes; see `Codec.encode`.
@@ -224,6 +263,7 @@ class PrivacyMap(Parameters):
         ----------
         subjects : (n,) whose reading each is; None: each a person's only one. Where laws are the
             subjects' own, each is sent by its own codec, and needs `subjects` to be decoded.
+        known : the side columns that the map was fitted with, row by row.
 
         Warns
         -----
@@ -232,10 +272,10 @@ class PrivacyMap(Parameters):
         """
 
         def encode(codec: Codec, X: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
-            return codec.encode(X, c, protective=protective)
+            return codec.encode(X, c, known=known, protective=protective)
 
         if subjects is None:
-            return self._codec().encode(X, c, protective=protective)
+            return self._codec().encode(X, c, known=known, protective=protective)
         sent = self._each(encode, X, c, subjects)
         self._count(as_given(subjects, len(sent)))
         return sent
@@ -271,25 +311,78 @@ class PrivacyMap(Parameters):
             note = f"{again} readings are not their subject's first: use a Session"
             warnings.warn(note, SignalsWarning, stacklevel=3)
 
-    def decode(self, Z: ArrayLike, c: ArrayLike, subjects: ArrayLike | None = None) -> NDArray[Any]:
-        """Return the readings again; see `Codec.decode`. Subjects count for own laws alone."""
-        if subjects is None:
-            return self._codec().decode(Z, c)
-        return self._each(Codec.decode, Z, c, subjects)
+    def decode(
+        self,
+        Z: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike | None = None,
+        *,
+        known: ArrayLike | None = None,
+        farthest: float | None = None,
+    ) -> NDArray[Any]:
+        """Return the readings again; see `Codec.decode`. Subjects count for own laws alone.
 
-    def posterior(self, Z: ArrayLike, prior: ArrayLike, subject: object = None) -> Posterior:
+        Every number decodes to something, a forged one too, one of another class, and one of
+        other side columns: where the two ends' may differ, send a `KnownMac` of each message.
+        `farthest`: refuse what decodes to a reading beyond this normal score of its class; the
+        live channel holds readings to 8, beyond which lies one in 10^15. None: whatever `encode`
+        was given comes back, however far out.
+        """
+
+        def decode(codec: Codec, Z: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
+            return codec.decode(Z, c, known=known)
+
+        if subjects is None:
+            readings = self._codec().decode(Z, c, known=known)
+        else:
+            readings = self._each(decode, Z, c, subjects)
+        if farthest is not None:
+            self._check_plausible(readings, c, known, farthest)
+        return readings
+
+    def _check_plausible(
+        self, readings: NDArray[Any], c: ArrayLike, known: ArrayLike | None, farthest: float
+    ) -> None:
+        """Refuse readings beyond a normal score."""
+        outside = self._scores().outside(readings, c, farthest, known=known)
+        outside = outside.reshape(len(readings), -1)
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            raise RequestError(
+                f"{outside.any(axis=1).sum()} messages decode to what no reading of their class "
+                "can be, the first of them here",
+                where=Place(int(column), int(row)),
+                instead="set them aside: they may be forged, or of another class",
+            )
+
+    def posterior(
+        self,
+        Z: ArrayLike,
+        prior: ArrayLike,
+        subject: object = None,
+        *,
+        known: ArrayLike | None = None,
+    ) -> Posterior:
         """Weigh what messages may mean where the class is uncertain; see `Codec.posterior`."""
         self._codec()
         codec, model = (
             self.codec(base=base, strength=strength, subject=subject)
             for base, strength in ((self.base, self.strength), ("normal", 1.0))
         )
-        return codec.posterior(Z, prior, model)
+        return codec.posterior(Z, prior, model, known=known)
 
-    def outside(self, X: ArrayLike, c: ArrayLike) -> NDArray[np.bool_]:
+    def outside(
+        self, X: ArrayLike, c: ArrayLike, *, known: ArrayLike | None = None
+    ) -> NDArray[np.bool_]:
         """Flag readings rarer in their class than once in 40,000; see `Codec.outside`."""
+        return self._scores().outside(X, c, known=known)
+
+    def _scores(self) -> Codec:
+        """Return the codec to normal scores, which say how far out a reading lies."""
         self._codec()
-        return self.codec(base="normal", strength=1.0).outside(X, c)
+        if self._to_scores is None:
+            self._to_scores = self.codec(base="normal", strength=1.0)
+        return self._to_scores
 
     def _codec(self) -> Codec:
         if not hasattr(self, "codec_"):

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.signals.codec.codec import Codec, Scale
+from voile.signals.codec.conditional import Conditional, MapStep
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import Assignment
+from voile.signals.codec.side import SideColumn
 from voile.signals.codec.steps import Affine, Arrays, Curve, KnotheRosenblatt, Step
 from voile.signals.maps.bases import class_steps
-from voile.signals.methods.fitted import Fitted
+from voile.signals.methods.fitted import Fitted, SideFrames
 
 TEXT = "text"
 
@@ -36,6 +38,7 @@ class StoredMap(Brief):
     classes_: NDArray[Any]  # (k,) sorted
     columns: tuple[Scale, ...]  # per column its lattice or assignment
     fitted_: Fitted | None  # of the numeric columns; None where there are none
+    side: tuple[SideColumn, ...] = ()  # the side columns that the map depends on
     base: str = "normal"
     strength: float = 1.0
 
@@ -55,12 +58,12 @@ class StoredMap(Brief):
         personal: Sequence[Affine] | None = None,
         places: int | None = None,
     ) -> Codec:
-        nothing: tuple[tuple[Step, ...], ...] = ((),) * len(self.classes_)
+        nothing: tuple[tuple[MapStep, ...], ...] = ((),) * len(self.classes_)
         if strength == 0:
             plain = (one.plain() if isinstance(one, Assignment) else one for one in self.columns)
-            return Codec(self.classes_, tuple(plain), nothing)
+            return Codec(self.classes_, tuple(plain), nothing, side=self.side)
         steps = class_steps(self.fitted_, base, strength, personal) if self.fitted_ else nothing
-        return Codec(self.classes_, self.columns, steps, places)
+        return Codec(self.classes_, self.columns, steps, places, self.side)
 
     @property
     def spans(self) -> tuple[bool, ...]:
@@ -69,7 +72,7 @@ class StoredMap(Brief):
 
     def to_arrays(self) -> Arrays:
         nothing = ((),) * len(self.classes_)
-        arrays = Codec(self.classes_, self.columns, nothing).to_arrays()
+        arrays = Codec(self.classes_, self.columns, nothing, side=self.side).to_arrays()
         return arrays if self.fitted_ is None else {**arrays, **_arrays_of(self.fitted_)}
 
     @classmethod
@@ -77,7 +80,7 @@ class StoredMap(Brief):
         """Rebuild a map, or raise a RequestError if it is none of ours."""
         codec = Codec.from_arrays(arrays)
         fitted = _fitted_of(arrays) if "fitted.shares" in arrays else None
-        return cls(codec.classes, codec.columns, fitted)
+        return cls(codec.classes, codec.columns, fitted, codec.side)
 
 
 def _arrays_of(fitted: Fitted) -> Arrays:
@@ -90,8 +93,20 @@ def _arrays_of(fitted: Fitted) -> Arrays:
         for place, step in parts.items():
             for name, array in step.to_arrays().items():
                 arrays[f"fitted.{which}.{place}.{name}"] = array
+    if fitted.side is not None:
+        arrays |= _arrays_of_side(fitted.side)
     for j, curve in enumerate(fitted.coordinates):
         arrays[f"fitted.coordinate.{j}.x"], arrays[f"fitted.coordinate.{j}.y"] = curve.x, curve.y
+    return arrays
+
+
+def _arrays_of_side(side: SideFrames) -> Arrays:
+    parts: dict[str, Step | Conditional] = {"shared": side.shared, "typical": side.typical}
+    parts |= {f"own.{which}": one for which, one in enumerate(side.own) if one is not None}
+    arrays: Arrays = {"fitted.side.in_clear": np.array(int(side.in_clear))}
+    for place, step in parts.items():
+        for name, array in step.to_arrays().items():
+            arrays[f"fitted.side.{place}.{name}"] = array
     return arrays
 
 
@@ -106,6 +121,17 @@ def _fitted_of(arrays: Mapping[str, NDArray[Any]]) -> Fitted:
             found.append(KnotheRosenblatt(**tables))
         return tuple(found)
 
+    def side(classes: range) -> SideFrames | None:
+        if "fitted.side.in_clear" not in arrays:
+            return None
+        own = [part(f"side.own.{which}") for which in classes]
+        return SideFrames(
+            Conditional(**part("side.shared")),
+            tuple(Conditional(**one) if one else None for one in own),
+            Affine(**part("side.typical")),
+            bool(arrays["fitted.side.in_clear"]),
+        )
+
     try:
         shares, law = arrays["fitted.shares"], arrays["fitted.law"]
         classes = range(len(shares))
@@ -116,6 +142,7 @@ def _fitted_of(arrays: Mapping[str, NDArray[Any]]) -> Fitted:
             np.asarray(law, dtype=np.float64),
             tuple(Curve(**part(f"coordinate.{j}")) for j in range(len(law))),
             float(arrays["fitted.epsilon"]) if "fitted.epsilon" in arrays else None,
+            side(classes),
         )
     except (LookupError, ValueError, TypeError) as wrong:
         raise RequestError("these arrays are not a fitted map") from wrong

@@ -7,7 +7,7 @@ fitted to, as an eavesdropper will overhear people whom no map has seen.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from voile.signals.codec.codec import Scale
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.codec.side import SideColumn, SideLevels, missing_features, side_features
 from voile.signals.information.mutual import NEIGHBOURS, contributions
 from voile.signals.information.subjects import CheckedSubjects, Subjects
 from voile.signals.maps.columns import sample_of
@@ -54,10 +55,23 @@ class Trial:
     c: Codes  # (n,) classes
     u: Floats  # (n, d) where within its rounding cell each reading is sent from, -1/2 to 1/2
     beliefs: tuple[Floats, Floats]  # distinct p(c | s), (g, k), and p(s) of each, (g,)
+    levels: SideLevels | None = None  # where they lie on the side columns' grids
 
     def contributions(self, cloud: Floats, c: Codes) -> Floats:
-        """Return each subject's part of the leakage, were these their classes."""
-        return contributions(cloud, c, NEIGHBOURS, *self.beliefs)
+        """Return each subject's part of the leakage, were these their classes.
+
+        With side columns K it is I(Z, K; C) - I(K; C): what messages add to them.
+        """
+        if self.levels is None:
+            return contributions(cloud, c, NEIGHBOURS, *self.beliefs)
+        K = self.beside()
+        both = contributions(np.concatenate([cloud, K], axis=1), c, NEIGHBOURS, *self.beliefs)
+        return np.asarray(both - contributions(K, c, NEIGHBOURS, *self.beliefs))
+
+    def beside(self) -> Floats:
+        """Return the side columns as numbers of one spread, (n, features)."""
+        assert self.levels is not None
+        return side_features(self.map.side, self.levels)
 
     def sent(self, base: str, strength: float) -> NDArray[Any]:
         """Return the messages, (n, d): of nominal columns the number of the value."""
@@ -69,7 +83,8 @@ class Trial:
                 if isinstance(column, Assignment):
                     out[own, j] = column.sent[which][self._codes(column, own, j)]
             V = self._numbers(own)
-            out[np.ix_(own, codec.numeric)] = codec.forward(V, int(which)).T if len(V) else V.T
+            at = None if self.levels is None else self.levels.take(own)
+            out[np.ix_(own, codec.numeric)] = codec.forward(V, int(which), at).T if len(V) else V.T
         return out
 
     def plain(self) -> Floats:
@@ -107,11 +122,13 @@ def trials(
     u: Floats,
     seed: int,
     prior: Floats | None = None,
+    side: Sequence[SideColumn] = (),
+    levels: SideLevels | None = None,
 ) -> Iterator[Trial]:
     """Fit to two folds of subjects, and hand on the rows `tried` of the third.
 
     The adversary's beliefs are `prior`, (n, k) p(c | s); None: the shares. Lattices are those of
-    all readings: they depend on scales, not on people.
+    all readings, and so are the grids of side columns: they depend on scales, not on people.
     """
     n, k = len(table), int(c.max()) + 1
     everyone = CheckedSubjects.of(Subjects(whose, beliefs=prior), n, k)
@@ -120,10 +137,14 @@ def trials(
         rest = np.flatnonzero(fold != out)
         own = tuple(_renewed(column, table[rest, j], c[rest]) for j, column in enumerate(columns))
         sample = sample_of(table[rest], own, c[rest], everyone.at(rest))
+        if levels is not None:
+            sample = replace(sample, side=tuple(side), levels=levels.take(rest))
         fitted = method.fit(sample, seed) if len(sample.cells) else None
         rows = tried[fold[tried] == out]
         beliefs = everyone.at(rows).distinct(c[rows], k)
-        yield Trial(StoredMap(np.arange(k), own, fitted), table[rows], c[rows], u[rows], beliefs)
+        map = StoredMap(np.arange(k), own, fitted, tuple(side))
+        at = None if levels is None else levels.take(rows)
+        yield Trial(map, table[rows], c[rows], u[rows], beliefs, at)
 
 
 def _renewed(column: Scale, values: NDArray[Any], c: Codes) -> Scale:
@@ -161,6 +182,15 @@ class Trials:
         return Leakage.of(
             np.concatenate([one.contributions(cloud, one.c) for cloud, one in clouds])
         )
+
+    def alone(self, *, missing: bool = False) -> Leakage:
+        """Estimate the bits that side columns reveal without messages, or that missing ones do."""
+        parts = []
+        for one in self.folds:
+            assert one.levels is not None
+            K = missing_features(one.map.side, one.levels) if missing else one.beside()
+            parts.append(contributions(K, one.c, NEIGHBOURS, *one.beliefs))
+        return Leakage.of(np.concatenate(parts))
 
     def null(self, strength: float, rng: np.random.Generator) -> float:
         """Return the 95th percentile of the estimate where classes are dealt out anew."""

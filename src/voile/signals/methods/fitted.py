@@ -12,12 +12,29 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState, streams
 from voile.signals.codec.codec import FARTHEST
+from voile.signals.codec.conditional import Conditional
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import Place
+from voile.signals.codec.side import SideColumn, SideLevels
 from voile.signals.codec.steps import Affine, Curve, KnotheRosenblatt
 
 # Normal scores at which laws are tabulated: beyond, curves go on straight.
 SCORES = np.linspace(-FARTHEST, FARTHEST, 171)
+
+
+@dataclass(frozen=True, eq=False)
+class SideFrames(Brief):
+    """Frames that depend on side columns: what is outside of them depends on the class alone."""
+
+    shared: Conditional  # of all classes
+    own: tuple[Conditional | None, ...]  # per class what it adds, inside the shared frame
+    typical: Affine  # the mean of the shared frames, for a base that does not follow them
+    in_clear: bool = False  # whether the side columns travel, so that a base may follow them
+
+    def into(self, which: int) -> tuple[Conditional, ...]:
+        """Return the steps from readings of a class to standard values."""
+        own = self.own[which]
+        return (self.shared.turn(), *(() if own is None else (own.turn(),)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +54,7 @@ class Fitted(Brief):
     law: Floats  # (d, len(SCORES)) the value of the common law at each normal score, per column
     coordinates: tuple[Curve, ...]  # per column the curve to work in, e.g. a logarithm
     epsilon: float | None = None  # of differential privacy; None: not private
+    side: SideFrames | None = None  # of a map that is conditional; it stands before the frames
 
     def barycentre(self) -> Affine:
         """Return the mean frame, each class weighing its share."""
@@ -54,6 +72,8 @@ class Sample:
     subjects: NDArray[np.intp]  # (n,) whose reading it is, 0 to the number of subjects - 1
     cells: Floats  # (d,) the width of each column's rounding cell
     beliefs: tuple[Floats, Floats] | None = None  # distinct p(c | s), (g, k), and p(s), (g,)
+    side: tuple[SideColumn, ...] = ()  # the side columns, and where the readings lie on them
+    levels: SideLevels | None = None
 
     @property
     def shares(self) -> Floats:

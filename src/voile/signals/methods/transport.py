@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from voile.keys.random import RandomState, streams
 from voile.signals.codec.pieces import Floats
+from voile.signals.codec.side import SideLevels
 from voile.signals.codec.steps import Affine, Curve, KnotheRosenblatt
-from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain
+from voile.signals.methods.conditional_fit import fit_own, fit_shared
+from voile.signals.methods.fitted import Fitted, Sample, SideFrames, normal_law, plain
 from voile.signals.methods.layers import Chain, fit_layer
 from voile.signals.methods.smoothing import grid_over
 
@@ -50,13 +52,60 @@ class Transport:
         coordinates = logs(sample)
         sample = sample.dithered(random_state)
         Y = np.stack([curve(x) for curve, x in zip(coordinates, sample.X.T, strict=True)])
-        how = self.settings or choose(Y, sample, folds(sample, random_state))
-        frames, layers = fit_chain(Y, sample.c, how)
-        return Fitted(sample.shares, frames, layers, normal_law(len(Y)), coordinates)
+        splits = folds(sample, random_state)
+        if sample.levels is None:
+            how, W, side = self.settings or choose(Y, sample, splits), Y, None
+        else:
+            how, W, side = self._conditional(Y, sample, sample.levels, splits)
+        frames, layers = fit_chain(W, sample.c, how)
+        law = normal_law(len(Y))
+        return Fitted(sample.shares, frames, layers, law, coordinates, side=side)
+
+    def _conditional(
+        self, Y: Floats, sample: Sample, levels: SideLevels, splits: NDArray[np.intp]
+    ) -> tuple[Chain, Floats, SideFrames]:
+        """Take side columns off first, in the order of columns that makes readings likeliest."""
+        turns = (False, True) if len(Y) > 1 else (False,)
+        starts = [self.settings] if self.settings else [Chain(backwards=one) for one in turns]
+        tried = []
+        for start in starts:
+            side, W, slope = fit_side(Y, sample, levels, start.order(len(Y), 0), splits)
+            tried.append((held_out(W, sample.c, splits, start) - slope, start, W, side))
+        _, how, W, side = max(tried, key=lambda one: one[0])
+        if self.settings is None:
+            choices = CHOICES[1:] if len(Y) > 1 else CHOICES[2:4]
+            how = choose(W, sample, splits, choices, start=how)
+        return how, W, side
+
+
+def fit_side(
+    Y: Floats,
+    sample: Sample,
+    levels: SideLevels,
+    order: NDArray[np.int64],
+    splits: NDArray[np.intp],
+) -> tuple[SideFrames, Floats, float]:
+    """Return frames, the readings in them, and the mean logarithm of what they take up."""
+    shared = fit_shared(Y, sample.c, order, sample.side, levels, splits)
+    rows = shared.at(levels)
+    W = rows.inverse(Y)
+    slope = float(rows.log_slope.mean())
+    own = fit_own(W, sample.c, order, sample.side, levels, splits)
+    for which, one in enumerate(own):
+        mine = np.flatnonzero(sample.c == which)
+        if one is not None:
+            rows = one.at(levels.take(mine))
+            W[:, mine] = rows.inverse(W[:, mine])
+            slope += float(rows.log_slope.sum()) / len(sample.c)
+    return SideFrames(shared, own, shared.typical(levels)), W, slope
 
 
 def choose(
-    Y: Floats, sample: Sample, splits: NDArray[np.intp], choices: Choices | None = None
+    Y: Floats,
+    sample: Sample,
+    splits: NDArray[np.intp],
+    choices: Choices | None = None,
+    start: Chain | None = None,
 ) -> Chain:
     """Improve one kind of setting after another; of one column, those of several do not count."""
     known: dict[Chain, float] = {}
@@ -66,7 +115,7 @@ def choose(
             known[how] = held_out(Y, sample.c, splits, how)
         return known[how]
 
-    best = Chain()
+    best = start or Chain()
     if choices is None:
         choices = CHOICES if len(Y) > 1 else CHOICES[2:4]
     for kind in choices:

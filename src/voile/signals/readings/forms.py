@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -53,11 +53,60 @@ class ReadingSettings(BaseModel):
         return self
 
 
+class SideSettings(BaseModel):
+    """What a roles file says of a column that the adversary is taken to know, beside its role.
+
+    sent : whether it travels with each message, in the clear; else the recipient has it already.
+    resolution, nominal : as of readings.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sent: bool = False
+    resolution: float | None = Field(default=None, gt=0)
+    nominal: bool = False
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> SideSettings:
+        if self.nominal and self.resolution is not None:
+            raise ValueError("is either nominal or of a resolution")
+        return self
+
+
 @dataclass(frozen=True, eq=False)
 class CellValues:
     values: NDArray[Any]  # (n,) float64, NaN where there is none; of nominal columns text
     missing: NDArray[np.bool_]  # (n,) bool: null, not a number, or infinite
     strange: NDArray[np.bool_]  # (n,) bool: what the column cannot hold, such as text among numbers
+
+
+@dataclass(frozen=True)
+class KnownColumn:
+    """A column that the adversary is taken to know, and what its cells are."""
+
+    column: str
+    settings: SideSettings
+
+    @classmethod
+    def all_of(cls, roles: Roles) -> tuple[KnownColumn, ...]:
+        """List them by name: maps count them, and roles have no order once they are stored."""
+        names = sorted(roles.of("known"))
+        return tuple(cls(name, _read_settings(SideSettings, roles, name)) for name in names)
+
+    @property
+    def resolution(self) -> float | str | None:
+        return NOMINAL if self.settings.nominal else self.settings.resolution
+
+    @property
+    def lacks(self) -> str:
+        return "no text" if self.settings.nominal else "no number"
+
+    def cells(self, column: pa.Array) -> CellValues:
+        """Read cells; a missing one is None among the values."""
+        read = _names(column) if self.settings.nominal else _numbers(column)
+        values = read.values.astype(object)
+        values[read.missing | read.strange] = None
+        return CellValues(values, read.missing, read.strange)
 
 
 @dataclass(frozen=True)
@@ -145,8 +194,15 @@ def type_named(name: str) -> pa.DataType:
 
 
 def _settings(roles: Roles, name: str) -> ReadingSettings:
+    return _read_settings(ReadingSettings, roles, name)
+
+
+Settings = TypeVar("Settings", ReadingSettings, SideSettings)
+
+
+def _read_settings(kind: type[Settings], roles: Roles, name: str) -> Settings:
     try:
-        return ReadingSettings.model_validate(roles.settings_of(name))
+        return kind.model_validate(roles.settings_of(name))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
@@ -154,7 +210,7 @@ def _settings(roles: Roles, name: str) -> ReadingSettings:
         raise RequestError(
             f"{place}: {said}" if place else said,
             where=f"roles, column {name}",
-            instead="its settings are resolution, nominal, ordinal, invariant and bounds",
+            instead=f"its settings are {', '.join(kind.model_fields)}",
         ) from None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,9 +18,9 @@ from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.signals.codec.place import Place
-from voile.signals.readings.forms import CellValues, ReadingColumn
+from voile.signals.readings.forms import CellValues, KnownColumn, ReadingColumn
 from voile.signals.readings.merging import PrivateSettings
-from voile.signals.readings.moments import order_rows, rank_moments
+from voile.signals.readings.moments import Ticks, count_ticks, order_rows, rank_moments
 
 UNTREATED = ("quasi", "items", "weight")
 FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for each, no class
@@ -37,11 +37,18 @@ class SourceReadings(Brief):
     number: NDArray[np.int64]  # (n,) each row's place in the source, from 0
     names: NDArray[np.str_]  # of the subjects, by their numbers
     left_out: int  # rows without a class, a subject or a whole reading
+    known: NDArray[np.object_]  # (n, q) side columns, None where missing
+    times: Ticks | None = None  # when each was, where a column says so
 
     def take(self, rows: NDArray[Any]) -> SourceReadings:
-        parts = (self.table, self.labels, self.whose, self.moments, self.number)
-        table, labels, whose, moments, number = (part[rows] for part in parts)
-        return SourceReadings(table, labels, whose, moments, number, self.names, self.left_out)
+        names = ("table", "labels", "whose", "moments", "number", "known")
+        times = self.times and Ticks(self.times.values[rows], self.times.per)
+        return replace(self, times=times, **{name: getattr(self, name)[rows] for name in names})
+
+    @property
+    def beside(self) -> NDArray[np.object_] | None:
+        """The side columns, None where there are none."""
+        return self.known if self.known.shape[1] else None
 
     def one_each(self, rng: np.random.Generator) -> NDArray[np.intp]:
         """Draw one row of each subject."""
@@ -56,6 +63,7 @@ class BatchReadings(Brief):
     cells: tuple[CellValues, ...]
     labels: NDArray[np.object_]
     subjects: NDArray[np.object_]
+    sides: tuple[CellValues, ...] = ()  # of columns that the adversary is taken to know
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -65,7 +73,7 @@ class BatchReadings(Brief):
     @property
     def strange(self) -> NDArray[np.bool_]:
         """The rows with a cell that its column cannot hold."""
-        return np.asarray(np.any([one.strange for one in self.cells], axis=0))
+        return np.asarray(np.any([one.strange for one in (*self.cells, *self.sides)], axis=0))
 
     @property
     def nameless(self) -> NDArray[np.bool_]:
@@ -80,6 +88,13 @@ class BatchReadings(Brief):
     def table(self, rows: NDArray[Any]) -> NDArray[Any]:
         return np.stack([one.values[rows] for one in self.cells], axis=1)
 
+    def known(self, rows: NDArray[Any]) -> NDArray[np.object_]:
+        """Return the side columns of rows, (n, q)."""
+        found = np.empty((len(np.arange(len(self.labels))[rows]), len(self.sides)), dtype=object)
+        for j, one in enumerate(self.sides):
+            found[:, j] = one.values[rows]
+        return found
+
 
 @dataclass(frozen=True)
 class SignalReader(Brief):
@@ -93,6 +108,16 @@ class SignalReader(Brief):
     @cached_property
     def forms(self) -> tuple[ReadingColumn, ...]:
         return ReadingColumn.all_of(self.roles, self.columns)
+
+    @cached_property
+    def sides(self) -> tuple[KnownColumn, ...]:
+        """The columns that the adversary is taken to know."""
+        return KnownColumn.all_of(self.roles)
+
+    @property
+    def in_clear(self) -> bool:
+        """Whether all of them travel with messages."""
+        return all(one.settings.sent for one in self.sides)
 
     @cached_property
     def private(self) -> str:
@@ -114,7 +139,8 @@ class SignalReader(Brief):
         """Say where in the source it is: the library counts columns, and rows in their order."""
         if not isinstance(error.where, Place):
             return error
-        where = error.where.called(self.columns, self.private, rows.number.tolist())
+        names = (*self.columns, *(one.column for one in self.sides))
+        where = error.where.called(names, self.private, rows.number.tolist())
         return type(error)(error.what, where=where, instead=error.instead)
 
     @property
@@ -181,6 +207,7 @@ class SignalReader(Brief):
             cells,
             self.classes(batch.column(self.private)),
             subjects_of(batch.column(self.subject)),
+            tuple(one.cells(batch.column(one.column)) for one in self.sides),
         )
 
     def read(self, source: Source, *, strict: bool = True) -> SourceReadings:
@@ -196,22 +223,25 @@ class SignalReader(Brief):
                 self._refuse_strange(one, number, source.name)
             good = one.good
             read += len(good)
-            seen.append((one.table(good), one.labels[good], one.subjects[good]))
+            seen.append((one.table(good), one.labels[good], one.subjects[good], one.known(good)))
             numbers.append(number[good])
             times.append(batch.column(self.time).filter(pa.array(good)) if self.time else None)
-        tables, labels, subjects = zip(*seen, strict=True) if seen else ((), (), ())
+        tables, labels, subjects, known = zip(*seen, strict=True) if seen else ((), (), (), ())
         number = np.concatenate([np.zeros(0, np.int64), *numbers])
         if not len(number):
             raise RequestError("no row has a class, a subject and every reading", where=source.name)
-        moments = (
-            rank_moments(times, self.time) if self.time else np.zeros(len(number), dtype=np.intp)
-        )
+        moments = np.zeros(len(number), dtype=np.intp)
+        ticks = None
+        if self.time:
+            moments, ticks = rank_moments(times, self.time), count_ticks(times, self.time)
         return _ordered(
             np.concatenate(tables),
             np.concatenate(labels).astype(str),
             np.concatenate(subjects).astype(str),
             moments,
+            ticks,
             number,
+            np.concatenate(known),
             left_out=read - len(number),
         )
 
@@ -219,7 +249,8 @@ class SignalReader(Brief):
         self, source: Source, *, strict: bool
     ) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
         time = [self.time] if self.time else []
-        columns = [*self.columns, self.private, self.subject, *time]
+        sides = [one.column for one in self.sides]
+        columns = [*self.columns, *sides, self.private, self.subject, *time]
         first = 0
         for batch in source.batches(list(dict.fromkeys(columns))):
             number = np.arange(first, first + len(batch))
@@ -230,7 +261,9 @@ class SignalReader(Brief):
             yield batch, number
 
     def _refuse_strange(self, seen: BatchReadings, number: NDArray[np.int64], name: str) -> None:
-        for form, cells in zip(self.forms, seen.cells, strict=True):
+        forms: tuple[ReadingColumn | KnownColumn, ...] = (*self.forms, *self.sides)
+        every = (*seen.cells, *seen.sides)
+        for form, cells in zip(forms, every, strict=True):
             if cells.strange.any():
                 row = int(number[cells.strange.argmax()]) + 1
                 raise RequestError(
@@ -245,14 +278,17 @@ def _ordered(
     labels: NDArray[np.str_],
     subjects: NDArray[np.str_],
     moments: NDArray[np.intp],
+    ticks: Ticks | None,
     number: NDArray[np.int64],
+    known: NDArray[np.object_],
     *,
     left_out: int,
 ) -> SourceReadings:
     """Order rows by what they hold, equal ones by their place in the source."""
     names, whose = np.unique(subjects, return_inverse=True)
     order = order_rows(table, whose, moments, number)
-    return SourceReadings(table, labels, whose, moments, number, names, left_out).take(order)
+    rows = SourceReadings(table, labels, whose, moments, number, names, left_out, known, ticks)
+    return rows.take(order)
 
 
 def without_copies(rows: SourceReadings) -> SourceReadings:
@@ -260,7 +296,9 @@ def without_copies(rows: SourceReadings) -> SourceReadings:
 
     Every row written twice, or a subject's alone, is as if written once.
     """
-    columns = [np.unique(column, return_inverse=True)[1] for column in rows.table.T]
+    texts = np.where(rows.known == None, "", rows.known).astype(str)  # noqa: E711
+    every = (*rows.table.T, *texts.T)
+    columns = [np.unique(column, return_inverse=True)[1] for column in every]
     keys = np.stack([rows.whose, rows.moments, *columns], axis=1)
     kind, times = np.unique(keys, axis=0, return_inverse=True, return_counts=True)[1:]
     kind = kind.ravel()

@@ -12,6 +12,7 @@ from typing import Any
 
 from voile.core.errors import RequestError
 
+LATEST = 1 << 53  # units of time: a float64 holds each
 LARGEST = 2.0**52  # of what is sent: beyond any reading on its lattice, below what overflows
 CHECK = re.compile(r"[0-9a-f]{16}|")
 
@@ -25,17 +26,25 @@ class Message:
     after: int  # how many acknowledged readings it stands on, below `number`
     check: str  # the digest of the messages that carried these; see `chain`
     values: tuple[float, ...]  # of the reading; invariants in front while `after` is 0
+    time: int | None = None  # when it was taken, in the map's units; None: the map counts readings
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data, whose JSON text keeps every float64 as it is."""
-        return asdict(self)
+        data = asdict(self)
+        return data if self.time is not None else {k: v for k, v in data.items() if k != "time"}
+
+    @property
+    def moment(self) -> int:
+        """When the reading was taken; of counted ones, how many came before."""
+        return self.number - 1 if self.time is None else self.time
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Message:
         try:
             number, after = whole(data["number"]), whole(data["after"])
             check, values = _check(data["check"]), numbers(data["values"])
-            return cls(_name(data["session"]), number, after, check, values)
+            time = moment(data["time"]) if "time" in data else None
+            return cls(_name(data["session"]), number, after, check, values, time)
         except (LookupError, TypeError, ValueError) as wrong:
             raise RequestError("this is no message of a session") from wrong
 
@@ -66,6 +75,13 @@ def whole(value: object) -> int:
     return value
 
 
+def moment(value: object) -> int:
+    """Return a time in units, or raise a ValueError."""
+    if type(value) is not int or not -LATEST <= value <= LATEST:
+        raise ValueError("a time is no whole number of units")
+    return value
+
+
 def numbers(values: object) -> tuple[float, ...]:
     """Return a list of finite numbers as floats, or raise a ValueError."""
     if not isinstance(values, list | tuple) or any(type(v) not in (int, float) for v in values):
@@ -92,7 +108,7 @@ def beginning(session: str, mark: str) -> str:
     return sha256(f"{mark} {session}".encode()).hexdigest()[:16]
 
 
-def chain(check: str, values: tuple[float, ...]) -> str:
+def chain(check: str, values: tuple[float, ...], time: int | None = None) -> str:
     """Return the digest with one more message.
 
     Of what anyone can overhear, never of a reading: a digest of readings could be tried out.
@@ -101,6 +117,8 @@ def chain(check: str, values: tuple[float, ...]) -> str:
     False
     """
     packed = struct.pack(f"<{len(values)}d", *values)
+    if time is not None:
+        packed += struct.pack("<q", time)
     return sha256(check.encode() + packed).hexdigest()[:16]
 
 

@@ -1,8 +1,9 @@
 """What the readings of one subject have to do with one another, class by class: NumPy alone.
 
 The map of single readings takes each to d normal scores. Of one subject these go together: a
-level that stays, and swings that fade. Given what went before, the next scores are normal, of a
-mean and spread that a few numbers give; taken off, what is sent is new to all who heard the rest.
+level that stays, a slope, a season, and swings that fade. Given what went before, the next scores
+are normal, of a mean and spread that a few numbers give; taken off, what is sent is new to all who
+heard the rest.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from math import sqrt
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,74 +22,15 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
+from voile.signals.codec.scalar import Path, Point, SparseRows, Triangular, terms, times
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
-from voile.signals.sequences.scalar import Path, Point, SparseRows, Triangular, terms, times
+from voile.signals.sequences.basis import Basis
+from voile.signals.sequences.direction import Direction, DirectionState, Forecast
 
 T = TypeVar("T")
+DYNAMICS = ("turn", "mean", "covariance", "swing", "kept", "drift")
 
-
-class LevelState(NamedTuple):
-    """What is known of one direction of one subject's scores."""
-
-    level: float
-    doubt: float
-    last: float | None
-
-
-State: TypeAlias = Sequence[LevelState]
-
-
-class Forecast(NamedTuple):
-    """The law of a score to come: normal, of this mean and standard deviation."""
-
-    mean: float
-    spread: float
-
-
-@dataclass(frozen=True)
-class Direction:
-    """A score y_t = a + e_t: the subject's level, and swings of which a share is kept.
-
-    The score of a moment is known exactly, so that only the level is in doubt: the state is three
-    numbers, and each reading costs O(1). This is the Kalman filter of (a, e_t), reduced.
-    """
-
-    between: float  # variance of the level a, 0 to below 1; the swings' is 1 - between
-    kept: float  # the correlation of one swing with the next, -1 to 1, both left out
-
-    def begin(self) -> LevelState:
-        return LevelState(0.0, self.between, None)
-
-    def forecast(self, belief: LevelState, ahead: int = 1) -> Forecast:
-        """Return the law of the score `ahead` >= 1 readings after the latest one known."""
-        if belief.last is None:
-            return Forecast(0.0, 1.0)
-        kept, noise = self._once if ahead == 1 else self._decay(ahead)
-        new = 1 - kept
-        mean = kept * belief.last + new * belief.level
-        return Forecast(mean, sqrt(new * new * belief.doubt + noise))
-
-    def learn(self, belief: LevelState, score: float) -> LevelState:
-        b = self.between
-        if belief.last is None:
-            return LevelState(b * score, b * (1 - b), score)
-        kept, noise = self._once
-        new = 1 - kept
-        variance = new * new * belief.doubt + noise
-        gain = belief.doubt * new / variance
-        surprise = score - kept * belief.last - new * belief.level
-        return LevelState(belief.level + gain * surprise, belief.doubt * noise / variance, score)
-
-    @cached_property
-    def _once(self) -> tuple[float, float]:
-        return self._decay(1)
-
-    def _decay(self, ahead: int) -> tuple[float, float]:
-        """Return what is left of a swing after so many readings, and the new swings' variance."""
-        kept = 1.0
-        for _ in range(ahead):  # a product, not a power: no library function takes part
-            kept *= self.kept
-        return kept, (1 - kept * kept) * (1 - self.between)
+State: TypeAlias = Sequence[DirectionState | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,22 +38,42 @@ class Dynamics:
     """How one class's scores go on: turned so that directions go on each by itself."""
 
     turn: Floats  # (m, m) a rotation of the m varying scores
-    between: Floats  # (m,) of each direction; see `Direction`
-    kept: Floats  # (m,) of the same
+    mean: Floats  # (m, K) of each direction; see `Direction`
+    covariance: Floats  # (m, K, K) of the same, as all that follow
+    swing: Floats  # (m,)
+    kept: Floats  # (m,)
+    drift: Floats  # (m,)
 
     def __post_init__(self) -> None:
-        m = len(self.between)
-        fits = self.turn.shape == (m, m) and self.kept.shape == (m,)
-        if not fits or not np.allclose(self.turn @ self.turn.T, np.eye(m)):
-            raise ValueError("the dynamics of a class are not a rotation and its directions")
-        if not ((self.between >= 0) & (self.between < 1) & (np.abs(self.kept) < 1)).all():
-            raise ValueError("a level or what is kept of a swing is out of range")
+        m, size = self.mean.shape
+        shapes = (self.turn.shape, self.covariance.shape, self.swing.shape, self.kept.shape)
+        if (*shapes, self.drift.shape) != ((m, m), (m, size, size), (m,), (m,), (m,)):
+            raise ValueError("the dynamics of a class are not of one size")
+        if not np.allclose(self.turn @ self.turn.T, np.eye(m)):
+            raise ValueError("the dynamics of a class have no rotation")
+        if not all(np.isfinite(part).all() for part in vars(self).values()):
+            raise ValueError("a number of the dynamics is not finite")
+        sound = (self.swing > 0) & (np.abs(self.kept) < 1) & (self.drift >= 0)
+        eigenvalues = np.linalg.eigvalsh(self.covariance)
+        if not (sound.all() and (eigenvalues > -1e-9).all()):
+            raise ValueError("a variance, or what is kept of a swing, is out of range")
+
+    @classmethod
+    def of(cls, turn: Floats, directions: Sequence[Direction]) -> Dynamics:
+        """Put the directions of a class together."""
+        names = ("mean", "covariance", "swing", "kept", "drift")
+        return cls(turn, *(np.array([getattr(one, name) for one in directions]) for name in names))
 
     @cached_property
     def directions(self) -> tuple[Direction, ...]:
         """The directions, one a varying score."""
-        pairs = zip(self.between.tolist(), self.kept.tolist(), strict=True)
-        return tuple(Direction(between, kept) for between, kept in pairs)
+        parts = (self.mean, self.covariance, self.swing, self.kept, self.drift)
+        return tuple(
+            Direction(tuple(mean), tuple(map(tuple, covariance)), swing, kept, drift)
+            for mean, covariance, swing, kept, drift in zip(
+                *(part.tolist() for part in parts), strict=True
+            )
+        )
 
     @cached_property
     def _rows(self) -> tuple[SparseRows, SparseRows]:
@@ -136,8 +97,11 @@ class SequenceCodec:
     order : (d,) the source's column in each place of the codec.
     invariants : how many columns never change within a subject, d at most; sent once.
     dynamics : per class, of the scores of the other columns.
-    sharpening : per class a triangular map of (forecast means, what the forecasts leave), which
-        takes off what is not normal in the latter, or as large at every level.
+    sharpening : per class a triangular map of (forecast means, surprises of the reading before,
+        surprises of this one), which takes off what is not normal in the last, or not as large at
+        every level and after every surprise.
+    basis : the functions of time that scores follow, the same for every class.
+    timed : whether messages say when readings were taken; else readings are counted.
     """
 
     codec: Codec
@@ -145,15 +109,16 @@ class SequenceCodec:
     invariants: int
     dynamics: tuple[Dynamics, ...]
     sharpening: tuple[KnotheRosenblatt, ...]
+    basis: Basis
+    timed: bool = False
 
     def __post_init__(self) -> None:
         d = len(self.codec.columns)
         if len(self.codec.numeric) != d or sorted(self.order) != list(range(d)):
             raise ValueError("a sequence needs numbers alone, each column once")
+        m = d - self.invariants
         for each, sharp in zip(self.dynamics, self.sharpening, strict=True):
-            if len(each.between) != d - self.invariants or len(sharp.order) != 2 * len(
-                each.between
-            ):
+            if each.mean.shape != (m, self.basis.size) or len(sharp.order) != 3 * m:
                 raise ValueError("the dynamics do not fit the columns that vary")
         if len(self.dynamics) != len(self.codec.classes):
             raise ValueError("there are other classes than dynamics")
@@ -162,17 +127,18 @@ class SequenceCodec:
     def forgetful(cls, codec: Codec, order: tuple[int, ...], invariants: int) -> SequenceCodec:
         """Return a map that sends each reading as if nothing had come before it."""
         m, grid = len(order) - invariants, np.array([-1.0, 1.0])
-        flat = np.zeros((2 * m, 2 * m, 2))
-        as_it_is = np.broadcast_to(grid, (2 * m, 2)).copy()
-        same = KnotheRosenblatt(np.arange(2 * m), grid, flat, flat + 1, as_it_is)
-        alone = Dynamics(np.eye(m), np.zeros(m), np.zeros(m))
+        flat = np.zeros((3 * m, 3 * m, 2))
+        as_it_is = np.broadcast_to(grid, (3 * m, 2)).copy()
+        same = KnotheRosenblatt(np.arange(3 * m), grid, flat, flat + 1, as_it_is)
+        swings = Direction((0.0,), ((0.0,),), swing=1.0, kept=0.0, drift=0.0)
+        alone = Dynamics.of(np.eye(m), [swings] * m)
         k = len(codec.classes)
-        return cls(codec, order, invariants, (alone,) * k, (same,) * k)
+        return cls(codec, order, invariants, (alone,) * k, (same,) * k, Basis())
 
     @property
     def forgets(self) -> bool:
         """Whether each reading is sent as if nothing had come before it."""
-        return not any(law.between.any() or law.kept.any() for law in self.dynamics)
+        return not any(law.covariance.any() or law.kept.any() for law in self.dynamics)
 
     @cached_property
     def lattices(self) -> tuple[Lattice, ...]:
@@ -182,9 +148,10 @@ class SequenceCodec:
     @cached_property
     def law(self) -> tuple[SequenceLaw, ...]:
         """The law of each class's sequences, for one reading at a time."""
-        parts = zip(self.codec.steps, self.dynamics, self.sharpening, strict=True)
+        parts = zip(self.codec.unconditional, self.dynamics, self.sharpening, strict=True)
         return tuple(
-            SequenceLaw(Path(steps), each, Triangular(sharp)) for steps, each, sharp in parts
+            SequenceLaw(Path(steps), each, Triangular(sharp), self.basis, not self.forgets)
+            for steps, each, sharp in parts
         )
 
     @cached_property
@@ -209,7 +176,10 @@ class SequenceCodec:
         arrays = self.codec.to_arrays()
         arrays["sequence.order"] = np.array(self.order)
         arrays["sequence.invariants"] = np.array(self.invariants)
-        for name in ("turn", "between", "kept"):
+        arrays["sequence.timed"] = np.array(self.timed)
+        arrays["sequence.slope"] = np.array(self.basis.slope)
+        arrays["sequence.season"] = self.basis.season
+        for name in DYNAMICS:
             arrays[f"dynamics.{name}"] = np.stack([getattr(each, name) for each in self.dynamics])
         for name in self.sharpening[0].to_arrays():
             stacked = np.stack([getattr(each, name) for each in self.sharpening])
@@ -220,12 +190,17 @@ class SequenceCodec:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SequenceCodec:
         """Rebuild from `to_arrays`, or raise a RequestError if it is none of ours."""
         codec = Codec.from_arrays(arrays)
+        if "dynamics.between" in arrays:
+            raise RequestError("a map of sequences is of an earlier voile", instead="fit it again")
         try:
-            dynamics = _rebuilt(Dynamics, arrays, "dynamics", "turn", "between", "kept")
+            dynamics = _rebuilt(Dynamics, arrays, "dynamics", *DYNAMICS)
+            basis = Basis(float(arrays["sequence.slope"]), arrays["sequence.season"])
             names = ("order", "grid", "mean", "scale", "curve")
             sharpening = _rebuilt(KnotheRosenblatt, arrays, "sharpening", *names)
             order = tuple(int(j) for j in arrays["sequence.order"])
-            return cls(codec, order, int(arrays["sequence.invariants"]), dynamics, sharpening)
+            k = int(arrays["sequence.invariants"])
+            timed = bool(arrays["sequence.timed"])
+            return cls(codec, order, k, dynamics, sharpening, basis, timed)
         except (LookupError, ValueError, TypeError) as wrong:
             raise RequestError("these arrays are not a map of sequences") from wrong
 
@@ -238,10 +213,10 @@ def _rebuilt(
 
 
 class Outlook(NamedTuple):
-    """What is expected of one reading: a forecast per direction, and their sharpened means."""
+    """What is expected of one reading: a forecast per direction, and what sharpening knows."""
 
     laws: tuple[Forecast, ...]
-    known: tuple[float, ...]
+    known: tuple[float, ...] | None  # None of a subject's first reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,37 +226,47 @@ class SequenceLaw:
     path: Path
     dynamics: Dynamics
     sharpening: Triangular
+    basis: Basis
+    remembers: bool = True  # whether what came before changes how a reading is sent
 
     def begin(self) -> State:
-        return tuple(each.begin() for each in self.dynamics.directions)
+        return (None,) * len(self.dynamics.directions)
 
-    def outlook(self, state: State, ahead: int) -> Outlook | None:
-        """Return what is expected of the reading `ahead` >= 1 of the state's; None: anything."""
-        if state[0].last is None:
-            return None
+    def outlook(self, state: State, time: int) -> Outlook:
+        """Return what is expected of a reading, later than the state's."""
+        laws = self._forecasts(state, time)
+        if state[0] is None:
+            return Outlook(laws, None)
+        known = [law.mean for law in laws] + [one.surprise for one in state if one is not None]
+        return Outlook(laws, tuple(self.sharpening.forward(known)))
+
+    def _forecasts(self, state: State, time: int) -> tuple[Forecast, ...]:
+        first = state[0]
+        since, last = (time, time) if first is None else (first.since, first.time)
+        now, before = self.basis.at(time, since), self.basis.at(last, since)
         pairs = zip(self.dynamics.directions, state, strict=True)
-        laws = tuple([each.forecast(belief, ahead) for each, belief in pairs])
-        return Outlook(laws, tuple(self.sharpening.forward([law.mean for law in laws])))
+        return tuple([each.forecast(one, time, now, before) for each, one in pairs])
 
-    def hide(self, outlook: Outlook | None, scores: Point) -> Point:
+    def hide(self, outlook: Outlook, scores: Point) -> Point:
         """Return what is sent for the scores of a reading."""
-        along = self.dynamics.turned(scores)
-        if outlook is None:
-            return along
-        left = [(y - mean) / spread for y, (mean, spread) in zip(along, outlook.laws, strict=True)]
-        known = outlook.known
-        return self.sharpening.forward([*known, *left], known)[len(known) :]
-
-    def show(self, outlook: Outlook | None, sent: Point) -> Point:
-        if outlook is None:
-            return self.dynamics.back(sent)
-        first = len(sent)
-        left = self.sharpening.inverse([*outlook.known, *sent], first)[first:]
-        return self.dynamics.back(
-            [mean + spread * x for x, (mean, spread) in zip(left, outlook.laws, strict=True)]
+        along, (laws, known) = self.dynamics.turned(scores), outlook
+        left = [(y - law.mean) / law.spread for y, law in zip(along, laws, strict=True)]
+        return (
+            left if known is None else self.sharpening.forward([*known, *left], known)[-len(left) :]
         )
 
-    def learn(self, state: State, scores: Point) -> State:
-        along = self.dynamics.turned(scores)
-        parts = zip(self.dynamics.directions, state, along, strict=True)
-        return tuple([each.learn(belief, y) for each, belief, y in parts])
+    def show(self, outlook: Outlook, sent: Point) -> Point:
+        laws, known = outlook
+        left = sent
+        if known is not None:
+            left = self.sharpening.inverse([*known, *sent], len(known))[len(known) :]
+        return self.dynamics.back(
+            [law.mean + law.spread * x for x, law in zip(left, laws, strict=True)]
+        )
+
+    def learn(self, state: State, time: int, scores: Point) -> State:
+        if not self.remembers:
+            return state
+        along, laws = self.dynamics.turned(scores), self._forecasts(state, time)
+        parts = zip(self.dynamics.directions, state, laws, along, strict=True)
+        return tuple([each.learn(one, time, law, y) for each, one, law, y in parts])

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState
@@ -23,10 +21,12 @@ from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Chain, fit_layer
 from voile.signals.methods.smoothing import grid_over
 from voile.signals.methods.transport import CHOICES, choose, fit_chain, folds, logs
+from voile.signals.sequences.basis import Basis
+from voile.signals.sequences.courses import Courses, fit_direction, forecasts
 from voile.signals.sequences.sequence_codec import Dynamics, SequenceCodec
+from voile.signals.sequences.structure import choose_basis
 
 SHARPENING = Chain(degree=3, spread=3)
-EDGE = 1e-4  # how near to 1 the share of a level, or of what is kept, may come
 
 
 class SequenceMap:
@@ -43,6 +43,7 @@ class SequenceMap:
     settings : of the map of single readings; None: chosen by cross-validated likelihood. With
         invariants, one layer that begins with them.
     random_state : of the fit.
+    period : of the season, in units of time; 0: there is none; None: to be found.
     memory : learn what the readings of one subject have to do with each other. Without it, each
         is sent by itself: for subjects who send once, of whom nothing else is known. From a
         subject's second message on the class is gradually revealed.
@@ -52,8 +53,8 @@ class SequenceMap:
     classes_ : (k,) the classes, sorted.
     codec_ : what both ends of a `Session` need, `voile.signals.SequenceCodec`.
 
-    Guarantee: decoding is exact. Privacy is measured, not proved: perfect where scores are of a
-    normal law with a level for each subject and swings that fade at one rate, evenly spaced.
+    Guarantee: decoding is exact. Privacy is measured, not proved: perfect where a subject's scores
+    are normal, with a level, a slope and a season of its own and swings that fade at one rate.
     """
 
     def __init__(
@@ -63,14 +64,18 @@ class SequenceMap:
         settings: Chain | None = None,
         random_state: RandomState = None,
         memory: bool = True,
+        period: int | None = None,
     ) -> None:
         self.invariants = invariants
         self.resolution = resolution
         self.settings = settings
         self.random_state = random_state
         self.memory = memory
+        self.period = period
 
-    def fit(self, X: ArrayLike, c: ArrayLike, subjects: ArrayLike) -> SequenceMap:
+    def fit(
+        self, X: ArrayLike, c: ArrayLike, subjects: ArrayLike, times: ArrayLike | None = None
+    ) -> SequenceMap:
         """Learn the map.
 
         Parameters
@@ -78,6 +83,9 @@ class SequenceMap:
         X : (n, d) readings, numbers alone; those of a subject in the order of time.
         c : (n,) strings or whole numbers, one class a subject.
         subjects : (n,) whose reading each is.
+        times : (n,) when each was taken, in whole units of time, which messages then say; None:
+            readings are counted. Of readings at the same time the later is taken for one unit
+            later.
 
         Raises
         ------
@@ -110,12 +118,17 @@ class SequenceMap:
             self.codec_ = SequenceCodec.forgetful(codec, order, k)
             return self
         scores = [_scores(codec, one)[k:] for one in (sample, spread)]
+        when = _moments(whose, times)
+        turns = [_turn(scores[0][:, codes == n], whose[codes == n]) for n in range(len(classes))]
+        known, sent = ([turn @ of[:, codes == n] for n, turn in enumerate(turns)] for of in scores)
+        basis = choose_basis(known, whose, when, codes, self.period)
         laws = [
-            _dynamics(scores[0][:, codes == n], scores[1][:, codes == n], whose[codes == n])
-            for n in range(len(classes))
+            _dynamics(turn, basis, known[n], sent[n], Courses.of(whose[own], when[own]))
+            for n, (turn, own) in enumerate((turn, codes == n) for n, turn in enumerate(turns))
         ]
         dynamics = tuple(law[0] for law in laws)
-        self.codec_ = SequenceCodec(codec, order, k, dynamics, _sharpening(laws))
+        timed = times is not None
+        self.codec_ = SequenceCodec(codec, order, k, dynamics, _sharpening(laws), basis, timed)
         return self
 
     def _steps(
@@ -169,79 +182,53 @@ def _scores(codec: Codec, sample: Sample) -> Floats:
     return out
 
 
-def _dynamics(known: Floats, sent: Floats, whose: NDArray[np.intp]) -> tuple[Dynamics, Floats]:
-    """Return one class's dynamics, and (2 m, n) forecast means and what they leave."""
-    by_subject = np.argsort(whose, kind="stable")
-    sizes = np.unique(whose, return_counts=True)[1]
-    longest = np.argsort(-sizes, kind="stable")
-    starts = np.cumsum(sizes) - sizes
-    # per moment the readings of all subjects who have one, the longest sequences first
-    moments = [
-        by_subject[(starts[longest] + t)[sizes[longest] > t]] for t in range(int(sizes.max()))
-    ]
-    turn = _turn(known, moments)
-    found = [_direction(y, z, moments) for y, z in zip(turn @ known, turn @ sent, strict=True)]
-    between, kept = np.array([one[0] for one in found]).T
-    means = np.stack([one[1] for one in found])
-    left = np.stack([one[2] for one in found])
-    return Dynamics(turn, between, kept), np.concatenate([means, left])
+def _moments(whose: NDArray[np.intp], times: ArrayLike | None) -> NDArray[np.int64]:
+    """Return when readings were taken, each later than the subject's reading before it."""
+    given = np.zeros(len(whose), dtype=np.int64) if times is None else np.asarray(times)
+    if given.shape != whose.shape or given.dtype.kind not in "iu":
+        raise RequestError("times are not a whole number for each reading", where="times")
+    out = given.astype(np.int64)
+    for rows in _rows_of(whose):
+        own = out[rows]
+        if (np.diff(own) < 0).any():
+            raise RequestError("a reading is earlier than the subject's one before", where="times")
+        steps = np.arange(len(own))
+        out[rows] = np.maximum.accumulate(own - steps) + steps
+    return out
 
 
-def _turn(known: Floats, moments: Sequence[NDArray[np.intp]]) -> Floats:
+def _rows_of(whose: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    order = np.argsort(whose, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(whose[order])) + 1)
+
+
+def _turn(known: Floats, whose: NDArray[np.intp]) -> Floats:
     """Return the rotation to directions whose swings have nothing to do with each other."""
-    steps = [
-        known[:, later] - known[:, earlier[: len(later)]] for earlier, later in pairwise(moments)
-    ]
-    moved = np.concatenate(steps, axis=1)
+    order = np.argsort(whose, kind="stable")
+    same = np.diff(whose[order]) == 0
+    moved = np.diff(known[:, order], axis=1)[:, same]
     turn: Floats = np.linalg.eigh(moved @ moved.T)[1].T
     return turn
 
 
-def _direction(
-    y: Floats, z: Floats, moments: Sequence[NDArray[np.intp]]
-) -> tuple[tuple[float, float], Floats, Floats]:
-    """Fit one direction by likelihood; return it, and the later forecasts and what they leave."""
-    rows = [(y[at], z[at]) for at in moments]
-
-    def parameters(theta: Floats) -> tuple[float, float]:
-        return float((1 - EDGE) / (1 + np.exp(-theta[0]))), float((1 - EDGE) * np.tanh(theta[1]))
-
-    def loss(theta: Floats) -> float:
-        _, left, logs = _forecasts(*parameters(theta), rows)
-        return float(logs + 0.5 * sum((x * x).sum() for x in left))
-
-    best = min(
-        (minimize(loss, start, method="Nelder-Mead", tol=1e-3) for start in ((2, 0.3), (5, 0.3))),
-        key=lambda found: float(found.fun),
-    )
-    between, kept = parameters(best.x)
-    means, left, _ = _forecasts(between, kept, rows)
-    return (between, kept), np.concatenate(means), np.concatenate(left)
-
-
-def _forecasts(
-    between: float, kept: float, rows: Sequence[tuple[Floats, Floats]]
-) -> tuple[list[Floats], list[Floats], float]:
-    """Go through the moments of all subjects at once, as `sequence.Direction` through one's."""
-    new, noise = 1 - kept, (1 - kept * kept) * (1 - between)
-    last = rows[0][0]
-    level, doubt = between * last, between * (1 - between)
-    means, left, logs = [], [], 0.0
-    for known, sent in rows[1:]:
-        last, level = last[: len(known)], level[: len(known)]
-        variance = new * new * doubt + noise
-        mean = kept * last + new * level
-        means.append(mean)
-        left.append((sent - mean) / np.sqrt(variance))
-        logs += 0.5 * len(known) * float(np.log(variance))
-        level = level + doubt * new / variance * (known - mean)
-        doubt *= noise / variance
-        last = known
-    return means, left, logs
+def _dynamics(
+    turn: Floats, basis: Basis, known: Floats, sent: Floats, courses: Courses
+) -> tuple[Dynamics, Floats]:
+    """Return one class's dynamics, and (3 m, n) what sharpening stands on; see `SequenceCodec`."""
+    functions, laws, parts = courses.over(basis), [], []
+    later = courses.here[:, 1:]
+    for y, z in zip(map(courses.of_rows, known), map(courses.of_rows, sent), strict=True):
+        law = fit_direction(courses, basis, y)
+        told, heard = (forecasts(law, courses, functions, y, one) for one in (z, y))
+        heard.surprise[:, 0] = 0  # as in `Direction.learn`
+        laws.append(law)
+        parts.append((told.mean[:, 1:], heard.surprise[:, :-1], told.surprise[:, 1:]))
+    columns = [one[later] for kind in zip(*parts, strict=True) for one in kind]
+    return Dynamics.of(turn, laws), np.stack(columns)
 
 
 def _sharpening(laws: Sequence[tuple[Dynamics, Floats]]) -> tuple[KnotheRosenblatt, ...]:
-    """Fit, to all classes at once, what is left of the forecasts to the normal law."""
+    """Fit, to all classes at once, surprises to the normal law, given what went before."""
     W = np.concatenate([left for _, left in laws], axis=1)
     codes = np.repeat(np.arange(len(laws)), [left.shape[1] for _, left in laws])
     return fit_layer(W, codes, np.arange(len(W)), grid_over(W), SHARPENING)

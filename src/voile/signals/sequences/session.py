@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -10,22 +9,25 @@ from typing import Any, NamedTuple
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
-from voile.signals.codec.codec import GRAIN
 from voile.signals.codec.lattice import MARGIN, OFF, Lattice
 from voile.signals.codec.limits import RANGE
+from voile.signals.codec.scalar import Point, at, drawn, nearest, place
+from voile.signals.codec.single import GRAIN
+from voile.signals.sequences.direction import read_state
 from voile.signals.sequences.messages import (
+    LATEST,
     Message,
     Receipt,
     beginning,
     chain,
     is_sound,
+    moment,
     numbers,
     whole,
 )
-from voile.signals.sequences.scalar import Point
-from voile.signals.sequences.sequence_codec import LevelState, Outlook, SequenceCodec, State
+from voile.signals.sequences.sequence_codec import Outlook, SequenceCodec, State
 
-FORMAT = 1
+FORMAT = 2
 Values = tuple[float, ...]
 
 
@@ -34,6 +36,7 @@ class ReceivedReading:
     number: int  # from 1 up
     values: Values  # in the source's order
     outside: bool = False  # whether it lies outside the map's range; only the clinic is to know
+    time: int | None = None  # when it was taken, in the map's units, where it has some
 
 
 class SharedState(NamedTuple):
@@ -42,6 +45,7 @@ class SharedState(NamedTuple):
     number: int  # how many have come
     check: str  # the digest of their messages
     fixed: Values  # the subject's invariants; empty before the first reading
+    moment: int | None  # when the last of them was taken; None: there is none yet
     state: State  # what is known of the scores to come
 
 
@@ -107,13 +111,20 @@ class Session:
         self._protective = protective or Protective()
         self._names = tuple(f"column {j}" for j in codec.order)
         # the bases that messages under way may stand on, the latest last
-        self._bases = [SharedState(0, beginning(name, codec.mark), (), self._law.begin())]
-        self._waiting: list[Values] = []  # the sender's: not yet made into messages
+        self._bases = [SharedState(0, beginning(name, codec.mark), (), None, self._law.begin())]
+        self._waiting: list[tuple[int | None, Values]] = []  # the sender's: no messages yet
         self._out: list[tuple[Message, Values]] = []  # the sender's: not yet acknowledged
         self._early: dict[int, tuple[Message, Values]] = {}  # the recipient's: beyond a gap
 
-    def send(self, x: Sequence[float]) -> None:
-        """Take the next reading, in the source's columns; it waits for its turn in `pending`."""
+    def send(self, x: Sequence[float], time: int | None = None) -> None:
+        """Take the next reading; it waits for its turn in `pending`.
+
+        Parameters
+        ----------
+        x : in the source's columns.
+        time : when it was taken, in the map's units; None, or no later than the last: one unit
+            after that. None where the map counts readings.
+        """
         if len(x) != len(self.codec.order):
             raise RequestError(f"a reading has {len(x)} columns, not {len(self.codec.order)}")
         given = [float(x[j]) for j in self.codec.order]
@@ -124,7 +135,23 @@ class Session:
         if first and values[:k] != first[:k]:
             remedy = "begin a new session"
             raise RequestError("an invariant has changed", where="X", instead=remedy)
-        self._waiting.append(values)
+        self._waiting.append((self._later(time), values))
+
+    def _later(self, time: int | None) -> int | None:
+        """Return when a reading was taken: one unit after the one before it, at least."""
+        if not self.codec.timed:
+            if time is not None:
+                raise RequestError("the map counts readings, and takes no times", where="time")
+            return None
+        out = [message.time for message, _ in self._out]
+        last = [self._bases[-1].moment, *out, *(waiting for waiting, _ in self._waiting)][-1]
+        first = 0 if last is None else last + 1
+        when = first if time is None else time
+        if last is not None and type(when) is int:
+            when = max(when, first)
+        if type(when) is not int or abs(when) > LATEST:
+            raise RequestError("a time is no whole number of units", where="time")
+        return when
 
     def pending(self) -> tuple[Message, ...]:
         """Return the messages to hand on now, or again: those not acknowledged, at most `ahead`.
@@ -132,8 +159,8 @@ class Session:
         The same bytes each time, so that repeating one reveals nothing.
         """
         while self._waiting and len(self._out) < self.ahead:
-            values = self._waiting.pop(0)
-            self._out.append((self._message(values), values))
+            time, values = self._waiting.pop(0)
+            self._out.append((self._message(time, values), values))
         return tuple(message for message, _ in self._out)
 
     def acknowledge(self, receipt: Receipt) -> None:
@@ -156,7 +183,7 @@ class Session:
         base = self._bases[-1]
         check = base.check
         for message, _ in self._out:
-            check = chain(check, message.values)
+            check = chain(check, message.values, message.time)
         return Receipt(self.name, base.number + len(self._out), check)
 
     def receive(self, message: Message) -> ReceivedReading | None:
@@ -175,17 +202,23 @@ class Session:
             base.check != message.check
             or len(message.values) != size
             or not is_sound(message.values)
+            or (message.time is None) == self.codec.timed
+            or not _follows(message, base)
         ):
             remedy = "begin a new session with the same map at both ends"
             raise RequestError("a message is of another map, or out of step", instead=remedy)
-        outlook = self._law.outlook(base.state, message.number - base.number)
+        outlook = self._law.outlook(base.state, message.moment)
         values = self._nearest(self._read(base, outlook, message.values))
         outside = not is_sound(self._law.path.forward(values), RANGE)
+        read = ReceivedReading(message.number, self._shown(values), outside, message.time)
         early, bases = {**self._early, message.number: (message, values)}, list(self._bases)
         while (number := bases[-1].number + 1) in early:
-            bases.append(self._after(bases[-1], *early.pop(number)))
+            message, values = early.pop(number)
+            if not _follows(message, bases[-1]):
+                raise RequestError("a message is not later than the one before it")
+            bases.append(self._after(bases[-1], message, values))
         self._early, self._bases = early, bases[-self.ahead :]
-        return ReceivedReading(message.number, self._shown(values), outside)
+        return read
 
     def receipt(self) -> Receipt:
         """Return what to hand back: up to where all has come."""
@@ -196,25 +229,26 @@ class Session:
         """Return the invariants as far as they are known."""
         if self._bases[-1].fixed:
             return self._bases[-1].fixed
-        return next(iter([values for _, values in self._out] + self._waiting), ())
+        return next((values for _, values in [*self._out, *self._waiting]), ())
 
-    def _message(self, values: Values) -> Message:
+    def _message(self, time: int | None, values: Values) -> Message:
         """Make the next message of a reading, and look whether it decodes with room to spare."""
         base, k = self._bases[-1], self.codec.invariants
         number = base.number + len(self._out) + 1
         u = drawn(len(values), self._protective)
         lattices = self.codec.lattices
-        moved = [v + t * lat.step / lat.per for v, t, lat in zip(values, u, lattices, strict=True)]
+        parts = zip(values, u, lattices, strict=True)
+        moved = [at(lattice, round(place(lattice, v)) + t) for v, t, lattice in parts]
         path = self._law.path
         scores = path.forward([*values[:k], *moved[k:]])
-        outlook = self._law.outlook(base.state, number - base.number)
+        outlook = self._law.outlook(base.state, number - 1 if time is None else time)
         sent = tuple(self._law.hide(outlook, scores[k:]))
         if not base.number:
             # while the first is under way, the others repeat its invariants as they were sent
             fixed = self._out[0][0].values[:k] if self._out else tuple(path.forward(moved)[:k])
             sent = (*fixed, *sent)
         sent = tuple([round(value / GRAIN) * GRAIN for value in sent])
-        message = Message(self.name, number, base.number, base.check, sent)
+        message = Message(self.name, number, base.number, base.check, sent, time)
         shown = self._read(base, outlook, sent)
         for x, v, lattice in zip(shown, values, lattices, strict=True):
             exact = abs(place(lattice, x) - round(place(lattice, v))) < 0.5 - MARGIN / 2
@@ -226,7 +260,7 @@ class Session:
                 )
         return message
 
-    def _read(self, base: SharedState, outlook: Outlook | None, sent: Values) -> Point:
+    def _read(self, base: SharedState, outlook: Outlook, sent: Values) -> Point:
         """Return what is said, invariants first, within the rounding cells."""
         k, path = self.codec.invariants, self._law.path
         if not k:
@@ -244,8 +278,9 @@ class Session:
         k = self.codec.invariants
         # of the rounded reading, which both ends know to the last bit
         scores = self._law.path.forward(values)[k:]
-        state = self._law.learn(base.state, scores)
-        return SharedState(base.number + 1, chain(base.check, message.values), values[:k], state)
+        state = self._law.learn(base.state, message.moment, scores)
+        check = chain(base.check, message.values, message.time)
+        return SharedState(base.number + 1, check, values[:k], message.moment, state)
 
     def _nearest(self, point: Point) -> Values:
         return tuple(
@@ -264,7 +299,7 @@ class Session:
             "class": self._which,
             "name": self.name,
             "ahead": self.ahead,
-            "bases": [[base.number, base.check, base.fixed, base.state] for base in self._bases],
+            "bases": self._bases,
             "waiting": self._waiting,
             "out": [[message.to_json(), values] for message, values in self._out],
             "early": [[message.to_json(), values] for message, values in self._early.values()],
@@ -279,7 +314,10 @@ class Session:
             label = codec.codec.classes[whole(data["class"])]
             session = cls(codec, label, str(data["name"]), ahead=whole(data["ahead"]))
             session._bases = [session._base(*each) for each in data["bases"]]
-            session._waiting = [session._point(values) for values in data["waiting"]]
+            session._waiting = [
+                (None if time is None else moment(time), session._point(values))
+                for time, values in data["waiting"]
+            ]
             session._out, early = (
                 [(Message.from_json(one), session._point(values)) for one, values in data[place]]
                 for place in ("out", "early")
@@ -294,14 +332,17 @@ class Session:
         return session
 
     def _base(
-        self, number: object, check: str, fixed: object, state: Sequence[object]
+        self, number: object, check: str, fixed: object, last: object, state: Sequence[object]
     ) -> SharedState:
         held, k = numbers(fixed), self.codec.invariants
         if len(held) not in (0, k) or len(state) != len(self.codec.order) - k:
             raise ValueError("a base is of other columns")
-        return SharedState(
-            whole(number), str(check), held, tuple(_level_state(each) for each in state)
-        )
+        size = self.codec.basis.size
+        states = tuple([None if one is None else read_state(one, size) for one in state])
+        if any(one is not None and one.time != last for one in states):
+            raise ValueError("what is known of scores is of another time than their readings")
+        when = None if last is None else moment(last)
+        return SharedState(whole(number), str(check), held, when, states)
 
     def _point(self, values: object) -> Values:
         if len(point := numbers(values)) != len(self.codec.order):
@@ -309,12 +350,8 @@ class Session:
         return point
 
 
-def _level_state(saved: object) -> LevelState:
-    level, doubt, last = saved if isinstance(saved, list | tuple) else ()
-    mean, variance = numbers([level, doubt])
-    if variance < 0:
-        raise ValueError("a variance lies below 0")
-    return LevelState(mean, variance, None if last is None else numbers([last])[0])
+def _follows(message: Message, base: SharedState) -> bool:
+    return base.moment is None or message.moment > base.moment
 
 
 def on_lattice(lattice: Lattice, v: float, where: str) -> float:
@@ -329,23 +366,3 @@ def on_lattice(lattice: Lattice, v: float, where: str) -> float:
             instead="round it, or declare a finer resolution and fit again",
         )
     return value
-
-
-def nearest(lattice: Lattice, v: float) -> float:
-    """Return the value whose cell a point lies in: `Lattice.nearest`, of one."""
-    return (lattice.offset + lattice.step * round(place(lattice, v))) / lattice.per
-
-
-def place(lattice: Lattice, v: float) -> float:
-    """Return where a point lies, in cells; who checks and who decodes must round the same number.
-
-    Far out the products themselves are rounded: a point well within its cell may come to lie on
-    the edge.
-    """
-    return (v * lattice.per - lattice.offset) / lattice.step
-
-
-def drawn(n: int, protective: Protective) -> list[float]:
-    """Draw n points of a cell: `lattice.dither`, of few."""
-    whole = struct.unpack(f"<{n}Q", protective.bytes(8 * n))
-    return [((bits >> 11) * 2.0**-53 - 0.5) * (1 - 2 * MARGIN) for bits in whole]

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data import Source
-from voile.data.roles import AS_IT_IS
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
@@ -24,9 +23,11 @@ from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
-from voile.release.step import Applying, released_schema
+from voile.release.step import Applying
 from voile.signals.codec.codec import Codec
+from voile.signals.codec.known_mac import KnownMac
 from voile.signals.codec.lattice import OFF, Lattice
+from voile.signals.codec.side import NumberGrid, SideLevels
 from voile.signals.maps.privacy_map import SignalsWarning
 from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.sources import BatchReadings, SignalReader, nothing
@@ -34,10 +35,20 @@ from voile.signals.verbs.certify import Certificate, certify
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.options import ApplyOptions
 from voile.signals.verbs.policies import Policy
+from voile.signals.verbs.release_columns import (
+    AS_IN_SOURCE,
+    CLASSES,
+    MAC,
+    PSEUDONYM,
+    as_cells,
+    classes_schema,
+    columns_read,
+    mac_key,
+    release_schema,
+)
 from voile.signals.verbs.report_data import STATING, report_data
 
-PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
-CLASSES, OUTSIDE = "classes.csv", "outside.csv"
+OUTSIDE = "outside.csv"
 FLAGGED = pa.schema([("row", pa.int64()), ("column", pa.string())])
 MISSING, UNCARRIED = "a missing or infinite reading", "a reading too far out to be carried exactly"
 
@@ -54,7 +65,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     reader.check(source)
     policy = Policy.from_data(chosen.policy, content.maps)
     policy.warn()
-    secret, schema = options.secret(reader.subject), _schema(source, reader)
+    secret, schema = options.secret(reader.subject), release_schema(source, reader)
     lasting = None if options.no_pseudonyms else secret
     return _Encoding(
         kit=kit,
@@ -62,12 +73,9 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         source=source,
         roles=reader.roles,
         hold_out=reader.hold_out,
-        columns=[*schema.names[1:], reader.private],
+        columns=columns_read(reader, schema),
         schema=schema,
-        beside={
-            OUTSIDE: FLAGGED,
-            CLASSES: pa.schema([(name, pa.string()) for name in (PSEUDONYM, reader.private)]),
-        },
+        beside={OUTSIDE: FLAGGED, CLASSES: classes_schema(source, reader)},
         secret=secret,
         content=content,
         policy=policy,
@@ -85,12 +93,12 @@ apply = partial(apply_by, prepare)
 class Sent(Brief):
     """What is noted of rows: whose they are, and what their messages stand for.
 
-    classes : of each pseudonym the first row, and the class.
+    classes : of each pseudonym the first row, the class, and the known columns that are not sent.
     heard : the pseudonyms that a message bears.
     outside : by column, the readings beyond those that the map was fitted to.
     """
 
-    classes: dict[str, tuple[int, str]] = field(default_factory=dict)
+    classes: dict[str, tuple[int, str, tuple[object, ...]]] = field(default_factory=dict)
     heard: set[str] = field(default_factory=set)
     certificate: Certificate = field(default_factory=Certificate)
     outside: Counter[str] = field(default_factory=Counter)
@@ -102,7 +110,10 @@ class _Encoding(Applying[Sent, Sent]):
 
     In the private folder ``classes.csv`` gives the class of each pseudonym, for the recipient, and
     ``outside.csv`` the readings that hardly occur in their class. Memory follows the batch and the
-    number of subjects, and two bytes a row for the certificate.
+    number of subjects, and for the certificate two bytes a row and 16 for each known column.
+
+    Known columns go into a MAC of each message, under a key for each pseudonym that stands in
+    ``classes.csv``, as do those that are not sent.
 
     passes : a row without a reading is released without a message.
     keyed : what pseudonyms are keyed by; lasts : it is the user's own. Else it is this release's
@@ -143,18 +154,23 @@ class _Encoding(Applying[Sent, Sent]):
         rows = np.flatnonzero(batch.left(aside) & ~seen.missing)
         table, labels = self._on_lattices(seen.table(rows)), seen.labels[rows].astype(str)
         self._check_classes(labels, batch.numbers[rows])
-        Z, far = carried(self.codec, table, labels, self.protective)
+        known = seen.known(rows)
+        at = self.codec.levels(known, len(rows))
+        Z, far = carried(self.codec, table, labels, at, self.protective)
         uncarried = np.zeros_like(batch.counted)
         uncarried[rows[far]] = True
         aside.append(Aside(", ".join(self.reader.columns), UNCARRIED, uncarried))
         rows, table, labels, Z = rows[~far], table[~far], labels[~far], Z[~far]
+        known, at = known[~far], at.take(np.flatnonzero(~far))
         names = self._names(seen, np.flatnonzero(batch.left(aside)))
-        flags = self._flags(table, labels, batch.numbers[rows])
+        flags = self._flags(table, labels, at, batch.numbers[rows])
         sent = self._noted(batch, seen, names, flags)
         sent.heard.update(names[rows])
         which = np.searchsorted(self.codec.classes, labels)
-        sent.certificate.add(batch.numbers, batch.numbers[rows], which, table)
+        sent.certificate.add(batch.numbers, batch.numbers[rows], which, table, at)
         made = dict(self._messages(len(names), rows, Z))
+        if self.reader.sides:
+            made[MAC] = self._macs(names, rows, known, Z)
         made[PSEUDONYM] = pa.array(names, pa.string())
         columns = [made[n] if n in made else batch.rows.column(n) for n in self.schema.names]
         return Outcome(columns, sent, aside, beside={OUTSIDE: flags})
@@ -164,9 +180,11 @@ class _Encoding(Applying[Sent, Sent]):
     ) -> Sent:
         """Note whose class is which, and how many readings lie outside."""
         sent = Sent(outside=Counter(flags.column("column").to_pylist()))
-        for name, number, label in zip(names, batch.numbers, seen.labels, strict=True):
+        hidden = [j for j, one in enumerate(self.reader.sides) if not one.settings.sent]
+        known = seen.known(np.arange(len(names)))[:, hidden].tolist()
+        for name, number, label, k in zip(names, batch.numbers, seen.labels, known, strict=True):
             if name is not None:
-                self._know(sent, name, int(number), label)
+                self._know(sent, name, (int(number), label, tuple(k)))
         return sent
 
     def nothing(self) -> Sent:
@@ -174,18 +192,21 @@ class _Encoding(Applying[Sent, Sent]):
 
     def merge(self, notes: Sent, more: Sent) -> None:
         """Join what was sent; refuse a subject of two classes."""
-        for name, (number, label) in more.classes.items():
-            self._know(notes, name, number, label)
+        for name, one in more.classes.items():
+            self._know(notes, name, one)
         notes.heard |= more.heard
         notes.certificate.join(more.certificate)
         notes.outside += more.outside
 
     def last(self, known: Sent) -> dict[str, pa.RecordBatch]:
         """Give the class of each pseudonym."""
-        rows = sorted((name, label) for name, (_, label) in known.classes.items())
         schema = self.beside[CLASSES]
-        cells = zip(*rows, strict=True) if rows else ([], [])
-        arrays = [pa.array(column, pa.string()) for column in cells]
+        rows = [
+            (name, label, *k, *([mac_key(self.keyed, name).hex()] if self.reader.sides else []))
+            for name, (_, label, k) in sorted(known.classes.items())
+        ]
+        cells = zip(*rows, strict=True) if rows else [[]] * len(schema)
+        arrays = [as_cells(list(each), one.type) for each, one in zip(cells, schema, strict=True)]
         return {CLASSES: pa.RecordBatch.from_arrays(arrays, schema=schema)}
 
     def _set_aside(self, batch: Batch, seen: BatchReadings) -> Iterator[Aside]:
@@ -211,6 +232,11 @@ class _Encoding(Applying[Sent, Sent]):
             else:
                 unseen = ~np.isin(cells.values.astype(str), column.values)
                 yield Aside(form.column, "a value that the map has not seen", unseen & whole)
+        for one, cells, grid in zip(self.reader.sides, seen.sides, self.codec.side, strict=True):
+            yield Aside(one.column, one.lacks, cells.strange)
+            if isinstance(grid, NumberGrid):
+                off = grid.off(cells.values)
+                yield Aside(one.column, f"no multiple of {grid.lattice.resolution:g}", off)
 
     def _on_lattices(self, table: NDArray[Any]) -> NDArray[Any]:
         """Return readings as the multiples that they stand for: sums may be off by a bit."""
@@ -236,8 +262,16 @@ class _Encoding(Applying[Sent, Sent]):
         names[out] = pseudonyms_of(self.keyed, subjects).to_pylist()
         return names
 
-    def _know(self, sent: Sent, name: str, number: int, label: str) -> None:
-        first, known = sent.classes.setdefault(name, (number, label))
+    def _know(self, sent: Sent, name: str, one: tuple[int, str, tuple[object, ...]]) -> None:
+        first, known, beside = sent.classes.setdefault(name, one)
+        number, label, k = one
+        if beside != k:
+            raise RequestError(
+                "a known column that is not sent is another for the subject than in "
+                f"row {first + 1:,}",
+                where=f"{self.source.name}, row {number + 1:,}",
+                instead="say sent = true of it in the roles, and fit again",
+            )
         if known != label:
             raise RequestError(
                 f"the subject is of another class than in row {first + 1:,}",
@@ -255,11 +289,28 @@ class _Encoding(Applying[Sent, Sent]):
             column[rows] = Z[:, j]
             yield form.column, pa.array(column, form.sent_type, mask=blank)
 
+    def _macs(
+        self,
+        names: NDArray[np.object_],
+        rows: NDArray[np.intp],
+        known: NDArray[np.object_],
+        Z: NDArray[Any],
+    ) -> pa.Array:
+        whose = names[rows].tolist()
+        keys = [mac_key(self.keyed, name) for name in whose]
+        tags = np.full(len(names), None, dtype=object)
+        tags[rows] = KnownMac(self.codec.side).tags(keys, whose, known, Z)
+        return pa.array(tags, pa.string())
+
     def _flags(
-        self, table: NDArray[Any], labels: NDArray[np.str_], numbers: NDArray[np.int64]
+        self,
+        table: NDArray[Any],
+        labels: NDArray[np.str_],
+        at: SideLevels,
+        numbers: NDArray[np.int64],
     ) -> pa.RecordBatch:
         """Return which readings lie beyond those that the map was fitted to."""
-        column, row = np.nonzero(self.scores.outside(table, labels).T)
+        column, row = np.nonzero(self.scores.outside(table, labels, known=at).T)
         names = pa.array(self.reader.columns, pa.string()).take(pa.array(column))
         return pa.RecordBatch.from_arrays([pa.array(numbers[row] + 1), names], schema=FLAGGED)
 
@@ -295,6 +346,12 @@ class _Encoding(Applying[Sent, Sent]):
                     "sent": "text" if form.settings.nominal else "number",
                 },
             )
+        if self.reader.sides:
+            names = ", ".join(one.column for one in self.reader.sides)
+            yield MAC, {"role": "identifier", "what": f"MAC of the message and of {names}"}
+        for one in self.reader.sides:
+            if one.settings.sent:
+                yield one.column, {"role": "known", "what": AS_IN_SOURCE}
         how = "keyed by a secret" if self.lasts else "of this release alone"
         yield PSEUDONYM, {"role": "identifier", "what": f"pseudonym, {how}"}
 
@@ -306,25 +363,17 @@ class _Encoding(Applying[Sent, Sent]):
         }
 
 
-def _schema(source: Source, reader: SignalReader) -> pa.Schema:
-    """Return the columns of the release: the pseudonym, messages, and those kept."""
-    sent = {form.column: form.sent_type for form in reader.forms}
-    shown = released_schema(source, sent, {*reader.roles.of(*AS_IT_IS)} - {reader.subject})
-    if PSEUDONYM in shown.names:
-        raise RequestError(
-            f"two columns of the release would be called {PSEUDONYM}",
-            where=source.name,
-            instead="call the source's by another name",
-        )
-    return pa.schema([pa.field(PSEUDONYM, pa.string()), *shown])
-
-
 def carried(
-    codec: Codec, table: NDArray[Any], labels: NDArray[np.str_], protective: Protective
+    codec: Codec,
+    table: NDArray[Any],
+    labels: NDArray[np.str_],
+    at: SideLevels,
+    protective: Protective,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Encode what float64 can carry; say which rows it cannot. O(n log n) where some cannot."""
     try:
-        return codec.encode(table, labels, protective=protective), np.zeros(len(table), np.bool_)
+        sent = codec.encode(table, labels, known=at, protective=protective)
+        return sent, np.zeros(len(table), np.bool_)
     except RequestError as error:
         if codec.places is not None:
             remedy = "give more --places"
@@ -332,7 +381,9 @@ def carried(
         if len(table) == 1:
             return table, np.ones(1, dtype=np.bool_)
     half = len(table) // 2
-    parts = (slice(half), slice(half, None))
-    halves = [carried(codec, table[part], labels[part], protective) for part in parts]
+    parts = np.arange(half), np.arange(half, len(table))
+    halves = [
+        carried(codec, table[part], labels[part], at.take(part), protective) for part in parts
+    ]
     Z, far = zip(*halves, strict=True)
     return np.concatenate(Z), np.concatenate(far)

@@ -18,12 +18,13 @@ from voile.signals.adversary.attackers import Attacker, bayes, by_chances, learn
 from voile.signals.adversary.breaks import Break
 from voile.signals.adversary.known_columns import known_columns
 from voile.signals.adversary.overheard import as_numbers, overheard
-from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.codec.pieces import Codes
+from voile.signals.information.conditional import conditional_information
 from voile.signals.information.leakage import leakage
 from voile.signals.information.mutual import Information, mutual_information
 from voile.signals.information.subjects import Subjects
 from voile.signals.verbs.options import AttackOptions
-from voile.signals.verbs.scene import People, Scene
+from voile.signals.verbs.scene import Fresh, People, Scene
 
 STORY = (
     "The adversary overhears one message of each person, and knows the classes of half of them. "
@@ -76,7 +77,7 @@ def attack(
     scene = Scene.of(release, truth, options)
     people = scene.people(halves)
     number = int(learn.integers(1 << 31))
-    step = Steps(progress, 3 + bool(options.knows))
+    step = Steps(progress, 3 + bool(scene.knows))
     step("inferring the class from one message")
     information = mutual_information(
         people.Z,
@@ -88,35 +89,35 @@ def attack(
     found = [_single(scene, people, number, information)]
     step("inferring the class from the readings themselves")
     found.append(_before(scene, people, number))
-    if options.knows:
+    if scene.knows:
         step("inferring the class from a message and known columns")
-        found.append(_knowing(scene, people, number))
+        found.append(_knowing(scene, people, number, deals))
     step("inferring the class from several messages")
     broken = [one.evidence(Note(BREAKS[one.name])) for one in _breaks(scene, people, number)]
     return (*found, *broken)
 
 
-def _attackers(
-    scene: Scene, people: People, Z: Floats, c: Codes, prior: Floats | None, *, seed: int
-) -> Iterator[Attacker]:
-    """Let attackers learn from half of the people, and try them on messages `Z`."""
+def _attackers(scene: Scene, people: People, tried: Fresh, *, seed: int) -> Iterator[Attacker]:
+    """Let attackers learn from half of the people, and try them on messages."""
     half = people.half
+    Z, c, prior, known = tried
     yield from learners(people.Z[:half], people.c[:half], Z, c, seed, prior)
     if scene.map is not None and all(scene.map.spans):
         map: Any = scene.map  # as good as a `PrivacyMap`
-        yield bayes(map, Z, c, prior)
+        yield bayes(map, Z, c, prior, known)
 
 
 def _single(scene: Scene, people: People, seed: int, information: Information) -> Evidence:
     half = people.half
-    tried = people.Z[half:], people.c[half:], people.after
-    found = list(_attackers(scene, people, *tried, seed=seed))
+    known = None if people.known is None else people.known[half:]
+    tried = Fresh(people.Z[half:], people.c[half:], people.after, known)
+    found = list(_attackers(scene, people, tried, seed=seed))
     fresh = scene.fresh()
-    control = [] if fresh is None else list(_attackers(scene, people, *fresh, seed=seed))
+    control = [] if fresh is None else list(_attackers(scene, people, fresh, seed=seed))
     findings = []
     prior: tuple[Attacker, ...] = ()
     if people.after is not None:
-        prior = (by_chances("prior beliefs alone", people.after, tried[1], people.after),)
+        prior = (by_chances("prior beliefs alone", people.after, tried.c, people.after),)
     alone = prior[0].recall if prior else (None,) * len(scene.classes)
     least = (people.majority, *alone)
     for place, each in enumerate(found):
@@ -153,10 +154,10 @@ def _before(scene: Scene, people: People, seed: int) -> Evidence:
     )
 
 
-def _knowing(scene: Scene, people: People, seed: int) -> Evidence:
-    """Give the adversary kept columns too: a class hidden overall may show among boys of ten."""
+def _knowing(scene: Scene, people: People, seed: int, deals: np.random.Generator) -> Evidence:
+    """Give the adversary columns beside: a class hidden overall may show among boys of ten."""
     half, c = people.half, people.c
-    K = known_columns(scene.truth, scene.options.knows, people.number)
+    K = known_columns(scene.truth, scene.knows, people.number)
     both = np.concatenate([K, people.Z], axis=1)
     alone = learners(K[:half], c[:half], K[half:], c[half:], seed, people.after)
     found = learners(both[:half], c[:half], both[half:], c[half:], seed, people.after)
@@ -166,13 +167,16 @@ def _knowing(scene: Scene, people: People, seed: int) -> Evidence:
         for each in found
         for one in each.findings(scene.classes, ())
     ]
+    number = scene.options.permutations
+    added = conditional_information(people.Z, c, K, permutations=number, random_state=deals)
     return Evidence(
         "single messages, columns known",
         "inference",
         Note(KNOWING),
-        knows=(*scene.options.knows, *scene.columns),
+        knows=(*scene.knows, *scene.columns),
         findings=tuple(findings),
         notes=(
+            leakage(added, beside=True),
             *(each.note() for each in found),
             *(each.note("Without messages. ") for each in alone),
         ),
@@ -194,12 +198,13 @@ def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
     if map is None or not all(map.spans) or map.strength == 0:
         return
     X, Z = people.X.astype(np.float64), people.Z
-    yield breaks.lattice(map.codec_, X, Z, people.c)
+    yield breaks.lattice(map.codec_, X, Z, people.c, people.known)
     if longest is not None and scene.invariants:
         rows, c = longest
         Z = scene.Z[rows.ravel()].reshape(*rows.shape, -1)
-        yield breaks.invariants(map.codec_, Z, c, scene.invariants)
-    yield breaks.known_plaintext(map.codec_, X, people.Z, people.c)
+        known = None if scene.rows.beside is None else scene.rows.known[rows.ravel()]
+        yield breaks.invariants(map.codec_, Z, c, scene.invariants, known)
+    yield breaks.known_plaintext(map.codec_, X, people.Z, people.c, people.known)
 
 
 def _key(finding: Finding) -> tuple[str, str]:

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.release.manifest import ROW
-from voile.signals.codec.codec import GRAIN, Codec
+from voile.signals.codec.codec import Codec
 from voile.signals.codec.pieces import Floats
+from voile.signals.codec.side import SideLevels
+from voile.signals.codec.single import GRAIN
 from voile.signals.readings.forms import ReadingColumn
 from voile.signals.readings.sources import SignalReader
 
@@ -25,6 +27,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
 @dataclass
 class Certificate:
     classes: list[NDArray[np.int16]] = field(default_factory=list)
+    levels: list[SideLevels] = field(default_factory=list)
     sum: int = 0
     rows: int = 0
 
@@ -34,17 +37,20 @@ class Certificate:
         sent: NDArray[np.int64],
         which: NDArray[np.intp],
         table: NDArray[Any],
+        at: SideLevels,
     ) -> None:
-        """Take in a batch: its rows, those of them that are sent, their classes and readings."""
+        """Take in a batch: its rows, those that are sent, their classes, readings and levels."""
         codes = np.zeros(len(numbers), np.int16)  # of a row that is not sent, never looked up
         codes[sent - numbers[0]] = which
         self.classes.append(codes)
+        self.levels.append(at.spread(sent - numbers[0], len(numbers)))
         self.sum = fingerprint(sent, table, self.sum)
         self.rows += len(sent)
 
     def join(self, next: Certificate) -> None:
         """Take in what the next rows' remembers."""
         self.classes += next.classes
+        self.levels += next.levels
         self.sum = (self.sum + next.sum) % 2**64
         self.rows += next.rows
 
@@ -54,13 +60,14 @@ def certify(
 ) -> dict[str, float]:
     """Decode every row that was written; an AssertionError where one is not what was read."""
     classes = np.concatenate([np.zeros(0, np.int16), *expected.classes])
+    levels = SideLevels.joined(expected.levels, len(codec.side))
     found, sent = 0, 0
     numbers = _column(rows, ROW)
     for first, batch in _batches(release, reader.columns):
         Z, blank = messages(batch, reader.forms)
         number = numbers[first : first + len(batch)][~blank]
         which = codec.classes[classes[number]]
-        X = codec.decode(Z[~blank], which)
+        X = codec.decode(Z[~blank], which, known=levels.take(number))
         found = fingerprint(number, X, found)
         sent += len(number)
     if (found, sent) != (expected.sum, expected.rows):

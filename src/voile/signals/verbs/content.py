@@ -17,9 +17,9 @@ from voile.signals.maps.stored import StoredMap, from_table, to_table
 from voile.signals.readings.sources import SignalReader
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.policies import Policies, Policy
+from voile.signals.verbs.sessions import SEQUENCE, Sessions
 
 KIND = "signals"
-SEQUENCE = "sequence"
 
 HOLDS = {
     "uniform": "the range of each class, which rests on its two outermost readings",
@@ -35,9 +35,13 @@ class Content(Policies):
 
     reader: SignalReader  # which columns are read, and how
     maps: Mapping[str, StoredMap]  # per method
-    sequence: SequenceCodec | None  # the map of a subject's sequences, where one was fitted
+    sessions: Sessions | None  # the map of a subject's sequences, where one was fitted
     before: Mapping[str, Any]  # what the readings themselves reveal
     found: Mapping[str, Any]  # how the fit ended
+
+    @property
+    def sequence(self) -> SequenceCodec | None:
+        return self.sessions.codec if self.sessions else None
 
     @property
     def classes(self) -> list[str]:
@@ -66,6 +70,7 @@ class Content(Policies):
             "hold_out": self.reader.hold_out.to_data(),
             "columns": list(self.reader.columns),
             "time": self.reader.time,
+            "sessions": self.sessions.facts() if self.sessions else None,
             "before": dict(self.before),
             "holds": self.holds(),
             **self.found,
@@ -80,6 +85,9 @@ class Content(Policies):
         """List what the kit stores about people, and how far that is protected."""
         each = "means and spreads, or scales, per class"
         said = [f"{method}: {HOLDS.get(method, each)}" for method in self.maps]
+        if self.reader.sides:
+            names = ", ".join(one.column for one in self.reader.sides)
+            said.append(f"{names}: the same, smoothed over their values, and names of 20 people up")
         if any(not isinstance(c, Lattice) for one in self.maps.values() for c in one.columns):
             said.append("nominal columns: every value, however rare")
         if self.reader.hold_out.share:
@@ -102,11 +110,16 @@ class Content(Policies):
             raise DamagedError("the kit's maps are of other columns")
         roles = Roles.model_validate(facts["roles"])
         hold_out = HoldOut.from_data(facts["hold_out"], roles.subject)
+        reader = SignalReader(roles, columns, hold_out, facts["time"])
+        if any(len(one.side) != len(reader.sides) for one in maps.values()):
+            raise DamagedError("the kit's maps are of other known columns")
         return {
             **super().parts(kit),
-            "reader": SignalReader(roles, columns, hold_out, facts["time"]),
+            "reader": reader,
             "maps": maps,
-            "sequence": None if sequence is None else SequenceCodec.from_arrays(sequence),
+            "sessions": None
+            if sequence is None
+            else Sessions.from_facts(facts.get("sessions") or {}, sequence),
             "before": facts["before"],
             "found": {"stopped": facts["stopped"]},
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,16 +26,18 @@ from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release, manifest_path
 from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.signals.codec.known_mac import KnownMac
 from voile.signals.codec.limits import RANGE
+from voile.signals.codec.side import SideLevels
 from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.forms import ReadingColumn, type_named
 from voile.signals.readings.sources import SignalReader, subjects_of
-from voile.signals.verbs.apply import CLASSES, PSEUDONYM
 from voile.signals.verbs.certify import messages
 from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.options import DecodeOptions
 from voile.signals.verbs.policies import Policy
-from voile.signals.verbs.subjects import subjects_in
+from voile.signals.verbs.release_columns import CLASSES, MAC, PSEUDONYM
+from voile.signals.verbs.subjects import KnownOf, known_in, subjects_in
 
 ASIDE = 1  # the exit code where rows were set aside
 
@@ -59,7 +62,10 @@ def decode_release(
     reporter.say(f"{out}: {count(decoded.rows, 'row')} decoded")
     set_aside = decoded.set_aside
     if set_aside:
-        reporter.insist(f"{count(set_aside, 'row')} outside the range, in {decoded.aside}")
+        what = "outside the range"
+        if decoded.takes_known:
+            what += ", or encoded with other known columns"
+        reporter.insist(f"{count(set_aside, 'row')} {what}, in {decoded.aside}")
     result = {"decoded": str(out), "rows": decoded.rows, "set_aside": set_aside}
     return Ended(result, ASIDE if set_aside else 0)
 
@@ -72,7 +78,8 @@ class Decoded(Brief):
     ----------
     out : where they lie. like : the kind of frame that they are shown as.
     rows : how many there are.
-    set_aside, aside : how many rows lie outside the map's range, and the file of these.
+    set_aside, aside : how many rows lie outside the map's range or were encoded with other known
+        columns, and the file of these. takes_known : whether there are known columns.
     """
 
     shows = ("out", "rows", "set_aside")
@@ -82,6 +89,7 @@ class Decoded(Brief):
     rows: int
     set_aside: int
     aside: AnyPath
+    takes_known: bool = False
 
     @property
     def frame(self) -> Any:
@@ -104,8 +112,10 @@ def decode(
     """Write the readings of a release again, to the last bit.
 
     A hash shows that nothing was changed since, not who wrote it, and every number decodes to
-    something. A row with a reading outside the map's range (`RANGE` normal scores of its class,
-    given the columns before), its column's bounds, ordinal words or type is set aside.
+    something. A row whose known columns are not those that it was encoded with is set aside, and
+    is not decoded: its MAC says so. So is a row with a reading outside the map's range (`RANGE`
+    normal scores of its class, given the columns before), its column's bounds, ordinal words or
+    type.
     """
     chosen.check(kit)
     content = Content.of(kit)
@@ -117,13 +127,16 @@ def decode(
             instead="give the kit and the policy that it was applied with",
         )
     release.check_hash()
+    reader = content.reader
     labels = [str(label) for label in map.codec_.classes]
-    classes_of = subjects_in(classes, content.reader, labels, subject=PSEUDONYM)
+    classes_of = subjects_in(classes, reader, labels, subject=PSEUDONYM)
+    beside = known_in(classes, reader) if reader.sides else {}
     known = {who: labels.index(each.label) for who, each in classes_of.items()}
     source = release.rows()
     types = _types(release, source)
-    schema = pa.schema([pa.field(name, types[name]) for name in source.columns])
-    decoding = _Decoding(content.reader, map, known, schema)
+    shown = [name for name in source.columns if not (reader.sides and name == MAC)]
+    schema = pa.schema([pa.field(name, types[name]) for name in shown])
+    decoding = _Decoding(reader, map, known, beside, schema)
 
     def fill(rows: str | AnyPath, aside: AnyPath) -> None:
         with open_writer(rows, schema, force=force) as writer, aside.open("w") as file:
@@ -138,7 +151,7 @@ def decode(
     else:
         _write(out, fill, force=force)
     rows = decoding.read - decoding.set_aside
-    return Decoded(place, release.like, rows, decoding.set_aside, aside)
+    return Decoded(place, release.like, rows, decoding.set_aside, aside, bool(reader.sides))
 
 
 def _write(out: Path, fill: Callable[[str | AnyPath, AnyPath], None], *, force: bool) -> None:
@@ -165,9 +178,15 @@ class _Decoding:
     """Decode a release batch by batch; `read` and `set_aside` count its rows."""
 
     def __init__(
-        self, reader: SignalReader, map: StoredMap, known: dict[str, int], schema: pa.Schema
+        self,
+        reader: SignalReader,
+        map: StoredMap,
+        known: dict[str, int],
+        beside: dict[str, KnownOf],
+        schema: pa.Schema,
     ) -> None:
         self._reader, self._known, self._schema = reader, known, schema
+        self._beside = beside
         self._codec, self._scores = map.codec_, map.codec(base="normal", strength=1.0)
         self._types = [schema.field(form.column).type for form in reader.forms]
         self.read = self.set_aside = 0
@@ -175,24 +194,59 @@ class _Decoding:
     def of(self, batch: pa.RecordBatch, aside: TextIO) -> pa.RecordBatch:
         """Return the rows that go out, and write down those set aside."""
         Z, blank = messages(batch, self._reader.forms)
-        which = _which(subjects_of(batch.column(PSEUDONYM)), self._known, self.read)
-        X, sent, outside = Z.copy(), np.flatnonzero(~blank), np.zeros(Z.shape, dtype=np.bool_)
+        names = subjects_of(batch.column(PSEUDONYM))
+        which = _which(names, self._known, self.read)
+        side, differs = self._side(batch, names, Z, blank)
+        X, outside = Z.copy(), np.zeros(Z.shape, dtype=np.bool_)
+        sent = np.flatnonzero(~blank & ~differs)
         if len(sent):
-            labels = self._codec.classes[which[sent]]
+            labels, at = self._codec.classes[which[sent]], self._codec.levels(side[sent], len(sent))
             with np.errstate(over="ignore", invalid="ignore"):  # a forged message's, set aside
-                X[sent] = self._codec.decode(Z[sent], labels)
-            outside[sent] = self._outside(X[sent], labels)
+                X[sent] = self._codec.decode(Z[sent], labels, known=at)
+            outside[sent] = self._outside(X[sent], labels, at)
         self._write(batch, X, outside, aside)
-        good = ~outside.any(axis=1)
+        self._refuse(batch, differs, aside)
+        good = ~outside.any(axis=1) & ~differs
         self.read += len(batch)
         self.set_aside += int((~good).sum())
         return self._restored(batch.filter(pa.array(good)), X[good], blank[good])
 
-    def _outside(self, X: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
+    def _side(
+        self,
+        batch: pa.RecordBatch,
+        names: NDArray[np.object_],
+        Z: NDArray[Any],
+        blank: NDArray[np.bool_],
+    ) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+        """Return the recipient's side columns, and which rows were encoded with others."""
+        sides = self._reader.sides
+        side, differs = np.full((len(names), len(sides)), None), np.zeros(len(names), np.bool_)
+        if not sides:
+            return side, differs
+        for j, one in enumerate(sides):
+            if one.settings.sent:
+                side[:, j] = one.cells(batch.column(one.column)).values
+            else:
+                side[:, j] = [self._beside[name].cells[one.column] for name in names]
+        keys = [self._beside[name].key for name in names]
+        tags = KnownMac(self._codec.side).tags(keys, names.tolist(), side, Z)
+        given = batch.column(MAC).to_pylist()
+        same = [hmac.compare_digest(a, b or "") for a, b in zip(tags, given, strict=True)]
+        return side, ~blank & ~np.array(same, dtype=np.bool_)
+
+    def _refuse(self, batch: pa.RecordBatch, differs: NDArray[np.bool_], aside: TextIO) -> None:
+        """Write down the rows that were encoded with other side columns, as they were sent."""
+        names = [one.column for one in self._reader.sides]
+        for i in np.flatnonzero(differs).tolist():
+            line = {"row": self.read + i, "known": names, "sent": batch.slice(i, 1).to_pylist()[0]}
+            aside.write(json.dumps(line, default=str) + "\n")
+
+    def _outside(self, X: NDArray[Any], labels: NDArray[Any], at: SideLevels) -> NDArray[np.bool_]:
         parts = zip(X.T, self._reader.forms, self._types, strict=True)
         outside = np.stack([form.is_outside(x, type_) for x, form, type_ in parts], axis=1)
         numbers = ~outside.any(axis=1)
-        outside[numbers] = self._scores.outside(X[numbers], labels[numbers], RANGE)
+        rows = at.take(np.flatnonzero(numbers))
+        outside[numbers] = self._scores.outside(X[numbers], labels[numbers], RANGE, known=rows)
         return outside
 
     def _write(

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from voile.core.errors import RequestError
 from voile.core.wording import count
+from voile.data.files.atomic import write_bytes
+from voile.data.files.outputs import ENROLMENT
 from voile.keys.secret import Secret
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.channel import Enrolment
+from voile.signals.export.record import device_record
+from voile.signals.export.tables import check_single
+from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.options import EnrolOptions
 from voile.signals.verbs.subjects import live_of, subjects_in
 
@@ -32,9 +38,24 @@ def enrol(
         raise RequestError(f"a subject is not in {opened.name}", where=where)
     own = {who: known[who].generation for who in options.subject or known}
     secret = secret_of(options.key_file)
-    Enrolment.of(secret, codec.mark, own).write(out, force=force)
+    enrolment = Enrolment.of(secret, codec.mark, own)
+    if options.small:
+        _write_record(enrolment, codec, [known[who].label for who in own], out, force=force)
+    else:
+        enrolment.write(out, force=force)
     reporter.say(f"{out}: {count(len(own), 'subject')} enrolled; give it to their device alone")
     return Ended({"enrolment": str(out), "subjects": len(own)})
+
+
+def _write_record(
+    enrolment: Enrolment, codec: SequenceCodec, labels: Sequence[str], out: Path, *, force: bool
+) -> None:
+    """Write the record of one small device, whose class it holds."""
+    check_single(codec)
+    if len(labels) != 1:
+        raise RequestError("a small device is of one subject", instead="name it with --subject")
+    record = device_record(enrolment.devices[0], enrolment.map, codec.which(labels[0]))
+    write_bytes(out, record, ENROLMENT, force=force)
 
 
 def secret_of(key_file: Path | None) -> Secret:

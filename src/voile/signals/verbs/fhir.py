@@ -28,7 +28,12 @@ from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.decode import ASIDE
 from voile.signals.verbs.options import DecodeFhirOptions, EncodeFhirOptions
 from voile.signals.verbs.policies import Policy
-from voile.signals.verbs.subjects import KnownSubject, sequences_of, subjects_in
+from voile.signals.verbs.subjects import (
+    KnownSubject,
+    check_without_known,
+    sequences_of,
+    subjects_in,
+)
 
 APART = (
     "voile: warning: subjects have several readings, each sent by itself, and many gradually "
@@ -94,6 +99,7 @@ def _scheme(
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
     chosen.check(fitted)
     content = Content.of(fitted)
+    check_without_known(content, kit)
     map = content.map(Policy.from_data(chosen.policy, content.maps))
     known = _ClassOf(subjects_in(opened, content.reader, content.classes))
     scores = map.codec(base="normal", strength=1.0)

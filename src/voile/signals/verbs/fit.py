@@ -23,6 +23,7 @@ from voile.data.roles import Roles
 from voile.keys.random import streams
 from voile.release.kit import Kit
 from voile.signals.codec.pieces import Floats
+from voile.signals.codec.side import SideLevels, read_levels
 from voile.signals.information.beliefs import Beliefs
 from voile.signals.information.over_time import information_over_time
 from voile.signals.information.subjects import CheckedSubjects, Subjects
@@ -38,11 +39,10 @@ from voile.signals.readings.sources import (
     check_classes,
     without_copies,
 )
-from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.sequences.sequence_map import SequenceMap
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.options import FitOptions
 from voile.signals.verbs.policies import Policy
+from voile.signals.verbs.sessions import fit_sessions
 
 
 def fit(
@@ -119,7 +119,7 @@ class _Fitting:
         return Content(
             reader=self.reader,
             maps=self.maps,
-            sequence=self._sequence(),
+            sessions=fit_sessions(self.reader, self.rows, self.options, self.seed, self.progress),
             frontier=frontier,
             figures=_figures([self.points[x] for x in frontier.policies], frontier),
             before=self.before,
@@ -146,6 +146,8 @@ class _Fitting:
             u=u,
             seed=self.seed,
             prior=self.prior,
+            side=map.side,
+            levels=self._levels(map),
         )
         trial = Trials(tuple(made))
         if not self.before:
@@ -162,6 +164,11 @@ class _Fitting:
         self.points += points
         self.largest = max(self.largest, whole)
 
+    def _levels(self, map: StoredMap) -> SideLevels | None:
+        """Return where the readings lie on the grids of side columns; None without any."""
+        known = self.rows.beside
+        return None if known is None else read_levels(known, map.side, len(known))
+
     def _method_asked(self, method: str) -> Method:
         epsilon = self.options.epsilon
         if epsilon is None:
@@ -170,14 +177,19 @@ class _Fitting:
 
     def _fitted(self, method: str) -> StoredMap:
         map = PrivacyMap(
-            self._method_asked(method), resolution=self.reader.resolutions, random_state=self.seed
+            self._method_asked(method),
+            resolution=self.reader.resolutions,
+            random_state=self.seed,
+            side_resolution=[one.resolution for one in self.reader.sides],
+            in_clear=self.reader.in_clear,
         )
         try:
             whose = Subjects(self.rows.whose, beliefs=self.prior)
-            map.fit(self.rows.table, self.rows.labels, whose)
+            map.fit(self.rows.table, self.rows.labels, whose, known=self.rows.beside)
         except RequestError as error:
             raise self.reader.named(error, self.rows) from None
-        return StoredMap(map.classes_, map.codec(base="normal", strength=1.0).columns, map.fitted_)
+        codec = map.codec(base="normal", strength=1.0)
+        return StoredMap(map.classes_, codec.columns, map.fitted_, codec.side)
 
     def _unprotected(
         self, trial: Trials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int
@@ -198,6 +210,21 @@ class _Fitting:
             "null": null,
             "subjects": len(c),
             "classes": classes,
+            **self._alone(trial),
+        }
+
+    def _alone(self, trial: Trials) -> dict[str, Any]:
+        """Estimate what side columns reveal without any message, which no map hides."""
+        if not self.reader.sides:
+            return {}
+        alone, missing = trial.alone(), trial.alone(missing=True)
+        return {
+            "known": [one.column for one in self.reader.sides],
+            "known_bits": alone.bits,
+            "known_low": alone.low,
+            "known_high": alone.high,
+            "missing_bits": missing.bits,
+            "missing_high": missing.high,
         }
 
     def _nothing(self, spans: Sequence[bool]) -> InfeasibleError:
@@ -218,41 +245,6 @@ class _Fitting:
             "that they reveal nothing",
             instead="fit to more subjects, with --time where they have several readings",
         )
-
-    def _sequence(self) -> SequenceCodec | None:
-        """Fit the course of a subject's readings, where a column gives their order.
-
-        Where everybody has one reading, each is sent by itself.
-        """
-        rows = self.rows
-        memory = len(rows.whose) > rows.whose[-1] + 1
-        if self.options.epsilon is not None:
-            if memory:
-                _warn("sequences cannot be fitted under differential privacy, and were not")
-            return None
-        if memory and self.reader.time is None:
-            _warn(
-                "subjects have several readings, and many reveal more than one: "
-                "give --time COLUMN to fit sequences, for send and receive"
-            )
-            return None
-        map = SequenceMap(
-            self.reader.invariants if memory else (),
-            self.reader.resolutions,
-            random_state=self.seed,
-            memory=memory,
-        )
-        self.progress("fitting the map of sequences", 0)
-        try:
-            with warnings.catch_warnings():
-                warnings.filterwarnings(
-                    "ignore", "a class has only", SignalsWarning
-                )  # said already
-                return map.fit(rows.table, rows.labels, rows.whose).codec_
-        except RequestError as error:
-            if memory:
-                _warn(f"sequences were not fitted: {self.reader.named(error, self.rows)}")
-            return None
 
 
 def _prior(table: Data | None, rows: SourceReadings, reader: SignalReader) -> Floats | None:

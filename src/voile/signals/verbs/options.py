@@ -34,6 +34,12 @@ class FitOptions(voile.release.options.FitOptions):
     time: str | None = Field(
         None, description="column that orders a subject's readings; sequences are then fitted too"
     )
+    period: float | None = Field(
+        None,
+        ge=0,
+        description="of a season in sequences, such as 7: in days, or in the numbers of the time "
+        "column; 0: there is none [found in the data]",
+    )
     epsilon: float | None = Field(
         None,
         gt=0,
@@ -82,7 +88,9 @@ class AttackOptions(voile.release.options.Controlled):
     """The adversary's background knowledge."""
 
     public_map: Path | None = Field(None, description="kit whose maps the adversary knows")
-    knows: tuple[str, ...] = Field((), description="kept columns that the adversary knows as well")
+    knows: tuple[str, ...] = Field(
+        (), description="columns that the adversary knows as well. Repeatable [known and kept ones]"
+    )
     beliefs: Data | None = Field(
         None,
         description="table of the adversary's prior beliefs: a column of subjects, and one of "
@@ -156,6 +164,19 @@ class EnrolOptions(_Enrolled):
     subject: tuple[str, ...] = Field(
         (), title="SUBJECT", description="a subject that the device sends for. Repeatable [all]"
     )
+    small: bool = Field(
+        False,
+        description="write the record of a small device of one subject, its class included, for "
+        "the ends of voile signals export",
+    )
+
+
+class ExportOptions(Options):
+    """Write the kit's map as fixed tables, with ends in C and JavaScript for small devices.
+
+    The folder is the same for devices of every class; the class of each is in its own record,
+    which voile signals enrol --small writes. Only kits that send each reading by itself.
+    """
 
 
 class SendOptions(_Line):

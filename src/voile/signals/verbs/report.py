@@ -28,7 +28,7 @@ from voile.report.sections import (
     limits,
 )
 from voile.report.wording import listed, share, size, without_zeros
-from voile.signals.information.leakage import LEAKAGE
+from voile.signals.information.leakage import BESIDE, LEAKAGE
 from voile.signals.verbs.options import AXES
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
 from voile.signals.verbs.report_data import STATING, report_data
@@ -41,7 +41,7 @@ LIMITS = (
     "Several messages of one person, sent one by one, gradually reveal the class, and constants "
     "such as height reveal it at once: send them in sessions.",
     "Columns that are kept, or known from elsewhere, can reveal the class together with a message "
-    "that reveals nothing by itself.",
+    "that reveals nothing by itself, unless the map was given them (role known).",
     "The map does not hide that a person sends, how often, and which readings are missing.",
     "A reading beyond those that the map was fitted to is carried exactly, but may be rarer in one "
     "class than in another.",
@@ -117,6 +117,7 @@ def _figures(
     elif "bits" in expected:
         most = f", of {_decimal(story['before']['entropy'])} that the class holds" if story else ""
         yield _leakage(expected, f"per message, as the fit expects{most}")
+    yield from _beside(evidence, audience)
     if "bits" in expected:
         yield _risk(expected, story, measured)
         meaning = (
@@ -130,6 +131,26 @@ def _figures(
             f"{private['figures']['decoded']:,.0f}",
             "rows: every row written was decoded again and compared, to the last bit",
         )
+
+
+def _beside(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figure]:
+    """Give what messages reveal to an adversary who knows columns beside them."""
+    for one in evidence:
+        for note in one.notes:
+            if note.text != BESIDE:
+                continue
+            found: Mapping[str, Any] = {
+                f"bits{end}": note.values[name] for end, name in zip(ENDS, BITS, strict=True)
+            }
+            if audience == "public":
+                found = coarse(found, outwards)
+            shown = [name for name in one.knows if name not in _readings(evidence)]
+            meaning = f"per message, to an adversary who knows {listed(shown)}; measured"
+            yield replace(_leakage(found, meaning), label="Leakage, columns known")
+
+
+def _readings(evidence: Sequence[Evidence]) -> set[str]:
+    return {name for one in evidence if one.attack == "single messages" for name in one.knows}
 
 
 def _risk(
@@ -197,12 +218,29 @@ def _looks(policy: Mapping[str, Any]) -> str:
     return looks[policy["base"]]
 
 
+def _to_whom(before: Mapping[str, Any]) -> str:
+    return f" to an adversary who knows {listed(before['known'])}" if "known" in before else ""
+
+
+def _alone(before: Mapping[str, Any]) -> str:
+    """Report what columns that the adversary knows reveal by themselves: no map hides that."""
+    if "known" not in before:
+        return ""
+    low, high = (_decimal(before[f"known_{end}"]) for end in ("low", "high"))
+    return (
+        f"Without any message these columns reveal {_decimal(before['known_bits'])} bits (95% "
+        f"interval {low} to {high}), and which of them are missing "
+        f"{_decimal(before['missing_bits'])}: no map hides that. "
+    )
+
+
 def _unprotected(story: Mapping[str, Any], audience: Audience) -> str:
     before = story["before"]
     people = size(before["subjects"], audience)
     return (
         f"Without the map, one reading reveals {_decimal(before['bits'])} of the "
-        f"{_decimal(before['entropy'])} bits of the class (95% interval {_within(before)}). "
+        f"{_decimal(before['entropy'])} bits of the class{_to_whom(before)} (95% interval "
+        f"{_within(before)}). {_alone(before)}"
         f"The fit's expectations were estimated on {people} people, each encoded by a map "
         "fitted to others; of a map that reveals nothing, 95% of such estimates lie below "
         f"{_decimal(before['null'])} bits."
@@ -272,6 +310,9 @@ def _kit(story: Mapping[str, Any]) -> Section | None:
         "shareable": "The kit holds no single person's value, and may be shared with devices and "
         "recipients; the adversary is assumed to have it.",
     }
-    sequences = "It also holds a map of sequences, for sessions." if story["sequences"] else ""
-    prose = Prose((f"{visible[story['visibility']]} {sequences}".strip(),))
-    return Section("kit", "What the kit holds", (prose, Bullets(tuple(story["holds"]))))
+    said = [visible[story["visibility"]]]
+    if story["sessions"]:
+        said.append(f"It also holds a map of sequences, for sessions. {story['sessions']}")
+    return Section(
+        "kit", "What the kit holds", (Prose(tuple(said)), Bullets(tuple(story["holds"])))
+    )

@@ -24,7 +24,7 @@ def report_data(content: Content, policy: Policy | None, number: int | None) -> 
         "columns": list(content.reader.columns),
         "time": content.reader.time,
         "private": content.reader.private,
-        "sequences": content.sequence is not None,
+        "sessions": content.sessions.said if content.sessions else "",
     }
     if policy is not None:
         story["policy"] = policy.to_data()

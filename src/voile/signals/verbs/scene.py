@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from voile.signals.verbs.certify import messages
 from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.options import AttackOptions
 from voile.signals.verbs.policies import Policy
+from voile.signals.verbs.release_columns import AS_IN_SOURCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,7 @@ class People:
     c: Codes  # (n,) classes
     whose: Codes  # (n,) subjects
     number: NDArray[np.int64]  # (n,) rows of the truth
+    known: NDArray[np.object_] | None  # (n, q) the side columns of the map
     prior: Floats | None  # (n, k) the adversary's beliefs; None: the shares of those learned from
 
     @property
@@ -64,6 +66,15 @@ class People:
         return Rate(int((self.c[half:] == common).sum()), len(self.c) - half)
 
 
+class Fresh(NamedTuple):
+    """Messages of people whom the map was not fitted to."""
+
+    Z: Floats
+    c: Codes
+    prior: Floats | None
+    known: NDArray[np.object_] | None
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A release beside the truth."""
@@ -83,8 +94,8 @@ class Scene:
     def of(cls, release: Release, truth: Source, options: AttackOptions) -> Scene:
         """Read everything; refuse what cannot be scored."""
         private = private_manifest_of(release)
-        _check_known(release, options)
         reader = _reader(private)
+        _check_known(release, options, reader)
         rows = reader.read(truth, strict=False)
         release.check_truth(len(rows.labels) + rows.left_out, truth.name)
         table, numbers = _messages(release, reader)
@@ -123,7 +134,8 @@ class Scene:
             )
         rows = self.rows.take(picked)
         parts = self.table[picked], self.Z[picked], self.c[picked]
-        return People(rows.table, *parts, rows.whose, rows.number, self._prior(rows))
+        prior = self._prior(rows)
+        return People(rows.table, *parts, rows.whose, rows.number, rows.beside, prior)
 
     @cached_property
     def _beliefs(self) -> Beliefs | None:
@@ -144,7 +156,12 @@ class Scene:
         long = first[sizes[people.whose] >= length]
         return long[:, None] + np.arange(length), self.c[long]
 
-    def fresh(self) -> tuple[Floats, Codes, Floats | None] | None:
+    @cached_property
+    def knows(self) -> tuple[str, ...]:
+        """The columns that the adversary knows: as asked for, else all known and kept ones."""
+        return self.options.knows or tuple(_knowable(self.release, self.reader))
+
+    def fresh(self) -> Fresh | None:
         """Send people whom the map was not fitted to; None without the map, or such people."""
         if self.map is None:
             return None
@@ -153,9 +170,10 @@ class Scene:
         rows = rows.take(known)
         if set(rows.labels) != set(self.classes):
             return None
-        Z = self.map.codec_.encode(rows.table, rows.labels, protective=Protective())
+        table, labels = rows.table, rows.labels
+        Z = self.map.codec_.encode(table, labels, known=rows.beside, protective=Protective())
         c = np.searchsorted(np.array(self.classes), rows.labels)
-        return as_numbers(self.forms, Z), c, self._prior(rows)
+        return Fresh(as_numbers(self.forms, Z), c, self._prior(rows), rows.beside)
 
     @cached_property
     def _control(self) -> SourceReadings:
@@ -202,9 +220,17 @@ def _public_map(release: Release, options: AttackOptions) -> StoredMap | None:
     return map
 
 
-def _check_known(release: Release, options: AttackOptions) -> None:
-    kept = [one["column"] for one in release.public["columns"] if one["what"] == "as in the source"]
+def _knowable(release: Release, reader: SignalReader) -> list[str]:
+    """Return the known columns of the roles, and those that the release keeps."""
+    columns = release.public["columns"]
+    kept = [one["column"] for one in columns if one["what"] == AS_IN_SOURCE]
+    return [*dict.fromkeys([*(one.column for one in reader.sides), *kept])]
+
+
+def _check_known(release: Release, options: AttackOptions, reader: SignalReader) -> None:
+    kept = _knowable(release, reader)
     for name in options.knows:
         if name not in kept:
             said = f"there are {', '.join(kept)}" if kept else "the release keeps none"
-            raise RequestError(f"no kept column is called {name}", where="--knows", instead=said)
+            what = f"no kept or known column is called {name}"
+            raise RequestError(what, where="--knows", instead=said)

@@ -32,10 +32,6 @@ LEFT = 1
 LIVE = "-"
 SHOWN = 10  # rows left out that are named
 NO_ROW = (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError, pa.ArrowException)
-FORGETS = (
-    "voile: the kit knows of one reading a subject: from the second message of one on, "
-    "the class is gradually revealed; fit on several, with --time COLUMN"
-)
 
 
 def send(
@@ -50,8 +46,8 @@ def send(
 ) -> Ended:
     content, codec = live_of(kit)
     broker, login = line_of(options, reporter.insist)
-    if codec.forgets:
-        reporter.insist(FORGETS)
+    if content.sessions and not content.sessions.hides:
+        reporter.insist(f"voile: {content.sessions.said}")
     enrolled = Enrolment.read(options.enrolment)
     rows, live = _Rows(content, enrolled.pseudonyms), isinstance(source, str) and source == LIVE
     with Sender(
@@ -82,6 +78,7 @@ class _Rows:
     def __init__(self, content: Content, pseudonyms: Mapping[str, str]) -> None:
         self._reader, self._pseudonyms = content.reader, pseudonyms
         self._beside = list(content.reader.roles.of("keep"))
+        self._unit = content.sessions.unit if content.sessions else None
         self.lost: list[int] = []
 
     @property
@@ -135,14 +132,23 @@ class _Rows:
         good = np.flatnonzero(seen.good)
         self.lost += sorted({*numbers} - {numbers[row] for row in good.tolist()})
         beside = batch.select(self._beside).to_pylist() if self._beside else [{}] * len(batch)
-        for row, point in zip(good.tolist(), seen.table(good).tolist(), strict=True):
+        times = self._times(batch.take(good))
+        for row, point, time in zip(good.tolist(), seen.table(good).tolist(), times, strict=True):
             where = f"{what} {numbers[row]:,}"
             whose = self._pseudonyms.get(normalize("NFC", str(seen.subjects[row])))
             if whose is None:
                 remedy = "enrol it for this device with voile signals enrol"
                 raise RequestError("a subject is not enrolled", where=where, instead=remedy)
             with_it = {key: _plain(value) for key, value in beside[row].items()}
-            yield Outgoing(whose, str(seen.labels[row]), tuple(point), with_it, where)
+            yield Outgoing(whose, str(seen.labels[row]), tuple(point), with_it, where, time)
+
+    def _times(self, batch: pa.RecordBatch) -> Sequence[int | None]:
+        """Return when rows were taken, in the map's units, where it has some."""
+        column = self._reader.time
+        if column is None or self._unit is None or not len(batch):
+            return [None] * len(batch)
+        times: list[int] = self._unit.count([batch.column(column)], column).tolist()
+        return times
 
 
 def _plain(value: Any) -> Any:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.release.kit import Kit
@@ -13,13 +15,25 @@ from voile.signals.channel.keys import LAST
 from voile.signals.readings.sources import SignalReader, subjects_of
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.content import KIND, Content
+from voile.signals.verbs.release_columns import CLASSES, KEY, PSEUDONYM
 
 OWN = ("subject", "session", "number")  # what each line of the clinic's file says first
+
+
+def check_without_known(content: Content, kit: Kit | str) -> None:
+    """Refuse a kit whose map takes known columns."""
+    if content.reader.sides:
+        raise RequestError(
+            "the kit's map takes known columns, which tables alone carry",
+            where=str(kit),
+            instead="send with apply and decode, or fit with no column of role known",
+        )
 
 
 def sequences_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
     """Return what a kit that holds a map of sequences has in it."""
     content = Content.of(kit if isinstance(kit, Kit) else Kit.load(kit, KIND))
+    check_without_known(content, kit)
     if content.sequence is None:
         raise RequestError(
             "the kit holds no map of sequences", where=str(kit), instead="fit with --time COLUMN"
@@ -98,3 +112,39 @@ def _wrong(
     if found.get(who, each).label != each.label:
         return "a subject is of two classes"
     return "a subject has two keys" if found.get(who, each) != each else ""
+
+
+class KnownOf(NamedTuple):
+    """What a recipient has of a subject beside the class: the key of MACs, and known columns."""
+
+    key: bytes
+    cells: dict[str, object]
+
+
+def known_in(table: Source, reader: SignalReader) -> dict[str, KnownOf]:
+    """Read each pseudonym's key, and its known columns that do not travel with messages."""
+    hidden = [one for one in reader.sides if not one.settings.sent]
+    names = [PSEUDONYM, KEY, *(one.column for one in hidden)]
+    for name in names:
+        if name not in table.columns:
+            raise RequestError(
+                f"there is no column {name}, without which nothing can be decoded",
+                where=table.name,
+                instead=f"give the known columns, and {KEY} as apply wrote it in {CLASSES}",
+            )
+    found: dict[str, KnownOf] = {}
+    for batch in table.batches(names):
+        columns = {one.column: one.cells(batch.column(one.column)).values for one in hidden}
+        keys = batch.column(KEY).cast(pa.string()).to_pylist()
+        for i, who in enumerate(subjects_of(batch.column(PSEUDONYM))):
+            cells = {name: values[i] for name, values in columns.items()}
+            found[who] = KnownOf(_key(keys[i], table.name), cells)
+    return found
+
+
+def _key(text: str | None, where: str) -> bytes:
+    try:
+        return bytes.fromhex(text or "-")
+    except ValueError:
+        remedy = f"give it as apply wrote it in {CLASSES}"
+        raise RequestError("a key is not hexadecimal", where=where, instead=remedy) from None

@@ -1,36 +1,38 @@
-"""The elementary steps for one reading at a time: plain Python, for a session.
+"""Lattices and elementary steps for one reading at a time: plain Python.
 
 A call of NumPy costs more than all the arithmetic that one reading needs. What is here computes
-what `codec/steps.py` computes, in Python's own floats: the same operations in the same order on
-every machine, and so the same bits.
+what `lattice.py` and `steps.py` compute, in Python's own floats: the same operations in the same
+order on every machine, and so the same bits.
 """
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from voile.keys.random import Protective
+from voile.signals.codec.lattice import MARGIN, Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt, Step
 
 Point: TypeAlias = Sequence[float]
 SparseRows: TypeAlias = list[list[tuple[int, float]]]  # of a matrix: column and weight of each term
+Line: TypeAlias = Callable[[float], float]
 Tables: TypeAlias = list[tuple[float, float, float, float, float]]
 
 
-class Line:
-    """A function of straight pieces; its end pieces go on for ever. See `pieces.Pieces`."""
+def line(x: Floats, y: Floats) -> Line:
+    """Return a function of straight pieces; its end pieces go on for ever. See `pieces.Pieces`."""
+    inner: list[float] = x[1:-1].tolist()
+    begin, value, slope = _pieces(x, y)
 
-    __slots__ = ("inner", "pieces")
+    def read(v: float) -> float:
+        piece = bisect_right(inner, v)
+        return value[piece] + slope[piece] * (v - begin[piece])
 
-    def __init__(self, x: Floats, y: Floats) -> None:
-        self.inner: list[float] = x[1:-1].tolist()
-        self.pieces: list[tuple[float, float, float]] = list(zip(*_pieces(x, y), strict=True))
-
-    def __call__(self, v: float) -> float:
-        x, y, slope = self.pieces[bisect_right(self.inner, v)]
-        return y + slope * (v - x)
+    return read
 
 
 def _pieces(x: Floats, y: Floats) -> tuple[list[float], list[float], list[float]]:
@@ -42,27 +44,35 @@ class Path:
     """Some steps in a row, forth and back: O(log g) a curve."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
-        self._parts = [_part(step) for step in steps]
+        parts = [_part(step) for step in steps]
+        self._there: list[Callable[[Point], Point]] = [part.forward for part in parts]
+        self._back: list[Callable[[Point], Point]] = [part.inverse for part in reversed(parts)]
 
     def forward(self, v: Point) -> Point:
-        for part in self._parts:
-            v = part.forward(v)
+        for step in self._there:
+            v = step(v)
         return v
 
     def inverse(self, v: Point) -> Point:
-        for part in reversed(self._parts):
-            v = part.inverse(v)
+        for step in self._back:
+            v = step(v)
         return v
 
 
 class _Affine:
     def __init__(self, step: Affine) -> None:
-        self.shift = step.shift.tolist()
-        self.there = terms(step.matrix)
+        self.shift: list[float] = step.shift.tolist()
+        self.there = list(zip(terms(step.matrix), self.shift, strict=True))
         self.back = terms(step.turned().matrix)
 
     def forward(self, v: Point) -> Point:
-        return [x + b for x, b in zip(times(self.there, v), self.shift, strict=True)]
+        out = []
+        for row, shift in self.there:
+            total = 0.0
+            for i, w in row:
+                total += w * v[i]
+            out.append(total + shift)
+        return out
 
     def inverse(self, v: Point) -> Point:
         return times(self.back, [x - b for x, b in zip(v, self.shift, strict=True)])
@@ -86,14 +96,14 @@ def times(rows: SparseRows, v: Point) -> list[float]:
 
 class _Bend:
     def __init__(self, step: Bend) -> None:
-        self.there = [Line(curve.x, curve.y) for curve in step.curves]
-        self.back = [Line(curve.y, curve.x) for curve in step.curves]
+        self.there = [line(curve.x, curve.y) for curve in step.curves]
+        self.back = [line(curve.y, curve.x) for curve in step.curves]
 
     def forward(self, v: Point) -> Point:
-        return [line(x) for line, x in zip(self.there, v, strict=True)]
+        return [read(x) for read, x in zip(self.there, v, strict=True)]
 
     def inverse(self, v: Point) -> Point:
-        return [line(x) for line, x in zip(self.back, v, strict=True)]
+        return [read(x) for read, x in zip(self.back, v, strict=True)]
 
 
 class Triangular:
@@ -107,8 +117,8 @@ class Triangular:
             (
                 j,
                 [(i, _tables(step, j, i)) for i in order[:place]],
-                Line(step.grid, step.curve[j]),
-                Line(step.curve[j], step.grid),
+                line(step.grid, step.curve[j]),
+                line(step.curve[j], step.grid),
             )
             for place, j in enumerate(order)
         ]
@@ -117,6 +127,9 @@ class Triangular:
         """Return z of v; `known` are the z of the columns that come first, if they are."""
         z = [*known, *([0.0] * (len(v) - len(known)))]
         for j, tables, there, _ in self.parts[len(known) : len(v)]:
+            if not tables:
+                z[j] = there(v[j])
+                continue
             shift, scale = self._held(z, tables)
             z[j] = there((v[j] - shift) * scale)
         return z
@@ -125,6 +138,9 @@ class Triangular:
         """Return v of z, from column `first` on."""
         x = [0.0] * len(z)
         for j, tables, _, back in self.parts[first:]:
+            if not tables:
+                x[j] = back(z[j])
+                continue
             shift, scale = self._held(z, tables)
             x[j] = back(z[j]) / scale + shift
         return x
@@ -156,3 +172,28 @@ def _part(step: Step) -> _Affine | _Bend | Triangular:
     if isinstance(step, KnotheRosenblatt):
         return Triangular(step)
     raise TypeError(f"no step {step.kind!r}")
+
+
+def at(lattice: Lattice, k: float) -> float:
+    """Return the value at a position, whole or within a cell: `Lattice.values`, of one."""
+    return (lattice.offset + lattice.step * k) / lattice.per
+
+
+def nearest(lattice: Lattice, v: float) -> float:
+    """Return the value whose cell a point lies in: `Lattice.nearest`, of one."""
+    return at(lattice, float(round(place(lattice, v))))
+
+
+def place(lattice: Lattice, v: float) -> float:
+    """Return where a point lies, in cells; who checks and who decodes must round the same number.
+
+    Far out the products themselves are rounded: a point well within its cell may come to lie on
+    the edge.
+    """
+    return (v * lattice.per - lattice.offset) / lattice.step
+
+
+def drawn(n: int, protective: Protective) -> list[float]:
+    """Draw n points of a cell: `lattice.dither`, of few."""
+    whole = struct.unpack(f"<{n}Q", protective.bytes(8 * n))
+    return [((bits >> 11) * 2.0**-53 - 0.5) * (1 - 2 * MARGIN) for bits in whole]

@@ -1,0 +1,158 @@
+"""What whole sessions reveal of the class, by subjects whom the map was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
+from voile.keys.secret import Secret
+from voile.signals.adversary.breaks import FEWEST, features, sent
+from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.sequences.courses import Courses
+from voile.signals.sequences.sequence_codec import SequenceCodec
+from voile.signals.sequences.sequence_map import SequenceMap
+
+LENGTHS = (10, 30)  # readings of a session
+SHORTEST = 3
+MOST = 1_000  # subjects whose sessions are overheard
+FOLDS = 5
+DRAWS = 200  # for an interval
+HIDDEN = 0.65  # the largest AUC, upper limit, of a session that is said to hide the class
+
+
+@dataclass(frozen=True)
+class Overheard:
+    """What the best attacker finds in whole sessions of a length."""
+
+    messages: int  # of a session
+    subjects: int  # overheard
+    by: str  # the attacker
+    of: str  # the class that is found best, against the rest
+    auc: float  # of that; chance is 1/2
+    low: float  # of its 95% interval
+    high: float  # of the same
+    without: float  # the largest AUC of a class where readings are sent as they are
+
+    @property
+    def hides(self) -> bool:
+        """Whether the session may be said to hide the class."""
+        return self.high <= HIDDEN
+
+
+def overhear(
+    fit: Callable[[NDArray[np.bool_]], SequenceMap],
+    X: Floats,
+    c: Codes,
+    whose: NDArray[np.intp],
+    times: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> list[Overheard]:
+    """Fit a map to half of the subjects, and overhear whole sessions of the others.
+
+    Parameters
+    ----------
+    fit : makes a map of the rows that a mask says.
+    X : (n, d) numbers, those of a subject in the order of time.
+    c : (n,) numbers of classes, from 0.
+    whose, times : (n,) as in `SequenceMap.fit`.
+    rng : of the halves and the learners.
+
+    Returns what is found for each length of which there are enough subjects, perhaps nothing.
+
+    Cost: a fit, the learners, and the readings of at most 1,000 sessions.
+    """
+    subjects = whose.max() + 1
+    learnt = (rng.permutation(subjects) < subjects // 2)[whose]
+    try:
+        codec = fit(learnt).codec_
+    except RequestError:
+        return []  # too few to spare half of them
+    seed = int(rng.integers(1 << 31))  # that scikit-learn takes
+    return [*_of_lengths(codec, X, c, Courses.of(whose[~learnt], times[~learnt]), learnt, seed)]
+
+
+def _of_lengths(
+    codec: SequenceCodec,
+    X: Floats,
+    c: Codes,
+    courses: Courses,
+    learnt: NDArray[np.bool_],
+    seed: int,
+) -> Iterator[Overheard]:
+    rows = np.flatnonzero(~learnt)[courses.rows]
+    sizes = courses.here.sum(axis=1)
+    lengths = [length for length in LENGTHS if (sizes >= length).any()] or [int(np.median(sizes))]
+    for length in lengths:
+        long = np.flatnonzero(sizes >= length)[:MOST]
+        classes = c[rows[long, 0]]
+        if length < SHORTEST or np.bincount(classes, minlength=c.max() + 1).min() < 2 * FEWEST:
+            continue
+        readings = X[rows[long, :length]]
+        # nobody gets these messages: their dither may be drawn again
+        dither = Protective.keyed(Secret(seed.to_bytes(16, "little")), purpose=f"{length} readings")
+        first, varying = sent(codec, readings, classes, courses.times[long, :length], dither)
+        heard = np.concatenate([first[:, : codec.invariants], features(varying)], axis=1)
+        with np.errstate(over="ignore"):
+            plain = features((readings - readings.mean(axis=(0, 1))) / readings.std(axis=(0, 1)))
+        found, by = _best(heard, classes, seed)
+        of = int(np.argmax([_auc(found[:, one], classes == one) for one in range(found.shape[1])]))
+        low, high = _interval(found[:, of], classes == of, np.random.default_rng(seed))
+        raw, _ = _best(plain, classes, seed)
+        yield Overheard(
+            length,
+            len(long),
+            by,
+            str(codec.codec.classes[of]),
+            _auc(found[:, of], classes == of),
+            low,
+            high,
+            max(_auc(raw[:, one], classes == one) for one in range(raw.shape[1])),
+        )
+
+
+def _best(F: Floats, c: Codes, seed: int) -> tuple[Floats, str]:
+    """Return (n, k) chances of the classes, each subject's by an attacker who knows others."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict  # type: ignore[import-untyped]
+
+    kinds = {
+        "random forest": RandomForestClassifier(200, min_samples_leaf=5, random_state=seed),
+        "gradient boosting": HistGradientBoostingClassifier(
+            learning_rate=0.05, max_iter=60, max_leaf_nodes=8, random_state=seed
+        ),
+    }
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    found = {
+        name: cross_val_predict(kind, F, c, cv=folds, method="predict_proba")
+        for name, kind in kinds.items()
+    }
+    aucs = {
+        name: max(_auc(p[:, k], c == k) for k in range(p.shape[1])) for name, p in found.items()
+    }
+    by = max(aucs, key=lambda name: aucs[name])
+    return found[by], by
+
+
+def _auc(scores: Floats, own: NDArray[np.bool_]) -> float:
+    """Return how often one of the class scores above one who is not, ties counting half."""
+    ranks = rankdata(scores)
+    n, m = int(own.sum()), int((~own).sum())
+    return float((ranks[own].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def _interval(
+    scores: Floats, own: NDArray[np.bool_], rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return a 95% interval of the AUC by drawing subjects of each side anew."""
+    yes, no = np.flatnonzero(own), np.flatnonzero(~own)
+    drawn = [
+        np.concatenate([rng.choice(yes, len(yes)), rng.choice(no, len(no))]) for _ in range(DRAWS)
+    ]
+    low, high = np.quantile([_auc(scores[rows], own[rows]) for rows in drawn], [0.025, 0.975])
+    return float(low), float(high)

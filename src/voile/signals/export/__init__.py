@@ -1,0 +1,1 @@
+"""Fixed tables of a kit, and the ends in C and JavaScript that read them, for small devices."""

@@ -1,0 +1,99 @@
+/* A small device's end: readings of one subject, encoded so that they hide its class.
+ *
+ * C99 with IEEE 754 doubles; no allocation, and nothing of the C library but memcpy. Compile
+ * the three files with -ffp-contract=off and without -ffast-math. The tables are those of
+ * one kit (voile_tables.h) and hold every class alike; which class the device is of stands in its
+ * record alone, which `voile signals enrol --small` writes.
+ */
+#ifndef VOILE_H
+#define VOILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "voile_tables.h"
+
+#define VOILE_RECORD 149          /* bytes of a device's record */
+#define VOILE_DRAW (8 * VOILE_COLUMNS) /* bytes of entropy that one reading takes */
+#define VOILE_BESIDE 256          /* longest JSON object beside a reading, in bytes */
+#define VOILE_LETTER (128 + VOILE_BESIDE + 64 * VOILE_COLUMNS)
+#define VOILE_POST (68 + VOILE_LETTER) /* longest message */
+#define VOILE_REPLY 164           /* bytes of every reply */
+#define VOILE_TOPIC 160           /* longest topic, in bytes */
+
+enum {
+    VOILE_OK = 0,
+    VOILE_NO_CLASS = 1,    /* the kit has no such class */
+    VOILE_MISSING = 2,     /* a reading or message is missing or infinite */
+    VOILE_OFF = 3,         /* a reading contradicts its column's resolution */
+    VOILE_FAR = 4,         /* a reading lies too far out to be carried exactly */
+    VOILE_IMPLAUSIBLE = 5, /* a message decodes to what no reading can be */
+    VOILE_ENTROPY = 6,     /* no entropy, or the same as before: nothing was encoded */
+    VOILE_STORE = 7,       /* the state could not be stored: nothing was sent */
+    VOILE_RECORD_BAD = 8,  /* the record is damaged, or of another kit */
+    VOILE_STATE_BAD = 9,   /* the stored state is damaged, or of another kit, subject or class */
+    VOILE_WAITING = 10,    /* a message is under way: post it again until its receipt is here */
+    VOILE_NOTHING = 11,    /* nothing is under way */
+    VOILE_LONG = 12,       /* what goes beside a reading, or a topic, is too long */
+    VOILE_NOT_OURS = 13,   /* a reply without our MAC, of another session, or malformed */
+    VOILE_STEP = 14,       /* the two ends are out of step: begin again */
+    VOILE_INEXACT = 16,    /* compiled with fused multiply-adds: say -ffp-contract=off */
+    VOILE_REFUSED = 15     /* the recipient refuses the message; its word is in `refused` */
+};
+
+/* The map alone. x, z: VOILE_COLUMNS numbers; draw: VOILE_DRAW fresh bytes of entropy. */
+int voile_encode(int which, const double *x, const uint8_t *draw, double *z);
+int voile_decode(int which, const double *z, double *x);
+
+/* Whether products are rounded before they are added, as -ffp-contract=off asks. */
+int voile_is_exact(void);
+
+typedef struct {
+    uint8_t seal[8];     /* digest of all below, against damage */
+    uint8_t session[16]; /* its name, public */
+    uint64_t number;     /* messages acknowledged */
+    uint8_t check[8];    /* digest of these */
+    uint8_t next[8];     /* the digest with the letter under way */
+    uint8_t mark[8];     /* of the kit */
+    uint8_t whose[8];    /* digest of subject and class */
+    uint32_t length;     /* bytes of the letter under way; 0: none */
+    char letter[VOILE_LETTER];
+} voile_state;
+
+typedef struct {
+    /* Fill n bytes with fresh entropy and return 0. Never from a seed that a snapshot holds. */
+    int (*entropy)(void *context, uint8_t *out, size_t n);
+    /* Write the state where a loss of power leaves it or the one before, and return 0. */
+    int (*store)(void *context, const voile_state *state);
+    void *context;
+} voile_ways;
+
+typedef struct {
+    voile_ways ways;
+    voile_state state;
+    uint8_t last[VOILE_DRAW], mac[32], whose[8];
+    uint16_t generation, which;
+    char posts[VOILE_TOPIC], hears[VOILE_TOPIC]; /* topics, to publish to and to subscribe to */
+    char refused[16];
+} voile_end;
+
+/* Open an end. stored: what `store` was given last, or NULL on a device's first start. */
+int voile_open(voile_end *end, const uint8_t record[VOILE_RECORD], const char *topic,
+               const voile_state *stored, const voile_ways *ways);
+
+/* Encode a reading and store it as the message under way. beside: a JSON object, or NULL. */
+int voile_send(voile_end *end, const double *x, const char *beside);
+
+/* Write the message under way; the same bytes each time. */
+int voile_post(voile_end *end, uint8_t out[VOILE_POST], size_t *length);
+
+/* Take a reply in: VOILE_OK where it acknowledges, or changes nothing. */
+int voile_hear(voile_end *end, const uint8_t *reply, size_t length);
+
+/* Begin a new session, after VOILE_STEP; the reading under way is dropped, to be sent anew. */
+int voile_begin_again(voile_end *end);
+
+/* Forget the key and the class in memory. */
+void voile_close(voile_end *end);
+
+#endif

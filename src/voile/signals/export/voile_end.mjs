@@ -1,0 +1,189 @@
+// A small device's end in JavaScript: what is sent, proved, stored and acknowledged. No dependency.
+//
+//     const end = new End(record, { entropy, store }, { topic: "voile", stored });
+//     end.send([170, 71.3]);          encodes and stores; then publish end.post() at end.posts,
+//     end.hear(payload);              and give it what comes at end.hears
+//
+// record: the bytes that `voile signals enrol --small` wrote, with the subject's class and key.
+// entropy(n): n fresh bytes, as of crypto.getRandomValues; never from a seed in a snapshot.
+// store(state): writes a plain object where a loss of power leaves it or the one before, and
+// returns true once it is there. stored: what it was given last; none on a device's first start.
+import { DRAW, VoileError, encode } from "./voile_map.mjs";
+import { hmac, join, sha256 } from "./voile_hash.mjs";
+import { tables } from "./voile_tables.mjs";
+
+const MAC = 32, HEADER = 36, REPLY = 164, RECORD = 149, BESIDE = 256;
+const bytes = (text) => new TextEncoder().encode(text);
+const hex = (data) => Array.from(data, (one) => one.toString(16).padStart(2, "0")).join("");
+const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const ANSWER = /^\{"check":"([0-9a-f]{16}|)","again":(?:true|false),"refused":"([a-z]{0,15})"\} *$/;
+
+/** Whether bytes are the same, in a time that does not depend on them. */
+function same(a, b) {
+  let apart = a.length ^ b.length;
+  for (let i = 0; i < a.length; i++) apart |= a[i] ^ b[i];
+  return apart === 0;
+}
+
+/** Return a whole number below 2^53 as bytes, the largest first. */
+function big(value, n) {
+  const out = new Uint8Array(n);
+  for (let i = n - 1, rest = value; i >= 0; i--, rest = Math.floor(rest / 256)) out[i] = rest % 256;
+  return out;
+}
+
+const read = (data) => data.reduce((value, one) => value * 256 + one, 0);
+
+/** Return the MAC of what stands at a place, whose length stands before it. */
+function macOf(key, place, data) {
+  const at = bytes(place);
+  return hmac(key, join(big(at.length, 4), at, data));
+}
+
+/** Return a multiple of 2^-44 as text, every digit of it. */
+function shown(value) {
+  const size = Math.abs(value), units = Math.floor(size);
+  let rest = (size - units) * 2 ** 44, text = `${value < 0 ? "-" : ""}${units}.`;
+  do {
+    rest *= 10;
+    const digit = Math.floor(rest / 2 ** 44);
+    rest -= digit * 2 ** 44;
+    text += digit;
+  } while (rest);
+  return text;
+}
+
+/** Return the digest with one more message: of its numbers, as the line shows them. */
+function chain(check, z) {
+  const packed = new DataView(new ArrayBuffer(8 * z.length));
+  z.forEach((value, j) => packed.setFloat64(8 * j, value, true));
+  return hex(sha256(join(bytes(check), new Uint8Array(packed.buffer)))).slice(0, 16);
+}
+
+function isState(state) {
+  const digest = (text) => typeof text === "string" && /^[0-9a-f]{16}$/.test(text);
+  return (
+    typeof state === "object" && state !== null && Number.isSafeInteger(state.number) &&
+    state.number >= 0 && /^[0-9a-f]{32}$/.test(state.session) && digest(state.check) &&
+    (state.letter === "" || digest(state.next)) && typeof state.letter === "string"
+  );
+}
+
+export class End {
+  #key;
+  #which;
+  #generation;
+  #whose;
+  #ways;
+  #state;
+  #last = "";
+
+  constructor(record, ways, { topic = "voile", stored = null } = {}) {
+    const key = hmac(record.slice(85, 117), bytes("voile mac"));
+    const mac = macOf(key, "device", record.slice(0, RECORD - MAC));
+    const which = read(record.slice(18, 20));
+    if (
+      record.length !== RECORD || !same(mac, record.slice(RECORD - MAC)) ||
+      hex(record.slice(0, 16)) !== hex(bytes("VOILEDV1")) + tables.mark ||
+      which >= tables.plans.length
+    ) {
+      throw new VoileError("record", "the record is damaged, or of another kit");
+    }
+    const pseudonym = new TextDecoder().decode(record.slice(21, 21 + record[20]));
+    this.posts = `${topic}/${pseudonym}/readings`;
+    this.hears = `${topic}/${pseudonym}/receipts`;
+    this.#key = key;
+    this.#which = which;
+    this.#generation = read(record.slice(16, 18));
+    this.#whose = hex(sha256(record.slice(18, 85))).slice(0, 16);
+    this.#ways = ways;
+    if (stored === null) this.beginAgain();
+    else if (isState(stored) && stored.mark === tables.mark && stored.whose === this.#whose) {
+      this.#state = { ...stored };
+    } else {
+      const what = "the stored state is damaged, or of another kit, subject or class";
+      throw new VoileError("state", what);
+    }
+  }
+
+  /** Begin a new session, after an error "step"; the reading under way is dropped. */
+  beginAgain() {
+    const session = hex(this.#drawn(16));
+    const check = hex(sha256(bytes(`${tables.mark} ${session}`))).slice(0, 16);
+    const own = { mark: tables.mark, whose: this.#whose };
+    this.#keep({ ...own, session, number: 0, check, next: "", letter: "" });
+  }
+
+  /** Encode a reading and store it as the message under way; beside: a plain object. */
+  send(x, beside = {}) {
+    const state = this.#state;
+    if (state.letter) throw new VoileError("waiting", "a message is under way: post it again");
+    const with_it = JSON.stringify(beside);
+    if (bytes(with_it).length > BESIDE) {
+      throw new VoileError("long", "what goes beside a reading is too long");
+    }
+    const fresh = this.#drawn(DRAW);
+    if (hex(fresh) === this.#last) throw new VoileError("entropy", "the entropy repeats itself");
+    const z = encode(this.#which, x, fresh);
+    const on = `{"ahead":1,"after":${state.number},"check":"${state.check}"`;
+    const values = Array.from(z, shown).join(",");
+    const letter = `${on},"values":[${values}],"beside":${with_it}}`;
+    this.#keep({ ...state, letter, next: chain(state.check, z) });
+    this.#last = hex(fresh);
+  }
+
+  /** Return the message under way, the same bytes each time; null where there is none. */
+  post() {
+    const { session, number, letter } = this.#state;
+    if (!letter) return null;
+    const header = join(
+      Uint8Array.of(2, 0), big(this.#generation, 2), unhex(tables.mark), unhex(session),
+      big(number + 1, 8),
+    );
+    const rest = join(header, bytes(letter));
+    return join(macOf(this.#key, this.posts, rest), rest);
+  }
+
+  /** Take a reply in; what is not ours, or old, changes nothing. */
+  hear(reply) {
+    const state = this.#state, rest = reply.slice(MAC);
+    const header = rest.slice(0, HEADER);
+    if (
+      reply.length !== REPLY || !same(macOf(this.#key, this.hears, rest), reply.slice(0, MAC)) ||
+      header[0] !== 2 || header[1] !== 0 || read(header.slice(2, 4)) !== this.#generation ||
+      hex(header.slice(12, 28)) !== state.session
+    ) {
+      return;
+    }
+    const answer = ANSWER.exec(new TextDecoder().decode(rest.slice(HEADER)));
+    if (!answer) return;
+    const [, check, refused] = answer, number = read(header.slice(28));
+    const under_way = state.number + (state.letter ? 1 : 0);
+    if (refused) {
+      if (state.letter && number === under_way) {
+        throw new VoileError("refused", `the recipient refuses the message: ${refused}`);
+      }
+      return;
+    }
+    if (number < state.number || (number === state.number && check === state.check)) return;
+    if (number !== under_way || number === state.number || check !== state.next) {
+      throw new VoileError("step", "the two ends are out of step: begin again");
+    }
+    this.#keep({ ...state, number, check, next: "", letter: "" });
+  }
+
+  #drawn(n) {
+    const fresh = typeof this.#ways.entropy === "function" ? this.#ways.entropy(n) : null;
+    const sound = fresh instanceof Uint8Array && fresh.length === n && fresh.some((one) => one);
+    if (!sound) throw new VoileError("entropy", "there is no entropy");
+    return fresh;
+  }
+
+  /** Store a state and take it over; nothing changes where it cannot be stored. */
+  #keep(state) {
+    if (typeof this.#ways.store !== "function" || this.#ways.store({ ...state }) !== true) {
+      throw new VoileError("store", "the state could not be stored");
+    }
+    this.#state = state;
+  }
+}

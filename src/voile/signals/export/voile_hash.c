@@ -1,0 +1,107 @@
+/* See voile_hash.h. */
+#include "voile_hash.h"
+
+#include <string.h>
+
+static const uint32_t K[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+static uint32_t turned(uint32_t v, int n) { return v >> n | v << (32 - n); }
+
+static void compress(voile_hash *s)
+{
+    uint32_t w[64];
+    uint32_t a = s->h[0], b = s->h[1], c = s->h[2], d = s->h[3];
+    uint32_t e = s->h[4], f = s->h[5], g = s->h[6], h = s->h[7];
+    for (int i = 0; i < 16; i++)
+        w[i] = (uint32_t)s->block[4 * i] << 24 | (uint32_t)s->block[4 * i + 1] << 16
+             | (uint32_t)s->block[4 * i + 2] << 8 | s->block[4 * i + 3];
+    for (int i = 16; i < 64; i++)
+        w[i] = w[i - 16] + w[i - 7]
+             + (turned(w[i - 15], 7) ^ turned(w[i - 15], 18) ^ w[i - 15] >> 3)
+             + (turned(w[i - 2], 17) ^ turned(w[i - 2], 19) ^ w[i - 2] >> 10);
+    for (int i = 0; i < 64; i++) {
+        const uint32_t one = h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25))
+                           + ((e & f) ^ (~e & g)) + K[i] + w[i];
+        const uint32_t two = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22))
+                           + ((a & b) ^ (a & c) ^ (b & c));
+        h = g, g = f, f = e, e = d + one;
+        d = c, c = b, b = a, a = one + two;
+    }
+    s->h[0] += a, s->h[1] += b, s->h[2] += c, s->h[3] += d;
+    s->h[4] += e, s->h[5] += f, s->h[6] += g, s->h[7] += h;
+}
+
+void voile_begin(voile_hash *s)
+{
+    static const uint32_t first[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memcpy(s->h, first, sizeof first);
+    s->n = 0;
+}
+
+void voile_add(voile_hash *s, const void *data, size_t n)
+{
+    const uint8_t *bytes = data;
+    while (n) {
+        const size_t at = s->n % 64, some = n < 64 - at ? n : 64 - at;
+        memcpy(s->block + at, bytes, some);
+        s->n += some, bytes += some, n -= some;
+        if (s->n % 64 == 0)
+            compress(s);
+    }
+}
+
+void voile_finish(voile_hash *s, uint8_t out[32])
+{
+    const uint64_t bits = s->n * 8;
+    uint8_t length[8];
+    for (int i = 0; i < 8; i++)
+        length[i] = (uint8_t)(bits >> (56 - 8 * i));
+    static const uint8_t pad[64] = {0x80};
+    voile_add(s, pad, 1 + (119 - s->n % 64) % 64);
+    voile_add(s, length, 8);
+    for (int i = 0; i < 32; i++)
+        out[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void voile_begin_keyed(voile_hash *s, const uint8_t *key, size_t k, uint8_t pad)
+{
+    uint8_t block[64];
+    for (size_t i = 0; i < sizeof block; i++)
+        block[i] = i < k ? key[i] ^ pad : pad;
+    voile_begin(s);
+    voile_add(s, block, sizeof block);
+}
+
+void voile_finish_keyed(voile_hash *s, const uint8_t *key, size_t k, uint8_t out[32])
+{
+    voile_finish(s, out);
+    voile_begin_keyed(s, key, k, 0x5c);
+    voile_add(s, out, 32);
+    voile_finish(s, out);
+}
+
+void voile_sha256(const uint8_t *data, size_t n, uint8_t out[32])
+{
+    voile_hash s;
+    voile_begin(&s);
+    voile_add(&s, data, n);
+    voile_finish(&s, out);
+}
+
+/* key: at most 64 bytes. */
+void voile_hmac(const uint8_t *key, size_t k, const uint8_t *data, size_t n, uint8_t out[32])
+{
+    voile_hash s;
+    voile_begin_keyed(&s, key, k, 0x36);
+    voile_add(&s, data, n);
+    voile_finish_keyed(&s, key, k, out);
+}

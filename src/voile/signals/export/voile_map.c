@@ -1,0 +1,208 @@
+/* The map of voile.h: voile's own operations in voile's own order, and so the same bits. */
+#include "voile.h"
+
+#include <float.h>
+#include <string.h>
+
+#if defined(__FAST_MATH__) || (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0)
+#error "doubles must be computed as IEEE 754 says: no -ffast-math, no x87"
+#endif
+
+#define D VOILE_COLUMNS
+#define LARGEST 4503599627370496.0       /* 2^52: doubles from here on are whole */
+#define GRAINS 17592186044416.0          /* 2^44: what is sent is a multiple of 2^-44 */
+#define MARGIN (1.0 / 1048576.0)         /* of a cell: see codec/lattice.py */
+#define RANGE 8.0                        /* normal scores of a plausible reading */
+
+static double magnitude(double v) { return v < 0 ? -v : v; }
+
+static int is_number(double v) { return v - v == 0.0; }
+
+/* The nearest whole number, halves to even. */
+static double whole(double v)
+{
+    if (!(magnitude(v) < LARGEST))
+        return v;
+    return v < 0 ? (v - LARGEST) + LARGEST : (v + LARGEST) - LARGEST;
+}
+
+/* The piece of v among n knots: as many reads whatever v is. */
+static int piece_of(const double *x, int n, double v)
+{
+    int at = 0, left = n - 2;
+    while (left > 0) {
+        int half = (left + 1) / 2;
+        at += x[at + half] <= v ? half : 0;
+        left -= half;
+    }
+    return at;
+}
+
+static double on_piece(const double *x, const double *y, int i, double v)
+{
+    return y[i] + (y[i + 1] - y[i]) / (x[i + 1] - x[i]) * (v - x[i]);
+}
+
+static double line(const double *x, const double *y, int n, double v)
+{
+    return on_piece(x, y, piece_of(x, n, v), v);
+}
+
+static void times(const double *matrix, double *v)
+{
+    double out[D];
+    for (int j = 0; j < D; j++) {
+        double total = 0.0;
+        for (int i = 0; i < D; i++)
+            total += matrix[j * D + i] * v[i];
+        out[j] = total;
+    }
+    memcpy(v, out, sizeof out);
+}
+
+/* Each kind of step is a function of its place in the plan; back says whether it is undone. */
+static void affine(const int32_t *plan, double *v, int back)
+{
+    const double *shift = voile_numbers + plan[2];
+    if (back)
+        for (int j = 0; j < D; j++)
+            v[j] -= shift[j];
+    times(voile_numbers + plan[back], v);
+    if (!back)
+        for (int j = 0; j < D; j++)
+            v[j] += shift[j];
+}
+
+static void bend(const int32_t *plan, double *v, int back)
+{
+    for (int j = 0; j < D; j++) {
+        const double *x = voile_numbers + plan[1 + 2 * j], *y = voile_numbers + plan[2 + 2 * j];
+        v[j] = back ? line(y, x, plan[0], v[j]) : line(x, y, plan[0], v[j]);
+    }
+}
+
+static void triangular(const int32_t *plan, double *v, int back)
+{
+    const int n = *plan++;
+    const double *grid = voile_numbers + *plan++;
+    double z[D];
+    int order[D];
+    memcpy(z, v, sizeof z);
+    for (int k = 0; k < D; k++) {
+        const int j = order[k] = *plan++;
+        const double *curve = voile_numbers + *plan++;
+        double shift = 0.0, scale = 1.0;
+        for (int before = 0; before < k; before++) {
+            const double *mean = voile_numbers + *plan++, *spread = voile_numbers + *plan++;
+            double held = z[order[before]];
+            held = held < grid[0] ? grid[0] : held > grid[n - 1] ? grid[n - 1] : held;
+            const int i = piece_of(grid, n, held);
+            shift += on_piece(grid, mean, i, held);
+            scale *= on_piece(grid, spread, i, held);
+        }
+        if (back)
+            v[j] = line(curve, grid, n, z[j]) / scale + shift;
+        else
+            v[j] = z[j] = line(grid, curve, n, (v[j] - shift) * scale);
+    }
+}
+
+static void step(int which, int k, double *v, int back)
+{
+    const int32_t *plan = voile_plan[which] + voile_steps[k].at;
+    switch (voile_steps[k].kind) {
+    case 0: affine(plan, v, back); break;
+    case 1: bend(plan, v, back); break;
+    default: triangular(plan, v, back); break;
+    }
+}
+
+static void forward(int which, double *v)
+{
+    for (int k = 0; k < VOILE_STEPS; k++)
+        step(which, k, v, 0);
+}
+
+static void inverse(int which, double *v)
+{
+    for (int k = VOILE_STEPS - 1; k >= 0; k--)
+        step(which, k, v, 1);
+}
+
+/* Where a point lies on a column's lattice, in cells, and back. */
+static double place_of(int j, double v)
+{
+    return (v * voile_lattice[j].per - voile_lattice[j].offset) / voile_lattice[j].step;
+}
+
+static double value_at(int j, double k)
+{
+    return (voile_lattice[j].offset + voile_lattice[j].step * k) / voile_lattice[j].per;
+}
+
+/* A point of a cell, from 53 of 64 bits. */
+static double dither(const uint8_t *draw)
+{
+    uint64_t bits = 0;
+    for (int i = 7; i >= 0; i--)
+        bits = bits << 8 | draw[i];
+    return ((double)(bits >> 11) * (1.0 / 9007199254740992.0) - 0.5) * (1.0 - 2.0 * MARGIN);
+}
+
+int voile_is_exact(void)
+{
+    volatile double near = 1.0 + 1.0 / 1073741824.0, twice = 1.0 + 1.0 / 536870912.0;
+    return near * near - twice == 0.0; /* fused, 2^-60 is left */
+}
+
+int voile_encode(int which, const double *x, const uint8_t *draw, double *z)
+{
+    double k[D], v[D], sent[D];
+    if (which < 0 || which >= VOILE_CLASSES)
+        return VOILE_NO_CLASS;
+    for (int j = 0; j < D; j++) {
+        const double cell = voile_lattice[j].step / voile_lattice[j].per;
+        if (!is_number(x[j]))
+            return VOILE_MISSING;
+        k[j] = whole(place_of(j, x[j]));
+        if (!(magnitude(k[j]) * voile_lattice[j].step + voile_lattice[j].step
+                  + voile_lattice[j].offset < LARGEST)
+            || magnitude(value_at(j, k[j]) - x[j]) > 1e-6 * cell)
+            return VOILE_OFF;
+        v[j] = value_at(j, k[j] + dither(draw + 8 * j));
+    }
+    forward(which, v);
+    for (int j = 0; j < D; j++) {
+        v[j] = whole(v[j] * GRAINS) / GRAINS + 0.0; /* no -0.0 */
+        if (!(magnitude(v[j]) <= LARGEST))
+            return VOILE_FAR;
+    }
+    memcpy(sent, v, sizeof v);
+    inverse(which, v);
+    for (int j = 0; j < D; j++)
+        if (!(magnitude(place_of(j, v[j]) - k[j]) < 0.5 - MARGIN / 2))
+            return VOILE_FAR;
+    memcpy(z, sent, sizeof sent);
+    return VOILE_OK;
+}
+
+int voile_decode(int which, const double *z, double *x)
+{
+    double v[D], score[D];
+    if (which < 0 || which >= VOILE_CLASSES)
+        return VOILE_NO_CLASS;
+    for (int j = 0; j < D; j++)
+        if (!is_number(z[j]))
+            return VOILE_MISSING;
+    memcpy(v, z, sizeof v);
+    inverse(which, v);
+    for (int j = 0; j < D; j++)
+        v[j] = value_at(j, whole(place_of(j, v[j])));
+    memcpy(score, v, sizeof v);
+    forward(which, score);
+    for (int j = 0; j < D; j++)
+        if (!(magnitude(score[j]) <= RANGE))
+            return VOILE_IMPLAUSIBLE;
+    memcpy(x, v, sizeof v);
+    return VOILE_OK;
+}

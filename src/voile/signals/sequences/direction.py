@@ -1,0 +1,153 @@
+"""How one direction of a subject's scores goes on, a reading at a time: plain Python.
+
+A score is y_t = f_t b + e_t: functions of time f_t weighed by the subject's coefficients b, about
+which it swings as an AR(1) process e_t. b is normal, and drifts. This is the Kalman filter of it;
+the score of a moment is known exactly, so that only b is in doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple, TypeAlias
+
+from voile.signals.sequences.messages import moment, numbers
+
+Row: TypeAlias = Sequence[float]
+
+CLEAR, GROSS = 3.0, 4.0
+"""In standard deviations: surprises up to the first are learnt whole, from the second on not.
+
+But for the second in a row: readings that go on elsewhere are no spike.
+"""
+
+
+class DirectionState(NamedTuple):
+    """What is known of one direction of one subject's scores."""
+
+    coefficients: tuple[float, ...]  # (K,) their mean
+    doubt: tuple[tuple[float, ...], ...]  # (K, K) their covariance
+    last: float  # the latest score, without what of it was gross
+    surprise: float  # how far it lay from its forecast, in standard deviations; 0 of the first
+    time: int  # when it was
+    since: int  # when the first was
+
+
+class Forecast(NamedTuple):
+    """The law of a score to come: normal, of this mean and standard deviation."""
+
+    mean: float
+    spread: float
+    parts: tuple[float, ...]  # (K,) how each coefficient takes part in it
+    gain: tuple[float, ...]  # (K,) its covariance with the coefficients
+    doubt: tuple[tuple[float, ...], ...]  # (K, K) of the coefficients, drift included
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The law of one direction, of one class."""
+
+    mean: tuple[float, ...]  # (K,) of the coefficients
+    covariance: tuple[tuple[float, ...], ...]  # (K, K) of them among subjects
+    swing: float  # variance of the swings, above 0
+    kept: float  # the correlation of a swing with that one unit of time before, 0 to below 1
+    drift: float  # the share of the covariance by which coefficients move in a unit of time
+
+    def forecast(
+        self, state: DirectionState | None, time: int, functions: Row, before: Row
+    ) -> Forecast:
+        """Return the law of a score, given functions of time now, and at the latest score."""
+        if state is None:
+            parts, doubt, noise = tuple(functions), self.covariance, self.swing
+            mean = dot(parts, self.mean)
+        else:
+            gap = time - state.time
+            kept = power(self.kept, gap)
+            parts = tuple([now - kept * then for now, then in zip(functions, before, strict=True)])
+            doubt = self._drifted(state.doubt, gap)
+            noise = self.swing * (1 - kept * kept)
+            mean = kept * state.last + dot(parts, state.coefficients)
+        gain = tuple([dot(row, parts) for row in doubt])
+        return Forecast(mean, sqrt(dot(gain, parts) + noise), parts, gain, doubt)
+
+    def learn(
+        self, state: DirectionState | None, time: int, forecast: Forecast, score: float
+    ) -> DirectionState:
+        """Return what is known once a score is."""
+        mean, spread, _, gain, doubt = forecast
+        surprise = (score - mean) / spread
+        share = 1.0 if state is None or abs(state.surprise) > CLEAR else share_of(surprise)
+        moved, less = share * surprise / spread, share / (spread * spread)
+        coefficients = self.mean if state is None else state.coefficients
+        return DirectionState(
+            tuple([b + g * moved for b, g in zip(coefficients, gain, strict=True)]),
+            tuple(
+                [
+                    tuple([p - g * less * h for p, h in zip(row, gain, strict=True)])
+                    for row, g in zip(doubt, gain, strict=True)
+                ]
+            ),
+            mean + share * surprise * spread,
+            0.0 if state is None else surprise,
+            time,
+            time if state is None else state.since,
+        )
+
+    def _drifted(
+        self, doubt: tuple[tuple[float, ...], ...], gap: int
+    ) -> tuple[tuple[float, ...], ...]:
+        if not self.drift:
+            return doubt
+        share = self.drift * gap
+        pairs = zip(doubt, self.covariance, strict=True)
+        return tuple([tuple([p + share * q for p, q in zip(a, b, strict=True)]) for a, b in pairs])
+
+
+def read_state(saved: object, size: int) -> DirectionState:
+    """Read what `json` made of a state of so many coefficients, or raise a ValueError."""
+    parts = saved if isinstance(saved, list | tuple) else ()
+    coefficients, doubt, *scores, time, since = parts
+    means, rows = numbers(coefficients), tuple([numbers(row) for row in doubt])
+    last, surprise = numbers(scores)
+    square = len(means) == len(rows) == size and all(len(row) == size for row in rows)
+    if not square or any(rows[k][k] < 0 for k in range(size)):
+        raise ValueError("what is known of a score is of another map")
+    if moment(time) < moment(since):
+        raise ValueError("a reading is before the first")
+    return DirectionState(means, rows, last, surprise, time, since)
+
+
+def dot(a: Row, b: Row) -> float:
+    """Multiply term by term: `sum` rounds otherwise from one Python to the next."""
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total += x * y
+    return total
+
+
+def power(base: float, exponent: int) -> float:
+    """Return base^exponent, exponent >= 0, by products: no library function takes part.
+
+    >>> power(0.5, 3), power(0.0, 0)
+    (0.125, 1.0)
+    """
+    out = 1.0
+    while exponent:
+        if exponent & 1:
+            out *= base
+        base *= base
+        exponent >>= 1
+    return out
+
+
+def share_of(surprise: float) -> float:
+    """Return the share of a surprise that is learnt; of a gross one, such as a spike, nothing.
+
+    >>> share_of(-2.9), share_of(3.5), share_of(4.0)
+    (1.0, 0.5, 0.0)
+    """
+    size = abs(surprise)
+    if size <= CLEAR:
+        return 1.0
+    return 0.0 if size >= GROSS else (GROSS - size) / (GROSS - CLEAR)

@@ -1,0 +1,76 @@
+"""The columns of a release of signals, and of what its recipient has beside it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.roles import AS_IT_IS
+from voile.keys.secret import Secret
+from voile.release.step import released_schema
+from voile.signals.readings.forms import KnownColumn
+from voile.signals.readings.sources import SignalReader
+
+PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
+MAC, KEY = "mac", "key"  # the released column of MACs, and that of their keys in classes.csv
+CLASSES = "classes.csv"
+AS_IN_SOURCE = "as in the source"
+
+
+def release_schema(source: Source, reader: SignalReader) -> pa.Schema:
+    """Return the columns of the release: the pseudonym, messages, and those kept."""
+    sent = {form.column: form.sent_type for form in reader.forms}
+    kept = {*reader.roles.of(*AS_IT_IS)}
+    kept |= {one.column for one in reader.sides if one.settings.sent}
+    shown = released_schema(source, sent, kept - {reader.subject})
+    own = [PSEUDONYM, *([MAC] if reader.sides else [])]
+    if taken := [name for name in own if name in shown.names]:
+        raise RequestError(
+            f"two columns of the release would be called {taken[0]}",
+            where=source.name,
+            instead="call the source's by another name",
+        )
+    first, *last = (pa.field(name, pa.string()) for name in own)
+    return pa.schema([first, *shown, *last])
+
+
+def columns_read(reader: SignalReader, schema: pa.Schema) -> list[str]:
+    made = [PSEUDONYM, *([MAC] if reader.sides else [])]
+    shown = [name for name in schema.names if name not in made]
+    return [*dict.fromkeys([*shown, *(one.column for one in reader.sides), reader.private])]
+
+
+def classes_schema(source: Source, reader: SignalReader) -> pa.Schema:
+    """Return the columns of classes.csv: what the recipient needs beside the release."""
+    names = [PSEUDONYM, reader.private]
+    fields = [pa.field(name, pa.string()) for name in names]
+    for one in reader.sides:
+        if not one.settings.sent:
+            fields.append(pa.field(one.column, _hidden_type(source, one)))
+    if reader.sides:
+        fields.append(pa.field(KEY, pa.string()))
+    if len({field.name for field in fields}) < len(fields):
+        raise RequestError(
+            f"two columns of {CLASSES} would have one name",
+            where=source.name,
+            instead=f"call the source's otherwise than {PSEUDONYM} and {KEY}",
+        )
+    return pa.schema(fields)
+
+
+def as_cells(values: list[object], type_: pa.DataType) -> pa.Array:
+    whole = pa.types.is_integer(type_)
+    return pa.array(values, pa.float64() if whole else type_).cast(type_)
+
+
+def _hidden_type(source: Source, one: KnownColumn) -> pa.DataType:
+    if one.settings.nominal:
+        return pa.string()
+    type_ = source.columns[one.column]
+    return type_ if pa.types.is_integer(type_) else pa.float64()
+
+
+def mac_key(secret: Secret, pseudonym: str) -> bytes:
+    """Return the key of one subject's MACs."""
+    return secret.derive("known", pseudonym)

@@ -1,0 +1,140 @@
+"""The map of sequences that a kit holds for sessions, and what whole sessions reveal."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.core.progress import Progress
+from voile.keys.random import streams
+from voile.signals.adversary.sessions import Overheard, overhear
+from voile.signals.maps.privacy_map import SignalsWarning
+from voile.signals.readings.moments import TimeUnit, unit_of
+from voile.signals.readings.sources import SignalReader, SourceReadings
+from voile.signals.sequences.sequence_codec import SequenceCodec
+from voile.signals.sequences.sequence_map import SequenceMap
+from voile.signals.verbs.options import FitOptions
+
+SEQUENCE = "sequence"
+
+
+@dataclass(frozen=True, eq=False)
+class Sessions:
+    """What sessions need, and how far they hide the class of subjects who were held out."""
+
+    codec: SequenceCodec
+    unit: TimeUnit | None  # of the times that messages say; None: readings are counted
+    overheard: tuple[Overheard, ...] = ()  # of each length; nothing where subjects were too few
+
+    @property
+    def hides(self) -> bool:
+        """Whether whole sessions were shown to hide the class."""
+        return bool(self.overheard) and all(one.hides for one in self.overheard)
+
+    @property
+    def said(self) -> str:
+        """What is known of whole sessions, in a sentence."""
+        if self.codec.forgets:
+            return (
+                "The kit knows of one reading a subject: from the second message of one on, "
+                "the class is gradually revealed; fit on several, with --time COLUMN."
+            )
+        if not self.overheard:
+            return "Too few subjects to find out what whole sessions reveal."
+        worst = max(self.overheard, key=lambda one: one.high)
+        what = "hide the class from" if self.hides else "are not shown to hide the class from"
+        return (
+            f"Sessions of {worst.messages} readings {what} an adversary who heard those of "
+            f"{worst.subjects:,} other subjects: AUC {worst.auc:.2f} ({worst.low:.2f} to "
+            f"{worst.high:.2f}) for class {worst.of}, {worst.without:.2f} if sent as they are."
+        )
+
+    def facts(self) -> dict[str, Any]:
+        unit = asdict(self.unit) if self.unit else None
+        return {"unit": unit, "overheard": [asdict(one) for one in self.overheard]}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Sessions:
+        codec = SequenceCodec.from_arrays(arrays)  # first: an earlier voile's has no facts
+        unit = TimeUnit(**facts["unit"]) if facts["unit"] else None
+        return cls(codec, unit, tuple(Overheard(**one) for one in facts["overheard"]))
+
+
+def fit_sessions(
+    reader: SignalReader,
+    rows: SourceReadings,
+    options: FitOptions,
+    seed: int,
+    progress: Progress,
+) -> Sessions | None:
+    """Fit the course of a subject's readings, where a column gives their order.
+
+    Where everybody has one reading, each is sent by itself. A map with memory is tried on subjects
+    held out, always.
+    """
+    memory = len(rows.whose) > rows.whose[-1] + 1
+    if reader.sides:
+        if reader.time is not None:
+            _warn("sequences take no known columns, and were not fitted")
+        return None
+    if options.epsilon is not None:
+        if memory:
+            _warn("sequences cannot be fitted under differential privacy, and were not")
+        return None
+    if memory and rows.times is None:
+        _warn(
+            "subjects have several readings, and many reveal more than one: "
+            "give --time COLUMN to fit sequences, for send and receive"
+        )
+        return None
+    unit, times = None, np.zeros(len(rows.whose), dtype=np.int64)
+    if rows.times is not None and memory:
+        unit = unit_of(rows.times, rows.whose)
+        times = unit.of(rows.times.values)
+
+    def fit(own: NDArray[np.bool_]) -> SequenceMap:
+        map = SequenceMap(
+            reader.invariants if memory else (),
+            reader.resolutions,
+            random_state=seed,
+            memory=memory,
+            period=_period(options.period, unit),
+        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "a class has only", SignalsWarning)  # said already
+            return map.fit(
+                rows.table[own], rows.labels[own], rows.whose[own], times[own] if unit else None
+            )
+
+    progress("fitting the map of sequences", 0)
+    try:
+        codec = fit(np.ones(len(rows.whose), dtype=np.bool_)).codec_
+    except RequestError as error:
+        if memory:
+            _warn(f"sequences were not fitted: {reader.named(error, rows)}")
+        return None
+    if not memory:
+        return Sessions(codec, unit)
+    progress("overhearing sessions of subjects held out", 0)
+    (rng,) = streams(seed, "sessions")
+    codes = np.unique(rows.labels, return_inverse=True)[1]
+    found = overhear(fit, rows.table.astype(np.float64), codes, rows.whose, times, rng)
+    sessions = Sessions(codec, unit, tuple(found))
+    if not sessions.hides:
+        _warn(sessions.said)
+    return sessions
+
+
+def _period(given: float | None, unit: TimeUnit | None) -> int | None:
+    """Return the season's period in units; None: it is to be found."""
+    return None if given is None or unit is None else round(given * unit.per / unit.ticks)
+
+
+def _warn(note: str) -> None:
+    warnings.warn(note, SignalsWarning, stacklevel=4)

@@ -1,0 +1,282 @@
+"""Known columns from roles to the report: released, withheld, refused where they differ."""
+
+from __future__ import annotations
+
+import csv
+import json
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.signals.channel.ward import command
+from tests.signals.clinic import applied, decoded, fitted, strongest, table_of
+
+from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.signals import SignalsWarning
+from voile.signals.adversary.known_columns import known_columns
+from voile.signals.verbs.decode import decode
+from voile.signals.verbs.options import AttackOptions, FitOptions
+from voile.signals.wing import attack, fit, sections, verify
+
+SENT = {"role": "known", "nominal": True, "sent": True}
+
+
+def children(n=400, seed=3, **columns):
+    """Return n people whose weight grows with age; a third are ill, and the lighter for it."""
+    rng = np.random.default_rng(seed)
+    ill, age = np.arange(n) % 3 == 0, rng.integers(2, 18, n)
+    weight = 10 + 3 * age + (1 + age / 4) * (rng.normal(size=n) - 1.5 * ill)
+    table = {
+        "id": [f"p{i}" for i in range(n)],
+        "age": pa.array(age.tolist(), pa.int64()),
+        "sex": np.where(rng.random(n) < 0.5, "f", "m"),
+        "weight": np.round(weight, 1),
+        "ill": np.where(ill, "yes", "no"),
+    }
+    return pa.table({**table, **columns})
+
+
+def said(age="known", sex=SENT):
+    columns = {"id": "identifier", "age": age, "sex": sex, "weight": "reading", "ill": "private"}
+    return Roles.model_validate({"subject": "id", "columns": columns})
+
+
+def kit_of(table=None, roles=None, **options):
+    options = {"method": ["transport"], "strength": [0, 1], **options}
+    return fitted(children() if table is None else table, roles or said(), **options)
+
+
+@pytest.fixture(scope="module")
+def kit():
+    return kit_of()
+
+
+@pytest.fixture
+def release(kit, tmp_path):
+    return applied(kit, tmp_path / "sent.csv", children())
+
+
+def classes(release):
+    with (release.folder / "classes.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def again(kit, release, rows, out):
+    """Decode with another table of classes; return what was set aside."""
+    out.parent.mkdir(exist_ok=True)
+    known = out.with_name("classes.csv")
+    with known.open("w") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    found = decode(
+        kit, strongest(kit), release, open_source(known), out, force=False, progress=silent
+    )
+    return found, [json.loads(line) for line in found.aside.read_text().splitlines()]
+
+
+def test_what_is_sent_travels_and_what_is_not_stays_with_the_recipient(kit, release, tmp_path):
+    assert release.rows().columns.keys() == {"pseudonym", "sex", "weight", "mac"}
+    assert classes(release)[0].keys() == {"pseudonym", "ill", "age", "key"}
+    back = decoded(kit, release, tmp_path / "back.csv")
+    assert back.column_names == ["pseudonym", "sex", "weight"]
+    assert sorted(map(float, back["weight"].to_pylist())) == sorted(
+        children()["weight"].to_pylist()
+    )
+
+
+@pytest.mark.parametrize("first", ["age", "sex"])
+def test_a_kit_from_disk_takes_them_in_any_order_of_the_roles(first, tmp_path):
+    """The map counts its columns, and a kit's roles come back in another order."""
+    columns = dict(sorted(said().model_dump()["columns"].items(), key=lambda c: c[0] != first))
+    kit_of(roles=Roles.model_validate({"subject": "id", "columns": columns})).save(tmp_path / "kit")
+    kit = Kit.load(tmp_path / "kit")
+    release = applied(kit, tmp_path / "sent.csv", children())
+    rows = again(kit, release, classes(release), tmp_path / "o" / "back.csv")
+    assert (rows[0].rows, rows[1]) == (400, [])
+    age = {row["pseudonym"]: float(row["age"]) for row in classes(release)}
+    sent = table_of(release.path).to_pylist()
+    pairs = np.array([(age[row["pseudonym"]], float(row["weight"])) for row in sent])
+    assert abs(np.corrcoef(pairs.T)[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("change", ["birthday", "missing", "typo", "fraction"])
+def test_another_age_at_the_other_end_is_refused_never_decoded(kit, release, tmp_path, change):
+    rows = classes(release)
+    age = int(rows[5]["age"])
+    rows[5]["age"] = {
+        "birthday": str(age + 1),
+        "missing": "",
+        "typo": str(age + 100),
+        "fraction": f"{age}.5",
+    }[change]
+    found, aside = again(kit, release, rows, tmp_path / "other" / "back.csv")
+    assert (found.rows, found.set_aside) == (399, 1)
+    assert aside[0]["sent"]["pseudonym"] == rows[5]["pseudonym"]
+    assert aside[0]["known"] == ["age", "sex"]
+    assert (
+        rows[5]["pseudonym"]
+        not in table_of(tmp_path / "other" / "back.csv")["pseudonym"].to_pylist()
+    )
+
+
+@pytest.mark.parametrize("column", ["sex", "weight", "mac"])
+def test_a_forged_cell_is_refused(kit, release, tmp_path, column):
+    from tests.signals.verbs.test_decode import forged
+
+    value = {"sex": "x", "weight": 1.0, "mac": "0" * 32}[column]
+    with release.path.open() as file:
+        names, *rows = csv.reader(file)
+    rows[0][names.index(column)] = str(value)
+    with release.path.open("w") as file:
+        csv.writer(file, lineterminator="\n").writerows([names, *rows])
+    forged(Release.open(release.path), "pseudonym")  # the hash anew
+    whole = again(kit, Release.open(release.path), classes(release), tmp_path / "o" / "back.csv")
+    assert whole[0].set_aside == 1
+
+
+@pytest.mark.parametrize("column", ["age", "key"])
+def test_a_recipient_without_a_column_is_refused(kit, release, tmp_path, column):
+    rows = [{k: v for k, v in row.items() if k != column} for row in classes(release)]
+    with pytest.raises(RequestError, match=f"there is no column {column}, without which nothing"):
+        again(kit, release, rows, tmp_path / "o" / "back.csv")
+
+
+def test_a_missing_value_is_a_level_that_comes_back(tmp_path):
+    age = [None if i % 7 == 0 else int(a) for i, a in enumerate(children()["age"].to_pylist())]
+    table = children(age=pa.array(age, pa.int64()))
+    kit = kit_of(table)
+    release = applied(kit, tmp_path / "sent.csv", table)
+    back = decoded(kit, release, tmp_path / "back.csv")
+    assert sorted(map(float, back["weight"].to_pylist())) == sorted(table["weight"].to_pylist())
+    before = kit.facts["before"]
+    assert before["known"] == ["age", "sex"]
+    assert abs(before["missing_bits"]) < 0.05
+
+
+def test_what_missing_values_reveal_is_measured():
+    table = children()
+    rng = np.random.default_rng(0)
+    ill = np.array(table["ill"].to_pylist()) == "yes"
+    gone = rng.random(400) < np.where(ill, 0.7, 0.2)
+    age = [None if g else a for g, a in zip(gone, table["age"].to_pylist(), strict=True)]
+    kit = kit_of(children(age=pa.array(age, pa.int64())))
+    before = kit.facts["before"]
+    assert before["missing_bits"] > 0.1
+    assert before["known_bits"] > 0.05
+
+
+def test_a_base_follows_known_columns_only_where_all_travel():
+    clear = kit_of(roles=said(age={"role": "known", "sent": True}), base=["barycentre"])
+    for kit, follows in ((kit_of(base=["barycentre"]), 0), (clear, 1)):
+        arrays = kit.tables["maps"].to_pylist()
+        (row,) = (one for one in arrays if one["array"] == "fitted.side.in_clear")
+        assert np.frombuffer(row["numbers"], "<i8").tolist() == [follows]
+
+
+def test_a_withheld_column_that_changes_within_a_subject_stops_apply(kit, tmp_path):
+    table = children(400)
+    both = pa.concat_tables([table, table.slice(0, 1).set_column(1, "age", pa.array([18]))])
+    with pytest.raises(RequestError, match="say sent = true of it in the roles"):
+        applied(kit, tmp_path / "sent.csv", both)
+
+
+@pytest.mark.parametrize(
+    ("setting", "what"),
+    [
+        ({"role": "known"}, "a cell holds no number"),
+        ({"role": "known", "ordinal": ["f", "m"]}, "its settings are sent, resolution, nominal"),
+        (
+            {"role": "known", "nominal": True, "resolution": 1},
+            "is either nominal or of a resolution",
+        ),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(setting, what):
+    with pytest.raises(RequestError) as error:
+        kit_of(roles=said(sex=setting))
+    assert what in str(error.value)
+
+
+def test_sequences_take_no_known_columns():
+    table = children().append_column("day", pa.array(list(range(400))))
+    roles = Roles.model_validate(
+        {"subject": "id", "columns": {**said().model_dump()["columns"], "day": "drop"}}
+    )
+    options = FitOptions(method=("transport",), strength=(0, 1), time="day")
+    with pytest.warns(SignalsWarning, match="sequences take no known columns"):
+        kit = fit(open_source(table), roles, options, seed=1, progress=silent)
+    assert "sequence" not in set(kit.tables["maps"]["map"].to_pylist())
+
+
+@pytest.mark.parametrize("verb", ["export", "enrol", "encode-fhir", "encode-fhir --policy"])
+def test_what_carries_no_columns_refuses_the_kit_in_a_sentence(kit, verb, tmp_path):
+    names = "kit", "bundle.json", "classes.csv", "fields.toml", "policy.toml"
+    saved, source, classes, fields, policy = (tmp_path / name for name in names)
+    kit.save(saved)
+    strongest(kit).save(policy)
+    source.write_text("{}")
+    classes.write_text("id,ill\np1,yes\n")
+    fields.write_text("")
+    known = ["--classes", classes]
+    fhir = [source, *known, "--fields", fields]
+    given = {
+        "export": [],
+        "enrol": known,
+        "encode-fhir": fhir,
+        "encode-fhir --policy": [*fhir, "--policy", policy],
+    }[verb]
+    with pytest.raises(RequestError, match="the kit's map takes known columns, which tables alone"):
+        command(verb.split()[0], saved, *given, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_without_known_columns_the_first_screen_gives_the_leakage_with_the_kept(kept, tmp_path):
+    """A weight that reveals nothing by itself does at an age, which the release keeps."""
+    rng = np.random.default_rng(4)
+    ill, age = np.arange(600) % 3 == 0, rng.integers(2, 18, 600)
+    weight = np.round(60 + 8 * ((age >= 10) ^ ill) - 3 * ill + rng.normal(size=600), 1)
+    table = children(600, ill=np.where(ill, "yes", "no"), age=age, weight=weight)
+    kit = kit_of(table, said(age="keep" if kept else "drop", sex="drop"))
+    release = applied(kit, tmp_path / "sent.csv", table)
+    found = attack(
+        release, open_source(table), AttackOptions(permutations=5), seed=1, progress=silent
+    )
+    first = sections(release, found, audience="internal")[0].blocks[0].figures[:2]
+    assert first[0].label == "Information leakage"
+    assert (first[1].label == "Leakage, columns known") == kept
+    if kept:
+        assert "knows age" in first[1].meaning
+        assert float(first[1].value.split()[0]) > 0.3 > 2 * float(first[0].value.split()[0])
+
+
+def test_which_known_cells_are_missing_is_known_to_the_attack():
+    ages = pa.array([1, None, 3, None, 2])
+    table = open_source(pa.table({"age": ages, "sex": ["f", "m", None, "f", "f"]}))
+    K = known_columns(table, ["age"], np.arange(5))
+    assert K.tolist() == [[1, 0], [2, 1], [3, 0], [2, 1], [2, 0]]
+    assert known_columns(table, ["sex"], np.arange(5)).sum(axis=1).tolist() == [1] * 5
+
+
+def test_the_attack_knows_them_and_the_first_screen_says_what_is_left(kit, release):
+    options = AttackOptions(permutations=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = attack(release, open_source(children()), options, seed=1, progress=silent)
+    (known,) = (one for one in found if one.attack == "single messages, columns known")
+    assert known.knows == ("age", "sex", "weight")
+    shown = sections(release, found, audience="internal")[0]
+    labels = [figure.label for figure in shown.blocks[0].figures]
+    assert labels[:2] == ["Information leakage", "Leakage, columns known"]
+    assert "knows age and sex" in shown.blocks[0].figures[1].meaning
+
+
+def test_verify_accepts_it(release):
+    assert all(check.holds is not False for check in verify(release))
