@@ -13,11 +13,12 @@ from voile.documents.acceptance.reading import Due, Reading, Verdict
 
 @dataclass
 class World:
-    """Tokens with scores, which of them identify, and with what chance a reader sees each."""
+    """Words with scores, which of them identify, and with what chance a reader sees each."""
 
     scores: NDArray[np.float64]
     truth: NDArray[np.bool_]
     recall: NDArray[np.float64]
+    signs: int = 0  # tokens beside these, which identify nobody
     plans: dict[tuple[int, int, int], Plan] = field(default_factory=dict)
 
 
@@ -56,7 +57,8 @@ def read(
     planted : the chances with which planted identifiers are seen; None: none are planted.
     """
     rng = np.random.default_rng([seed, 1])
-    reading = Cached(world.scores, goal, seed=seed, most_planted=0 if planted is None else 360)
+    most = 0 if planted is None else 360
+    reading = Cached(world.scores, goal, seed=seed, most_planted=most, signs=world.signs)
     reading.world = world
     while True:
         due = reading.due()

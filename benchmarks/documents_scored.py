@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from voile.documents import Corpus
 from voile.documents.committee.committee import Committee
 from voile.documents.learning.fits import Fits
-from voile.documents.words.tokens import LINE, token_labels
+from voile.documents.words.tokens import LINE, are_signs, token_labels
 
 MISS_COST = 10.0
 
@@ -26,7 +26,7 @@ class Scored:
     Parameters
     ----------
     document, line : their numbers. truth : whether it is of an identifier. removed : whether the
-        committee removes it. scores : how likely it identifies.
+        committee removes it. scores : how likely it identifies. is_sign : no letter, no digit.
     """
 
     document: NDArray[np.int64]
@@ -34,6 +34,7 @@ class Scored:
     truth: NDArray[np.bool_]
     removed: NDArray[np.bool_]
     scores: NDArray[np.float64]
+    is_sign: NDArray[np.bool_]
 
 
 class OneLearner(Split):
@@ -69,7 +70,7 @@ def scored(name: str, fit: Callable[[str, int], tuple[Split, Committee]]) -> Sco
     """Return the tokens of all folds, each as the committee of the other folds has it."""
     parts = []
     for fold in range(FOLDS):
-        path = kept_in(name, fold) / f"scored {fit.__name__}.npz"
+        path = kept_in(name, fold) / f"tokens {fit.__name__}.npz"
         if not path.exists():
             split, committee = fit(name, fold)
             remover = committee.remover()
@@ -77,7 +78,8 @@ def scored(name: str, fit: Callable[[str, int], tuple[Split, Committee]]) -> Sco
             truth = token_labels(tokens, split.test, split.labels) > 0
             line = np.cumsum(tokens.gap >= LINE)
             removed = remover.of(tokens).type > 0
-            np.savez(path, tokens.document, line, truth, removed, scores)
+            signs = are_signs(tokens, [one.text for one in split.test])
+            np.savez(path, tokens.document, line, truth, removed, scores, signs)
         parts.append([*np.load(path).values()])
     last = [0, 0]
     for part in parts:

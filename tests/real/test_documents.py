@@ -109,5 +109,5 @@ def test_generated_sentences_keep_their_people(data_set, tmp_path):
         seed=1,
         progress=silent,
     )
-    assert {one.heading for one in found} == {"singling out", "linkability"}
+    assert {one.heading for one in found} == {"singling out", "linkability", "inference"}
     assert sections(release, found, audience="internal")

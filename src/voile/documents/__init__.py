@@ -8,7 +8,7 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.documents.adversary import BudgetedAttacker
-    from voile.documents.face import accept, fit, init, review
+    from voile.documents.face import accept, fit, forecast, init, review
     from voile.documents.sanitizer import GreedySanitizer
     from voile.documents.text.corpus import Corpus
     from voile.documents.text.document import Document, Span
@@ -22,6 +22,7 @@ __all__ = [
     "Span",
     "accept",
     "fit",
+    "forecast",
     "init",
     "open_source",
     "review",
@@ -35,6 +36,7 @@ __getattr__ = lazily(
         "Document": "text.document",
         "accept": "face",
         "fit": "face",
+        "forecast": "face",
         "init": "face",
         "GreedySanitizer": "sanitizer",
         "Span": "text.document",

@@ -6,5 +6,6 @@ from voile.face.verbs import fit_of, own_of
 
 fit = fit_of("documents")
 accept = own_of("documents", "accept")
+forecast = own_of("documents", "forecast")
 init = own_of("documents", "init")
 review = own_of("documents", "review")

@@ -1,7 +1,4 @@
-"""The documents wing as the ground floor sees it: five functions, their options, and a check.
-
-A function's code loads when it is first asked for, so that `--help` is quick.
-"""
+"""The documents wing as the faces see it: its verbs and their options, loaded when asked for."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from voile.documents.verbs.options import (
     ApplyOptions,
     AttackOptions,
     FitOptions,
+    ForecastOptions,
     InitOptions,
     ReviewOptions,
 )
@@ -24,6 +22,7 @@ WAYS = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
 OWN_VERBS = (
     OwnVerb("init", InitOptions, "init", ("source",), {"out": WORK}),
     OwnVerb("review", ReviewOptions, "review", ("work",), reads_source=False),
+    OwnVerb("forecast", ForecastOptions, "forecast", ("source",)),
     OwnVerb("accept", AcceptOptions, "accept", ("kit", "release", "source")),
 )
 
@@ -43,6 +42,7 @@ __getattr__ = lazily(
     {
         **VERBS,
         "accept": "verbs.accept",
+        "forecast": "verbs.forecast",
         "init": "verbs.init",
         "open_source": "text.source",
         "review": "verbs.review",

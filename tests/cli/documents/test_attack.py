@@ -26,6 +26,7 @@ def test_attack_finds_what_is_left(voile: Any, notes: Notes, leaky: Path, tmp_pa
     assert [evidence["attack"] for evidence in told["evidence"]] == [
         "inspections, published labels",
         "inspections, released labels",
+        "inspections, starter",
     ]
     assert all(rate["identifiers found, 10 inspections"] > 0.5 for rate in rates)
     again = voile(*attack_on(notes, leaky), "--out", tmp_path / "f.json", "--json").json
@@ -62,7 +63,8 @@ def test_attack_needs_the_truth_of_the_release(
 def test_reports_and_checks(voile: Any, notes: Notes, leaky: Path, tmp_path: Path) -> None:
     page = tmp_path / "a report.html"
     told = voile("report", leaky, "--out", page, "--json").json
-    assert set(told["attacks"]) == {"inspections, published labels", "inspections, released labels"}
+    made = ("published labels", "released labels", "starter")
+    assert set(told["attacks"]) == {f"inspections, {one}" for one in made}
     assert "<html" in page.read_text()
     assert voile("report", notes.kit, "--out", tmp_path / "kit.html").code == 0
     assert voile("verify", leaky, "--json").json["ok"]

@@ -38,7 +38,7 @@ def test_the_way_from_notes_to_a_release(voile: Voile, made: Path) -> None:
     work, release = made / "work", made / "release.csv"
     asked = voile("documents", "apply", work, made / "notes.csv", "--out", release)
     assert "policy" in asked.err
-    assert "as none was chosen" in asked.err
+    assert "as none was chosen: a missed identifier weighs as much as 1 harmless word " in asked.err
     assert "against proposals that nobody checked" in asked.err
     assert "identifiers left" not in asked.err
     texts = " ".join(pyarrow.csv.read_csv(release)["note"].to_pylist())
@@ -52,6 +52,18 @@ def test_the_way_from_notes_to_a_release(voile: Voile, made: Path) -> None:
     values = {value for one in patients() for value in one.values() if len(value) > 3}
     assert not [one for one in words | values | {"staff.csv", "patients.csv"} if one in public]
     voile("verify", release)
+
+
+def test_columns_that_are_not_looked_for_are_named(voile: Voile, tmp_path: Path) -> None:
+    rows, people, _ = hospital(tmp_path)
+    table = pyarrow.csv.read_csv(people)
+    for name in ("sex", "remarks"):
+        table = table.append_column(name, [["f"] * len(table)])
+    pyarrow.csv.write_csv(table, people)
+    known = ["--known", people, "--by", "patient_id", "--known-kind", "remarks=none"]
+    said = voile("documents", "init", rows, *known, *QUICK, "--out", tmp_path / "work").err
+    assert "patients.csv: not looked for in the notes: sex; take a column with --known-kind" in said
+    assert "known column patient_id: met in 0 of 120 notes, which it links to rows" in said
 
 
 def test_the_commands_that_init_ends_with_can_be_pasted(voile: Voile, tmp_path: Path) -> None:

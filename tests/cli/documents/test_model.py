@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ def test_a_model_takes_part_and_is_looked_for_when_it_has_moved(
     for public in (tmp_path / "r.html", tmp_path / "r.jsonl.manifest.json"):
         said = public.read_text("utf-8")
         assert "canary-place" not in said
+        assert hashlib.sha256((tmp_path / "moved" / "config.cfg").read_bytes()).hexdigest() in said
         assert "moved/" not in said
     (tmp_path / "moved" / "tokenizer").write_bytes(b"other")
     said = refused(voile, *apply, *there, "--force")

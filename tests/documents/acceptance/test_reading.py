@@ -58,6 +58,21 @@ def test_three_tries_share_one_error() -> None:
     assert sum(one.rest + one.census + one.recall for one in spent) <= 0.05 + 1e-12
 
 
+def test_signs_are_not_read_and_count_among_the_tokens_of_the_goal() -> None:
+    """The words alone are drawn; what may be left is a share of all tokens."""
+    world = clustered(np.random.default_rng(6), tokens=8_000, left=92, size=2)
+    world.signs = 2_000
+    wrong, accepted = false_acceptances(world, GOAL, planted=None)
+    assert wrong <= 0.05 + NOISE
+    assert accepted > 0.1
+    given = {"recall": 1.0, "planted": 0}
+    scores = np.full(8_000, 0.0005)
+    every = plan(Forecast(np.full(10_000, 0.0004), **given), GOAL)
+    assert plan(Forecast(scores, **given, signs=2_000), GOAL).least == pytest.approx(
+        0.8 * every.least, rel=0.02
+    )
+
+
 def test_a_clean_release_is_accepted() -> None:
     world = clustered(np.random.default_rng(1), tokens=20_000, left=6, size=1)
     wrong, accepted = false_acceptances(world, Goal(2), planted=None)

@@ -14,7 +14,9 @@ from voile.core.errors import RequestError
 from voile.documents.adversary import BudgetedAttacker, InspectionEvidence
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.predictions import draw_subjects, rank_quality
+from voile.documents.start.starter import load_starter
 from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import tokenise
 from voile.report.wording import name_of, said
 
@@ -79,6 +81,31 @@ def test_of_other_published_text_she_learns_and_the_release_is_judged_alone():
     blind = attacker().attack(release, truth, training=empty)
     assert any("no identifier" in note.text for note in blind.notes)
     assert blind.true_positives <= 5
+
+
+def test_the_starter_ranks_what_is_left_by_its_own_chances():
+    """The twin reads the release as a file, ranks its words alone, and counts names by text."""
+    truth = notes(24, names=["Kwame", "Abena", "Summer", "Xipe"])
+    release = released(truth, lambda number, place: place > 0)
+    tokens = tokenise(one.text for one in release)
+    words = [tokens.forms[form] for form in tokens.form]
+    chances = load_starter("english").chances(tokens)
+    ranked = sorted((-x, word) for x, word in zip(chances, words, strict=True) if word != "[NAME]")
+    names = {"Kwame", "Abena", "Summer", "Xipe"}
+    clear = [n for n in range(1, 80) if ranked[n - 1][0] < ranked[n][0]]  # no draw decides
+    for number in clear[:3]:
+        hits = sum(word in names for _, word in ranked[:number])
+        evidence = BudgetedAttacker((), "starter").attack(release, truth, inspections=number)
+        assert evidence.true_positives == hits > 0
+    assert evidence.attack == "inspections, starter"
+    assert load_starter("english").name in str(evidence.notes[0].values)
+
+
+def test_no_starter_ranks_text_in_another_language():
+    text = "El paciente no tiene dolor en los pies ni en la espalda . "
+    spanish = Corpus([Document(text * 3, (Span(3, 11, "NAME"),), "1", "1")])
+    with pytest.raises(RequestError, match="for Spanish, which the release seems to be in; attack"):
+        BudgetedAttacker((), "starter").attack(spanish, spanish)
 
 
 def test_all_inspections_find_all_that_is_left():
@@ -257,7 +284,7 @@ def test_evidence_holds_no_word_of_the_text():
     canaries = ["Xanthippe", "Quasimodo", "Zenobia", "Ozymandias"]
     truth = notes(12, names=canaries)
     release = released(truth, lambda number, place: place > 0)
-    for labels in ("published", "released"):
+    for labels in ("published", "released", "starter"):
         told = json.dumps(attacked(release, truth, labels).to_json()).casefold()
         assert not any(name.casefold() in told for name in [*canaries, "lungs", "ward"])
 
@@ -279,6 +306,7 @@ def test_where_all_is_marks_there_is_nothing_to_inspect():
         ({"order": "alphabet"}, {}),
         ({"labels": "foreign"}, {}),
         ({"labels": "released"}, {"training": OTHERS}),
+        ({"labels": "starter"}, {"training": OTHERS}),
         ({"repeats": 0}, {}),
         ({"share": 1.0}, {}),
         ({}, {"inspections": 0}),

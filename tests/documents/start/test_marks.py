@@ -65,6 +65,21 @@ def test_a_known_value_is_an_identifier_and_a_doubtful_one_of_its_type_is_unknow
     assert "Boris" in words(one, one.unknown)
 
 
+def test_names_that_no_known_value_meets_are_counted_apart():
+    documents = [Document("Ana met Dr. Boris , and May came from Bath ."), Document("Dr. Boris .")]
+    marks = Marks.of(
+        documents,
+        (
+            Says("Ana", "NAME", Reason("known", "name")),
+            Says("May", "NAME", Reason("possible", "name")),
+            Says("Bath", "PLACE", Reason("known", "town")),
+            Says("Boris", "NAME", Reason("rule", "title")),
+            Says("Ana met", "NAME", Reason("starter")),
+        ),
+    )
+    assert marks.names() == (4, 2)
+
+
 def test_where_nothing_is_sure_of_a_type_its_proposals_are_identifiers():
     (one,) = marked(
         Says("Boris", "NAME", Reason("rule", "title")), documents=[Document("Dr. Boris came .")]
@@ -197,3 +212,70 @@ def test_what_a_rule_finds_beyond_nearly_complete_columns_is_its_errors(unmatche
     own = KnownValues.read(open_source(sure), "pid", kinds={"name": "name"})
     marks = Marks.of(documents, [own, Rules()])
     assert ("title" not in marks._matched_rules()) is unknown
+
+
+def words_taken_too_far(number=30):
+    """Return letters whose doctors a rule proposes with the word behind, and these proposals."""
+    rng = random.Random(0)
+    names = ["".join(rng.sample("abdefgiklmnoprstuvwz", 7)).capitalize() for _ in range(number)]
+    texts = [f"Seen by Dr. {name} Ward 4 at noon ." for name in names]
+    documents = [Document(text, subject=str(n)) for n, text in enumerate(texts)]
+    title = (Reason("rule", "title"),)
+    return documents, Proposes([[Removal(12, 24, "NAME", title)] for _ in names])
+
+
+class Proposes:
+    def __init__(self, found):
+        self.found = found
+
+    def propose(self, documents):
+        return self.found
+
+
+NAMES = (Span(12, 19, "NAME"),)
+
+
+def read(documents, number, spans=NAMES):
+    """Return what a reviewer says of the first documents: these spans alone identify."""
+    return [Reviewed(n, 0, len(documents[n].text), spans) for n in range(number)]
+
+
+def test_a_word_that_reviewers_refuse_is_not_learnt_from_where_nobody_has_read_it():
+    documents, rule = words_taken_too_far()
+    corpus = marked(rule, documents=documents, reviewed=read(documents, 6))
+    for one in corpus[6:]:
+        assert [one.text[span.start : span.end].strip() for span in one.spans] == [one.text[12:19]]
+        assert "Ward" in words(one, one.unknown)
+
+
+def test_what_reviewers_refuse_whatever_its_word_is_believed_no_more():
+    documents, rule = words_taken_too_far(40)
+    time = Says("noon", "TIME", Reason("rule", "time"))
+    noon = (Span(30, 34, "TIME"),)
+    corpus = marked(rule, time, documents=documents, reviewed=read(documents, 30, noon))
+    assert {one.spans for one in corpus} == {noon}
+
+
+def test_one_refusal_or_an_accepted_one_leaves_proposals_as_they_are():
+    documents, rule = words_taken_too_far()
+    before = marked(rule, documents=documents)
+    assert [one.spans for one in before[2:]] == [
+        one.spans for one in marked(rule, documents=documents, reviewed=read(documents, 1))[2:]
+    ]
+
+
+def test_trust_falls_with_refusals_and_rises_with_acceptances():
+    documents, rule = words_taken_too_far()
+    marks, look = Marks.of(documents, [rule]), QuickLook(documents)
+    found = [marks.trust(look, read(documents, number)) for number in range(7)]
+    forms = look.tokens.forms
+    word = look.tokens.form == forms.index("Ward")
+    last = look.tokens.document == len(documents) - 1
+    refused = [one[word & last].item() for one in found]
+    assert refused[0] == 0.9
+    assert refused == sorted(refused, reverse=True)
+    assert refused[-1] < 0.1
+    name = look.tokens.starts == documents[-1].text.index(" Ward") - 7
+    accepted = [one[last & name].item() for one in found]
+    assert min(accepted) >= 0.5
+    assert (found[6][look.tokens.document < 6] == 1).all()

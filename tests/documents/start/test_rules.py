@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from time import process_time
 
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents import Document
-from voile.documents.start.rules import Rules, check_language
+from voile.documents.start.rules import Rules, check_language, find_rules
+from voile.documents.start.rules.vocabulary import vocabulary
+from voile.documents.words.tokens import tokenise
 
 
 def proposed(text: str, language: str = "english") -> dict[str, str]:
@@ -86,6 +89,54 @@ def test_a_detail_is_found_where_its_rule_says(language, rule):
     assert [rule in by for it, by in found.items() if it == wanted] == ([True] if wanted else [])
 
 
+FIELDS = {
+    "record": (
+        "MRN: |A-00123", "Lic. No. |12345", "Reg. No.: |12345", "License #: |A12345",
+        "Acct. #|12345", "NºCol: |28 28 98702", "Nº Col. |28 28 98702", "N.º Col: |28-28-98702",
+        "Núm. col.: |282898702", "Colegiado nº |28/28/98702", "Nº SS: |28/1234567890",
+        "N.A.S.S.: |281234567890", "NASS: |26 63514095 12", "DNI: |12345678-A",
+        "Historia clínica nº: |12345", "Nº de historia clínica: |1234", "Fall-Nr.: |123456",
+        "Versicherungsnummer: |A123456789", "N° dossier : |123456", "Matricola: |1234",
+        "N° de sécurité sociale : |1 85 05 78 006 084 36", "Nº utente: |123456789",
+        "Cartão de cidadão nº |12345678", "Cod. fiscale: |RSSMRA85T10A562S",
+    ),
+    "place": (
+        "CP: |28016", "Code postal : |75011", "CAP: |00100", "PLZ: |80331", "Postcode: |SW1A 1AA",
+        "Localidad/ Provincia: |Osuna, Soria", "Wohnort: |Osuna",
+    ),
+    "postcode": ("CP |28016", "Postcode |SW1A 1AA", "zip |12345"),
+    "date in words": (
+        "|marzo de 2015", "|Marzo 2015", "|marzo del 2015", "|March 2015", "|March of 2015",
+        "|Mar. 2015", "|15. März 2015", "|mars 2015", "|3 maggio 2015", "|maio de 2015",
+        "|3 de março de 2015",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["english", "spanish"])
+@pytest.mark.parametrize(("rule", "field"), [(by, one) for by, of in FIELDS.items() for one in of])
+def test_a_field_or_a_month_is_found_whatever_the_language_of_the_note(rule, field, language):
+    label, _, value = field.partition("|")
+    assert rule in proposed(f"then {label}{value} .", language).get(value, "")
+
+
+@pytest.mark.parametrize("language", ["english", "spanish"])
+@pytest.mark.parametrize(
+    "text",
+    ["Leucocitos: 13500", "PLT: 250000", "PSA: 12,3 ng", "INR: 1.2", "No 5 of 12", "Ki-67: 30",
+     "number of visits: 5", "Nº de hijos: 3", "E.V.A.: 7", "marzo", "record: none",
+     "the history of 3 visits", "Marco 3"],
+)  # fmt: skip
+def test_measures_and_counts_are_no_fields(text, language):
+    found = Rules(language).propose([Document(f"then {text} .")])[0]
+    assert [one.label for one in found if one.label != "NAME"] == []
+
+
+def test_the_label_of_a_number_is_no_part_of_the_name_before_it():
+    found = proposed("Médico: Ana Oyono NºCol: 28 28 98702.", "spanish")
+    assert list(found) == ["Ana Oyono", "28 28 98702"]
+
+
 @pytest.mark.parametrize(
     "text", ["won 3 - 1", "score 21-19-21", "version 1.2.3", "BP 120/80", "12/31/x", "a 3-0 win"]
 )
@@ -158,6 +209,9 @@ HOSTILE = [
     "a" * 200_000,
     "@" * 100_000,
     "Mary, " * 30_000,
+    "No. Col. " * 30_000,
+    "record no " * 30_000,
+    "1 " * 100_000,
 ]
 
 
@@ -176,3 +230,34 @@ def test_a_street_called_after_somebody_is_an_address():
     assert [(one.label, text[one.start : one.end]) for one in found] == [
         ("ADDRESS", "Calle Juan Bravo, 23")
     ]
+
+
+def test_levels_say_which_tokens_are_names_surely_and_which_perhaps():
+    tokens = tokenise(["Dr. Osei met Mary; Osei ran on 12/03/1999"])
+    levels = Rules("english").levels(tokens)
+    words = [tokens.forms[form] for form in tokens.form]
+    found = [(word, level) for word, level in zip(words, levels.tolist(), strict=True) if level]
+    assert found == [("Osei", 2), ("Mary", 1), ("Osei", 1)]
+
+
+def test_a_name_that_is_found_surely_is_not_perhaps_one_where_another_rule_finds_it_too():
+    tokens = tokenise(["Dear Mary,"])
+    assert Rules("english").levels(tokens).tolist() == [0, 2, 0]
+
+
+@pytest.mark.parametrize("language", ["english", "spanish"])
+def test_rules_are_found_by_their_name(language):
+    rules = find_rules(Rules(language).name)
+    assert rules.language == language
+
+
+def test_rules_of_another_version_are_refused():
+    with pytest.raises(RequestError, match="another version of the rules"):
+        find_rules("rules spanish 0000")
+
+
+def test_the_name_of_rules_tells_of_their_words(monkeypatch):
+    before = Rules("spanish").name
+    words = replace(vocabulary("spanish"), titles=frozenset({"sr"}))
+    monkeypatch.setattr("voile.documents.start.rules.vocabulary", lambda language: words)
+    assert Rules("spanish").name != before

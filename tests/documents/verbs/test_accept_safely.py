@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,16 +23,16 @@ from voile.release.verify import checks
 pytestmark = pytest.mark.whole
 
 
-def killed_at(number: int, out: Path) -> bool:
-    """Accept in a process of its own that is killed before a rename; say whether it got there."""
-    child = multiprocessing.get_context("fork").Process(target=_run, args=(number, out))
+def killed_at(number: int, run: Callable[[], object]) -> bool:
+    """Run in a process of its own that is killed before a rename; say whether it got there."""
+    child = multiprocessing.get_context("fork").Process(target=_run, args=(number, run))
     child.start()
     child.join(120)
     assert child.exitcode in (0, -signal.SIGKILL)
     return child.exitcode != 0
 
 
-def _run(number: int, out: Path) -> None:
+def _run(number: int, run: Callable[[], object]) -> None:
     left, rename = [number], os.rename
 
     def counted(*names: object, **how: object) -> None:
@@ -41,7 +42,7 @@ def _run(number: int, out: Path) -> None:
         rename(*names, **how)  # type: ignore[arg-type]
 
     os.rename = counted  # type: ignore[assignment]
-    accept(str(out))
+    run()
     os._exit(0)
 
 
@@ -64,7 +65,7 @@ def test_a_kill_at_any_rename_leaves_a_whole_release_and_the_reading_goes_on(
     applied(source(), out, chosen=by_cost(2), repeats=False)
     kit_of()
     number = 1
-    while killed_at(number, out):
+    while killed_at(number, lambda: accept(str(out))):
         assert is_whole(out, tmp_path), number
         number += 1
     assert number > 5

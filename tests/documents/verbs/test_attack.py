@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.documents.attacked import OTHERS, attacked, noted, told
 from tests.documents.flow import (
+    GIVEN,
     ROLES,
     applied,
     by_cost,
@@ -20,9 +21,11 @@ from tests.documents.flow import (
     read,
     table,
 )
+from tests.documents.reported import figures, shown
 
 from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Evidence
+from voile.documents.learning.quantities import FOUND
 from voile.documents.replacements.names import builtin_names
 from voile.documents.verbs import attack as attacking
 from voile.documents.verbs.attack import builtin_words
@@ -31,6 +34,7 @@ from voile.documents.wing import choose
 from voile.documents.words.tokens import tokenise
 from voile.release.choice import Choice
 from voile.release.manifest import Release
+from voile.report.wording import estimate
 
 
 @pytest.fixture(scope="module")
@@ -81,12 +85,15 @@ def test_what_is_left_is_counted_in_the_release(release):
             left += sum(name in row[column] for name in names) * 2
     assert source
     assert 0 < left < identifiers(OTHERS.to_pylist())
-    one, other = attacked(release)
+    one, other, public, guessed = attacked(release)
     assert told(one)["identifiers left, NAME"].successes == left
     assert told(other)["identifiers left, NAME"].successes == left
-    assert [e.attack for e in (one, other)] == [
+    assert told(public)["identifiers left, NAME"].successes == left
+    assert [e.attack for e in (one, other, public, guessed)] == [
         "inspections, published labels",
         "inspections, released labels",
+        "inspections, starter",
+        "names that are ordinary words",
     ]
     texts = [row[column].replace("[NAME]", "") for row in shown for column in ("note", "letter")]
     tokens = len(tokenise(texts))
@@ -99,8 +106,25 @@ def asked(evidence):
     return {condition.values["inspections"].value for condition in conditions}
 
 
+def test_the_starter_ranks_a_release_in_its_language_alone(release, tmp_path):
+    found = attacked(release, labels=["starter"])
+    assert [one.attack for one in found] == [
+        "inspections, starter",
+        "names that are ordinary words",
+    ]
+    hits = [one.rate for one in found[0].findings if one.quantity == FOUND]
+    assert max(one.successes for one in hits) > 0
+    headline = figures(shown(release, found)["summary"])["Found by the adversary"]
+    assert headline.value in {estimate(one, "internal")[0] for one in hits}
+    rows = table([f"La paciente {{{name}|NAME}} no tiene dolor en el pecho ." for name in GIVEN])
+    spanish = applied(rows, tmp_path / "r.jsonl", chosen=by_cost(2.0, 0))
+    assert "inspections, starter" not in [one.attack for one in attacked(spanish, rows)]
+    with pytest.raises(RequestError, match="no starter comes with voile for Spanish, which the"):
+        attacked(spanish, rows, labels=["starter"])
+
+
 def test_inspections_may_be_given(release):
-    (one,) = attacked(release, inspections=[7, 3], labels=["published"])
+    one, _ = attacked(release, inspections=[7, 3], labels=["published"])
     assert asked(one) == {3, 7}
 
 
@@ -130,9 +154,13 @@ def test_labels_of_somebody_else_are_brought(release, tmp_path):
     assert [one.attack for one in found] == [
         "inspections, published labels",
         "inspections, foreign labels",
+        "names that are ordinary words",
     ]
     once = attacked(release, foreign=f"jsonl:{tmp_path / 'foreign.jsonl'}", labels=["foreign"])
-    assert [one.attack for one in once] == ["inspections, foreign labels"]
+    assert [one.attack for one in once] == [
+        "inspections, foreign labels",
+        "names that are ordinary words",
+    ]
     with pytest.raises(RequestError):
         attacked(release, foreign=str(tmp_path / "none.jsonl"))
     (tmp_path / "plain.jsonl").write_text(json.dumps({"text": text, "spans": []}) + "\n")
@@ -258,7 +286,7 @@ def test_what_the_user_said_that_types_are_holds_for_the_attack(tmp_path, secret
 
 
 def test_marks_are_not_linked(release):
-    assert {one.heading for one in attacked(release)} == {"singling out"}
+    assert {one.heading for one in attacked(release)} == {"singling out", "inference"}
     assert kit_of().facts["labels"] == ["NAME"]
 
 

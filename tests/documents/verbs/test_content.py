@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from tests.documents.flow import PEOPLE, applied, fitted, kit_of, people, table
 
-from voile.core.errors import RequestError, TamperedError, VoileError
+from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
 from voile.documents.learners.arrays import SCHEMA
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import Policy
@@ -292,3 +292,11 @@ def test_a_kit_is_applied_by_a_new_process_that_loads_no_learning_library(tmp_pa
     assert (ran.returncode, ran.stdout.strip()) == (0, "[]"), ran.stderr
     assert not issubclass(TamperedError, RequestError)
     assert issubclass(TamperedError, VoileError)
+
+
+def test_an_attribute_that_is_null_is_refused():
+    kit = kit_of()
+    names = kit.tables["attributes"].column("attribute").to_pylist()
+    cut = pa.table({"attribute": pa.array([None, *names[1:]], pa.string())})
+    with pytest.raises(DamagedError, match="attributes has another kind of attribute"):
+        Content.of(replace(kit, tables={**kit.tables, "attributes": cut}))

@@ -57,6 +57,19 @@ def test_progress_does_not_run_backwards():
     assert 0.8 < shares[-1] < 1
 
 
+@pytest.mark.parametrize(("passes", "parts"), [(1, 1), (2, 4)])
+def test_the_first_pass_which_all_costs_share_counts_once(passes, parts):
+    shares = {}
+
+    def heard(task, done, total=None):
+        if "training" in task:
+            shares[task] = done / total
+
+    fitted(people(), miss_cost=[1, 2, 5], max_passes=passes, progress=heard)
+    assert next(iter(shares.values())) == 1 / parts
+    assert shares["training classifiers in pass 1, miss cost 5 (3 of 3)"] >= 1 - 1 / parts
+
+
 def test_a_seedless_fit_is_a_fit(tmp_path):
     assert fitted(people(), seed=None).facts["policies"] > 1
     with pytest.raises(RequestError, match="a fit resumes only with its seed"):

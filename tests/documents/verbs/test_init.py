@@ -17,7 +17,9 @@ from tests.documents.start.made import STAFF, hospital, notes, patients, write_t
 
 import voile
 from voile.core.errors import DamagedError, RequestError
+from voile.documents import Document
 from voile.documents.start.marks import Reviewed
+from voile.documents.start.rules import Rules
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.work import Work
@@ -102,6 +104,7 @@ def test_no_figure_of_it_is_a_measured_one():
         blocks = shown(release, audience=audience)
         assert "nobody annotated" in said(blocks["start"]).lower()
         assert "unknown here" in said(blocks["start"])
+        assert "How many such people are named in the notes" in said(blocks["start"])
         assert "theory" not in blocks
         assert "Identifiers left" not in page(release, (), audience)
         assert "nobody checked" in said(blocks["frontier"])
@@ -109,6 +112,23 @@ def test_no_figure_of_it_is_a_measured_one():
     assert "Proposed identifiers left" not in page(release, (), "public")
     assert "known name" in page(release, (), "internal")
     assert "known name" not in page(release, (), "public")
+
+
+def test_names_in_no_column_are_the_holders_to_read(tmp_path):
+    """Nobody of the staff is known, so that each title is a stranger's."""
+    rows, people, _ = hospital(tmp_path)
+    found = voile.documents.init(
+        rows, tmp_path / "work", known=people, by="patient_id", starter="none", **QUICK
+    )
+    texts = [row["note"] for row in notes(patients())]
+    strangers = sum(text.count("Dr.") for text in texts)
+    assert 50 < strangers <= found["names"]["unmet"] < 1.3 * strangers
+    assert found["names"]["proposed"] > found["names"]["unmet"] + 60
+    with pytest.warns(UncheckedWarning):
+        release = voile.open_kit(tmp_path / "work").apply(None, str(rows))
+    said_of = f"{found['names']['unmet']:,} stand in no known column"
+    assert said_of in page(release, (), "internal")
+    assert said_of not in page(release, (), "public")
 
 
 def test_a_recipient_reads_that_nothing_was_measured():
@@ -315,7 +335,7 @@ def test_a_start_without_what_was_learnt_elsewhere(tmp_path):
         rows, tmp_path / "work", known=people, by="patient_id", starter="none", **QUICK
     )
     kit = Kit.load(tmp_path / "work")
-    assert "hinter" not in kit.facts
+    assert kit.facts["hinter"] == Rules("english").name
     assert "starter" not in kit.facts["start"]["proposed"]
     assert Work.open(tmp_path / "work").starter is None
 
@@ -325,6 +345,22 @@ def test_a_kit_of_another_version_of_the_starter_is_refused():
     other = replace(kit, facts={**kit.facts, "hinter": "english 0000"})
     with pytest.raises(RequestError, match="another version of the starter"):
         Content.of(other)
+
+
+def test_without_a_starter_what_rules_find_is_a_feature_of_what_is_learnt_and_applied(tmp_path):
+    who = ["la Dra. Oyono", "el lunes"] * 60
+    rows = [{"note": f"Vino {one} a las {n} .", "who": str(n)} for n, one in enumerate(who)]
+    write_table(tmp_path / "notes.csv", rows)
+    work = tmp_path / "work"
+    voile.documents.init(tmp_path / "notes.csv", work, language="spanish", subject="who", **QUICK)
+    kit = Kit.load(work)
+    assert kit.facts["hinter"] == Rules("spanish").name
+    remover = Content.of(kit).committees[10.0].remover()
+    removed = remover([Document("Llega don Zzyzx Qwrt y Zzyzx Qwrt habla .")])
+    hint = removed.tokens.hint
+    assert hint is not None
+    assert removed.type[hint == 2].all()
+    assert (hint == 2).sum() == 2
 
 
 def test_a_starter_of_another_language_is_refused(tmp_path):

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 
 import pytest
 from tests.documents.adapters.made_models import write_onnx, write_spacy
-from tests.documents.flow import applied, fitted, read, table
+from tests.documents.flow import ROLES, applied, fitted, read, table
+from tests.documents.reported import grids, shown
 from tests.documents.start.made import hospital
 
 import voile
 from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.data import open_source
 from voile.documents.adapters.model import ModelClassifier
 from voile.documents.adapters.model_folder import opened
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import FitOptions
 from voile.documents.verbs.work import Work
+from voile.documents.wing import fit
 from voile.release.kit import Kit
+from voile.release.manifest import Release
 from voile.release.options import checked, stored
 
 WORDS = [f"{a}{b}{c}{d}" for a in "BDGKLM" for b in "aeo" for c in "lnrt" for d in "aeo"]
@@ -72,6 +79,63 @@ def test_a_kit_holds_where_it_is_and_what_it_was(kit, folder, tmp_path):
     assert released(again, tmp_path / "r.jsonl") == [
         f"We saw [NAME] and {ship} ." for ship in SHIPS
     ]
+
+
+def test_reports_and_manifests_say_which_models_took_part_and_not_where_they_lie(
+    kit, folder, tmp_path
+):
+    hashes = {
+        part: hashlib.sha256((folder / file).read_bytes()).hexdigest()
+        for part, file in (
+            ("configuration", "config.json"),
+            ("tokenizer", "tokenizer.json"),
+            ("weights", "model.onnx"),
+        )
+    }
+    assert released(kit, tmp_path / "r.jsonl")
+    release = Release.open(tmp_path / "r.jsonl")
+    files = [{"part": part, "sha256": sha256} for part, sha256 in hashes.items()]
+    assert release.public["models"] == [{"name": "ner", "kind": "onnx", "files": files}]
+    for subject in (kit, release):
+        for audience in ("internal", "public"):
+            (grid,) = grids(shown(subject, audience=audience)["models"])
+            assert grid.rows == tuple(("ner", "onnx", *one) for one in hashes.items())
+    told = json.dumps([kit.facts, release.public, release.private])
+    assert "model.onnx" in told
+    assert str(folder) not in told
+    assert "models" not in fitted(notes(), miss_cost=[10]).facts
+
+
+def test_phrases_of_a_ruler_are_in_no_public_hash(tmp_path):
+    """Of a few names a hash would confirm the guess."""
+    folder = write_spacy(tmp_path / "nlp", dict.fromkeys(PEOPLE, "PER"))
+    (ruler,) = folder.rglob("patterns.jsonl")
+    sha256 = hashlib.sha256(ruler.read_bytes()).hexdigest()
+    kit = fitted(notes(), model={"nlp": folder}, **OPTIONS)
+    assert released(kit, tmp_path / "r.jsonl")
+    release = Release.open(tmp_path / "r.jsonl")
+    assert sha256 in json.dumps(kit.facts)
+    assert release.public["models"][0]["kind"] == "spacy"
+    assert sha256 not in json.dumps(release.public)
+    assert sha256 not in str(shown(kit, audience="public")["models"])
+
+
+def test_a_model_needs_no_other_learner_named(folder):
+    """The default learner is tried beside it."""
+    options = FitOptions(model=({"ner": str(folder)},), miss_cost=(10.0,), jobs=1, least_left=50)
+    found = fit(open_source(notes()), ROLES, options, seed=1, progress=silent)
+    assert found.facts["learners"] == ["consensus", "ner"]
+
+
+def test_a_model_may_be_the_only_learner(folder, tmp_path):
+    alone = fitted(notes(), learners="none", model={"ner": folder}, **OPTIONS)
+    assert alone.facts["learners"] == ["ner"]
+    expected = [f"We saw [NAME] and {ship} ." for ship in SHIPS]
+    assert released(alone, tmp_path / "r.jsonl") == expected
+    with pytest.raises(RequestError, match="no learner"):
+        fitted(notes(), learners="none", **OPTIONS)
+    with pytest.raises(RequestError, match="none cannot be combined with others"):
+        checked(FitOptions, {"learners": ["svm", "none"], "model": {"ner": str(folder)}})
 
 
 def test_the_same_seed_gives_the_same_kit_on_any_number_of_processes(kit, folder):

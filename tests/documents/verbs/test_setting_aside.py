@@ -21,6 +21,7 @@ from tests.documents.flow import (
     table,
 )
 
+from voile.core.errors import VoileError
 from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents.committee import worker as working
@@ -249,6 +250,30 @@ def test_a_row_is_set_aside_whole_where_one_of_its_texts_fails(tmp_path, monkeyp
     ]
     assert release.private["figures"] == {"rows": 0, "documents": 0, "characters": 0, "marks": 0}
     assert (read(release.folder / REMOVALS), release.private["removed_by"]) == ([], {})
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_defect_that_meets_every_text_stops_the_release(tmp_path, monkeypatch, jobs):
+    def fail(document, *more):
+        raise KeyError(document.text)
+
+    monkeypatch.setattr(working, "publish", fail)
+    rows = table(["We saw {Ana Ruiz|NAME} again .", " "] * ROWS_AT_A_TIME)
+    with pytest.raises(VoileError) as stopped:
+        applied(rows, tmp_path / "r.jsonl", jobs=jobs)
+    said = "every text fails alike: unexpected KeyError in voile/documents/committee/worker.py"
+    assert (said in str(stopped.value), stopped.value.exit_code) == (True, 1)
+    assert "Ruiz" not in str(stopped.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_defects_that_differ_set_their_texts_aside(tmp_path, monkeypatch):
+    def fail(document, *more):
+        raise (KeyError if document.text.startswith("We") else IndexError)
+
+    monkeypatch.setattr(working, "publish", fail)
+    release = applied(table(["We saw {Ana Ruiz|NAME} again ."]), tmp_path / "r.jsonl")
+    assert release.private["counts"]["set_aside"] == 1
 
 
 def test_a_row_is_set_aside_once_for_a_reason_and_not_where_it_is_held_out(tmp_path, secret):

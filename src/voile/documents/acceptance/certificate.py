@@ -53,7 +53,7 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
             "is at most {allowed} among the {tokens:,} tokens of this release, and at most {people}"
             " of {subjects} subjects, {share:.1%}, of whom one is left.",
             {
-                "at_most": goal.at_most,
+                "at_most": goal.shown,
                 "per": goal.per,
                 "sure": goal.confidence,
                 "read": verdict.read,
@@ -70,7 +70,7 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
             "confidence. In {read:,} tokens read more were found than the goal allows; what was "
             "found is removed. Another try reads a new sample.",
             {
-                "at_most": goal.at_most,
+                "at_most": goal.shown,
                 "per": goal.per,
                 "sure": goal.confidence,
                 "read": verdict.read,

@@ -30,7 +30,14 @@ from math import log, sqrt
 
 import numpy as np
 
-from voile.documents.acceptance.limits import Floats, Ints, binomial, hypergeometric, seen_at_most
+from voile.documents.acceptance.limits import (
+    Floats,
+    Ints,
+    binomial,
+    hypergeometric,
+    seen_at_most,
+    smallest,
+)
 
 TURNS = 12
 FITTED, CAREFUL = 4, 0.995
@@ -136,16 +143,12 @@ def turns_at(units: int, allowed: int, recall: float, level: float, looks: int) 
     """Return the turns at which each count refutes one identifier too many, by falling levels."""
     turns: list[int] = []
     for found in range(looks):
-        there = allowed + found + 1
-        low, high = turns[-1] if turns else 0, units
-        own = level * FALLING**found
-        if there <= units and seen_at_most(found, units, units, there, recall) > own:
+        there, own = allowed + found + 1, level * FALLING**found
+
+        def refutes(read: int, found: int = found, there: int = there, own: float = own) -> bool:
+            return seen_at_most(found, read, units, there, recall) <= own
+
+        if there <= units and not refutes(units):
             return None if not turns else Design(units, allowed, recall, tuple(turns))
-        while high - low > 1:
-            middle = (low + high) // 2
-            if seen_at_most(found, middle, units, there, recall) > own:
-                low = middle
-            else:
-                high = middle
-        turns.append(high)
+        turns.append(smallest(turns[-1] if turns else 0, units, refutes))
     return Design(units, allowed, recall, tuple(turns))

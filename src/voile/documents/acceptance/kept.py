@@ -13,7 +13,7 @@ from voile.documents.committee.committee import Committee
 from voile.documents.committee.publication import BATCH, PublishedDocument
 from voile.documents.replacements import Reason
 from voile.documents.text.document import Document
-from voile.documents.words.tokens import Tokens
+from voile.documents.words.tokens import Tokens, are_signs
 
 Pair = tuple[PublishedDocument, Document]
 """A document as released, and its source."""
@@ -32,6 +32,7 @@ class Kept:
     scores : how likely each identifies somebody, as the committee's first member has it.
     left : nothing stands in its place, as apply wrote the release: what readers removed since does
         not count, so that the numbers of tokens stay.
+    is_sign : it has no letter and no digit, and identifies nobody.
     """
 
     document: NDArray[np.intp]
@@ -39,6 +40,7 @@ class Kept:
     end: NDArray[np.intp]
     scores: Floats
     left: NDArray[np.bool_]
+    is_sign: NDArray[np.bool_]
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], committee: Committee) -> Kept:
@@ -51,8 +53,13 @@ class Kept:
 
     @property
     def tokens(self) -> NDArray[np.intp]:
-        """The numbers of the tokens that are left, by which a `Reading` knows them."""
-        return np.flatnonzero(self.left)
+        """The numbers of the tokens that are left to read, by which a `Reading` knows them."""
+        return np.flatnonzero(self.left & ~self.is_sign)
+
+    @property
+    def signs(self) -> int:
+        """How many signs are left beside them."""
+        return int((self.left & self.is_sign).sum())
 
 
 def _parts(
@@ -60,11 +67,14 @@ def _parts(
 ) -> Iterator[tuple[NDArray[np.generic], ...]]:
     remover, first = committee.remover(), 0
     none = np.zeros(0)
-    yield none.astype(int), none.astype(int), none.astype(int), none, none.astype(bool)
+    numbers, flags = none.astype(int), none.astype(bool)
+    yield numbers, numbers, numbers, none, flags, flags
     while part := pairs[first : first + BATCH]:
-        tokens, scores = remover.scored([origin for _, origin in part], unknown=UNKNOWN)
+        origins = [origin for _, origin in part]
+        tokens, scores = remover.scored(origins, unknown=UNKNOWN)
         covered = _covered(tokens, [published for published, _ in part])
-        yield tokens.document + first, tokens.starts, tokens.ends, scores, ~covered
+        places = tokens.document + first, tokens.starts, tokens.ends
+        yield *places, scores, ~covered, are_signs(tokens, [one.text for one in origins])
         first += len(part)
 
 

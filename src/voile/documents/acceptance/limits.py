@@ -5,6 +5,7 @@ All are exact: each inverts the distribution of what was counted, and none rests
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
 
 import numpy as np
@@ -53,13 +54,7 @@ def missed_limit(found: int, recall: float, level: float) -> int | None:
     low, high = 0, 1
     while bdtr(found, found + high, recall) > level:
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if bdtr(found, found + middle, recall) > level:
-            low = middle
-        else:
-            high = middle
-    return low
+    return smallest(low, high, lambda u: bdtr(found, found + u, recall) <= level) - 1
 
 
 def upper_limit(found: int, drawn: int, units: int, level: float, recall: float = 1.0) -> int:
@@ -77,14 +72,23 @@ def upper_limit(found: int, drawn: int, units: int, level: float, recall: float 
     _check_level(level)
     if not 0 <= found <= drawn <= units:
         raise ValueError(f"{found} found of {drawn} drawn of {units}")
-    low, high = found, units + 1  # K = found is never refuted; more than all there cannot be
+    # K = found is never refuted; more than all there cannot be
+    refuted = smallest(
+        found, units + 1, lambda k: seen_at_most(found, drawn, units, k, recall) <= level
+    )
+    return refuted - 1
+
+
+def smallest(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """Return the smallest number above `low` for which it holds, as it does from there to `high`.
+
+    >>> smallest(0, 100, lambda x: x * x >= 50)
+    8
+    """
     while high - low > 1:
         middle = (low + high) // 2
-        if seen_at_most(found, drawn, units, middle, recall) > level:
-            low = middle
-        else:
-            high = middle
-    return low
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def seen_at_most(found: int, drawn: int, units: int, there: int, recall: float = 1.0) -> float:

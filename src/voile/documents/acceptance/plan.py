@@ -8,9 +8,10 @@ read; the proof rests on none of them: a poor score costs reading, not confidenc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,11 @@ class Goal:
         if not 0.5 <= self.confidence < 1:
             raise RequestError("a confidence lies from .5 to below 1", instead="give .95")
 
+    @property
+    def shown(self) -> float:
+        """The identifiers that may be left, as they were asked for: 8, not 8.0."""
+        return int(self.at_most) if self.at_most == int(self.at_most) else self.at_most
+
     def allowed(self, tokens: int) -> int:
         """Return how many identifiers may be left among so many tokens."""
         return floor(self.at_most * tokens / self.per + 1e-9)
@@ -86,6 +92,9 @@ class Plan:
     turns : of the sample of the rest, where the forecast comes true; see `Design`.
     expected : tokens read in all, on average. chance : that this try is accepted.
     left : identifiers that the forecast has in the rest.
+    price : what plans are weighed by: as expected, and the sample again where it proves nothing.
+
+    All of it holds where as much is left as the forecast has.
     """
 
     census: int
@@ -94,6 +103,27 @@ class Plan:
     expected: float
     chance: float
     left: float
+    price: float
+
+    @property
+    def least(self) -> int:
+        """Tokens read in all where the sample shows none."""
+        return self.census + self.planted + self.turns[0]
+
+    @property
+    def most(self) -> int:
+        """Tokens read in all when the try ends, proved or not."""
+        return self.census + self.planted + self.turns[-1]
+
+    def in_words(self) -> str:
+        """Say how many tokens are read."""
+        return (
+            f"{round(self.expected):,} tokens expected, {self.least:,} at least, {self.most:,} at "
+            f"most; {min(self.chance, 0.99):.0%} of such readings prove it"
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        return {**asdict(self), "least": self.least, "most": self.most}
 
 
 @dataclass(frozen=True)
@@ -107,6 +137,7 @@ class Forecast:
         it; 0 where it is not measured.
     read : tokens of the census that were read already; found : identifiers found in them.
     least : tokens of the census at least, where scores may be far too low.
+    signs : tokens beside these that are left and identify nobody.
     """
 
     scores: Floats
@@ -115,6 +146,12 @@ class Forecast:
     read: int = 0
     found: int = 0
     least: int = 0
+    signs: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """All that are left."""
+        return len(self.scores) + self.signs
 
     @property
     def shortest(self) -> int:
@@ -146,7 +183,7 @@ def plan(forecast: Forecast, goal: Goal, number: int = 1) -> Plan:
         nearest = _nearest(forecast, goal, number)
         raise RequestError(
             f"no amount of reading by readers who find {forecast.recall:.0%} can prove {goal}"
-            f" in {len(forecast.scores):,} tokens",
+            f" in {forecast.tokens:,} tokens",
             instead=f"ask for at most {nearest:g} per {goal.per:,}, release more text at once, or"
             " read it twice",
         )
@@ -154,7 +191,7 @@ def plan(forecast: Forecast, goal: Goal, number: int = 1) -> Plan:
 
 
 def _best(tried: Iterable[Plan]) -> Plan | None:
-    return min(tried, key=lambda one: one.expected, default=None)
+    return min(tried, key=lambda one: one.price, default=None)
 
 
 def _nearest(forecast: Forecast, goal: Goal, number: int) -> float:
@@ -211,15 +248,16 @@ def _cost(
         if found is None:
             return None
         missed = found
-    allowed = goal.allowed(len(forecast.scores)) - missed
+    allowed = goal.allowed(forecast.tokens) - missed
     shares = _shares(allowed, recall, levels.rest * NOMINAL)
     if not len(shares):
         return None
     chance, share = _expected(shares, left * forecast.recall)
     rest = len(forecast.scores) - census
-    mean = share * rest + (1 - chance) * shares[-1] * rest
+    expected = census + planted + share * rest
+    price = expected + (1 - chance) * shares[-1] * rest
     turns = tuple(ceil(one * rest) for one in shares)
-    return Plan(census, planted, turns, census + planted + mean, chance, left)
+    return Plan(census, planted, turns, expected, chance, left, price)
 
 
 def _shares(allowed: int, recall: float, level: float) -> Floats:

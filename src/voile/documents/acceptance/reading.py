@@ -44,8 +44,9 @@ class Verdict:
     Parameters
     ----------
     accepted : whether the goal is proved.
-    tokens : of the release, all that no replacement stands for. allowed : identifiers that the goal
-        allows among them. read : tokens read, all tries together, planted ones too.
+    tokens : of the release, all that no replacement stands for. rest : those from which the sample
+        was drawn. allowed : identifiers that the goal allows among all tokens. read : tokens read,
+        all tries together, planted ones too.
     census, census_found : tokens read before the sample, and identifiers found there.
     sample, sample_found : of the sample. planted, seen : identifiers planted, and found again.
     recall, missed : the lower limit of the readers' recall; the upper limit of what they missed in
@@ -55,6 +56,7 @@ class Verdict:
 
     accepted: bool
     tokens: int
+    rest: int
     allowed: int
     read: int
     census: int
@@ -70,9 +72,8 @@ class Verdict:
     @property
     def expected(self) -> float:
         """How many are left, as estimated: in the rest, and missed in the census."""
-        rest = self.tokens + self.sample_found - (self.census - self.census_found)
         recall = self.seen / self.planted if self.planted else 1.0
-        there = self.sample_found * rest / max(self.sample, 1) / max(recall, 1e-9)
+        there = self.sample_found * self.rest / max(self.sample, 1) / max(recall, 1e-9)
         return there - self.sample_found + self.census_found * (1 / max(recall, 1e-9) - 1)
 
 
@@ -86,6 +87,7 @@ class Reading:
         recall is taken to be 1.
     recall : what is expected of the readers; the plan rests on it, the proof does not.
     least : tokens of the census at least, where scores may be far too low.
+    signs : tokens beside these that are left; they identify nobody, and are not read.
     """
 
     def __init__(
@@ -97,8 +99,9 @@ class Reading:
         most_planted: int = PLANTED[-1],
         recall: float = 0.97,
         least: int = 0,
+        signs: int = 0,
     ) -> None:
-        self.goal, self.scores = goal, scores
+        self.goal, self.scores, self._signs = goal, scores, signs
         self.most_planted, self._least = most_planted, least
         self.measured = most_planted >= PLANTED[0]
         self.recall = recall if self.measured else 1.0
@@ -131,6 +134,7 @@ class Reading:
             int(self.read.sum()),
             int(self.found.sum()),
             self._least,
+            self._signs,
         )
         return plan(forecast, self.goal, self.number)
 
@@ -215,14 +219,15 @@ class Reading:
     @property
     def _tokens(self) -> int:
         """How many tokens the release has, once what the census found is removed."""
-        return len(self.scores) - self._known
+        return len(self.scores) + self._signs - self._known
 
     def _verdict(self, accepted: bool) -> Verdict:
         recall, missed = self._limits
         found = self._found_in_sample()
         return Verdict(
             accepted=accepted,
-            tokens=len(self.scores) - int(self.found.sum()),
+            tokens=len(self.scores) + self._signs - int(self.found.sum()),
+            rest=len(self.scores) - self._before,
             allowed=self.goal.allowed(self._tokens),
             read=int(self.read.sum()) + self.planted,
             census=self._before,

@@ -24,6 +24,17 @@ FAR = 8.0
 """Log-odds beyond this are alike."""
 MARKS: dict[Kind, str] = {"onnx": "model.onnx", "spacy": "config.cfg"}
 """The file by which a folder's kind is known."""
+Part = Literal["configuration", "tokenizer", "weights", "patterns"]
+_PARTS: dict[str, Part] = {
+    "config.json": "configuration",
+    "config.cfg": "configuration",
+    "meta.json": "configuration",
+    "tokenizer.json": "tokenizer",
+    "tokenizer": "tokenizer",
+    "vocab": "tokenizer",
+}
+PATTERNS = ".jsonl"
+"""How the file of a spaCy ruler ends: phrases that somebody wrote down, perhaps of few people."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +86,10 @@ class ModelFolder:
         names: list[str] = _module(kind).files_of(place)
         return cls(folder, kind, tuple((name, sha256_of(place / name)) for name in sorted(names)))
 
+    def parts(self) -> list[tuple[Part, str, str]]:
+        """Return what each file is of the model, its name in the folder, and its SHA-256."""
+        return sorted((_part_of(name), name, sha256) for name, sha256 in self.files)
+
     def check(self) -> None:
         """Refuse a folder whose files are not the ones that these were."""
         now = dict(ModelFolder.of(self.folder).files)
@@ -122,6 +137,17 @@ class _Remembering:
             self._held[key] = found
             self._bytes += found.odds.nbytes + found.starts.nbytes + found.ends.nbytes
         return found
+
+
+def _part_of(file: str) -> Part:
+    """Return what a file is of a model.
+
+    >>> [_part_of(name) for name in ("model.onnx", "vocab/strings.json", "ruler/patterns.jsonl")]
+    ['weights', 'tokenizer', 'patterns']
+    """
+    if file.endswith(PATTERNS):
+        return "patterns"
+    return _PARTS.get(file.partition("/")[0], "weights")
 
 
 def _module(kind: Kind) -> Any:

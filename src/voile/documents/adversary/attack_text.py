@@ -27,6 +27,7 @@ class AttackText:
     # (n,) the type of identifier, from 1 in the order of `labels`; 0 of none
     types: NDArray[np.int16]
     labels: tuple[str, ...]  # the types of both texts
+    tokens: Tokens
     subject: NDArray[np.intp]  # (d,) numbers of whose each document is; two texts share nobody
     attacked: NDArray[np.bool_]  # (d,) bool, the documents of the release
 
@@ -50,7 +51,8 @@ class AttackText:
         marks = _marks(tokens, everything)
         examples = _examples(tokens, types, marks, subject.astype(np.int32), lists)
         attacked = np.arange(len(everything)) >= len(known)
-        return cls(examples, np.where(marks, 0, types).astype(np.int16), labels, subject, attacked)
+        types = np.where(marks, 0, types).astype(np.int16)
+        return cls(examples, types, labels, tokens, subject, attacked)
 
     def folds(
         self, number: int, of: NDArray[np.bool_], rng: np.random.Generator

@@ -20,17 +20,25 @@ from voile.core.evidence import Count, Note
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.inspection_evidence import InspectionEvidence, draw_curves, find_all
 from voile.documents.adversary.inspections import Counts, Inspections, Order, count_tokens
-from voile.documents.adversary.predictions import FOLDS, Apprentice, Prediction, predict
+from voile.documents.adversary.predictions import (
+    FOLDS,
+    Apprentice,
+    Prediction,
+    predict,
+    rank_by_starter,
+)
 from voile.documents.adversary.remaining import match_documents
 from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
 from voile.documents.learning.training import count_by_subject
 from voile.documents.patterns.gazetteers import gazetteer_words
+from voile.documents.start.rules import guess_language
+from voile.documents.start.starter import STARTERS, Starter, load_starter
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.keys.random import RandomState, streams
 
-Labels = Literal["published", "released", "foreign"]
+Labels = Literal["published", "released", "foreign", "starter"]
 
 
 class BudgetedAttacker(Parameters):
@@ -46,7 +54,8 @@ class BudgetedAttacker(Parameters):
     labels : what is learnt from. ``published``: labelled text of this publisher, published as the
         release was (`training`), or else the release's other subjects; ``released``: a share of the
         release's subjects, labelled by hand; ``foreign``: another publisher's text, not sanitised
-        (`training`). All types count as one, so that those of two texts may differ.
+        (`training`); ``starter``: nothing more than the starter learnt that comes with voile, which
+        knows names in English. All types count as one, so that those of two texts may differ.
     order : ``margin`` inspects the most certain tokens first; ``paper`` predicted identifiers, in
         random order, then the rest; ``negatives`` the reverse, the adversary of Lemma 2.
     random_state : the same seed gives the same evidence, on any number of processes.
@@ -108,26 +117,26 @@ class BudgetedAttacker(Parameters):
         Raises
         ------
         RequestError : an unknown setting, a truth of another release, training that is missing or
-            has no use, fewer than two subjects to learn from and attack.
+            has no use, fewer than two subjects to learn from and attack, no starter for the
+            language.
 
         Guarantees: no classifier looks at a subject of the release that it learnt from; that
         `training` is of others is up to the caller.
 
         Cost: 3 fits of each learner and one more; 5 of each where the release's other subjects are
-        learnt from; once for each repeat where labels are the adversary's own.
+        learnt from; once for each repeat where labels are the adversary's own; none of a starter.
         """
         self._check(training)
         asked = None if inspections is None else _numbers(inspections)
-        learners = learners_of(self.learners)
         pairs = list(match_documents(published, truth))
         release = Corpus(one for one, _ in pairs)
         ground = AttackText.of(release, training, gazetteer_words(self.lists or {}))
         names = [f"repeat {number}" for number in range(self.repeats)]
         seeds, *rngs = streams(self.random_state, "seeds", *names)
-        student = Apprentice(
-            learners, {name: int(seeds.integers(2**31)) for name in learners}, self.n_jobs
-        )
-        seen = predict(student, ground, self.labels, self.share, rngs)
+        if self.labels == "starter":
+            seen = [rank_by_starter(ground, _starter(release))] * self.repeats
+        else:
+            seen = predict(self._student(seeds), ground, self.labels, self.share, rngs)
         walks = [
             Inspections.of(ground, look, self.order, rng)
             for look, rng in zip(seen, rngs, strict=True)
@@ -135,7 +144,7 @@ class BudgetedAttacker(Parameters):
         asked = asked or _usual(walks)
         totals = _totals(Corpus(source for _, source in pairs), ground.subject[ground.attacked])
         return InspectionEvidence(
-            attack=f"inspections, {self.labels} labels",
+            attack=f"inspections, {self.labels}" + " labels" * (self.labels != "starter"),
             heading="singling out",
             story=self._story(training),
             knows=(_KNOWS[self.labels],),
@@ -144,6 +153,11 @@ class BudgetedAttacker(Parameters):
             notes=tuple(self._notes(seen, walks, max(asked))),
         )
 
+    def _student(self, seeds: np.random.Generator) -> Apprentice:
+        learners = learners_of(self.learners)
+        each = {name: int(seeds.integers(2**31)) for name in learners}
+        return Apprentice(learners, each, self.n_jobs)
+
     def _check(self, training: Corpus | None) -> None:
         for what, legal in (("labels", Labels), ("order", Order)):
             value, names = getattr(self, what), get_args(legal)
@@ -151,9 +165,9 @@ class BudgetedAttacker(Parameters):
                 raise RequestError(f"no {what} are called {value}", instead=nearest(value, names))
         if self.labels == "foreign" and not training:
             raise RequestError("foreign labels need a corpus to learn from", instead="training=")
-        if self.labels == "released" and training is not None:
+        if self.labels in ("released", "starter") and training is not None:
             raise RequestError(
-                "labels of the release itself leave no use for other training text",
+                f"{_KNOWS[self.labels]} leave no use for other training text",
                 instead="leave training out, or use published or foreign labels",
             )
         if self.repeats < 1 or not 0 < self.share < 1:
@@ -161,10 +175,13 @@ class BudgetedAttacker(Parameters):
 
     def _story(self, training: Corpus | None) -> Note:
         learns = _LEARNS["others" if self.labels == "published" and not training else self.labels]
+        trains = "trains every learner on it, takes the most accurate, and " * (
+            self.labels != "starter"
+        )
         return Note(
-            f"{learns} The attacker trains every learner on it, takes the most accurate, and "
-            f"inspects the release token by token, {_INSPECTS[self.order]}; marks are skipped. "
-            "Each token that is part of an identifier is a success."
+            f"{learns} The attacker {trains}inspects the release token by token, "
+            f"{_INSPECTS[self.order]}; marks are skipped. Each token that is part of an identifier "
+            "is a success."
         )
 
     def _notes(
@@ -206,6 +223,7 @@ _KNOWS = {
     "published": "labels of published text",
     "released": "labels of a part of the release",
     "foreign": "labelled text of others",
+    "starter": "voile's starter",
 }
 _LEARNS = {
     "published": "The attacker holds other text of the same publisher, sanitised in the same way, "
@@ -214,12 +232,26 @@ _LEARNS = {
     "identifiers are left in the other parts.",
     "released": "The attacker labels a part of the release by hand, and attacks the rest.",
     "foreign": "The attacker holds labelled text of somebody else, not sanitised.",
+    "starter": "The attacker has the classifier of names that comes with voile, and no label of "
+    "any text: it was learnt from public text.",
 }
 _INSPECTS = {
     "margin": "the most certain identifiers first",
     "paper": "predicted identifiers first, in random order",
     "negatives": "predicted harmless tokens first, in random order",
 }
+
+
+def _starter(release: Corpus) -> Starter:
+    """Return the starter of the language that a release seems to be in."""
+    language = guess_language(one.text for one in release)
+    if language not in STARTERS:
+        raise RequestError(
+            f"no starter comes with voile for {language.capitalize()}, which the release seems to "
+            "be in",
+            instead="attack with other labels",
+        )
+    return load_starter(language)
 
 
 def _numbers(inspections: int | Sequence[int]) -> list[int]:

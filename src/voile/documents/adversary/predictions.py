@@ -3,7 +3,8 @@
 A publisher who empties even the training text of names leaves nothing to learn there. So there are
 three sources: ``published`` text with the identifiers left in it labelled (without any, the
 release's other subjects); a part of the ``released`` text, labelled by hand; and ``foreign`` text,
-not sanitised, with its own labels.
+not sanitised, with its own labels. The ``starter`` that comes with voile brings what public text
+taught it, and needs no labels.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from voile.core.errors import RequestError
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.learners.learner import Examples, Learner, Margins
 from voile.documents.learning.cross_fitting import cross_fit
+from voile.documents.start.starter.starter import ODDS, Starter
 
 FOLDS = 5
 CHOOSING = 3
@@ -126,6 +128,12 @@ def subjects_of(ground: AttackText) -> NDArray[np.intp]:
             instead="attack with labels from other text",
         )
     return people
+
+
+def rank_by_starter(ground: AttackText, starter: Starter) -> Prediction:
+    """Return what a starter says of the release; its positives are what it would propose."""
+    odds = starter.odds(ground.tokens)[ground.tokens_of(ground.attacked)]
+    return Prediction(f"the starter {starter.name}", ground.attacked, odds - ODDS)
 
 
 def predict(

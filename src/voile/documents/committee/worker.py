@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError, VoileError
 from voile.documents.committee.committee import Committee
 from voile.documents.committee.publication import PublishedDocument, publish, removals_by_text
 from voile.documents.committee.repeats import NameWords, find_mentions, mentions_as_removals
@@ -35,8 +38,27 @@ class Recipe:
     known: Proposing | None = None  # finds what is known of each document's people
 
 
-Done = PublishedDocument | None
-"""A document as published; None where it could not be done."""
+@dataclass(frozen=True)
+class Failure:
+    """Why a document could not be worked on, in words that hold nothing of it."""
+
+    why: str
+    is_expected: bool  # of this document alone; else the program fails, or a model
+
+    @classmethod
+    def of(cls, error: Exception) -> Failure:
+        """Name what went wrong, and where in the program."""
+        if isinstance(error, VoileError):
+            return cls(str(error), is_expected=False)
+        frames = extract_tb(error.__traceback__)
+        last = [frame for frame in frames if PACKAGE in Path(frame.filename).parents][-1]
+        place = Path(last.filename).relative_to(PACKAGE.parent).as_posix()
+        why = f"unexpected {type(error).__name__} in {place}, line {last.lineno}"
+        return cls(why, is_expected=False)
+
+
+PACKAGE = Path(__file__).parents[2]
+Done = PublishedDocument | Failure
 
 
 class Worker:
@@ -50,16 +72,20 @@ class Worker:
         self._patterns = tuple(one for one in recipe.finders if not isinstance(one, PhraseList))
         self._checked = frozenset(one.by for one in self._patterns if one.checked)
 
-    def __call__(self, documents: Sequence[Document]) -> list[Done]:
+    def __call__(self, documents: Sequence[Document]) -> list[PublishedDocument | None]:
         """Return each document as published, None where one fails by itself."""
+        return [None if isinstance(one, Failure) else one for one in self.attempts(documents)]
+
+    def attempts(self, documents: Sequence[Document]) -> list[Done]:
+        """Return each document as published, or why it is not."""
         return [one for part in in_parts(documents) for one in self._tried(part)]
 
     def _tried(self, documents: Sequence[Document]) -> list[Done]:
         try:
             return list(self._done(documents))
-        except Exception:
+        except Exception as error:
             if len(documents) == 1:
-                return [None]
+                return [Failure.of(error)]
             return [one for document in documents for one in self._tried([document])]
 
     def _done(self, documents: Sequence[Document]) -> Iterator[Done]:
@@ -78,7 +104,10 @@ class Worker:
             removals = self._joined(text, found, own, further)
             if recipe.allow is not None:
                 removals = recipe.allow.subtract(text, removals)
-            yield publish(document, merge_neighbours(text, removals), recipe.put)
+            try:
+                yield publish(document, merge_neighbours(text, removals), recipe.put)
+            except RequestError as error:
+                yield Failure(str(error), is_expected=True)
 
     def _joined(
         self,

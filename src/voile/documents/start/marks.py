@@ -3,7 +3,8 @@
 A known value or a checked number is an identifier. A doubtful proposal is one only where nothing
 sure is of its type; else nobody knows, if its rule is mostly right or a machine doubts it too. Nor
 does anybody know of a token that this machine, which took it for harmless with all the rest, still
-thinks may identify: an unmatched doctor stands where other doctors stand.
+thinks may identify: an unmatched doctor stands where other doctors stand. Nor of a proposal that is
+right less often, as reviewers said of others like it, than such a token identifies.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from voile.documents.replacements.removal import Reason, Removal, join_removals
 from voile.documents.start.proposer import Proposer
 from voile.documents.start.quick_look import QuickLook
 from voile.documents.start.rules import NAME, RULES
+from voile.documents.start.trust import sources_of, trust
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import token_labels, unknown_tokens
@@ -37,7 +39,8 @@ CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
 ELSEWHERE = 0.5
 """Of the places of a form that may be doubted: where as many are, all are."""
 SUSPECT = 0.1
-"""The probability of being part of an identifier from which nobody knows of an unmarked token."""
+"""The probability of being part of an identifier from which nobody knows of an unmarked token, and
+below which nobody knows of a proposed one."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,14 @@ class Marks:
     def corpus(self, look: QuickLook, reviewed: Sequence[Reviewed] = ()) -> Corpus:
         """Return the documents with identifiers as spans, and what nobody knows.
 
-        What was reviewed is known, whatever was proposed there.
+        What was reviewed is known, whatever was proposed there; what reviewers refused is not
+        learnt from elsewhere either.
 
         Raises
         ------
         RequestError : nothing is proposed at all.
         """
+        reviewed = [*reviewed, *self._refused(look, reviewed)]
         half = self._joined(reviewed)
         if not half.labels:
             raise RequestError(
@@ -95,6 +100,26 @@ class Marks:
         doubted = ((probability > SUSPECT) | self._trusted(look)) & free
         doubted |= _as_elsewhere(look, doubted, free)
         return with_unknown(half, look, np.flatnonzero(doubted | unsure))
+
+    def trust(self, look: QuickLook, reviewed: Sequence[Reviewed]) -> NDArray[np.float64]:
+        """Return how far unread doubtful proposals are believed, (n,); 1 elsewhere."""
+        read, unsure = reviewed_tokens(look, reviewed)
+        said = self._joined(reviewed)
+        right = token_labels(look.tokens, said, said.labels) > 0
+        pairs = zip(self.sure, self.doubtful, strict=True)
+        in_doubt = [[*filterfalse(is_sure, join_removals(*both))] for both in pairs]
+        source = sources_of(look.tokens, self.documents, in_doubt)
+        believed = trust(look.tokens, source, read & ~unsure, right)
+        return np.where(read, 1.0, believed)
+
+    def _refused(self, look: QuickLook, reviewed: Sequence[Reviewed]) -> Iterator[Reviewed]:
+        """Yield, as what nobody knows, the runs of tokens whose proposals are hardly believed."""
+        tokens = look.tokens
+        places = np.flatnonzero(self.trust(look, reviewed) < SUSPECT)
+        ends = (np.diff(places) > 1) | (np.diff(tokens.document[places]) > 0)
+        for run in filter(len, np.split(places, np.flatnonzero(ends) + 1)):
+            start, end = int(tokens.starts[run[0]]), int(tokens.ends[run[-1]])
+            yield Reviewed(int(tokens.document[run[0]]), start, end, (), unsure=True)
 
     def _taught(self) -> Mapping[str, Callable[[Removal], bool]]:
         """Return for each type which of its doubtful proposals are identifiers nevertheless.
@@ -151,6 +176,14 @@ class Marks:
         """Count what is proposed, by what proposes it."""
         proposed = chain.from_iterable((*self.sure, *self.doubtful))
         return Counter(reason for removal in proposed for reason in removal.by)
+
+    def names(self) -> tuple[int, int]:
+        """Count the names that are proposed, and those of them that no known value meets."""
+        pairs = zip(self.sure, self.doubtful, strict=True)
+        found = [one for sure, rest in pairs for one in join_removals(sure, rest)]
+        names = [one for one in found if one.label == NAME]
+        met = sum(any(why.kind in ("known", "possible") for why in one.by) for one in names)
+        return len(names), len(names) - met
 
     def _joined(self, reviewed: Sequence[Reviewed]) -> Corpus:
         taught = self._taught()

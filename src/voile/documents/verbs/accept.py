@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ from voile.documents.verbs.acceptance_answers import PURPOSES, take_answers, una
 from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
 from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.content import Content
-from voile.documents.verbs.files import FILES
 from voile.documents.verbs.local_page import page_server, types_on_page
 from voile.documents.verbs.mend import ACCEPTANCE, mend
 from voile.documents.verbs.models import with_models
@@ -107,12 +107,6 @@ class _Scene:
         manifest has it.
         """
         private = private_manifest_of(release)
-        if (release.folder / FILES).exists():
-            raise RequestError(
-                "the release is a folder of files, which is not mended in place",
-                where=str(release.path),
-                instead="apply to one file, such as notes.jsonl, and accept that",
-            )
         release.check_hash()
         if private.get("kit") != kit.id:
             raise RequestError(
@@ -139,7 +133,13 @@ class _Scene:
         documents = reading.all(source)
         return cls(release, kit, content, policy, committee, source, reading.texts, documents)
 
-    def pairs(self, removals: Path | None = None) -> list[Pair]:
+    @cached_property
+    def pairs(self) -> Sequence[Pair]:
+        """Every document as it is released now, with its own in the source."""
+        return self.with_edits(None)
+
+    def with_edits(self, removals: Path | None) -> list[Pair]:
+        """Return them with the edits that a file has."""
         return list(pair_documents(self.release, self.texts, self.documents, removals))
 
     @property
@@ -148,7 +148,7 @@ class _Scene:
         return FEW if self.content.unchecked else 0
 
     def subjects(self) -> int:
-        return len({one.subject or one.id for _, one in self.pairs()})
+        return len({one.subject or one.id for _, one in self.pairs})
 
 
 class _Going:
@@ -159,7 +159,7 @@ class _Going:
     ) -> None:
         self.scene, self.state, self.store = scene, state, store
         self._folder, self.options, self._again = folder, options, options.again
-        first = scene.pairs(folder / REMOVALS)
+        first = scene.with_edits(folder / REMOVALS)
         self._kept = Kept.of(first, scene.committee)
         self._pool = identifiers(first, self._kept, SURE)
         self.renew()
@@ -174,7 +174,7 @@ class _Going:
         """Begin again at the first line: an answer may have been undone that was taken."""
         frozen = private_manifest_of(self.scene.release).get(ACCEPTANCE, {}).get("frozen", 0)
         cut = 1 / (1 + self.scene.policy.miss_cost)
-        pairs = self.scene.pairs()
+        pairs = self.scene.pairs
         given = (self._kept, pairs, self._pool, cut, frozen, self.scene.least)
         self.course = Course(self.state, self.store, *given)
 
@@ -204,7 +204,7 @@ class _Going:
         """Write the release without what was found so far, and with these facts of the reading."""
         scene, found = self.scene, self.course.removals()
         given = (facts, public, self.options.key_file)
-        made = mend(scene.release, scene.texts, scene.pairs(), found, *given)
+        made = mend(scene.release, scene.source, scene.texts, scene.pairs, found, *given)
         self.state = replace(self.state, now=made.public["sha256"])
         self.state.write(self._folder)
         self.scene = replace(scene, release=made)
@@ -275,19 +275,32 @@ def _begin(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> S
 
 def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Reporter) -> Ended:
     """Say how much must be read; nothing is begun."""
-    kept = Kept.of(scene.pairs(), scene.committee)
-    pool = identifiers(scene.pairs(), kept, SURE)
+    kept = Kept.of(scene.pairs, scene.committee)
+    pool = identifiers(scene.pairs, kept, SURE)
     scores = kept.scores[kept.tokens]
     reading = Reading(
-        scores, goal, seed=0, most_planted=len(pool), recall=options.recall, least=scene.least
+        scores,
+        goal,
+        seed=0,
+        most_planted=len(pool),
+        recall=options.recall,
+        least=scene.least,
+        signs=kept.signs,
     )
     found = reading.plan()
     reporter.say(
-        f"To prove {goal}, about {round(found.expected):,} of {len(scores):,} tokens must be read:"
-        f" {found.census:,} that are the likeliest, {found.planted:,} planted, and from"
-        f" {found.turns[0]:,} drawn at random"
+        f"{len(scores) + kept.signs:,} tokens are left; to prove {goal}, {goal.confidence:.0%} "
+        "confidence, a person reads"
     )
-    return Ended({"plan": {**asdict(found), "tokens": len(scores)}})
+    reporter.say(f"- {found.in_words()}")
+    reporter.say(
+        f"- first the {found.census:,} likeliest, then others drawn at random, with "
+        f"{found.planted:,} planted among them"
+    )
+    reporter.say(
+        "this holds where as much is left as the classifiers take to be left; else more is read"
+    )
+    return Ended({"plan": {**found.as_data(), "tokens": len(scores) + kept.signs}})
 
 
 def _clear(folder: Path) -> None:

@@ -107,6 +107,7 @@ class Course:
             most_planted=len(pool),
             recall=state.recall,
             least=least,
+            signs=kept.signs,
         )
         self._batch = 0
         self._waiting: tuple[Due, list[Line]] | None = None
@@ -196,7 +197,7 @@ class Course:
             for token in own[
                 (kept.start[first:last] < line.start + b) & (kept.end[first:last] > line.start + a)
             ].tolist()
-            if kept.left[token]
+            if kept.left[token] and not kept.is_sign[token]
         ]
 
     def removals(self) -> dict[int, list[Removal]]:

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from voile.core.errors import VoileError
 from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import TEXT
 from voile.data.writer import Writer
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.committee.worker import Worker
+from voile.documents.committee.worker import Failure, Worker
 from voile.documents.replacements import Edit, Reason
 from voile.documents.text.document import Document
 from voile.documents.text.reader import (
@@ -30,8 +31,9 @@ from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.certify import COUNTED, MARK, certify
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.files import PATH, Cells, DocumentFiles
+from voile.documents.verbs.models import publish_models
 from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.policies import ANNOTATED, Policy
+from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
 from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
@@ -129,12 +131,23 @@ class Worked:
     """What is noted of documents that are released, each counted.
 
     counts : `COUNTED`, and the documents that the kit learnt from. by : who removed what; labels :
-    of what types.
+    of what types. failures : why texts that are not blank failed; None counts those that did not.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     by: Counter[Reason] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
+    failures: Counter[Failure | None] = field(default_factory=Counter)
+
+    def check(self) -> None:
+        """Refuse a release of which every text failed alike, where no text is to blame."""
+        why = next(iter(self.failures), None)
+        if why is not None and len(self.failures) == 1 and not why.is_expected:
+            raise VoileError(
+                f"every text fails alike: {why.why}",
+                instead="nothing was written; if this is a defect of voile, report it with this "
+                "sentence, which holds nothing of the texts",
+            )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -177,21 +190,27 @@ class _Sanitizing(Applying[Worked, Worked]):
         usable = np.array([why is None for why in faults], dtype=np.bool_)
         whole = batch.counted & usable.reshape(len(batch.numbers), width).all(axis=1)
         places = np.flatnonzero(np.repeat(whole, width)).tolist()
-        done = dict(zip(places, self.worker([documents[x] for x in places]), strict=True))
+        tried = self.worker.attempts([documents[x] for x in places])
+        found = dict(zip(places, tried, strict=True))
+        done = {place: one for place, one in found.items() if not isinstance(one, Failure)}
         cells = self._cells(batch, documents, done)
-        for place, one in done.items():
-            if one is None:
-                faults[place] = FAILED
-            elif isinstance(why := cells.get(place), str):
+        for place in places:
+            why = FAILED if place not in done else cells.get(place)
+            if isinstance(why, str):
                 faults[place] = why
         aside = [*self._lost_cells(batch), *self._unusable(faults)]
         left = batch.left(aside)
         released = {
             place: one
             for place, one in done.items()
-            if one is not None and left[place // width] and self._is_there(batch, place)
+            if left[place // width] and self._is_there(batch, place)
         }
         notes = self._notes(documents, released)
+        notes.failures.update(
+            one if isinstance(one, Failure) else None
+            for place, one in found.items()
+            if documents[place].text.strip()
+        )
         beside = {REMOVALS: self._removals(batch, released)}
         if self.files is None:
             columns = [self._column(batch, name, released) for name in self.schema.names]
@@ -208,6 +227,11 @@ class _Sanitizing(Applying[Worked, Worked]):
         notes.counts.update(more.counts)
         notes.by.update(more.by)
         notes.labels.update(more.labels)
+        notes.failures.update(more.failures)
+
+    def conclude(self, notes: Worked) -> Worked:
+        notes.check()
+        return notes
 
     def _paths(self, names: Sequence[str]) -> pa.Array:
         assert isinstance(self.source, CorpusSource)
@@ -218,14 +242,13 @@ class _Sanitizing(Applying[Worked, Worked]):
         self,
         batch: Batch,
         documents: Sequence[Document],
-        done: Mapping[int, PublishedDocument | None],
+        done: Mapping[int, PublishedDocument],
     ) -> Mapping[int, Cells | str]:
         """Return what is in the files of each document, or why it has none; it has one text."""
         files = self.files
         if files is None:
             return {}
-        made = ((place, one) for place, one in done.items() if one is not None)
-        return {x: files.make(batch.rows, x, documents[x], one) for x, one in made}
+        return {x: files.make(batch.rows, x, documents[x], one) for x, one in done.items()}
 
     def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
         if self.files is None:
@@ -318,6 +341,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         if self.content.unchecked:
             shown = OF_TEXT
         labels = [label for label in found["labels"] if label in known.labels]
+        models = publish_models(self.worker.recipe.committee)
         return {
             "policy": {**self.chosen.policy, "labels": labels, "replace": options.replace},
             "columns": self.described(dict.fromkeys(self.texts, made))
@@ -334,6 +358,7 @@ class _Sanitizing(Applying[Worked, Worked]):
                 "deny_list": options.deny is not None,
                 "allow_list": options.allow is not None,
             },
+            **({MODELS: models} if models else {}),
         }
 
     def private_manifest(self, known: Worked) -> dict[str, Any]:

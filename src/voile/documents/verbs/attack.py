@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -15,19 +15,29 @@ from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.progress import Progress, Steps
 from voile.data import Source, open_source
 from voile.data.roles import Roles
-from voile.documents.adversary import BudgetedAttacker, link_surrogates
+from voile.documents.adversary import (
+    BudgetedAttacker,
+    guess_ordinary_names,
+    link_surrogates,
+)
+from voile.documents.adversary.budgeted import Labels
 from voile.documents.adversary.mentions import compared_words
 from voile.documents.adversary.remaining import edits_of, match_documents
 from voile.documents.learning.quantities import LEFT, REMOVED
 from voile.documents.learning.training import count_by_subject, number_subjects
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_names, fold
+from voile.documents.replacements.removal import Removal, join_removals
 from voile.documents.replacements.roles import TITLES
+from voile.documents.start.known import KnownValues
+from voile.documents.start.rules import NAME, guess_language
+from voile.documents.start.starter import STARTERS
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span, only_annotated
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import split_format
 from voile.documents.verbs.apply import BUILT_IN
+from voile.documents.verbs.known_tables import read_known
 from voile.documents.verbs.options import AttackOptions
 from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.report_data import IN_SAMPLE
@@ -41,31 +51,47 @@ from voile.report.wording import listed
 KEPT = frozenset({"labels", "roles", "learnt_from", "surrogates"})
 NAMED = ("female", "male", "surnames")
 UNANNOTATED = "{aside} documents without spans in the truth are left out."
+UNSCORED = Note(
+    "Nobody annotated the truth: the identifiers left were not counted, and nothing was inspected."
+)
+KNOWN = Note(
+    "Guesses of names are scored by the names in known columns, beside those annotated: a name "
+    "that stands in no column is not counted."
+)
 UNLEARNT = "The truth has types that the committee never learnt: {types}."
 
 
 def attack(
     release: Release, truth: Source, options: AttackOptions, *, seed: int | None, progress: Progress
 ) -> tuple[Evidence, ...]:
-    """Inspect a release for identifiers left, in the order of a classifier that learns from it.
+    """Attack a release in every way that its truth can score.
 
-    The adversary has the release. ``truth``, the source with its spans, and the private folder
-    score the attack.
+    The adversary has the release. ``truth``, the source with its spans, or with known columns
+    beside it, and the private folder score the attack.
 
     Raises RequestError: no private folder to score against, another truth than the release's, no
-    identifier in it, foreign labels without a corpus, lists that cannot be read.
+    identifier in it, foreign labels without a corpus, lists or tables that cannot be read.
     """
     release.check_hash()
-    lists = read_gazetteers(options.lists)
     scene = _Scene.of(release, truth, options)
+    sources = _label_sources(options, scene.published) if scene.annotated else []
+    linked = scene.annotated and release.public["policy"]["replace"] == "surrogate"
+    step = Steps(progress, len(sources) + 1 + linked)
+    results = [*_inspect(scene, options, sources, seed, step), *_guess(scene, seed, step)]
+    if linked:
+        step("linking people by their surrogates")
+        results.append(_plain(_link(scene, seed), scene))
+    return tuple(results)
+
+
+def _inspect(
+    scene: _Scene, options: AttackOptions, sources: Sequence[Labels], seed: int | None, step: Steps
+) -> Iterator[Evidence]:
+    """Yield what inspections find, for each source of labels."""
+    lists = read_gazetteers(options.lists)
     foreign = None if options.foreign is None else _foreign(options.foreign)
-    results: list[Evidence] = []
-    own = () if foreign is None else ("foreign",)
-    sources = dict.fromkeys((*options.labels, *own))
-    has_surrogates = release.public["policy"]["replace"] == "surrogate"
-    step = Steps(progress, len(sources) + has_surrogates)
-    for labels in sources:
-        step(f"training the attacker on {labels} labels")
+    for number, labels in enumerate(sources):
+        step(f"attacking with the {labels}" + " labels" * (labels != "starter"))
         attacker = BudgetedAttacker(
             options.learners,
             labels=labels,
@@ -80,20 +106,44 @@ def attack(
             inspections=options.inspections or scene.inspections,
             training=foreign if labels == "foreign" else None,
         )
-        results.append(_plain(found, scene, () if results else scene.findings))
-    if has_surrogates:
-        step("linking people by their surrogates")
-        built_in = scene.surrogates["names"] == BUILT_IN
-        linked = link_surrogates(
-            scene.published,
-            scene.truth,
-            surrogates=builtin_words() if built_in else (),
-            lists=builtin_lists() if built_in else {},
-            kinds=scene.surrogates["kinds"],
-            random_state=streams(seed, "linking")[0],
-        )
-        results.append(_plain(linked, scene))
-    return tuple(results)
+        yield _plain(found, scene, () if number else scene.findings)
+
+
+def _guess(scene: _Scene, seed: int | None, step: Steps) -> Iterator[Evidence]:
+    """Yield what guessing finds, where there is a name to guess or guesses alone are scored."""
+    step("guessing names that are ordinary words")
+    found = guess_ordinary_names(
+        scene.published,
+        scene.named,
+        kinds=scene.surrogates["kinds"],
+        random_state=streams(seed, "guessing")[0],
+    )
+    if found.findings[0].rate.trials or not scene.annotated:
+        by_columns = () if scene.named is scene.truth else (KNOWN,)
+        yield _plain(replace(found, notes=(*found.notes, *by_columns)), scene)
+
+
+def _link(scene: _Scene, seed: int | None) -> Evidence:
+    built_in = scene.surrogates["names"] == BUILT_IN
+    return link_surrogates(
+        scene.published,
+        scene.truth,
+        surrogates=builtin_words() if built_in else (),
+        lists=builtin_lists() if built_in else {},
+        kinds=scene.surrogates["kinds"],
+        random_state=streams(seed, "linking")[0],
+    )
+
+
+def _label_sources(options: AttackOptions, published: Corpus) -> list[Labels]:
+    """Return where labels come from, each once; the starter, unless asked for, in its language."""
+    sources: list[Labels] = list(dict.fromkeys(options.labels))
+    if options.foreign is not None and "foreign" not in sources:
+        sources.append("foreign")
+    language = guess_language(one.text for one in published)
+    if "labels" not in options.model_fields_set and language not in STARTERS:
+        sources.remove("starter")
+    return sources
 
 
 @cache
@@ -167,6 +217,8 @@ class _Scene:
 
     published: Corpus
     truth: Corpus
+    named: Corpus  # the truth, its spans the names by which guesses are scored
+    annotated: bool  # whether any identifier is marked in the truth
     # as many as identifiers are left, and 1% of the tokens, where there are any
     inspections: tuple[int, ...]
     findings: tuple[Finding, ...]  # what all that removes, patterns and lists too, left and took
@@ -188,26 +240,57 @@ class _Scene:
         source = reading.all(truth)
         width = len(reading.texts)
         release.check_truth(len(source) // width, truth.name)
-        if not source.labels:
+        known = read_known(options)
+        if not source.labels and known is None:
             raise RequestError(
                 "no identifier is marked in the truth",
                 where=truth.name,
                 instead="name the column of its annotations with --spans and --text, or in "
-                "--roles; where nobody annotated, voile documents accept proves what is left",
+                "--roles; where nobody annotated, --known scores guesses of names, and voile "
+                "documents accept proves what is left",
             )
         every = list(pair_documents(release, released, source))
-        pairs = [(one, origin) for one, origin in every if origin.annotated or not origin.text]
+        pairs = [
+            (one, origin)
+            for one, origin in every
+            if not source.labels or origin.annotated or not origin.text
+        ]
         published, sources = (Corpus(documents) for documents in zip(*pairs, strict=True))
         notes = [IN_SAMPLE] if private["learnt_from"] else []
         if aside := len(every) - len(pairs):
             notes.append(Note(UNANNOTATED, {"aside": Count(aside, len(every))}))
+        if not sources.labels:
+            notes.append(UNSCORED)
         if unlearnt := sorted(set(sources.labels) - set(private["labels"])):
             notes.append(Note(UNLEARNT, {"types": listed(unlearnt)}))
         subject = number_subjects(sources.subjects)
         left, tokens = _left(published, sources, subject)
         asked = tuple(sorted(set(filter(None, (int(left.sum()), tokens // 100))))) or (1,)
-        findings = tuple(_figures(published, sources, subject, left))
-        return cls(published, sources, asked, findings, private["surrogates"], tuple(notes))
+        return cls(
+            published,
+            sources,
+            _named(sources, known, options.by),
+            bool(sources.labels),
+            asked,
+            tuple(_figures(published, sources, subject, left)) if sources.labels else (),
+            private["surrogates"],
+            tuple(notes),
+        )
+
+
+def _named(truth: Corpus, known: KnownValues | None, by: str | None) -> Corpus:
+    """Return the truth with the names of known columns among its spans."""
+    if known is None:
+        return truth
+    found = known.propose(truth)
+    known.check(by)
+    documents = []
+    for document, values in zip(truth, found, strict=True):
+        names = [one for one in values if one.label == NAME]
+        own = [Removal(one.start, one.end, one.label) for one in document.spans]
+        spans = (Span(one.start, one.end, one.label) for one in join_removals(names, own))
+        documents.append(replace(document, spans=tuple(spans)))
+    return Corpus(documents)
 
 
 def _left(

@@ -16,6 +16,8 @@ from voile.release.options import Options
 
 SPANS, OWN_SUBJECT = "spans", "subject"
 """Columns of a corpus, and of other sources where they are called so."""
+TEXT_COLUMNS = ("text", "note", "notes")
+"""Columns that are taken for the text where nobody named one."""
 
 
 class TextColumns(Options):
@@ -123,6 +125,19 @@ def text_roles(
         named[text][SPANS] = marks
         named[marks] = "label"
     return Roles.parse({"subject": subject, "columns": named}).completed(source.columns, "drop")
+
+
+def find_text_column(source: Source) -> tuple[str, ...]:
+    """Return the column that is called as text is; `RequestError` where not one is."""
+    strings = [name for name, kind in source.columns.items() if str(kind) == "string"]
+    named = [name for name in strings if name.lower() in TEXT_COLUMNS]
+    if len(named) != 1:
+        raise RequestError(
+            "nothing says which column holds the text",
+            where=source.name,
+            instead="name it with --text",
+        )
+    return (named[0],)
 
 
 def _check_texts(source: Source, fitted: Roles) -> None:

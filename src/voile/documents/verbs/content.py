@@ -91,7 +91,7 @@ class Content(Policies):
         facts, tables = kit.facts, kit.tables
         arrays = from_table(tables["arrays"])
         space = Space(
-            tuple(tables["attributes"].column("attribute").to_pylist()),
+            tuple(kit.table("attributes", text=["attribute"]).column("attribute").to_pylist()),
             tuple(facts["tags"]),
             _rising(arrays["columns"]),
             {name: frozenset(words) for name, words in facts["lists"].items()},
@@ -128,10 +128,13 @@ def _known(table: pa.Table) -> KnownValues:
 
 
 def _hinter(name: str | None) -> Hinter | None:
-    """Return the starter of this name, as it was when the kit was fitted."""
-    from voile.documents.start.starter import find_starter  # few kits have one
+    """Return the starter, or the rules, of this name, as they were when the kit was fitted."""
+    if name is None:
+        return None
+    from voile.documents.start.rules import KIT_NAME, find_rules  # few kits have any
+    from voile.documents.start.starter import find_starter
 
-    return None if name is None else find_starter(name)
+    return find_rules(name) if name.startswith(f"{KIT_NAME} ") else find_starter(name)
 
 
 def _stored(

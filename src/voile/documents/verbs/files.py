@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,26 @@ class Cells(NamedTuple):
     file: str | None
     text: str | bytes
     spans: str | None
+
+    @classmethod
+    def of(
+        cls,
+        kind: str,
+        name: str | None,
+        source: Document,
+        one: PublishedDocument,
+        path: str | os.PathLike[str] | None,
+    ) -> Cells:
+        """Return them for one document.
+
+        path : of the original, from which a Word file is written again.
+
+        Raises SourceError: it is no Word file, or cannot be written so.
+        """
+        if kind == WORD:
+            return cls(name, _rewritten(path, source, one), None)
+        spans = [{"start": e.start, "end": e.end, "label": _type(one, e)} for e in one.edits]
+        return cls(name, one.text, encode_spans(spans) if kind == BRAT else None)
 
 
 @dataclass(frozen=True)
@@ -99,10 +120,7 @@ class DocumentFiles:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the folder; a Word file's text is its bytes."""
-        text = pa.binary() if self.kind == WORD else pa.string()
-        spans = [(SPANS, pa.string())] if self.kind == BRAT else []
-        return pa.schema([(FILE, pa.string()), (TEXT, text), *spans])
+        return schema_of(self.kind)
 
     @property
     def columns(self) -> list[str]:
@@ -152,14 +170,11 @@ class DocumentFiles:
                 return NO_NAME
             if _tells(name, source, one):
                 return TOLD
-        if self.kind == WORD:
-            path = rows.column(PATH)[place].as_py()
-            try:
-                return Cells(name, _rewritten(path, source, one), None)
-            except SourceError as error:
-                return error.what
-        spans = [{"start": e.start, "end": e.end, "label": _type(one, e)} for e in one.edits]
-        return Cells(name, one.text, encode_spans(spans) if self.kind == BRAT else None)
+        path = rows.column(PATH)[place].as_py() if self.kind == WORD else None
+        try:
+            return Cells.of(self.kind, name, source, one, path)
+        except SourceError as error:
+            return error.what
 
     def arrays(self, cells: Sequence[Cells | str | None]) -> list[pa.Array]:
         """Return the columns of rows; null for those without cells."""
@@ -180,6 +195,13 @@ class DocumentFiles:
         return {FILES: pa.RecordBatch.from_arrays(arrays, schema=NAMED)}
 
 
+def schema_of(kind: str) -> pa.Schema:
+    """Return the columns of a folder; a Word file's text is its bytes."""
+    text = pa.binary() if kind == WORD else pa.string()
+    spans = [(SPANS, pa.string())] if kind == BRAT else []
+    return pa.schema([(FILE, pa.string()), (TEXT, text), *spans])
+
+
 def _type(one: PublishedDocument, edit: Any) -> str:
     """Return the type that a mark shows, as it was published."""
     return one.text[edit.start : edit.end].strip("[]")
@@ -191,8 +213,10 @@ def _tells(name: str, source: Document, one: PublishedDocument) -> bool:
     return any(len(word) >= LEAST and word in name.casefold() for word in words)
 
 
-def _rewritten(path: str | None, source: Document, one: PublishedDocument) -> bytes:
-    if path is None or not path.lower().endswith(".docx"):
+def _rewritten(
+    path: str | os.PathLike[str] | None, source: Document, one: PublishedDocument
+) -> bytes:
+    if path is None or not os.fspath(path).lower().endswith(".docx"):
         raise SourceError(NO_WORD)
     changes = [Change(e.source_start, e.source_end, one.text[e.start : e.end]) for e in one.edits]
     try:

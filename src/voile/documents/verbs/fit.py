@@ -33,7 +33,7 @@ from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reader import DocumentReader, text_hashes
 from voile.documents.verbs.content import Content
-from voile.documents.verbs.models import open_models
+from voile.documents.verbs.models import describe_models, open_models
 from voile.documents.verbs.options import FitOptions, Learning
 from voile.documents.verbs.policies import ANNOTATED
 from voile.keys.random import streams
@@ -49,6 +49,8 @@ class CostlyWarning(UserWarning):
 
 STOPS = ("interrupted", "max passes", "unconfirmed")
 """Ends of a loop that is not finished, the one that says most first."""
+MOSTLY_LAST = 0.8
+"""Of a loop's time after its first pass, the share of the next pass: the second mostly ends it."""
 COSTLY = "no policy where a miss is worth {:g} or more"
 
 
@@ -132,7 +134,7 @@ def learn(
     """
     fits = prepare_fits(
         training,
-        [*options.learners, *models],
+        [*(name for name in options.learners if name != "none"), *models],
         cross_fit=options.cross_fit or None,
         seed=draws.committees,
         n_jobs=options.jobs,
@@ -165,6 +167,7 @@ def learn(
             "cross_fit": options.cross_fit,
             "stopped": next((s for s in STOPS if s in stopped), "finished"),
             **_unmarked(training, marks),
+            **_described(models),
         },
         lists={name: len(words) for name, words in sorted(training.space.lists.items())},
         reading=reading,
@@ -203,7 +206,7 @@ def _loops(fits: Fits, options: Learning, progress: Progress) -> Iterator[tuple[
                 costs,
                 decision=options.decision,
                 max_passes=options.max_passes,
-                progress=_Part(progress, step, number, len(asked)),
+                progress=_Part(progress, step, number, len(asked), several=options.max_passes > 1),
                 least_left=options.least_left,
             )
         except (KeyboardInterrupt, InfeasibleError) as ended:
@@ -218,19 +221,28 @@ def _loops(fits: Fits, options: Learning, progress: Progress) -> Iterator[tuple[
 
 
 class _Part:
-    """Tells the progress of one loop as a part of all; nobody knows how many passes it takes."""
+    """Tells the progress of one loop as a part of all; nobody knows how many passes it takes.
 
-    def __init__(self, progress: Progress, step: str, number: int, of: int) -> None:
-        self._progress, self._step, self._number, self._of = progress, step, number, of
-        self._task, self._before = "", 0.0
-        self._now = 0.0
+    The first pass of the first loop is a part by itself: other loops find its fits done.
+    """
+
+    def __init__(
+        self, progress: Progress, step: str, number: int, of: int, *, several: bool
+    ) -> None:
+        self._progress, self._step, self._total = progress, step, 1 + of * several
+        self._end = 1 + (number + 1) * several
+        self._now = self._before = 0.0 if number == 0 else self._end - several
+        self._until = 1.0 if number == 0 else self._now
+        self._task = ""
 
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
-        """Give each pass half of what is left of the loop."""
+        """Give each pass after the first most of what is left of the loop."""
+        if self._task not in ("", task):
+            self._until = self._now + MOSTLY_LAST * (self._end - self._now)
         if task != self._task:
             self._task, self._before = task, self._now
-        self._now = self._before + (1 - self._before) / 2 * (done / total if total else 0)
-        self._progress(f"{task}, {self._step}", self._number + self._now, self._of)
+        self._now = self._before + (self._until - self._before) * (done / total if total else 0)
+        self._progress(f"{task}, {self._step}", self._now, self._total)
 
 
 def _points(
@@ -276,6 +288,11 @@ def _unmarked(training: Training, marks: str) -> dict[str, Any]:
     if marks == ANNOTATED:
         return {}
     return {"marks": marks, "unknown": int(training.unknown.sum())}
+
+
+def _described(models: Sequence[Model]) -> dict[str, Any]:
+    """Return what a kit says of the user's own models; of none it says nothing."""
+    return {"models": describe_models((m.name, m.model) for m in models)} if models else {}
 
 
 def _corpus(training: Training) -> dict[str, Any]:

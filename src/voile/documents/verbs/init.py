@@ -6,6 +6,7 @@ import secrets
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,12 @@ from voile.data.files.atomic import write_folder
 from voile.data.files.outputs import WORK, WORK_KIT
 from voile.data.roles import Roles
 from voile.documents.patterns.gazetteers import read_gazetteers
-from voile.documents.start.known import KnownValues
 from voile.documents.start.rules import check_language, guess_language
 from voile.documents.text.document import Document
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
-from voile.documents.verbs.columns import text_roles
+from voile.documents.verbs.columns import find_text_column, text_roles
+from voile.documents.verbs.known_tables import read_known
 from voile.documents.verbs.models import open_models
 from voile.documents.verbs.options import InitOptions, Learning
 from voile.documents.verbs.work import Work, WorkFile, place_of, starter_of, write_work
@@ -32,8 +33,6 @@ from voile.release.own_verbs import Ended, Reporter, open_reported
 
 LOOKED_AT = 1000
 """Notes by which the language is found."""
-TEXT_COLUMNS = ("text", "note", "notes")
-"""Columns that are taken for the text where nobody named one."""
 
 
 def init(
@@ -52,7 +51,8 @@ def init(
     for note in opened.notes:
         reporter.say(f"{opened.name}: {note}")
     roles = _roles(opened, options)
-    known = _known(options, reporter)
+    opening = partial(open_reported, reporter, table=None, encoding=None)
+    known = read_known(options, opening, reporter.say)
     file = WorkFile(
         notes=place,
         table=table,
@@ -96,7 +96,7 @@ def _roles(source: Source, options: InitOptions) -> Roles:
     if options.roles is not None:
         given: Any = options.roles
         return options.roles_of(source, Roles.parse(given).completed(source.columns, "drop"))
-    texts = options.text or _text_column(source)
+    texts = options.text or find_text_column(source)
     subject = options.subject
     if subject is None and options.by in source.columns:
         subject = options.by
@@ -107,33 +107,6 @@ def _roles(source: Source, options: InitOptions) -> Roles:
             instead="name the notes' own column with --subject",
         )
     return text_roles(source, texts, (), subject)
-
-
-def _text_column(source: Source) -> tuple[str, ...]:
-    strings = [name for name, kind in source.columns.items() if str(kind) == "string"]
-    named = [name for name in strings if name.lower() in TEXT_COLUMNS]
-    if len(named) != 1:
-        raise RequestError(
-            "nothing says which column holds the text",
-            where=source.name,
-            instead="name it with --text",
-        )
-    return (named[0],)
-
-
-def _known(options: InitOptions, reporter: Reporter) -> KnownValues | None:
-    if options.known is None and options.known_people is None:
-        if options.by is not None:
-            raise RequestError(
-                "--by says whose a row of --known is",
-                instead="give --known FILE, or name the notes' own column with --subject",
-            )
-        return None
-    patients, people = (
-        None if one is None else open_reported(reporter, one, table=None, encoding=None)
-        for one in (options.known, options.known_people)
-    )
-    return KnownValues.read(patients, options.by, people=people, kinds=options.kinds())
 
 
 def _check_unmarked(source: Source, roles: Roles) -> None:
@@ -159,7 +132,13 @@ def _ended(reporter: Reporter, work: Work, kit: Kit, out: Path) -> Ended:
         f"{count(notes, 'note')}, {kit.facts['tokens']:,} tokens, in {work.file.language.title()}"
     )
     for column, met in start["met"].items():
-        reporter.say(f"known column {column}: met in {met:,} of {count(notes, 'note')}")
+        links = ", which it links to rows" * (column == start["by"] and not met)
+        reporter.say(f"known column {column}: met in {met:,} of {count(notes, 'note')}{links}")
+    if names := start.get("names"):
+        reporter.say(
+            f"names proposed: {names['proposed']:,}, of which {names['unmet']:,} stand in no known "
+            "column"
+        )
     for why, times in start["proposed"].items():
         reporter.say(f"proposed by {why}: {times:,}")
     folder = shlex.quote(str(out))

@@ -14,22 +14,24 @@ from typing import Any
 import pyarrow as pa
 
 from voile.core.errors import RequestError
-from voile.data import open_source, open_writer
+from voile.data import Source, open_source, open_writer
 from voile.data.files.memory import AnyPath
+from voile.data.opening import open_released
 from voile.documents.acceptance.kept import READER, Pair
 from voile.documents.committee.publication import PublishedDocument, publish
 from voile.documents.replacements import Marks, Removal, Replacer, join_removals
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.verbs.apply import REMOVALS, REMOVED, edit_row
 from voile.documents.verbs.certify import certify
+from voile.documents.verbs.mended_files import kind_of_files, write_files
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_replacer_of
-from voile.documents.verbs.released import released_names
+from voile.documents.verbs.released import released_names, rows_shown
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release
 from voile.release.options import OPTIONS
-from voile.release.scoring import private_manifest_of, rows_released
+from voile.release.scoring import private_manifest_of
 from voile.release.writing import Manifests, Parts, write_release
 
 ACCEPTANCE = "acceptance"
@@ -42,6 +44,7 @@ Found = Mapping[int, Sequence[Removal]]
 
 def mend(
     release: Release,
+    source: Source,
     texts: Sequence[str],
     pairs: Sequence[Pair],
     found: Found,
@@ -53,13 +56,14 @@ def mend(
 
     Parameters
     ----------
-    texts : the columns of text. pairs : every document as released, row after row and in a row
-        column after column, with its source.
+    source : what it was made of. texts : the columns of text. pairs : every document as released,
+        row after row and in a row column after column, with its own.
     facts, public_facts : what the private manifest says of the acceptance, and the public one.
 
     Raises
     ------
-    RequestError : surrogates came from lists of the user's own, or their secret is not at hand.
+    RequestError : surrogates came from lists of the user's own, or their secret is not at hand; a
+        Word file cannot be written without what was found.
     """
     new = {number: _new(pairs[number], found[number]) for number in sorted(found)}
     put = _replacer(release, key_file) if any(new.values()) else Marks()
@@ -72,9 +76,13 @@ def mend(
             if place.name not in WRITTEN_ANEW:
                 (parts.private / place.name).write_bytes(place.read_bytes())
         escape = bool(release.public.get("formulas"))
-        formulas = _write_rows(release, parts, texts, made, escape=escape)
+        if kind_of_files(release) is None:
+            formulas = _write_rows(release, parts, texts, made, escape=escape)
+        else:
+            formulas = {}
+            write_files(release, parts.release, source, pairs, made)
         _write_removals(release, parts.private / REMOVALS, texts, made)
-        written = open_source(parts.release)
+        written = open_released(parts.release)
         figures = certify(_unescaped(written) if escape else written, shown)
         return _manifests(release, figures, formulas, facts, public_facts, made)
 
@@ -158,7 +166,7 @@ def _write_removals(
     release: Release, place: AnyPath, texts: Sequence[str], made: Mapping[int, PublishedDocument]
 ) -> None:
     """Write who removed what; of the documents that changed, anew."""
-    numbers, width = rows_released(release).tolist(), len(texts)
+    numbers, width = rows_shown(release), len(texts)
     changed = {(numbers[one // width], texts[one % width]) for one in made}
     rows = [
         one

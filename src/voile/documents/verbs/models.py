@@ -9,6 +9,7 @@ from typing import Any
 
 from voile.core.errors import RequestError, nearest
 from voile.documents.adapters.model import Model, ModelClassifier
+from voile.documents.adapters.model_folder import ModelFolder
 from voile.documents.committee.committee import Committee, Member
 
 
@@ -32,6 +33,42 @@ def with_models(committee: Committee, given: Iterable[Any]) -> Committee:
                 instead=nearest(name, own) if own else "leave it out",
             )
     return replace(committee, members=tuple(_found(one, places) for one in committee.members))
+
+
+def describe_models(models: Iterable[tuple[str, ModelFolder]]) -> list[dict[str, Any]]:
+    """Return what a kit says of its models, each once: not where they lie."""
+    return [
+        {
+            "name": name,
+            "kind": folder.kind,
+            "files": [
+                {"part": part, "file": file, "sha256": sha256}
+                for part, file, sha256 in folder.parts()
+            ],
+        }
+        for name, folder in dict(models).items()
+    ]
+
+
+def publish_models(committee: Committee) -> list[dict[str, Any]]:
+    """Return what a recipient may know of a committee's models.
+
+    These are the hashes of weights, tokenizer and configuration. The names of files are the data
+    holder's, and a hash of a few phrases would confirm a guess.
+    """
+    used = [
+        (one.learner, one.classifier.model)
+        for one in committee.members
+        if isinstance(one.classifier, ModelClassifier)
+    ]
+    described = describe_models(used)
+    for model in described:
+        model["files"] = [
+            {"part": one["part"], "sha256": one["sha256"]}
+            for one in model["files"]
+            if one["part"] != "patterns"
+        ]
+    return described
 
 
 def _found(member: Member, places: Mapping[str, str]) -> Member:

@@ -83,10 +83,11 @@ class Learning(voile.release.options.Options):
     weight: tuple[str, ...] = Field(
         (), description="TYPE=2: a factor on that cost for one type; repeatable"
     )
-    learners: tuple[Learner, ...] = Field(
+    learners: tuple[Literal[Learner, "none"], ...] = Field(
         ("consensus",),
         min_length=1,
-        description="learners tried in each pass; the most cost-effective is kept",
+        description="learners tried in each pass; the most cost-effective is kept; none: only "
+        "those of --model",
     )
     model: Models = Field(
         (),
@@ -111,6 +112,13 @@ class Learning(voile.release.options.Options):
     )
     jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
 
+    @field_validator("learners")
+    @classmethod
+    def _none_alone(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if "none" in value and len(set(value)) > 1:
+            raise ValueError("none cannot be combined with others")
+        return value
+
 
 class FitOptions(Learning, TextColumns, voile.release.options.FitOptions):
     """How committees are trained on annotated text."""
@@ -123,12 +131,8 @@ class FitOptions(Learning, TextColumns, voile.release.options.FitOptions):
     )
 
 
-class InitOptions(Learning, TextColumns):
-    """Propose identifiers in notes that nobody marked, and learn from what is proposed.
-
-    Writes a work folder: a kit, which apply takes as it is, and what review goes on with. Its
-    figures are against proposals that nobody checked.
-    """
+class KnownTables(voile.release.options.Options):
+    """Tables beside the notes, with values of the people in them."""
 
     known: Data | None = Field(
         None, description="table beside the notes: names, dates, numbers, addresses of their people"
@@ -142,6 +146,25 @@ class InitOptions(Learning, TextColumns):
     known_kind: tuple[str, ...] = Field(
         (), description="COLUMN=name, date, phone ...: what a known column holds; repeatable"
     )
+
+    @field_validator("known_kind")
+    @classmethod
+    def _pairs(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any("=" not in one for one in value):
+            raise ValueError("write COLUMN=name, date, phone, email, id, address ...")
+        return value
+
+    def kinds(self) -> dict[str, str]:
+        return dict(one.split("=", 1) for one in self.known_kind)
+
+
+class InitOptions(KnownTables, Learning, TextColumns):
+    """Propose identifiers in notes that nobody marked, and learn from what is proposed.
+
+    Writes a work folder: a kit, which apply takes as it is, and what review goes on with. Its
+    figures are against proposals that nobody checked.
+    """
+
     roles: Described | None = Field(None, description="file of the notes' roles")
     language: Literal["english", "spanish"] | None = Field(
         None, description="language of the notes, else guessed"
@@ -153,16 +176,6 @@ class InitOptions(Learning, TextColumns):
     )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
     max_passes: int = Field(1, ge=1, description="maximum number of passes of a policy")
-
-    @field_validator("known_kind")
-    @classmethod
-    def _pairs(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if any("=" not in one for one in value):
-            raise ValueError("write COLUMN=name, date, phone, email, id, address ...")
-        return value
-
-    def kinds(self) -> dict[str, str]:
-        return dict(one.split("=", 1) for one in self.known_kind)
 
 
 class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
@@ -278,16 +291,21 @@ class ReviewOptions(voile.release.options.Options):
     browser: bool = Field(True, description="open the page in the browser")
 
 
-class AttackOptions(AnyColumns, voile.release.options.AttackOptions):
+class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions):
     """What the adversary trains on, and how many tokens are inspected."""
 
+    known: Data | None = Field(
+        None,
+        description="table beside the notes: its names score guesses of names behind marks",
+    )
     inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (), description="number of tokens inspected [identifiers left, and 1% of tokens]"
     )
-    labels: tuple[Literal["published", "released", "foreign"], ...] = Field(
-        ("published", "released"),
+    labels: tuple[Literal["published", "released", "foreign", "starter"], ...] = Field(
+        ("published", "released", "starter"),
         min_length=1,
-        description="source of training labels: published, released or foreign text",
+        description="source of training labels: published, released or foreign text, or the "
+        "public text of voile's starter, where the release is in its language",
     )
     foreign: Data | None = Field(None, description="annotated corpus of another publisher")
     order: Literal["margin", "paper", "negatives"] = Field(
@@ -308,7 +326,34 @@ class AttackOptions(AnyColumns, voile.release.options.AttackOptions):
         return self
 
 
-class AcceptOptions(voile.release.options.Options):
+class Proof(voile.release.options.Options):
+    """What is to be proved, and by what readers."""
+
+    at_most: Positive = Field(1.0, description="identifiers that may be left per --per tokens")
+    per: int = Field(1000, ge=1, description="tokens of the release that --at-most is for")
+    confidence: float = Field(0.95, description="confidence of the proof, over all tries")
+    recall: float = Field(
+        0.97, gt=0, le=1, description="share of identifiers that readers are expected to find"
+    )
+
+
+class ForecastOptions(Proof):
+    """Say how much must be read to accept a release, before anything is fitted.
+
+    Counts the tokens of SOURCE, which are notes or a work folder, and plans the reading for rates
+    of what a release leaves. They are assumed; where they lie is as in news articles, three
+    quarters in the likeliest twentieth.
+    """
+
+    text: tuple[str, ...] = Field((), description="column of text; repeatable")
+    left: tuple[Positive, ...] = Field(
+        (),
+        description="identifiers left per 1,000 tokens of the release, as assumed; repeatable "
+        "[a quarter to four times the goal]",
+    )
+
+
+class AcceptOptions(Proof):
     """Prove by reading that few identifiers are left in a release.
 
     KIT made RELEASE of SOURCE. A local page shows the likeliest words of what is left, then words
@@ -317,12 +362,6 @@ class AcceptOptions(voile.release.options.Options):
     and it goes on. Exits with 1 when the goal is not proved, or not yet.
     """
 
-    at_most: Positive = Field(1.0, description="identifiers that may be left per --per tokens")
-    per: int = Field(1000, ge=1, description="tokens of the release that --at-most is for")
-    confidence: float = Field(0.95, description="confidence of the proof, over all tries")
-    recall: float = Field(
-        0.97, gt=0, le=1, description="share of identifiers that readers are expected to find"
-    )
     plan: bool = Field(False, description="only say how much must be read")
     again: bool = Field(False, description="begin another try, after one that proved nothing")
     reviewer: tuple[str, ...] = Field(

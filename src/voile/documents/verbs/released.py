@@ -30,7 +30,7 @@ def pair_documents(
     """
     edits = edits_by_place(open_source(removals or release.folder / REMOVALS).read())
     shown = release.rows().read()
-    numbers, called = rows_shown(release, shown), released_names(release)
+    numbers, called = rows_shown(release), released_names(release)
     columns = [shown.column(called[name]).to_pylist() for name in texts]
     for place, row in enumerate(numbers):
         for number, name in enumerate(texts):
@@ -45,13 +45,13 @@ def released_names(release: Release) -> Mapping[str, str]:
     return {one.get("from", one["column"]): one["column"] for one in release.public["columns"]}
 
 
-def rows_shown(release: Release, shown: pa.Table) -> list[int]:
+def rows_shown(release: Release) -> list[int]:
     """Return which row of the source each row of a release is; files of a folder by their names."""
     if not (release.folder / FILES).exists():
         return [int(row) for row in rows_released(release)]
     named = open_source(release.folder / FILES).read().to_pylist()
     rows = {one["file"]: one["row"] for one in named}
-    return [rows[name] for name in shown.column(FILE).to_pylist()]
+    return [rows[name] for name in release.rows().read([FILE]).column(FILE).to_pylist()]
 
 
 def edits_by_place(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:

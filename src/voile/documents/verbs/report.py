@@ -9,7 +9,7 @@ from voile.core.evidence import Evidence, Rate
 from voile.core.evidence import Heading as Question
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
-from voile.documents.verbs.policies import ANNOTATED, Policies
+from voile.documents.verbs.policies import ANNOTATED, MODELS, Policies
 from voile.documents.verbs.report_data import (
     IN_SAMPLE,
     STATING,
@@ -61,6 +61,10 @@ LIMITS = (
     "missed identifiers look made up, but link the documents of one person.",
     "An adversary with better classifiers, or who knows the people, may find more than this one.",
 )
+OWN_MODELS = (
+    "Token classifiers that were trained elsewhere took part. They are known by the hashes of "
+    "their files alone: what they learnt from, and what they were made to miss, is not known here."
+)
 TAKES: dict[Question, str] = {"singling out": "annotated text (--truth)"}
 """What the attack on each question takes."""
 
@@ -80,6 +84,7 @@ def sections(
         passes_section(data, audience),
         left_section(data, audience),
         false_positives_section(data, audience),
+        _models(data, public, audience),
         context_section(data),
         limits(LIMITS),
         theory_section(data) if _marks(data, public) == ANNOTATED else None,
@@ -218,9 +223,7 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
 def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     found = data["found"]
     alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
-    which = "proposed as identifiers" if held_against(data) else "identifiers"
-    unknown = found.get("unknown", 0)
-    doubt = f", of {size(unknown, audience)} more nobody knows" * bool(unknown)
+    which = "are proposed as identifiers," if held_against(data) else "are identifiers"
     context = is_context(found["labels"])
     halted = "; the fit was interrupted" * (found["stopped"] == "interrupted")
     documents, subjects = (
@@ -228,15 +231,37 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         for one in ("document", "subject")
     )
     yield (
-        f"Trained on {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
-        f"{which} of {counted(int((~context).sum()), 'type')}{doubt}{halted}."
+        f"Trained on {documents} of {subjects}: {found['tokens']:,} tokens, of which {alpha} "
+        f"{which} of {counted(int((~context).sum()), 'type')}{halted}."
     )
+    if unknown := found.get("unknown"):
+        yield (
+            f"For {size(unknown, audience)} other tokens it is not known whether they identify "
+            "anybody: the learners did not train on them, and no figure counts them."
+        )
     if lists := data.get("lists"):
         called = listed([f"{name} ({counted(size, 'word')})" for name, size in lists.items()])
         names = f": {called}" * (audience == "internal")
         yield f"The learners used {counted(len(lists), 'list')} of the data holder's{names}."
     if context.any():
         yield OF_CONTEXT
+
+
+def _models(
+    data: Mapping[str, Any], public: Mapping[str, Any], audience: Audience
+) -> Section | None:
+    """Show which models of the data holder's own took part; of a release, those of its policy."""
+    models = public.get(MODELS, ()) if public else data["found"].get(MODELS, ())
+    if not models:
+        return None
+    rows = tuple(
+        (model["name"], model["kind"], one["part"], one["sha256"])
+        for model in models
+        for one in model["files"]
+        if audience == "internal" or one["part"] != "patterns"
+    )
+    grid = Grid(("model", "kind", "part", "SHA-256"), rows, "Files of the models")
+    return Section("models", "Models of the data holder's own", (Prose((OWN_MODELS,)), grid))
 
 
 def _removers(private: Mapping[str, Any]) -> Section | None:

@@ -40,6 +40,7 @@ from voile.documents.verbs.fit import Draws, learn
 from voile.documents.verbs.options import Learning
 from voile.documents.verbs.policies import PROPOSED, REVIEWED, caveat
 from voile.release.kit import Kit
+from voile.report.wording import share
 
 DEFAULT_COST = 10.0
 """What a missed identifier is weighed as where nobody chose a policy."""
@@ -113,13 +114,17 @@ class Work:
     def marks(self) -> Marks:
         """What is proposed in them."""
         own: list[Proposer] = [] if self.known is None else [self.known]
-        last = self.starter or Rules(self.file.language)  # a starter has its language's rules
-        return Marks.of(self.documents, [*own, PatternProposer(patterns_of()), last])
+        return Marks.of(self.documents, [*own, PatternProposer(patterns_of()), self.hinter])
 
     @cached_property
     def starter(self) -> Starter | None:
         """What was learnt from public text, where it is asked for."""
         return None if self.file.starter is None else find_starter(self.file.starter)
+
+    @cached_property
+    def hinter(self) -> Starter | Rules:
+        """What learners take a hint from: the starter, which has its language's rules, or these."""
+        return self.starter or Rules(self.file.language)
 
     @cached_property
     def look(self) -> QuickLook:
@@ -134,13 +139,14 @@ class Work:
 
         Cost: two quick looks.
         """
-        return self.marks.probabilities(self.look, self.corpus(reviewed))
+        found = self.marks.probabilities(self.look, self.corpus(reviewed))
+        return found * self.marks.trust(self.look, reviewed)
 
     def fit(self, reviewed: Sequence[Reviewed] = (), *, progress: Progress = silent) -> Content:
         """Train committees on the notes as they are marked."""
         progress("proposing identifiers", 0)
         corpus = in_order(filter(is_usable, self.corpus(reviewed)))
-        training = Training.of(corpus, lists=self.lists, hinter=self.starter)
+        training = Training.of(corpus, lists=self.lists, hinter=self.hinter)
         content = learn(
             training,
             corpus,
@@ -156,9 +162,13 @@ class Work:
             "met": dict(self.known.hits) if self.known else {},
             "by": self.file.by,
         }
+        if self.known is not None:
+            start["names"] = dict(zip(("proposed", "unmet"), self.marks.names(), strict=True))
+        number = default_policy(content)
         own = {
             "start": start,
-            "default_policy": default_policy(content),
+            "default_policy": number,
+            "default_means": default_means(content, number),
             "caveat": caveat(content.unchecked),
         }
         return replace(content, known=self.known, found={**content.found, **own})
@@ -172,6 +182,17 @@ def default_policy(content: Content) -> int:
     rows = content.figures.to_pylist()
     far = [(abs(np.log(row["miss_cost"] / DEFAULT_COST)), -row["passes"]) for row in rows]
     return min((pair, number) for number, pair in enumerate(far))[1]
+
+
+def default_means(content: Content, number: int) -> str:
+    """Say what the policy is that is applied where nobody chose one."""
+    row = content.row(number)
+    words = f"{row['miss_cost']:g} harmless word{'s' * (row['miss_cost'] != 1)}"
+    return (
+        f"a missed identifier weighs as much as {words} removed; "
+        f"{content.unchecked}, it misses {share(row['risk'])} of identifiers and removes "
+        f"{share(row['loss'])} of other words"
+    )
 
 
 def read_work(folder: Path) -> WorkFile:

@@ -285,6 +285,14 @@ def add_tags(tokens: Tokens, documents: Sequence[Document], tags: Forms | None =
     return replace(tokens, tag=tag, tags=tags)
 
 
+def are_signs(tokens: Tokens, texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which tokens have no letter and no digit, (n,)."""
+    numbers, starts, ends = tokens.document.tolist(), tokens.starts.tolist(), tokens.ends.tolist()
+    places = zip(numbers, starts, ends, strict=True)
+    worded = (any(map(str.isalnum, texts[n][start:end])) for n, start, end in places)
+    return ~np.fromiter(worded, np.bool_, len(tokens))
+
+
 def token_labels(tokens: Tokens, corpus: Corpus, labels: Sequence[str]) -> NDArray[np.int16]:
     """Return the type of identifier that each token is part of, even in part: from 1, 0 of none."""
     numbers = {label: number for number, label in enumerate(labels, 1)}

@@ -81,6 +81,17 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
     return found
 
 
+def columns_left_out(source: Source, by: str | None, said: Mapping[str, str]) -> list[str]:
+    """Return the columns that nothing is looked for of, though nobody said so.
+
+    >>> from voile.data import open_source
+    >>> columns_left_out(open_source({"born": ["1963-10-10"], "sex": ["f"]}), None, {})
+    ['sex']
+    """
+    known = {*column_kinds(source, by, said), *said, by}
+    return [name for name in source.columns if name not in known]
+
+
 def kind_of_column(name: str, cells: pa.Array) -> Kind | None:
     """Return the kind that a column's values have by their form, else by the column's name.
 

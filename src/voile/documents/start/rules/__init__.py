@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.documents.committee.committee import Remover, TokenRemovals
@@ -31,8 +36,14 @@ __all__ = [
     "Rule",
     "Rules",
     "check_language",
+    "find_rules",
     "guess_language",
 ]
+
+KIT_NAME = "rules"
+"""How a kit's name of what hints begins where it is rules."""
+NO_NAME, PERHAPS, SURELY = range(3)
+"""Levels of a token by the rules of names."""
 
 REPEAT = Rule("repeat", NAME, re.compile(""))
 RULES = names.RULES + details.RULES
@@ -63,6 +74,19 @@ class Rules:
         )
         self._known, self._seen = Forms(), NameWords()
 
+    @cached_property
+    def name(self) -> str:
+        """What a kit calls them; it tells their versions apart."""
+        return f"{KIT_NAME} {self.language} {_version(self.language)}"
+
+    def levels(self, tokens: Tokens) -> NDArray[np.int32]:
+        """Return what the rules of names find of each token, (n,); see `Hinter`."""
+        level = np.full(len(tokens), NO_NAME, dtype=np.int32)
+        for one in sorted(self.find(tokens), key=lambda one: one.is_sure):
+            if one.rule.label == NAME:
+                level[one.start : one.end] = SURELY if one.is_sure else PERHAPS
+        return level
+
     def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
         """Return the proposals for each document, in its order and apart. Cost: O(characters)."""
         return [found for part in in_parts(documents) for found in self._proposed(part)]
@@ -91,3 +115,31 @@ class Rules:
         again = find_mentions(removed, np.array([False, True]), self._seen)
         for place in np.flatnonzero(again).tolist():
             yield Finding(REPEAT, place, place + 1)
+
+
+def find_rules(name: str) -> Rules:
+    """Return the rules of a kit, by their whole name."""
+    rules = Rules(cast(Language, name.split(" ")[1]))
+    if rules.name != name:
+        raise RequestError(
+            "the kit learnt with another version of the rules",
+            instead="apply it with the voile that made it, or make it anew",
+        )
+    return rules
+
+
+def _version(language: Language) -> str:
+    """Return a digest of the expressions, and of the words of a language."""
+    expressions = [
+        (one.name, one.sure, one.expression.pattern, one.within and one.within.pattern)
+        for one in RULES
+    ]
+    words = {key: _sorted(value) for key, value in vars(vocabulary(language)).items()}
+    data = json.dumps([expressions, words], sort_keys=True).encode()
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _sorted(words: frozenset[str] | Mapping[str, frozenset[str]]) -> object:
+    if isinstance(words, Mapping):
+        return {key: sorted(own) for key, own in words.items()}
+    return sorted(words)

@@ -10,7 +10,7 @@ The alphabet of the letters, for what stands in a text:
     C I p  another word with a capital, a single one, a small word that joins words with one: de
     w      a word in small letters
     b n    a label of a record's number: MRN; what may follow it: no
-    a l    a label of an address, of a place: Domicilio, Country
+    a l z  a label of an address, of a place, of a postal code: Domicilio, Country, CP
     g y u  a label of an age, a year of one, what ends it: Age, years, old
     P      a person of an age: woman
     S      a street: Avenue
@@ -28,13 +28,26 @@ from collections.abc import Callable
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
 from voile.documents.replacements.names import fold
 from voile.documents.start.rules.rule import Rule
-from voile.documents.start.rules.vocabulary import Vocabulary
+from voile.documents.start.rules.vocabulary import NUMBERED_LABEL, Vocabulary
 
 _MONTH = re.compile(MONTHS.pattern)
 _WEEKDAY = re.compile(WEEKDAYS.pattern)
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|o|er)")
 _DAY, _IN_YEAR, _YEAR = "[1t2]", "[1t]", "(?:4|[t20](?!:))"
 _NUMBER = "[1t203456x]"
+_VALUE = rf"(?:[wCIb]h)?{_NUMBER}(?:[ho/]?{_NUMBER}){{0,7}}(?:hI)?"
+_LONG = "(?=(?:[wCIb]h)?(?:[1t206][ho/]?){0,2}[345x])"
+"""What a number begins with that has three digits together."""
+_NO = r"n[.o]?\??"
+_LABELS = (
+    r"b(?:[.o]?[bnw]){0,2}[.o]?(?:[:#]{1,2}|(?=[35x]))",
+    rf"b(?:[.o]?[bwpC]){{0,3}}[.o]?{_NO}[:#]{{0,2}}{_LONG}",
+    rf"{_NO}(?:[CIp][.o]?){{0,3}}b(?:[.o]?[bwpC]){{0,2}}[.o]?:?{_LONG}",
+    rf"{_NO}(?:[CIp][.o]?){{1,4}}:{_LONG}",
+    rf"[bC][.o]?h{_NO}:?{_LONG}",
+    "(?:I[.o]){1,4}I?[.o]?:(?=[1t2063][ho/]?[5x]|[5x])",
+)
+"""MRN: or MRN A17; Colegiado nº; Nº de colegiado; N° Lic.:; Fall-Nr.:; N.A.S.S.:"""
 _ANY = "[a-zA-Z0-9]"
 _HOST = f"{_ANY}(?:[ohq]{_ANY}){{0,8}}"
 EMAIL = "EMAIL"
@@ -49,6 +62,8 @@ def letters_of(words: Vocabulary) -> Callable[[str], str]:
     def letter(form: str) -> str:
         if form.isdecimal():
             return _figures(form)
+        if NUMBERED_LABEL.fullmatch(form):
+            return "b"
         if not form.isalpha():
             ordinal = _ORDINAL.fullmatch(form.lower())
             sign = form if len(form) == 1 and form.isascii() else "?"
@@ -56,7 +71,7 @@ def letters_of(words: Vocabulary) -> Callable[[str], str]:
         word = fold(form)
         if word in details and (form[0].isupper() or details[word] not in "ON"):
             return details[word]
-        if _MONTH.fullmatch(word):
+        if _MONTH.fullmatch(word) or form.lower() in words.months:
             return "M"
         if form[0].isupper():
             return "D" if _WEEKDAY.fullmatch(word) else "I" if len(form) == 1 else "C"
@@ -100,23 +115,24 @@ RULES = (
     _rule(
         "date in words",
         "DATE",
-        rf"(?:D,?)?(?:{_DAY}p?h?M(?:[.oh]?[,h]?p{{0,2}}s?{_YEAR})?"
+        rf"(?:D,?)?(?:{_DAY}p?h?M(?:[.oh]?[,h]?p{{0,2}}s?{_YEAR})?|{_DAY}[.o]M4"
         rf"|M[.o]?{_DAY}(?:,?4)?|M[.o]?(?:,|p{{1,2}})?4)",
     ),
     _labelled("year", "DATE", "s", "4(?:h4)?"),
     _labelled("age", "AGE", "g:?", "[1t203]y?|(?<=:)wy"),
     _rule("years old", "AGE", "[1t203]h?yh?(?:u|pg)"),
     _labelled("person of an age", "AGE", "Pp", "[1t203w]y"),
-    _labelled(
-        "record",
-        "ID",
-        r"b(?:[.o]?[bnw]){0,2}[.o]?(?:[:#]{1,2}|(?=[35x]))",
-        rf"(?:[wCIb]h)?{_NUMBER}(?:[ho/]?{_NUMBER}){{0,5}}",
-    ),
+    _labelled("record", "ID", f"(?:{'|'.join(_LABELS)})", _VALUE),
     _labelled(
         "address", "ADDRESS", "a[^\n\x1e:]{0,3}:", r"(?:[^\n\x1e:.]|[.o](?=[^\n\x1e])){1,24}"
     ),
-    _labelled("place", "ADDRESS", "l[^\n\x1e:]{0,3}:", rf"{_NUMBER}|{_PLACES}"),
+    _labelled(
+        "place",
+        "ADDRESS",
+        "[lz][^\n\x1e:]{0,3}:",
+        rf"{_NUMBER}(?:h?{_NUMBER})?|{_PLACES}(?:,{_PLACES}){{0,2}}5?",
+    ),
+    _labelled("postcode", "ADDRESS", "z[.o]?", f"5(?:h{_NUMBER})?|xx"),
     _rule(
         "street",
         "ADDRESS",

@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 from voile.documents.replacements.names import fold
 from voile.documents.start.rules.rule import NAME, Rule
-from voile.documents.start.rules.vocabulary import Vocabulary
+from voile.documents.start.rules.vocabulary import NUMBERED_LABEL, Vocabulary
 
 TITLE = "title"
 _WORD = "(?:Iq)?[gsbmCA](?:h[gsbmCAp]{1,2})?"
@@ -50,6 +50,8 @@ def letters_of(words: Vocabulary) -> Callable[[str], str]:
         if not form.isalpha():
             sign = form if len(form) == 1 and form.isascii() else "?"
             return sign if not form[0].isalnum() else "0" if form.isdecimal() else "x"
+        if NUMBERED_LABEL.fullmatch(form):
+            return "W"
         word = fold(form)
         if word in words.headers and form[0].isupper():
             return "R"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +10,9 @@ from types import MappingProxyType
 
 from voile.documents.replacements.names import PARTICLES, Language
 from voile.documents.start.lists import TIERS, public_lists
+
+NUMBERED_LABEL = re.compile(r"N[or][A-Z]\w+")
+"""Nº and what is numbered, as one word: NºCol, whose º is an o by now."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Vocabulary:
     suffixes: frozenset[str]  # of an initial: M.ª
     joining: frozenset[str]  # stand between the words of a place
     details: Mapping[str, frozenset[str]]  # by the letter that `details` gives them
+    months: frozenset[str]  # of other languages, with their accents: Março is no Marco
     particles: frozenset[str] = PARTICLES
 
 
@@ -104,12 +109,6 @@ _SPANISH = {
 }
 _DETAILS: dict[Language, dict[str, str]] = {
     "english": {
-        "b": """
-            mrn ssn id record account acct patientid medrec policy license licence passport npi
-            dea csn encounter accession badge chart certificate""",
-        "n": "no number num nr code id",
-        "a": "address residence",
-        "l": "city town country zip zipcode postcode state county hometown birthplace",
         "g": "age aged",
         "y": "year years yr yrs yo y",
         "u": "old o",
@@ -121,12 +120,6 @@ _DETAILS: dict[Language, dict[str, str]] = {
         "s": "since during until",
     },
     "spanish": {
-        "b": """
-            nhc nass cipa nuhsa dni nie nif pasaporte expediente episodio ncol nocol colegiado
-            historia afiliacion naf cip id identificacion""",
-        "n": "no num numero n",
-        "a": "domicilio direccion residencia",
-        "l": "localidad provincia cp pais municipio ciudad poblacion",
         "g": "edad",
         "y": "año años ano anos mes meses dia dias",
         "u": "",
@@ -140,10 +133,40 @@ _DETAILS: dict[Language, dict[str, str]] = {
         "s": "en año ano desde hasta durante",
     },
 }
-_JOINING: dict[Language, str] = {
-    "english": "of the and at in on",
-    "spanish": "de del la las los el y i en",
+_FIELDS = {
+    "b": """
+        mrn ssn id record account acct patientid medrec policy license licence lic passport npi dea
+        csn encounter accession badge chart certificate registration reg nhs
+        nhc nass nss nuss ss cipa cip sip nuhsa dni nie nif pasaporte expediente episodio col coleg
+        colegiado colegiada colegiacion historia afiliacion naf identificacion licencia tarjeta
+        poliza matricula rut curp rfc cuil cuit
+        versicherungsnummer versichertennummer krankenversichertennummer versichertennr arztnummer
+        patientennummer patientennr fallnummer fallnr ausweisnummer steuernummer aktenzeichen lanr
+        bsnr kvnr
+        dossier securite matricule passeport permis nir ipp iep rpps adeli
+        utente contribuinte processo prontuario cartao passaporte cpf crm cns nif
+        matricola tessera fiscale cartella passaporto
+    """,
+    "n": "no number num nr code id numero n nro nummer",
+    "a": """
+        address residence domicilio direccion residencia adresse anschrift wohnhaft domicile
+        indirizzo residenza endereço morada""",
+    "l": """
+        city town country state county hometown birthplace
+        localidad provincia pais municipio ciudad poblacion
+        ort wohnort geburtsort stadt ville commune pays cidade localidade concelho freguesia
+        distrito citta comune cap""",
+    "z": "zip zipcode postcode postal cp plz postleitzahl cep",
 }
+"""Labels in English, Spanish, German, French, Portuguese and Italian: before a number or a colon
+they mean the same in notes of any language."""
+_MONTHS = """
+    januar februar märz maerz mai juni juli oktober dezember
+    janvier février fevrier mars avril juin juillet août aout septembre octobre novembre décembre
+    decembre janeiro fevereiro março maio junho julho setembro outubro dezembro
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre"""
+_JOINING = """
+    of the and at in on de del la las los el y i en do da dos das di della du des der von"""
 _WORDS: dict[Language, dict[str, str]] = {"english": _ENGLISH, "spanish": _SPANISH}
 
 
@@ -155,7 +178,8 @@ and most Spanish ones of persons stand after a title or a label."""
 @cache
 def vocabulary(language: Language) -> Vocabulary:
     words = {what: _words(text) for what, text in _WORDS[language].items()}
-    details = {letter: _words(text) for letter, text in _DETAILS[language].items()}
+    own = {letter: _words(text) for letter, text in _DETAILS[language].items()}
+    details = {letter: _words(text) for letter, text in _FIELDS.items()} | own
     given, surnames = (
         frozenset().union(
             *(public_lists()[f"{kind} {tier}"] for tier in range(_LEAST_TIER[language], TIERS + 1))
@@ -167,6 +191,7 @@ def vocabulary(language: Language) -> Vocabulary:
         **words,
         given=given | (words["common"] & public_lists()["given 3"]),  # May is both
         surnames=surnames,
-        joining=_words(_JOINING[language]),
+        joining=_words(_JOINING),
+        months=_words(_MONTHS),
         details=MappingProxyType(details),
     )

@@ -24,6 +24,8 @@ from voile.documents.words.tokens import HINTS, LINE, Forms, Tokens, tokenise
 
 CUT = 1 / 11
 """Chance of a name from which a token is proposed: a missed one costs ten harmless ones."""
+ODDS = float(np.log(CUT / (1 - CUT)))
+"""Its logarithm as odds."""
 _LOWEST, _HIGHEST = -6.0, 5.0
 INNER = ".,-'"
 """Signs that are part of a name between two of its words."""
@@ -52,13 +54,16 @@ class Starter:
 
     def chances(self, tokens: Tokens) -> NDArray[np.float64]:
         """Return the chance of each token, (n,), to be part of a name. Cost: O(n)."""
-        return np.asarray(1 / (1 + np.exp(-self._odds(tokens, self.rules.find(tokens)))))
+        return np.asarray(1 / (1 + np.exp(-self.odds(tokens))))
 
     def levels(self, tokens: Tokens) -> NDArray[np.int32]:
         """Return each token's level of chance, (n,), from 0 to `HINTS` - 1."""
         bounds = np.linspace(_LOWEST, _HIGHEST, HINTS - 1)
-        odds = self._odds(tokens, self.rules.find(tokens))
-        return np.digitize(odds, bounds).astype(np.int32)
+        return np.digitize(self.odds(tokens), bounds).astype(np.int32)
+
+    def odds(self, tokens: Tokens) -> NDArray[np.float64]:
+        """Return the log-odds of each token, (n,), to be part of a name. Cost: O(n)."""
+        return self._odds(tokens, self.rules.find(tokens))
 
     def propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
         """Return the proposals for each document, in its order and apart.
@@ -83,7 +88,7 @@ class Starter:
 
         Where a token is beyond doubt a name, a rule says so.
         """
-        likely = self._odds(tokens, found) > np.log(CUT / (1 - CUT))
+        likely = self._odds(tokens, found) > ODDS
         beside = likely.copy()
         forms, form = tokens.forms, tokens.form
         for one in found:

@@ -1,0 +1,60 @@
+"""How much must be read where nothing is fitted yet: the plan for rates that are assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voile.core.errors import RequestError
+from voile.documents.acceptance.limits import Floats
+from voile.documents.acceptance.plan import Forecast, Goal, Plan, plan
+
+TOP, HELD = 0.05, 0.76
+"""In news articles the likeliest twentieth of what classifiers left held this share of what still
+identified; a poorer order costs more reading."""
+TIMES = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""The rates that are assumed where none is given, as multiples of the goal."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """The plan where so many identifiers are left per 1,000 tokens; None: nothing proves it."""
+
+    left: float
+    plan: Plan | None
+
+
+def plan_for(
+    words: int, signs: int, goal: Goal, lefts: tuple[float, ...], recall: float
+) -> list[Assumed]:
+    """Return the plan for each assumed rate, in identifiers left per 1,000 tokens.
+
+    Tokens are words and signs; readers are measured by planted identifiers.
+
+    Raises
+    ------
+    RequestError : no amount of reading proves the goal at any of the rates.
+    """
+    found, refused = [], None
+    for left in lefts:
+        try:
+            scores = assumed_scores(words, left / 1000 * (words + signs) / words)
+            made = plan(Forecast(scores, recall, signs=signs), goal)
+        except RequestError as error:
+            made, refused = None, refused or error
+        found.append(Assumed(left, made))
+    if refused is not None and all(one.plan is None for one in found):
+        raise refused
+    return found
+
+
+def assumed_scores(tokens: int, rate: float) -> Floats:
+    """Return scores that expect `rate` of the tokens to identify, `HELD` of them at the top.
+
+    >>> assumed_scores(20, .1).round(3)[[0, 1, -1]].tolist()
+    [1.0, 0.025, 0.025]
+    """
+    top = np.arange(tokens) < TOP * tokens
+    scores = np.where(top, HELD / TOP, (1 - HELD) / (1 - TOP)) * rate
+    return np.minimum(scores, 1.0)

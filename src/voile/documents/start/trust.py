@@ -1,0 +1,68 @@
+"""How far proposals are believed where nobody has read them.
+
+A rule that takes a word too many does so in every note, and a machine that learns from what it
+proposes is as sure of the error as the rule. Only readers know better: what they said of a source's
+proposals holds for its others, and what they said of a word there for that word before all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.replacements.removal import Removal
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
+from voile.documents.words.tokens import Tokens, token_labels
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+SOURCE, WORD = 5.0, 0.5
+"""How many tokens a source weighs before any is read, and a word of it."""
+SYSTEMATIC = 0.1
+"""The chance that a source is wrong of a word of which nobody has read any."""
+
+
+def sources_of(
+    tokens: Tokens, documents: Sequence[Document], proposed: Sequence[Sequence[Removal]]
+) -> NDArray[np.int16]:
+    """Return what proposes each token, and as which type, by number from 1; 0 of nothing, (n,)."""
+    spans = [[Span(one.start, one.end, _source(one)) for one in own] for own in proposed]
+    pairs = zip(documents, spans, strict=True)
+    corpus = Corpus(replace(document, spans=tuple(own)) for document, own in pairs)
+    return token_labels(tokens, corpus, corpus.labels)
+
+
+def _source(removal: Removal) -> str:
+    """Name what proposes; of several the first."""
+    return " ".join((removal.label, *map(str, removal.by[:1])))
+
+
+def trust(tokens: Tokens, source: NDArray[np.int16], read: Bools, right: Bools) -> Floats:
+    """Return how likely it is of each token that its proposal is right, (n,).
+
+    A number or a sign has no more in common with others than their source.
+
+    Parameters
+    ----------
+    source : (n,) what proposes each token; 0 where nothing does, and the trust is 1.
+    read, right : (n,) which tokens were read, and which identify.
+    """
+    seen = read & (source > 0)
+    of_source = _share(source, seen, right, np.ones(len(source)), SOURCE)
+    of_word = _share(tokens.form, seen, right, (1 - SYSTEMATIC) * of_source, WORD)
+    is_word = np.array([form[0].isalpha() for form in tokens.forms], dtype=np.bool_)
+    found = np.where(is_word[tokens.form], of_word, of_source)
+    return np.where(source > 0, found, 1.0)
+
+
+def _share(
+    group: NDArray[np.integer], seen: Bools, right: Bools, unread: Floats, weight: float
+) -> Floats:
+    """Return the share of each token's group that is right, `unread` where none is seen, (n,)."""
+    every = np.bincount(group[seen], minlength=int(group.max(initial=0)) + 1)
+    found = np.bincount(group[seen & right], minlength=len(every))
+    return np.asarray((weight * unread + found[group]) / (weight + every[group]))

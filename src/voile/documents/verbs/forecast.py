@@ -1,0 +1,78 @@
+"""`voile documents forecast`: how much must be read to accept, before anything is fitted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import RequestError
+from voile.data.files.outputs import WORK_INDEX
+from voile.data.roles import Roles
+from voile.documents.acceptance.forecast import TIMES, Assumed, plan_for
+from voile.documents.acceptance.plan import Goal
+from voile.documents.text.reader import DocumentReader, is_usable
+from voile.documents.text.source import open_source
+from voile.documents.verbs.columns import find_text_column, text_roles
+from voile.documents.verbs.options import ForecastOptions
+from voile.documents.verbs.work import read_work
+from voile.documents.words.tokens import are_signs, tokenise
+from voile.release.own_verbs import Ended, Reporter
+
+NEARLY = 0.9
+"""Where more than this share of a text is read, all of it may be."""
+
+
+def forecast(
+    options: ForecastOptions,
+    reporter: Reporter,
+    *,
+    source: object,
+    table: str | None,
+    encoding: str | None,
+) -> Ended:
+    """Count the tokens of notes, or of those of a work folder, and plan for assumed rates."""
+    goal = Goal(options.at_most, options.per, options.confidence)
+    words, signs = _count(options, source, table, encoding)
+    tokens = words + signs
+    lefts = options.left or tuple(times * 1000 * goal.at_most / goal.per for times in TIMES)
+    found = plan_for(words, signs, goal, lefts, options.recall)
+    reporter.say(
+        f"{tokens:,} tokens; to prove {goal}, {goal.confidence:.0%} confidence, a person who finds "
+        f"{options.recall:.0%} of the identifiers reads"
+    )
+    for one in found:
+        reporter.say(f"- where {one.left:g} per 1,000 are left: {_in_words(one, tokens)}")
+    reporter.say("how many are left is assumed here, and nobody knows it before a release is read")
+    return Ended({"tokens": tokens, **asdict(goal), "forecast": [_data(one) for one in found]})
+
+
+def _count(
+    options: ForecastOptions, source: object, table: str | None, encoding: str | None
+) -> tuple[int, int]:
+    """Return how many tokens with letters or digits the notes have, and how many others."""
+    if isinstance(source, str | os.PathLike) and (Path(source) / WORK_INDEX).exists():
+        work = read_work(Path(source))
+        opened = open_source(work.notes, table=work.table, encoding=work.encoding)
+        reader = DocumentReader.all_of(Roles.model_validate(work.roles))
+    else:
+        opened = open_source(source, table=table, encoding=encoding)
+        reader = DocumentReader.all_of(text_roles(opened, options.text or find_text_column(opened)))
+    texts = [one.text for one in reader.all(opened) if is_usable(one)]
+    if not texts:
+        raise RequestError("the notes are empty", where=opened.name, instead="give notes with text")
+    tokens = tokenise(texts)
+    signs = int(are_signs(tokens, texts).sum())
+    return len(tokens) - signs, signs
+
+
+def _in_words(one: Assumed, tokens: int) -> str:
+    if one.plan is None:
+        return "no amount of reading proves it"
+    return "nearly all of it" if one.plan.least > NEARLY * tokens else one.plan.in_words()
+
+
+def _data(one: Assumed) -> Mapping[str, Any]:
+    return {"left": one.left, "plan": None if one.plan is None else one.plan.as_data()}

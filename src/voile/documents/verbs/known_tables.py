@@ -1,0 +1,40 @@
+"""Known values of the tables that options name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from voile.core.errors import RequestError
+from voile.data import Source, open_source
+from voile.documents.start.known import KINDS, KnownValues, columns_left_out
+from voile.documents.verbs.options import KnownTables
+
+
+def read_known(
+    options: KnownTables,
+    opened: Callable[[Any], Source] = open_source,
+    say: Callable[[str], None] = lambda said: None,
+) -> KnownValues | None:
+    """Return the values of the tables; None where none is given. `say` hears what is left out.
+
+    Raises RequestError: a table or a column is not there, or --by stands alone.
+    """
+    if options.known is None and options.known_people is None:
+        if options.by is not None:
+            raise RequestError(
+                "--by says whose a row of --known is",
+                instead="give --known FILE, or name the notes' own column with --subject",
+            )
+        return None
+    tables = (options.known, options.known_people)
+    patients, people = (None if one is None else opened(one) for one in tables)
+    said = options.kinds()
+    known = KnownValues.read(patients, options.by, people=people, kinds=said)
+    for source, by in ((patients, options.by), (people, None)):
+        if source is not None and (left := columns_left_out(source, by, said)):
+            say(
+                f"{source.name}: not looked for in the notes: {', '.join(left)}; take a column "
+                f"with --known-kind COLUMN=KIND, of {', '.join(KINDS)}"
+            )
+    return known
