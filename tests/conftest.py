@@ -41,6 +41,7 @@ WHOLE = (
     "hostile",
     "real",
     "signals/channel",
+    "signals/export/test_commands.py",
     "tables/verbs/apply",
     "tables/verbs/test_analysis.py",
     "tables/verbs/test_attack.py",

@@ -62,6 +62,35 @@ def test_the_time_left_follows_from_the_share_done_since_the_step_began(
     assert capsys.readouterr().err == "reading: 40%, 12 s left\nreading: 100%\n"
 
 
+def test_the_time_left_is_not_estimated_from_the_first_few_of_many_parts(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes start before the first part, and are not started again."""
+    now = 0.0
+    monkeypatch.setattr(shown.time, "monotonic", lambda: now)
+    with Screen().progress() as progress:
+        progress("training", 0, 100)
+        now = 60.0
+        progress("training", 2, 100)
+        now = 70.0
+        progress("training", 5, 100)
+    assert capsys.readouterr().err == "training: 2%\ntraining: 5%, 22 min left\n"
+
+
+def test_the_time_left_of_a_vast_task_is_estimated_from_many_small_parts(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(shown.time, "monotonic", lambda: now)
+    monkeypatch.setattr(shown, "PARTS", 3)
+    with Screen().progress() as progress:
+        progress("searching", 0, 10**6)
+        for now in (6.0, 12.0, 18.0):
+            progress("searching", now, 10**6)
+    ends = [line.rpartition(": ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert ends == ["0%", "0%", "0%, 12 days left"]
+
+
 def test_a_bar_is_that_of_the_step_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     file = Terminal()
     monkeypatch.setattr(sys, "stderr", file)

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import nbformat
+import numpy as np
 import pandas
 import pytest
 from nbclient import NotebookClient
@@ -60,6 +61,7 @@ def of_readings(_: Path) -> dict[str, Any]:
         "readings": frame,
         "X": frame[["weight", "pulse"]].to_numpy(),
         "c": frame.condition.to_numpy(),
+        "K": np.random.default_rng(0).choice(["f", "m"], len(frame)),
     }
 
 

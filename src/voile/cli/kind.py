@@ -196,12 +196,12 @@ def _apply(kind: str) -> click.Command:
         Beside RELEASE appear RELEASE.manifest.json, which goes with it, and RELEASE.private/, which
         never leaves. Exits with 1 when rows could not be released and were set aside.
         """
-        from voile.release.choice import Chosen, default_choice
+        from voile.release.choice import Chosen, default_choice, default_in_words
 
         fitted = load_kit(Path(kit), kind)
         if policy is None:
             chosen = wing(kind).choose(fitted, default_choice(fitted))
-            screen.say(f"policy {chosen.number} of the kit is applied, as none was chosen")
+            screen.say(default_in_words(fitted))
         else:
             chosen = Chosen.read(policy)
         opened = open_and_report(screen, source, table, encoding, kind)

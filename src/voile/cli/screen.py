@@ -19,6 +19,8 @@ from voile.core.wording import count as count
 LINE_EVERY = 5.0  # seconds between lines where there is no terminal
 DRAW_EVERY = 0.05  # seconds between two drawings of a bar
 SPENT = 1.0  # seconds of a task before which the time left is not estimated
+SHARE = 0.05  # share of a task before which it is not either: the first part starts processes too
+PARTS = 50  # times that a task was shown after which it is estimated from whatever share is done
 WRAPPED = 20  # characters that a column of sentences needs at least
 GAP = 3  # characters between two columns
 SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
@@ -177,10 +179,11 @@ class _Step:
     """The task under way: how much of it is done, and how long the rest may take."""
 
     def __init__(self, task: str, done: float) -> None:
-        self.task, self._first, self._began = task, done, time.monotonic()
+        self.task, self._first, self._began, self._parts = task, done, time.monotonic(), 0
 
     def amount(self, done: float, total: float | None) -> str:
         """Write the share done and the time left, or the count where nobody knows the whole."""
+        self._parts += 1
         if not total:
             return f"{done:,.0f}" if done else ""
         left = self._seconds_left(done, total)
@@ -188,20 +191,24 @@ class _Step:
 
     def _seconds_left(self, done: float, total: float) -> float | None:
         spent = time.monotonic() - self._began
-        if spent < SPENT or done <= self._first or done >= total:
+        came = done - self._first
+        few = self._parts < PARTS and came < SHARE * (total - self._first)
+        if few or spent < SPENT or came <= 0 or done >= total:
             return None
-        return spent * (total - done) / (done - self._first)
+        return spent * (total - done) / came
 
 
 def about(seconds: float) -> str:
     """Write a time as one says it.
 
-    >>> [about(x) for x in (0.2, 29, 71, 3500, 3601, 9000)]
-    ['1 s', '29 s', '1 min', '58 min', '1 h', '2.5 h']
+    >>> [about(x) for x in (0.2, 29, 71, 3500, 3601, 9000, 1e6)]
+    ['1 s', '29 s', '1 min', '58 min', '1 h', '2.5 h', '12 days']
     """
     if seconds < 60:
         return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.2g} h"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.2g} h" if seconds < 48 * 3600 else f"{seconds / 86400:,.0f} days"
 
 
 class _Lines:

@@ -8,6 +8,7 @@
 | `protective` | purpose | noise, dither and row order that the secret's holder can draw again |
 | `channel` | pseudonym, generation | one subject's device: MACs and encryption of its messages |
 | `seal` | | the MAC of a release's private folder |
+| `known` | pseudonym | one subject's MACs: of a message and the known columns it was encoded with |
 | `ledger` | | reserved: the record of all releases of a source |
 
 A derived key reveals nothing of the secret, nor of the key of another use or of other parts. So a
@@ -26,7 +27,7 @@ from voile.core.errors import RequestError
 _LEAST, _MOST = 16, 4096
 
 Use: TypeAlias = Literal[
-    "pseudonym", "surrogate", "date shift", "protective", "channel", "seal", "ledger"
+    "pseudonym", "surrogate", "date shift", "protective", "channel", "seal", "ledger", "known"
 ]
 
 

@@ -185,6 +185,13 @@ def default_choice(kit: Kit) -> Choice:
     return Choice(policy=number)
 
 
+def default_in_words(kit: Kit) -> str:
+    """Say which policy a kit names for who chooses none, and what it is where the kit says so."""
+    means = kit.facts.get("default_means")
+    said = f": {means}" if isinstance(means, str) else ""
+    return f"policy {default_choice(kit).policy} of the kit is applied, as none was chosen{said}"
+
+
 def check_exactly_one(ways: Mapping[str, Any]) -> None:
     """Raise `RequestError` unless one of these ways to choose is given; None and False are not."""
     if sum(value is not None and value is not False for value in ways.values()) != 1:
