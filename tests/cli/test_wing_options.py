@@ -63,8 +63,8 @@ def test_all_mistakes_are_told_at_once() -> None:
     with pytest.raises(RequestError) as told:
         given("--k", "none", "--share", "2", "--gap", "maybe")
     assert str(told.value) == (
-        "--k: input should be a valid integer, unable to parse string as an integer; "
-        "--share: input should be less than 1; --gap: input should be 'error' or 'sample'"
+        "--k: must be a whole number; --share: must be less than 1; "
+        "--gap: must be 'error' or 'sample'"
     )
 
 

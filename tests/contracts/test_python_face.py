@@ -226,7 +226,7 @@ def test_what_is_no_finite_number_is_refused_alike(kind: str, number: float) -> 
     for options in (own.FitOptions, own.ApplyOptions, own.AttackOptions):
         for name, field in fields_of(options).items():
             if field.annotation in (float, float | None):
-                with pytest.raises(RequestError, match=f"^{name}: input should be a finite number"):
+                with pytest.raises(RequestError, match=f"^{name}: must be a finite number"):
                     checked(options, {name: number})
 
 
@@ -240,8 +240,8 @@ def test_wrong_keywords_and_values_are_refused_at_once(case: Case, held: Release
             call(hold_uot=1)
     with pytest.raises(RequestError) as told:
         fit(case, hold_out=2, more=1)
-    assert str(told.value).startswith("hold_out: input should be less than 1; no such option: more")
-    with pytest.raises(RequestError, match="seed: input should be"):
+    assert str(told.value).startswith("hold_out: must be less than 1; no such option: more")
+    with pytest.raises(RequestError, match="seed: must be"):
         fit(case, seed=-1)
     with pytest.raises(RequestError, match="no such option: max_rsk"):
         case.kit.choose(max_rsk=1)

@@ -11,7 +11,8 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from voile.core.errors import RequestError, nearest
-from voile.data.files.own_files import mistakes, read_toml
+from voile.core.mistakes import mistakes
+from voile.data.files.own_files import read_toml
 
 Role = Literal[
     "quasi",

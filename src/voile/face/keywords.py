@@ -6,6 +6,7 @@ notebook's completion show these with what they mean.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from voile.core.errors import RequestError
+from voile.core.mistakes import plainly
 from voile.release.options import fields_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,15 +31,14 @@ class VoileWarning(UserWarning):
 
 def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
     """Check what is no option of a wing's, each with its type; None is none."""
-    found, mistakes = {}, []
+    found, wrong = {}, []
     for name, (value, kind) in given.items():
         try:
             found[name] = TypeAdapter(kind | None).validate_python(value)
         except ValidationError as error:
-            said = error.errors(include_input=False, include_url=False)[0]["msg"]
-            mistakes.append(f"{name}: {said[0].lower()}{said[1:]}")
-    if mistakes:
-        raise RequestError("; ".join(mistakes))
+            wrong.append(f"{name}: {plainly(error.errors(include_url=False)[0])}")
+    if wrong:
+        raise RequestError("; ".join(wrong))
     return found
 
 
@@ -47,7 +48,8 @@ def documented(function: F, first: str, said: Mapping[str, str], model: type[Bas
     first : its first sentence. said : what its own parameters are.
     """
     own = Signature.from_callable(function, eval_str=False)
-    parameters = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    given = own.parameters.values()
+    parameters = [_legible(p) for p in given if p.kind is not Parameter.VAR_KEYWORD]
     lines = [first, "", "Parameters", "----------", *(f"{n} : {x}." for n, x in said.items())]
     for name, field in fields_of(model).items():
         default = Parameter.empty if field.is_required() else field.default
@@ -60,6 +62,19 @@ def documented(function: F, first: str, said: Mapping[str, str], model: type[Bas
     function.__qualname__ = function.__name__
     function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return function
+
+
+class _Legible(str):
+    """What a signature shows without quotes."""
+
+    __repr__ = str.__str__
+
+
+def _legible(parameter: Parameter) -> Parameter:
+    kind = parameter.annotation
+    shown = parameter.replace(annotation=Parameter.empty if kind == "object" else _Legible(kind))
+    is_function = inspect.isfunction(shown.default)
+    return shown.replace(default=_Legible(shown.default.__name__)) if is_function else shown
 
 
 def _shown(default: Any) -> str:

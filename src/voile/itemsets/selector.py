@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
 )
 
 from voile.core.errors import RequestError
+from voile.core.warn import warn
 from voile.data.frames import frame_kind
 from voile.itemsets.measures.containment import anonymity, part_anonymity
 from voile.itemsets.measures.feasibility import Constraint, Feasible
@@ -190,9 +190,8 @@ def _warn_of_rare(rows: Incidence, k: int) -> None:
     nobody = int((rows.supports == 0).sum())
     few = int((rows.supports < k).sum()) - nobody
     if nobody or few:
-        warnings.warn(
+        warn(
             f"of {len(rows.features):,} features, {nobody:,} are held by nobody and {few:,} by"
             f" fewer than {k:,} subjects: they can never be chosen",
             ItemsetsWarning,
-            stacklevel=3,
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from voile.core.brief import Brief
 from voile.core.errors import InfeasibleError, RequestError
+from voile.core.mistakes import mistakes
 from voile.data.files.own_files import fitting
 
 if TYPE_CHECKING:
@@ -166,9 +167,7 @@ class Choice:
         try:
             return TypeAdapter(cls).validate_json(json.dumps(data, default=str))
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            place = ".".join(map(str, ("choice", *first["loc"])))
-            raise RequestError(f"{place}: {first['msg']}", where=where) from None
+            raise RequestError(f"choice.{mistakes(error)}", where=where) from None
 
 
 def default_choice(kit: Kit) -> Choice:
@@ -223,21 +222,8 @@ def read_fields(model: type[T], fields: Mapping[str, Any]) -> T:
     try:
         return TypeAdapter(model).validate_json(json.dumps(dict(fields), default=str))
     except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        said = dict.fromkeys(_mistake(one["type"], str(one["loc"][0]), one["msg"]) for one in found)
-        raise RequestError("; ".join(said), instead="correct it, or choose again") from None
-
-
-def _mistake(kind: str, name: str, message: str) -> str:
-    match kind:
-        case "missing":
-            return f"the policy lacks {name}"
-        case "unexpected_keyword_argument":
-            return f"the policy says {name}, which is no field of it"
-        case "int_type" | "int_from_float":
-            return f"the policy's {name} is no whole number"
-        case _:
-            return f"the policy's {name}: {message[0].lower()}{message[1:]}"
+        remedy = "correct it, or choose again"
+        raise RequestError(mistakes(error), where="policy", instead=remedy) from None
 
 
 class Policy(Protocol):

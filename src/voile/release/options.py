@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic.fields import FieldInfo
 
 from voile.core.errors import RequestError, nearest
+from voile.core.mistakes import plainly
 from voile.data.places import PLACES, Data
 from voile.keys.secret import Secret
 
@@ -79,7 +80,7 @@ def checked(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str
 def request_error(
     error: ValidationError, known: Collection[str], spelt: Callable[[str], str] = str
 ) -> RequestError:
-    found = error.errors(include_input=False, include_url=False)
+    found = error.errors(include_url=False)
     inside = {m["loc"][0] for m in found if len(m["loc"]) > 1}
     # An option with a wrong value is short of a value, too: that is said once.
     mistakes = [m for m in found if len(m["loc"]) != 1 or m["loc"][0] not in inside]
@@ -93,8 +94,7 @@ def request_error(
                 return RequestError(f"no such option: {spelt(name)}", instead=now)
             said.append(f"no such option: {spelt(name)} ({now})")
         else:
-            what = one["msg"].removeprefix("Value error, ")
-            said.append(f"{name and spelt(name) + ': '}{what[0].lower()}{what[1:]}")
+            said.append(f"{name and spelt(name) + ': '}{plainly(one)}")
     return RequestError("; ".join(said))
 
 

@@ -261,7 +261,7 @@ def test_without_numbers_there_is_no_attack_by_numbers(tmp_path):
             ["31.02.2016"],
             "row 1, column first: 1 cell holds a value that is no fin",
         ),
-        ("age", {"step": 0}, [], "roles, column age: step: Input should be greater than 0"),
+        ("age", {"step": 0}, [], "roles, column age: step: must be more than 0"),
         ("age", {"step": 2.5}, [], "roles, column age: its step divides whole numbers"),
         ("age", {"form": "SECRET"}, [], "roles, column age: a form writes no number"),
         ("first", {"form": "%Y"}, [], "roles, column first: a form writes no date"),

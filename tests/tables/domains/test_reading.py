@@ -116,7 +116,7 @@ def test_a_population_of_another_kind_is_refused():
         ({"edges": [3, 1]}, "edges do not rise"),
         ({"edges": [3], "bins": 4}, "leave out bins, bottom and top"),
         ({"bottom": 9, "top": 9}, "bottom is not below top"),
-        ({"bins": 1}, "bins: Input should be greater than or equal to 2"),
+        ({"bins": 1}, "bins: must be 2 or more"),
         ({"bins": 4, "order": "common"}, "leave the order out"),
         ({"top": 4, "by": "day"}, "are of numbers, and this is date"),
         (

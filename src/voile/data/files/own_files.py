@@ -10,29 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from voile.core.errors import DamagedError, RequestError, VoileError
+from voile.core.mistakes import mistakes
 from voile.data.files.memory import AnyPath, MemoryPath
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
+    from pydantic import BaseModel
 
 LONGEST = 256 << 20
 """Bytes of a file of JSON or TOML."""
 DEEPEST = 64
 """Lists and objects within each other."""
-
-PLAINLY = {
-    "missing": "is absent",
-    "extra_forbidden": "is not known here",
-    "model_type": "is neither a role nor a table with one",
-    "dict_type": "is not a table",
-    "string_type": "is not text",
-    "int_type": "is not a whole number",
-    "float_type": "is not a number",
-    "list_type": "is not a list",
-    "tuple_type": "is not a list",
-    "dataclass_type": "is not an object",
-}
-"""What pydantic says of code, said of a file; by its error's type."""
 
 M = TypeVar("M", bound="BaseModel")
 
@@ -90,22 +77,6 @@ def checked(model: type[M], data: Any, what: str, where: Path) -> M:
         return model.model_validate(data)
     except ValidationError as error:
         raise DamagedError(f"{what} is not whole: {mistakes(error)}", where=str(where)) from None
-
-
-def mistakes(error: ValidationError) -> str:
-    """Say every mistake with its place, without the value that was found there."""
-    found = error.errors(include_input=False, include_url=False)
-    said = [
-        f"{_short('.'.join(map(str, one['loc'])) or 'file')}: "
-        f"{PLAINLY.get(one['type'], one['msg'])}"
-        for one in found[:MISTAKES]
-    ]
-    more = [f"{len(found) - MISTAKES} more"] if len(found) > MISTAKES else []
-    return "; ".join([*said, *more])
-
-
-MISTAKES = 12
-"""How many are said at once."""
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from voile.core.errors import RequestError
+from voile.core.warn import warn
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -85,10 +85,9 @@ def only_annotated(documents: Iterable[Document]) -> list[Document]:
     if not 0 < len(without) < len(given):
         return given
     number, first = without[0]
-    warnings.warn(
+    warn(
         f"documents without spans are not learnt from: {len(without):,} of {len(given):,}, the "
         f"first is {first.id or f'number {number}'}; give [] where an annotator found none",
         UnannotatedWarning,
-        stacklevel=3,
     )
     return [one for one in given if one.annotated]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
@@ -15,6 +14,7 @@ import pyarrow as pa
 
 from voile import data
 from voile.core.errors import RequestError, SourceError
+from voile.core.warn import warn
 from voile.data.opening import check_address
 from voile.data.source import Source, hash_file
 from voile.data.text import DecodingError
@@ -80,7 +80,7 @@ def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
         source = data.open_source(path, table=table, encoding=encoding, errors="replace")
         remedy = "" if error.instead is None else "; if all of it is none, say its --encoding"
         said = f"{error.where}: {error.what}; rows with what is no text are set aside{remedy}"
-        warnings.warn(said, UnreadWarning, stacklevel=3)
+        warn(said, UnreadWarning)
         return source
 
 
@@ -140,7 +140,7 @@ class CorpusSource(Source):
             )
         if others:
             said = f"the pattern of subjects does not fit {others:,} of {len(files):,} files"
-            warnings.warn(f"{self.name}: {said}: each is a person's own", UnreadWarning, 2)
+            warn(f"{self.name}: {said}: each is a person's own", UnreadWarning)
         return CorpusSource(self.path, self.kind, self._encoding, pattern)
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -173,7 +173,7 @@ class CorpusSource(Source):
             if not self._warned:
                 place = f"document {count + len(unread) + 1}, by name"
                 said = f"{why.what}; set aside, and so is each that cannot be read"
-                warnings.warn(f"{self.name}: {place}: {said}", UnreadWarning, stacklevel=2)
+                warn(f"{self.name}: {place}: {said}", UnreadWarning)
                 self._warned = True
             self.unread[name] = why.what
             unread.append(Document(UNREAD, id=name, annotated=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -15,6 +14,7 @@ import pyarrow as pa
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.core.progress import Progress
+from voile.core.warn import warn
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
@@ -213,7 +213,7 @@ def _loops(fits: Fits, options: Learning, progress: Progress) -> Iterator[tuple[
             if not number:
                 raise
             if isinstance(ended, InfeasibleError):
-                warnings.warn(f"{COSTLY.format(cost)}: {ended}", CostlyWarning, stacklevel=3)
+                warn(f"{COSTLY.format(cost)}: {ended}", CostlyWarning)
             return
         yield cost, loop
         if loop.stopped == "interrupted":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from voile.core.errors import DamagedError
 from voile.core.frontier import Frontier
+from voile.core.warn import warn
 from voile.documents.replacements.kinds import name_types
 from voile.release.choice import STRICT, read_fields
 from voile.release.policies import StoredPolicies
@@ -79,7 +79,7 @@ class Policy:
 
     def warn(self) -> None:
         if not self.passes:
-            warnings.warn(WHOLE, WholeWarning, stacklevel=3)
+            warn(WHOLE, WholeWarning)
 
 
 def caveat(unchecked: str) -> str:
@@ -140,7 +140,7 @@ class Policies(StoredPolicies):
     def warn(self) -> None:
         """Say of figures against what nobody annotated that they measure nothing."""
         if self.unchecked:
-            warnings.warn(caveat(self.unchecked), UncheckedWarning, stacklevel=3)
+            warn(caveat(self.unchecked), UncheckedWarning)
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.core.errors import DamagedError, RequestError, nearest
+from voile.core.warn import warn
 from voile.data import open_source
 from voile.documents.committee.committee import Committee
 from voile.documents.committee.worker import Recipe
@@ -58,7 +58,7 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
                 f"a kind for type {label}, which is never removed", instead=nearest(label, removed)
             )
     if options.repeats and not repeated:
-        warnings.warn(NAMELESS, NamelessWarning, stacklevel=3)
+        warn(NAMELESS, NamelessWarning)
     sure = None if beside is None else SureValues(beside)
     return Recipe(committee, finders, allow, repeated, put, sure)
 

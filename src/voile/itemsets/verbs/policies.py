@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
+from voile.core.warn import warn
 from voile.itemsets.measures.feasibility import Constraint
 from voile.release.choice import STRICT, read_fields
 from voile.release.kit import Kit
@@ -54,7 +54,7 @@ class Policy(Brief):
 
     def warn(self) -> None:
         if not self.features:
-            warnings.warn(LABELS_ALONE, EmptyPolicyWarning, stacklevel=3)
+            warn(LABELS_ALONE, EmptyPolicyWarning)
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], known: Sequence[str]) -> Policy:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.estimator import Parameters
+from voile.core.warn import warn
 from voile.keys.random import Protective, RandomState
 from voile.signals.codec.codec import MOST_PLACES, Codec
 from voile.signals.codec.given import as_given, as_labels, as_table
@@ -160,7 +160,7 @@ class PrivacyMap(Parameters):
             check_conditional(method, people)
             sample = beside(sample, known, self.side_resolution, len(kinds))
             if note := pooled_note(sample, len(classes)):
-                warnings.warn(note, SignalsWarning, stacklevel=2)
+                warn(note, SignalsWarning)
         self.fitted_ = method.fit(sample, self.random_state) if len(sample.cells) else None
         if self.fitted_ is not None and self.fitted_.side is not None:
             side = replace(self.fitted_.side, in_clear=self.in_clear)
@@ -309,7 +309,7 @@ class PrivacyMap(Parameters):
         self._sent |= once
         if again:
             note = f"{again} readings are not their subject's first: use a Session"
-            warnings.warn(note, SignalsWarning, stacklevel=3)
+            warn(note, SignalsWarning)
 
     def decode(
         self,
@@ -426,4 +426,4 @@ def check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[n
         )
     if sizes.min() < FEW:
         note = f"a class has only {sizes.min()} subjects: the map hides it less well"
-        warnings.warn(note, SignalsWarning, stacklevel=3)
+        warn(note, SignalsWarning)

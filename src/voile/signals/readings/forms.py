@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from voile.core.errors import RequestError
+from voile.core.mistakes import mistakes
 from voile.data.roles import Roles
 from voile.signals.codec.limits import ReadingLimits
 from voile.signals.codec.nominal import NOMINAL
@@ -204,11 +205,8 @@ def _read_settings(kind: type[Settings], roles: Roles, name: str) -> Settings:
     try:
         return kind.model_validate(roles.settings_of(name))
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        said = first["msg"].removeprefix("Value error, ")
         raise RequestError(
-            f"{place}: {said}" if place else said,
+            mistakes(error),
             where=f"roles, column {name}",
             instead=f"its settings are {', '.join(kind.model_fields)}",
         ) from None

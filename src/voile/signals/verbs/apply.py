@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
+from voile.core.warn import warn
 from voile.data import Source
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
@@ -321,7 +321,7 @@ class _Encoding(Applying[Sent, Sent]):
         again = sent.certificate.rows - len(sent.heard)
         if again and self.policy.strength > 0:
             note = f"{again:,} messages are not their subject's first, and many reveal the class"
-            warnings.warn(f"{note}: send them in sessions", SignalsWarning, stacklevel=2)
+            warn(f"{note}: send them in sessions", SignalsWarning)
         return {**figures, "subjects": len(sent.classes), "outside": sent.outside.total()}
 
     def public_manifest(self, figures: Mapping[str, float], known: Sent) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
 from voile.core.progress import Progress
+from voile.core.warn import warn
 from voile.data import Source, open_source
 from voile.data.hold_out import HoldOut
 from voile.data.places import Data
@@ -288,4 +288,4 @@ def _check_bits(content: Content, most: float | None) -> None:
 
 
 def _warn(note: str) -> None:
-    warnings.warn(note, SignalsWarning, stacklevel=3)
+    warn(note, SignalsWarning)

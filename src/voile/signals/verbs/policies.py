@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from pydantic import Field
 
 from voile.core.errors import RequestError, nearest
 from voile.core.frontier import Frontier
+from voile.core.warn import warn
 from voile.release.choice import STRICT, read_fields
 from voile.release.kit import Kit
 from voile.release.policies import StoredPolicies
@@ -51,7 +51,7 @@ class Policy:
 
     def warn(self) -> None:
         if self.strength == 0:
-            warnings.warn(PLAIN, SignalsWarning, stacklevel=3)
+            warn(PLAIN, SignalsWarning)
 
 
 @dataclass(frozen=True, eq=False)

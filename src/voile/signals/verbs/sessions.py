@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.progress import Progress
+from voile.core.warn import warn
 from voile.keys.random import streams
 from voile.signals.adversary.sessions import Overheard, overhear
 from voile.signals.maps.privacy_map import SignalsWarning
@@ -137,4 +138,4 @@ def _period(given: float | None, unit: TimeUnit | None) -> int | None:
 
 
 def _warn(note: str) -> None:
-    warnings.warn(note, SignalsWarning, stacklevel=4)
+    warn(note, SignalsWarning)

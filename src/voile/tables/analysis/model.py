@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from voile.core.errors import RequestError, nearest
+from voile.core.mistakes import mistakes
 
 Family = Literal["linear", "logistic", "poisson"]
 Name = Annotated[str, Field(min_length=1)]
@@ -58,7 +59,7 @@ class Model(BaseModel):
         try:
             return cls.model_validate(said)
         except ValidationError as error:
-            raise RequestError(_mistakes(error), where=where) from None
+            raise RequestError(mistakes(error), where=where) from None
 
     def check(self, columns: Sequence[str], released_as_is: Sequence[str]) -> None:
         """Refuse columns that the release does not have, or an outcome that it generalises."""
@@ -73,11 +74,3 @@ class Model(BaseModel):
                 where="model",
                 instead="an outcome is a column of role sensitive, label or keep",
             )
-
-
-def _mistakes(error: ValidationError) -> str:
-    def text(found: Any) -> str:
-        place = ".".join(map(str, found["loc"]))
-        return f"{place}: {found['msg']}" if place else str(found["msg"])
-
-    return "; ".join(map(text, error.errors(include_url=False, include_input=False)))

@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from voile.core.errors import RequestError
+from voile.core.mistakes import mistakes
 
 
 class Settings(BaseModel):
@@ -34,16 +35,7 @@ class Settings(BaseModel):
         try:
             return cls.model_validate(dict(settings))
         except ValidationError as error:
-            said = "; ".join(
-                ": ".join(filter(None, (".".join(map(str, e["loc"])), _said(e["msg"]))))
-                for e in error.errors(include_input=False, include_url=False)
-            )
-            raise RequestError(said, where=f"roles, column {column}") from None
-
-
-def _said(message: str) -> str:
-    """Return pydantic's words without the names of classes."""
-    return message.removesuffix(" for <class 'pathlib.Path'>")
+            raise RequestError(mistakes(error), where=f"roles, column {column}") from None
 
 
 class KeptSettings(Settings):

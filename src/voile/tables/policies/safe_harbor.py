@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
+from voile.core.warn import warn
 from voile.data.column_words import mentions
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.zip_areas import (
@@ -168,7 +168,7 @@ def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:
             f"({', '.join(partial[:5])}{', ...' if len(partial) > 5 else ''}); "
             "they probably cross its edge"
         )
-        warnings.warn(note, SafeHarborWarning, stacklevel=4)
+        warn(note, SafeHarborWarning)
         notes.append(note)
     return notes
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 
 from voile.core.errors import InfeasibleError, RequestError, nearest
+from voile.core.warn import warn
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.report.wording import listed
@@ -26,7 +26,7 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     if single:
         are = "is one group" if len(single) == 1 else "are one group each"
         said = f"{listed(single)} {are}: a release distinguishes none of the values"
-        warnings.warn(said, OneGroupWarning, stacklevel=2)
+        warn(said, OneGroupWarning)
     return chosen
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.core.progress import Progress
+from voile.core.warn import warn
 from voile.release.kit import Kit
 from voile.tables.domains.zip_areas import is_zip
 from voile.tables.kernels.cells import why_too_wide
@@ -102,7 +102,7 @@ def search_globally(
     """Search the global policies."""
     strict = space.evaluator.rules.active and not options.suppress
     if _named(options) == "steepest" and strict and options.family == "global":
-        warnings.warn(FEW_FOUND, FewFoundWarning, stacklevel=3)
+        warn(FEW_FOUND, FewFoundWarning)
     return search(
         space,
         method=_method(space, options, marks),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from voile.core.errors import DamagedError, RequestError, nearest
+from voile.core.warn import warn
 from voile.data.source import Source
 from voile.documents.replacements.removal import Removal, join_removals
 from voile.documents.start.known.cells import SCHEMA, read_values, subject_of
@@ -171,11 +171,10 @@ class KnownValues:
                 f"the known columns meet no note ({counted}); {linked}",
                 instead="check --by, --subject or --subject-pattern, and --known-kind",
             )
-        warnings.warn(
+        warn(
             f"known columns that meet no note: {', '.join(unmet)}; "
             f"notes met by column: {counted}; {linked}",
             KnownValuesWarning,
-            stacklevel=2,
         )
 
     def joined(self, more: KnownValues) -> KnownValues:

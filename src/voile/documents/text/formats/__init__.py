@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from voile.core.errors import RequestError, SourceError, nearest
+from voile.core.warn import warn
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import (
     File,
@@ -80,7 +80,7 @@ def read_documents(
 
 
 def _warn(name: str, why: RequestError) -> None:
-    warnings.warn(f"{why}; left out", UnreadWarning, stacklevel=3)
+    warn(f"{why}; left out", UnreadWarning)
 
 
 def named_files(

@@ -1,0 +1,71 @@
+"""Words for what pydantic finds wrong in a file, an option or a keyword: never the value itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+_WORDS = {
+    "missing": "is absent",
+    "extra_forbidden": "is not known here",
+    "unexpected_keyword_argument": "is not known here",
+    "model_type": "is neither a role nor a table with one",
+    "dict_type": "is not a table",
+    "list_type": "is not a list",
+    "tuple_type": "is not a list",
+    "dataclass_type": "is not an object",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "greater_than_equal": "must be {ge} or more",
+    "greater_than": "must be more than {gt}",
+    "less_than_equal": "must be {le} or less",
+    "less_than": "must be less than {lt}",
+    "literal_error": "must be {expected}",
+}
+"""What each of pydantic's errors says, by its type; others keep pydantic's words."""
+
+
+MOST = 12
+"""How many mistakes are said at once."""
+
+
+def mistakes(error: ValidationError) -> str:
+    """Say every mistake with its place and what must be there."""
+    found = error.errors(include_url=False)
+    said = [": ".join(filter(None, (_place(one), plainly(one)))) for one in found[:MOST]]
+    more = [f"{len(found) - MOST} more"] if len(found) > MOST else []
+    return "; ".join([*said, *more])
+
+
+def _place(one: Mapping[str, Any]) -> str:
+    place = ".".join(map(str, one["loc"]))
+    return place if len(place) <= 200 else f"{place[:200]}..."
+
+
+def plainly(one: Mapping[str, Any]) -> str:
+    """Say one of pydantic's errors in plain words; a near miss of a word suggests the word."""
+    template = _WORDS.get(one["type"])
+    if template is None:
+        said = str(one["msg"]).removeprefix("Value error, ").removesuffix(_CLASS)
+        return f"{said[:1].lower()}{said[1:]}"
+    context = {n: f"{x:g}" if isinstance(x, float) else x for n, x in one.get("ctx", {}).items()}
+    said = template.format(**context)
+    if one["type"] == "literal_error":
+        words = [x.strip("'") for x in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        close = get_close_matches(str(one.get("input")), words, n=1)
+        said += f"; did you mean {close[0]}?" if close else ""
+    return said
+
+
+_CLASS = " for <class 'pathlib.Path'>"

@@ -1,0 +1,20 @@
+"""Warnings that name the user's own line, however deep in voile they arise."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+_HOME = __name__.partition(".")[0]
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn of what the caller outside voile should know, at the line that called voile."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _is_voile(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_voile(module: str) -> bool:
+    return module.partition(".")[0] == _HOME
