@@ -20,7 +20,7 @@ def test_a_file_names_outcome_predictors_and_family(tmp_path):
         ('outcome = "dx"\npredictors = []', "predictors: Tuple should have at least 1 item"),
         ('outcome = "dx"\npredictors = ["dx"]', "dx is named twice"),
         ('outcome = "dx"\npredictors = ["age"]\nfamily = "logistic"', "names its positive value"),
-        ('outcome = "dx"\npredictors = ["age"]\nlink = "log"', "link: Extra inputs"),
+        ('outcome = "dx"\npredictors = ["age"]\nlink = "log"', "link: is not known here"),
         ("outcome = ", "is no TOML"),
     ],
 )

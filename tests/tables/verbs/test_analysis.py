@@ -79,7 +79,7 @@ def test_a_function_of_ones_own_sees_intervals_as_their_means():
         (MODEL | {"outcome": "age", "predictors": ["sex"]}, "the outcome age is generalised"),
         (MODEL | {"predictors": ["pid"]}, "column pid is not released"),
         (MODEL | {"positive": "maybe"}, "every row's outcome is positive, or none is"),
-        ({"outcome": "sick"}, "predictors: Field required"),
+        ({"outcome": "sick"}, "predictors: is absent"),
         (3, "give a TOML file"),
     ],
 )
