@@ -19,12 +19,12 @@ from benchmarks.itemsets_data import EMAIL, ENTITY, LARGE_ROWS, large, made
 from benchmarks.itemsets_text import lingspam
 from benchmarks.tables import save
 from scipy import sparse
-from voile.itemsets.searches.__main__ import main as compile_kernels
 
 from voile.itemsets import ContainmentSelector, Incidence, Selection, anonymity, select
 from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.measures.utility import mutual_information
 from voile.itemsets.selector import ItemsetsWarning
+from voile.itemsets.verbs.compile import main as compile_kernels
 
 KS = (5, 8, 11)
 MINING = 90.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 from itertools import combinations, pairwise
 
@@ -12,63 +12,22 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
+from tests.itemsets.verbs.clinic import (
+    CATEGORIES,
+    NUMBERS,
+    PEOPLE,
+    ROLES,
+    clinic,
+    fitted,
+    released,
+)
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
-from voile.data.roles import Roles
-from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.itemsets.wing import apply, attack, choose, fit, verify
+from voile.itemsets.verbs.options import ApplyOptions, AttackOptions
+from voile.itemsets.wing import apply, attack, choose, verify
 from voile.release.choice import Choice
-
-NUMBERS = {"role": "items", "as": "numbers"}
-DATES = {"role": "items", "as": "dates"}
-CATEGORIES = {"role": "items", "as": "categories"}
-PEOPLE = 600
-NAMED = re.compile(r"below \d+|\d+( to \d+)?|\d+ and above")
-
-
-def clinic(people=PEOPLE, seed=3):
-    """Return people with an age, a weight, visits, a first day, a ward; illness follows them."""
-    rng = np.random.default_rng(seed)
-    age = rng.integers(18, 91, people)
-    visits = rng.poisson(np.where(age > 60, 5, 1))
-    weight = np.round(rng.normal(75, 12, people), 1)
-    days = np.datetime64("2015-01-01") + rng.integers(0, 3000, people)
-    ill = rng.random(people) < np.where(age > 55, 0.8, 0.2)
-    grade = np.where(ill, np.where(visits > 3, "bad", "fair"), "good")
-    return {
-        "age": age.astype(str).tolist(),
-        "weight": weight.tolist(),
-        "visits": visits.tolist(),
-        "first": [f"{day.astype(object):%d.%m.%Y}" for day in days],
-        "ward": rng.choice(["a", "b"], people, p=[0.7, 0.3]).tolist(),
-        "grade": grade.tolist(),
-    }
-
-
-ROLES = {
-    "age": NUMBERS,
-    "weight": NUMBERS,
-    "visits": NUMBERS,
-    "first": DATES,
-    "ward": "items",
-    "grade": "label",
-}
-
-
-def fitted(table, roles, *ks, **options):
-    read = Roles.model_validate({"columns": roles, "subject": options.pop("subject", None)})
-    given = FitOptions(k=ks, **{"auc": "never", **options})
-    return fit(open_source(pa.table(table)), read, given, seed=1, progress=silent)
-
-
-def released(kit, table, out, *, risk=None, policy=None):
-    chosen = choose(kit, Choice(max_risk=risk) if policy is None else Choice(policy=policy))
-    source = open_source(pa.table(table))
-    options = ApplyOptions(keep_order=True)
-    release = apply(kit, chosen, source, out, options, force=True, progress=silent)
-    return release, release.rows().read().to_pydict()
 
 
 def test_a_release_shows_intervals_of_numbers_counts_and_dates(tmp_path):
@@ -250,68 +209,6 @@ def test_without_numbers_there_is_no_attack_by_numbers(tmp_path):
     assert "numbers" not in [one.attack for one in found]
 
 
-@pytest.mark.parametrize(
-    ("column", "settings", "values", "said"),
-    [
-        ("age", {}, ["SECRET"], "row 1, column age: 1 cell holds a value that is no fin"),
-        ("weight", {}, [float("inf")], "row 1, column weight: 1 cell holds a value that is no fin"),
-        (
-            "first",
-            {},
-            ["31.02.2016"],
-            "row 1, column first: 1 cell holds a value that is no fin",
-        ),
-        ("age", {"step": 0}, [], "roles, column age: step: must be more than 0"),
-        ("age", {"step": 2.5}, [], "roles, column age: its step divides whole numbers"),
-        ("age", {"form": "SECRET"}, [], "roles, column age: a form writes no number"),
-        ("first", {"form": "%Y"}, [], "roles, column first: a form writes no date"),
-        ("visits", {"as": "dates"}, [], "column visits: is int64, and cannot be read as dates"),
-        ("ward", {"as": "numbers"}, [], "column ward: most of its values are no numbers"),
-        ("ward", {"as": "categories", "step": 5}, [], "step go with numbers and dates"),
-        ("age", {"cuts": [5]}, [], "has more than one of as, cuts and quantiles"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_in_one_sentence(column, settings, values, said):
-    table = clinic()
-    table[column] = [*values, *table[column][len(values) :]]
-    own = DATES if column == "first" else NUMBERS
-    with pytest.raises(RequestError) as refused:
-        fitted(table, {**ROLES, column: {**own, **settings}}, 5)
-    assert said in str(refused.value)
-    assert "SECRET" not in str(refused.value)
-
-
-def test_dates_that_can_be_read_in_two_ways_are_asked_about():
-    table = clinic()
-    table["first"] = ["01/02/2016", "03/04/2017"] * (PEOPLE // 2)
-    with pytest.raises(RequestError, match='say which: form = "%m/%d/%Y" or form = "%d/%m/%Y"'):
-        fitted(table, ROLES, 5)
-    fitted(table, {**ROLES, "first": {**DATES, "form": "%d/%m/%Y"}}, 5)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        ["1.234,5 kg", "2.000,5 kg"],
-        ["7 kg", "9 kg"],
-        [" 7", "1e3"],
-        ["-0.0", "0.5"],
-        ["k.A.", "12", "13"],
-    ],
-)
-def test_numbers_are_read_in_the_forms_that_tables_read(tmp_path, values):
-    table = clinic()
-    table["weight"] = (values * PEOPLE)[:PEOPLE]
-    last = values[-1]
-    table["grade"] = ["much" if one == last else "less" for one in table["weight"]]
-    roles = {**ROLES, "weight": {**NUMBERS, "missing": ["k.A."]}}
-    _, shown = released(fitted(table, roles, 5), table, tmp_path / "r.csv", risk=0.2)
-    pairs = defaultdict(set)
-    for was, one in zip(table["weight"], shown["weight"], strict=True):
-        pairs[one].add(was)
-    assert {last} in pairs.values()
-
-
 def test_a_constant_column_and_one_of_nothing_stay_home(tmp_path):
     table = {**clinic(), "age": ["40"] * PEOPLE, "weight": [None] * PEOPLE}
     table["weight"] = pa.array(table["weight"], pa.float64())
@@ -360,64 +257,6 @@ def test_without_a_label_columns_are_cut_as_well(tmp_path):
     assert {"age", "weight"} <= shown.keys()
 
 
-COST = {**ROLES, "grade": "drop", "cost": "label"}
-
-
-def priced():
-    """Return the clinic's people with what they cost, a number of its own for nearly each."""
-    table = clinic()
-    rng = np.random.default_rng(0)
-    cost = 100 * np.array(table["visits"]) + rng.random(PEOPLE) * 40
-    return {**table, "cost": cost.round(2).tolist()}
-
-
-def test_a_label_that_is_a_number_is_refused_or_binned_and_released_so(tmp_path):
-    table = priced()
-    with pytest.raises(RequestError, match="into a few classes first, as --target-bins does"):
-        fitted(table, COST, 5)
-    kit = fitted(table, COST, 5, target_bins=4)
-    release, shown = released(kit, table, tmp_path / "r.csv", risk=0.2)
-    shares = [shown["cost"].count(one) / PEOPLE for one in set(shown["cost"])]
-    assert len(shares) in (3, 4)
-    assert min(shares) > 0.1
-    order = sorted(zip(table["cost"], shown["cost"], strict=True))
-    changes = [a[1] != b[1] for a, b in pairwise(order)]
-    assert sum(changes) == len(shares) - 1
-    assert all(check.holds for check in verify(release) if check.holds is not None)
-    truth = open_source(pa.table(table))
-    found = attack(release, truth, AttackOptions(targets=50), seed=1, progress=silent)
-    guessed = next(one for one in found if one.attack == "label").findings
-    assert any(one.rate.successes for one in guessed)
-
-
-@pytest.mark.parametrize(
-    ("roles", "cost", "said"),
-    [
-        ({**COST, "cost": "drop"}, [], "no column has the role label; leave --target-bins out"),
-        (COST, [7.0] * PEOPLE, "column cost: holds one number or none; leave --target-bins"),
-        (COST, ["SECRET"], "row 1, column cost: 1 cell holds a value that is no finite number"),
-        (COST, [None], "row 1, column cost: 1 label is missing"),
-    ],
-)
-def test_a_label_that_cannot_be_binned_is_refused(roles, cost, said):
-    table = priced()
-    column = [*cost, *table["cost"][len(cost) :]]
-    table["cost"] = column if cost in ([], [None]) else [str(one) for one in column]
-    with pytest.raises(RequestError) as refused:
-        fitted(table, roles, 5, target_bins=4)
-    assert said in str(refused.value)
-    assert "SECRET" not in str(refused.value)
-
-
-def test_a_row_whose_label_cannot_be_read_later_is_set_aside(tmp_path):
-    table = {**priced(), "cost": [str(one) for one in priced()["cost"]]}
-    kit = fitted(table, COST, 5, target_bins=3)
-    later = {**table, "cost": ["SECRET", *table["cost"][1:]]}
-    release, shown = released(kit, later, tmp_path / "r.csv", risk=0.2)
-    assert release.private["counts"]["set_aside"] == 1
-    assert "SECRET" not in shown["cost"]
-
-
 def test_nothing_finer_than_the_step_moves_a_cut():
     table = clinic()
     table["grade"] = ["heavy" if one > 80 else "light" for one in table["weight"]]
@@ -428,11 +267,3 @@ def test_nothing_finer_than_the_step_moves_a_cut():
     features, others = (kit.tables["features"].column("feature").to_pylist() for kit in kits)
     assert features == others
     assert any(name.startswith("weight=") for name in features)
-
-
-def test_a_kit_from_before_labels_could_be_binned_is_read(tmp_path):
-    table = clinic()
-    kit = fitted(table, ROLES, 5)
-    before = replace(kit, facts={n: x for n, x in kit.facts.items() if n != "target"})
-    _, shown = released(before, table, tmp_path / "r.csv", risk=0.2)
-    assert "age" in shown
