@@ -8,6 +8,7 @@ from voile.cli.completion import completion
 from voile.cli.demo import demo
 from voile.cli.inspect import inspect
 from voile.cli.kind import kind_group
+from voile.cli.ledger import ledger
 from voile.cli.parameters import Group
 from voile.cli.report import report
 from voile.cli.verify import verify
@@ -48,5 +49,5 @@ def command() -> None:
     """
 
 
-for _command in (inspect, *map(kind_group, WINGS), report, verify, demo, completion):
+for _command in (inspect, *map(kind_group, WINGS), report, verify, ledger, demo, completion):
     command.add_command(_command)

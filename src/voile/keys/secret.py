@@ -9,7 +9,7 @@
 | `channel` | pseudonym, generation | one subject's device: MACs and encryption of its messages |
 | `seal` | | the MAC of a release's private folder |
 | `known` | pseudonym | one subject's MACs: of a message and the known columns it was encoded with |
-| `ledger` | | reserved: the record of all releases of a source |
+| `ledger` | id | the keyed hashes of one ledger: of values, columns, sources |
 
 A derived key reveals nothing of the secret, nor of the key of another use or of other parts. So a
 device is given its own `channel` key, never the secret.

@@ -22,6 +22,7 @@ KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voi
 READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
 ENROLMENT_FORMAT = "voile-enrolment"
 ACCEPTANCE_FORMAT = "voile-acceptance"
+LEDGER_FORMAT, HEADS_FORMAT = "voile-ledger", "voile-ledgers"
 EXPORT_FORMAT, EXPORT_INDEX, DEVICE_RECORD = "voile-export", "map.json", b"VOILEDV1"
 KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
 WORK_FORMAT, WORK_VERSION, WORK_INDEX, WORK_KIT = "voile-work", 1, "work.json", "kit"
@@ -135,6 +136,15 @@ def _is_acceptance(path: Path) -> bool:
     return json_at(path).get("format") == ACCEPTANCE_FORMAT
 
 
+def _is_heads(path: Path) -> bool:
+    return _is_small(path) and json_at(path).get("format") == HEADS_FORMAT
+
+
+def _is_ledger(path: Path) -> bool:
+    """Say no: what is out is never forgotten, so a ledger is not replaced."""
+    return False
+
+
 def _is_report(path: Path) -> bool:
     if not path.is_file():
         return False
@@ -238,4 +248,6 @@ ENROLMENT = Output("enrolment", {"": _is_enrolment}, is_private=True)
 ACCEPTANCE = Output("acceptance", {"": _is_acceptance}, is_private=True)
 EXPORT = Output("export", {"": _is_export})
 REPORT = Output("report", {"": _is_report})
+LEDGER = Output("ledger", {"": _is_ledger}, is_private=True)
+HEADS = Output("record of ledgers", {"": _is_heads}, is_private=True)
 DEMO = Output("demo", {"": _is_demo})

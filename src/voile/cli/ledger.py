@@ -1,0 +1,150 @@
+"""`voile ledger`: the record of all releases of one source, judged together."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from voile.cli.parameters import Command, Group, argument
+from voile.cli.screen import Screen, show_table
+from voile.cli.verify import FAILED, STATES
+
+if TYPE_CHECKING:
+    from voile.release.verify import Check
+
+
+def _init(
+    screen: Screen,
+    *,
+    ledger: str,
+    expected_matches: float | None,
+    joint_risk: float | None,
+    k: int,
+    key_file: Path,
+) -> None:
+    """Begin a ledger: what all releases of one source must keep together.
+
+    All recipients are taken to share what they have. The ledger stays with the data holder: it
+    holds no value of the data, and says what was released when.
+    """
+    from voile.ledger.ledger import create
+    from voile.ledger.promise import Promise
+
+    made = create(Path(ledger), Promise(expected_matches, joint_risk, k), key_file)
+    screen.say(f"{ledger}: all releases together keep to {made.promise}")
+    screen.result({"ledger": ledger, "id": made.id, "promise": made.promise.to_data()})
+
+
+def _show(screen: Screen, *, ledger: str) -> None:
+    """Show the lines of a ledger, and what was promised."""
+    from voile.ledger.ledger import Ledger
+    from voile.release.ledger_checks import shown
+
+    read = Ledger.read(Path(ledger))
+    said = shown(read)
+    screen.say(f"{ledger}: all releases together keep to {read.promise}")
+    if not screen.json:
+        show_table(("line", "time", "act", "kind", "alone", "joint"), _rows(said), sys.stdout)
+    for number in said["open"]:
+        screen.say(
+            f"line {number} counts as released: nobody knows whether it was; "
+            "voile ledger verify --releases FOLDER closes it"
+        )
+    screen.result(said)
+
+
+def _rows(said: Mapping[str, Any]) -> list[list[Any]]:
+    rows = []
+    for line in said["lines"]:
+        act = f"{line['act']} of {line['of']}" if "of" in line else line["act"]
+        figures = [line.get(name, {}).get("matches") for name in ("alone", "joint")]
+        rows.append([line["line"], line["time"][:16], act, line.get("kind"), *figures])
+    return rows
+
+
+def _verify(
+    screen: Screen,
+    *,
+    ledger: str,
+    manifests: tuple[Path, ...],
+    releases: tuple[Path, ...],
+    key_file: Path | None,
+) -> int:
+    """Check a ledger, and close what a killed run left open.
+
+    Exits with 1 when a check fails. A copy of the ledger that was extended apart from this one is
+    found only by a manifest of a release that was made under it.
+    """
+    from voile.ledger.ledger import Keys, Ledger, open_ledger
+    from voile.release.ledger_checks import close_intents, ledger_checks
+
+    read = Ledger.read(Path(ledger))
+    keys = None if key_file is None else Keys.of(key_file, read.id)
+    checks = list(ledger_checks(read, keys, manifests))
+    whole = _tell_checks(screen, checks)
+    closed = []
+    if releases and whole:
+        with open_ledger(Path(ledger), key_file) as opened:
+            closed = close_intents(opened, releases)
+    for number, act in closed:
+        was = "was released" if act == "done" else "released nothing"
+        screen.say(f"line {number} {was}, and is closed")
+    told = [{"check": one.says, "ok": one.holds} for one in checks]
+    closes = [{"line": number, "act": act} for number, act in closed]
+    screen.result({"ledger": ledger, "ok": whole, "checks": told, "closed": closes})
+    return 0 if whole else FAILED
+
+
+def _tell_checks(screen: Screen, checks: Sequence[Check]) -> bool:
+    if not screen.json:
+        for says, holds in checks:
+            print(f"{STATES[holds]:<11} {says}")
+    return all(one.holds is not False for one in checks)
+
+
+def _key_file(*, required: bool) -> click.Option:
+    help = "File with the secret; the ledger's last line is written down beside it."
+    kind = click.Path(path_type=Path)
+    return click.Option(["--key-file"], type=kind, required=required, help=help)
+
+
+def _folders(name: str, help: str) -> click.Option:
+    kind = click.Path(path_type=Path, exists=True)
+    return click.Option([f"--{name}"], type=kind, multiple=True, help=help)
+
+
+_MATCHES = "Most people expected to be re-identified correctly, from all releases together."
+_RISK = "Most of the untouched source's expected matches, as a share, 0 to 1."
+_K = "Minimum number of subjects in a group that all releases together show [1]."
+
+ledger = Group("ledger", help="Judge all releases of one source together.")
+ledger.add_command(
+    Command(
+        "init",
+        _init,
+        [
+            argument("ledger"),
+            click.Option(["--expected-matches"], type=float, help=_MATCHES),
+            click.Option(["--joint-risk"], type=float, help=_RISK),
+            click.Option(["--k"], type=int, default=1, help=_K),
+            _key_file(required=True),
+        ],
+    )
+)
+ledger.add_command(Command("show", _show, [argument("ledger")]))
+ledger.add_command(
+    Command(
+        "verify",
+        _verify,
+        [
+            argument("ledger"),
+            _folders("manifests", "Manifest of a release made under it, or a folder of them."),
+            _folders("releases", "Folder where releases lie; closes what a killed run left."),
+            _key_file(required=False),
+        ],
+    )
+)

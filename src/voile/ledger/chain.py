@@ -1,0 +1,101 @@
+"""Lines of canonical JSON, each with the hash of the line before it.
+
+Whoever changes, removes, inserts or moves a line changes the hash of every line after it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from voile.core.brief import Brief
+from voile.core.errors import TamperedError
+from voile.data.files.own_files import parse_json
+
+FIRST = "0" * 64
+"""What stands in the first line for the hash of a line before."""
+
+
+@dataclass(frozen=True)
+class Line(Brief):
+    """One line.
+
+    number : from 0. before : the SHA-256 of the line before. content : what else it holds.
+    """
+
+    shows = ("number",)
+
+    number: int
+    before: str
+    content: Mapping[str, Any]
+
+    def encoded(self) -> bytes:
+        """Return its bytes, without the line's end: the same content has the same bytes."""
+        data = {**self.content, "line": self.number, "before": self.before}
+        return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.encoded()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Chain(Brief):
+    """Lines that follow on each other.
+
+    torn : how many bytes follow the last whole line, where a run was killed while it wrote.
+    """
+
+    shows = ("torn",)
+
+    lines: tuple[Line, ...] = ()
+    torn: int = 0
+
+    @property
+    def head(self) -> str:
+        """The SHA-256 of the last line."""
+        return self.lines[-1].sha256 if self.lines else FIRST
+
+    def next(self, content: Mapping[str, Any]) -> Line:
+        """Return the line that would follow."""
+        return Line(len(self.lines), self.head, content)
+
+    def followed_by(self, line: Line) -> Chain:
+        return Chain((*self.lines, line))
+
+
+def read_chain(raw: bytes, where: Path) -> Chain:
+    """Read lines back.
+
+    Raises
+    ------
+    TamperedError : a line is not as it was written, or does not follow the one before it.
+    """
+    whole, _, torn = raw.rpartition(b"\n")
+    return Chain(tuple(_lines(whole.split(b"\n") if whole else [], where)), len(torn))
+
+
+def _lines(rows: list[bytes], where: Path) -> Iterator[Line]:
+    before = FIRST
+    for number, row in enumerate(rows):
+        data = parse_json(row, f"line {number}", where)
+        if not isinstance(data, dict):
+            raise _broken(number, "is none that voile writes", where)
+        content = {name: x for name, x in data.items() if name not in ("line", "before")}
+        line = Line(number, before, content)
+        if data.get("before") != before:
+            raise _broken(number, "does not follow the line before it", where)
+        if line.encoded() != row:
+            raise _broken(number, "is not as it was written", where)
+        before = hashlib.sha256(row).hexdigest()
+        yield line
+
+
+def _broken(number: int, what: str, where: Path) -> TamperedError:
+    return TamperedError(
+        f"line {number} {what}", where=str(where), instead="take the ledger from a backup"
+    )

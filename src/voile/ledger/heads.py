@@ -1,0 +1,67 @@
+"""The last head of each ledger, kept beside the file of the secret.
+
+A ledger that was cut, or put back from an older copy, is a whole chain: only its last head, kept
+elsewhere, shows that lines are gone.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import RequestError, TamperedError
+from voile.data.files.atomic import write_bytes
+from voile.data.files.outputs import HEADS, HEADS_FORMAT, json_at
+from voile.ledger.chain import Chain
+
+SUFFIX = ".ledgers"
+
+
+class Heads:
+    """The heads that are kept beside one secret's file."""
+
+    def __init__(self, key_file: Path) -> None:
+        self.path = key_file.with_name(f"{key_file.name}{SUFFIX}")
+
+    def keep(self, ledger: str, chain: Chain) -> None:
+        """Write down a ledger's last line."""
+        last = {"line": chain.lines[-1].number, "sha256": chain.head}
+        heads = {**self._heads(), ledger: last}
+        data = {"format": HEADS_FORMAT, "version": 1, "heads": heads}
+        write_bytes(
+            self.path, json.dumps(data, indent=1, sort_keys=True).encode(), HEADS, force=True
+        )
+
+    def check(self, ledger: str, chain: Chain, where: Path) -> None:
+        """Refuse a chain that lacks the last line that was written down.
+
+        Raises
+        ------
+        RequestError : nothing is known of this ledger.
+        TamperedError : its line of that number is another, or is not there.
+        """
+        kept = self._heads().get(ledger)
+        if not isinstance(kept, dict) or not isinstance(kept.get("line"), int):
+            raise RequestError(
+                f"the last line of this ledger is not written down in {self.path.name}",
+                where=str(where),
+                instead=f"bring {self.path.name} from where the secret was used before",
+            )
+        if kept["line"] >= len(chain.lines):
+            raise TamperedError(
+                f"the ledger ends before line {kept['line']}, which was written down beside the "
+                "secret",
+                where=str(where),
+                instead="take the newest copy of the ledger",
+            )
+        if chain.lines[kept["line"]].sha256 != kept["sha256"]:
+            raise TamperedError(
+                f"line {kept['line']} is not the one that was written down beside the secret",
+                where=str(where),
+                instead="take the ledger that was last used with this secret",
+            )
+
+    def _heads(self) -> dict[str, Any]:
+        found = json_at(self.path).get("heads")
+        return found if isinstance(found, dict) else {}

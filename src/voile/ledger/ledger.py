@@ -1,0 +1,256 @@
+"""The ledger of a source: a chain of lines in a file, which one run at a time extends."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError, TamperedError, VoileError
+from voile.data.files.atomic import FULL, write_bytes
+from voile.data.files.locks import Lock
+from voile.data.files.outputs import LEDGER, LEDGER_FORMAT
+from voile.data.files.own_files import fitting, read_bytes
+from voile.keys.secret import Secret
+from voile.ledger.chain import Chain, Line, read_chain
+from voile.ledger.heads import Heads
+from voile.ledger.promise import Promise
+
+VERSION = 1
+RECIPIENTS = "may collude"
+Act = Literal["promise", "intent", "done", "void"]
+Clock = Callable[[], datetime]
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Ledger(Brief):
+    """A ledger as it was read.
+
+    path : its file. chain : its lines.
+    """
+
+    shows = ("path",)
+
+    path: Path
+    chain: Chain
+
+    @classmethod
+    def read(cls, path: Path) -> Ledger:
+        """Read a ledger, and hold each line to the one before.
+
+        Raises
+        ------
+        RequestError : there is none, or one of a newer version.
+        TamperedError : a line is not as it was written.
+        """
+        try:
+            raw = read_bytes(path)
+        except (FileNotFoundError, NotADirectoryError):
+            raise RequestError(
+                "no such ledger", where=str(path), instead="voile ledger init makes one"
+            ) from None
+        chain = read_chain(raw, path)
+        first = chain.lines[0].content if chain.lines else {}
+        if first.get("format") != LEDGER_FORMAT:
+            raise RequestError("this is not a ledger", where=str(path))
+        if first.get("version") != VERSION:
+            raise RequestError(
+                "the ledger has another version", where=str(path), instead="use a newer voile"
+            )
+        with fitting("the ledger", path):
+            ledger = cls(path, chain)
+            ledger.check_parts()
+        return ledger
+
+    def check_parts(self) -> None:
+        """Raise where a line lacks what its act needs."""
+        _ = self.promise, self.time
+        for line in self.chain.lines[1:]:
+            if line.content["act"] == "intent":
+                _ = line.content["release"], line.content["manifest"], line.content["disclosed"]
+            elif self.chain.lines[line.content["of"]].content["act"] != "intent":
+                raise TamperedError(f"line {line.number} closes none", where=str(self.path))
+
+    @property
+    def id(self) -> str:
+        return str(self.chain.lines[0].content["id"])
+
+    @property
+    def promise(self) -> Promise:
+        return Promise.from_data(self.chain.lines[0].content["promise"])
+
+    @property
+    def time(self) -> datetime:
+        """When the last line was written."""
+        return datetime.fromisoformat(self.chain.lines[-1].content["time"])
+
+    @property
+    def closed(self) -> dict[int, Act]:
+        """How each intent ended, by its line; an open one is not here."""
+        acts = (line.content for line in self.chain.lines)
+        return {c["of"]: c["act"] for c in acts if c["act"] in ("done", "void")}
+
+    @property
+    def released(self) -> list[Line]:
+        """The intents that count as released: all but those found to have published nothing."""
+        return [x for x in self._intents if self.closed.get(x.number) != "void"]
+
+    @property
+    def open(self) -> list[Line]:
+        """The intents of which nobody knows whether they were published."""
+        return [line for line in self._intents if line.number not in self.closed]
+
+    @property
+    def _intents(self) -> list[Line]:
+        return [line for line in self.chain.lines if line.content["act"] == "intent"]
+
+
+@dataclass(frozen=True, eq=False)
+class Keys(Brief):
+    """What a secret is to one ledger: the key of its hashes, and where its last head is kept."""
+
+    key: bytes
+    heads: Heads
+
+    @classmethod
+    def of(cls, key_file: Path | None, ledger: str) -> Keys:
+        if key_file is None:
+            raise RequestError(
+                "a ledger's last line is written down beside the file of the secret",
+                instead="give that file with --key-file; VOILE_SECRET alone is no place",
+            )
+        return cls(Secret.from_file(key_file).derive("ledger", ledger), Heads(Path(key_file)))
+
+    def hash(self, *parts: str) -> str:
+        """Return a keyed hash of texts, 64 bits: it confirms no guess to whoever lacks the key."""
+        said = "\0".join(f"{len(part)}:{part}" for part in parts)
+        return hmac.digest(self.key, said.encode("utf-8", "surrogatepass"), "sha256").hex()[:16]
+
+    def check(self, ledger: Ledger) -> None:
+        """Refuse a ledger of another secret, or one that lacks its last line."""
+        if ledger.chain.lines[0].content.get("key") != self.hash("ledger"):
+            raise RequestError("the ledger was made under another secret", where=str(ledger.path))
+        self.heads.check(ledger.id, ledger.chain, ledger.path)
+
+
+def create(path: Path, promise: Promise, key_file: Path | None, *, clock: Clock = now) -> Ledger:
+    """Write a ledger with nothing released yet; an existing file is never replaced."""
+    name = secrets.token_hex(8)
+    keys = Keys.of(key_file, name)
+    content = {
+        "act": "promise",
+        "format": LEDGER_FORMAT,
+        "version": VERSION,
+        "id": name,
+        "key": keys.hash("ledger"),
+        "promise": promise.to_data(),
+        "recipients": RECIPIENTS,
+        "time": _text(clock()),
+    }
+    chain = Chain().followed_by(Chain().next(content))
+    if os.path.lexists(path):
+        raise RequestError(
+            "is there already, and a ledger is never replaced",
+            where=str(path),
+            instead="choose another name",
+        )
+    keys.heads.keep(name, chain)
+    write_bytes(path, chain.lines[0].encoded() + b"\n", LEDGER)
+    return Ledger(path, chain)
+
+
+class OpenLedger:
+    """A ledger that this run alone may extend."""
+
+    def __init__(self, ledger: Ledger, keys: Keys, clock: Clock) -> None:
+        self.ledger, self.keys, self._clock = ledger, keys, clock
+
+    def append(self, act: Act, content: Mapping[str, Any]) -> Line:
+        """Write a line to its end, and write it down beside the secret.
+
+        Raises
+        ------
+        RequestError : the clock is before the last line's time.
+        """
+        time = self._clock()
+        if time < self.ledger.time:
+            raise RequestError(
+                "the clock is before the time of the ledger's last line",
+                where=str(self.ledger.path),
+                instead="set the clock right",
+            )
+        chain = self.ledger.chain
+        line = chain.next({**content, "act": act, "time": _text(time)})
+        _write(self.ledger.path, line)
+        self.ledger = Ledger(self.ledger.path, chain.followed_by(line))
+        self.keys.heads.keep(self.ledger.id, self.ledger.chain)
+        return line
+
+
+@contextmanager
+def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Iterator[OpenLedger]:
+    """Open a ledger to judge by it and to extend it; a second run is refused meanwhile.
+
+    Raises
+    ------
+    RequestError : another run has it, or it is no ledger of this secret.
+    TamperedError : a line is not as it was written, or the last ones are gone.
+    """
+    read = Ledger.read(path)
+    lock = Lock(path.parent / f".{path.name}.voile" / "lock")
+    try:
+        held = lock.acquire()
+    except OSError:
+        raise RequestError("its folder may not be written to", where=str(path)) from None
+    if not held:
+        raise RequestError("another run uses this ledger", where=str(path), instead="wait for it")
+    try:
+        read = Ledger.read(path)
+        keys = Keys.of(key_file, read.id)
+        keys.check(read)
+        _cut(path, read.chain.torn)
+        yield OpenLedger(read, keys, clock)
+    finally:
+        lock.release()
+        with suppress(OSError):
+            (path.parent / f".{path.name}.voile").rmdir()
+
+
+def _text(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _write(path: Path, line: Line) -> None:
+    """Add a line's bytes; where the disk is full, none of them."""
+    data = line.encoded() + b"\n"
+    with path.open("ab", buffering=0) as file:
+        size = file.tell()
+        try:
+            written = file.write(data)
+            os.fsync(file.fileno())
+        except OSError as error:
+            file.truncate(size)
+            said = "the disk is full" if error.errno in FULL else "the ledger cannot be written"
+            raise VoileError(said, where=str(path), instead="nothing was released") from None
+        if written != len(data):
+            file.truncate(size)
+            raise VoileError("the disk is full", where=str(path), instead="nothing was released")
+
+
+def _cut(path: Path, torn: int) -> None:
+    """Take away the part of a line that a killed run had begun."""
+    if torn:
+        with path.open("r+b") as file:
+            file.truncate(path.stat().st_size - torn)
+            os.fsync(file.fileno())

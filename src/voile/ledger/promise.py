@@ -1,0 +1,78 @@
+"""What all releases of one source must keep together, and the figures that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from voile.core.errors import RequestError
+
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What an adversary can do.
+
+    matches : how many people are expected to be re-identified correctly.
+    relative : the same as a share of the untouched source's.
+    k : the least number of subjects in a group; infinite where nothing is released.
+    """
+
+    matches: float
+    relative: float
+    k: float
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Limits on all releases together, as the union of what they disclose would allow.
+
+    expected_matches : the most people expected to be re-identified correctly.
+    joint_risk : the most of the untouched source's expected matches, as a share, 0 to 1.
+    k : the least number of subjects in a group.
+    """
+
+    expected_matches: float | None = None
+    joint_risk: float | None = None
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        if self.expected_matches is None and self.joint_risk is None and self.k == 1:
+            raise RequestError(
+                "a ledger without a promise refuses nothing",
+                instead="give --expected-matches, --joint-risk or --k",
+            )
+        if self.expected_matches is not None and not self.expected_matches > 0:
+            raise RequestError("--expected-matches is more than 0")
+        if self.joint_risk is not None and not 0 < self.joint_risk <= 1:
+            raise RequestError("--joint-risk is more than 0 and at most 1")
+        if self.k < 1:
+            raise RequestError("--k is 1 or more")
+
+    def broken_by(self, found: Figures) -> Iterator[str]:
+        """Yield in words each limit that figures exceed."""
+        if self.expected_matches is not None and found.matches > self.expected_matches + SLACK:
+            yield f"{found.matches:.4g} expected matches of {self.expected_matches:g} promised"
+        if self.joint_risk is not None and found.relative > self.joint_risk + SLACK:
+            yield f"a relative risk of {found.relative:.4g} of {self.joint_risk:g} promised"
+        if found.k < self.k:
+            yield f"a group of fewer than the {self.k} people promised"
+
+    def __str__(self) -> str:
+        said = []
+        if self.expected_matches is not None:
+            said.append(f"at most {self.expected_matches:g} expected matches")
+        if self.joint_risk is not None:
+            said.append(f"a relative risk of at most {self.joint_risk:g}")
+        if self.k > 1:
+            said.append(f"groups of {self.k} people or more")
+        return " and ".join(said)
+
+    def to_data(self) -> dict[str, Any]:
+        return {name: x for name, x in vars(self).items() if x is not None}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Promise:
+        return cls(data.get("expected_matches"), data.get("joint_risk"), data.get("k", 1))

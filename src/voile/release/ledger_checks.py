@@ -1,0 +1,112 @@
+"""Check a ledger against its secret and against manifests, and close intents that a run left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import RequestError, TamperedError
+from voile.data.files.outputs import MANIFEST
+from voile.data.files.own_files import read_json
+from voile.keys.seal import file_sha256
+from voile.ledger.chain import Line
+from voile.ledger.ledger import Act, Keys, Ledger, OpenLedger
+from voile.release.verify import Check
+
+UNKNOWN_HEAD = "no line is gone from its end: only the secret's file can show it (--key-file)"
+
+
+def ledger_checks(ledger: Ledger, keys: Keys | None, manifests: Sequence[Path]) -> Iterator[Check]:
+    """Check a ledger whose lines follow on each other.
+
+    keys : of its secret, beside which its last head is kept.
+    manifests : of releases that were made under it; a folder stands for all in it.
+    """
+    yield Check("each line follows the one before", True)
+    yield _ends_where_written_down(ledger, keys)
+    for path in _each(manifests):
+        yield _made_under(ledger, path)
+
+
+def _ends_where_written_down(ledger: Ledger, keys: Keys | None) -> Check:
+    if keys is None:
+        return Check(UNKNOWN_HEAD, None)
+    try:
+        keys.check(ledger)
+    except TamperedError as error:
+        return Check(error.what, False)
+    return Check("the last line that was written down beside the secret is in it", True)
+
+
+def _each(manifests: Sequence[Path]) -> Iterator[Path]:
+    for path in manifests:
+        yield from sorted(path.glob(f"*{MANIFEST}")) if path.is_dir() else [path]
+
+
+def _made_under(ledger: Ledger, path: Path) -> Check:
+    """Hold a manifest to the line that it names; two ledgers that were one disagree here."""
+    name = path.name
+    try:
+        manifest = read_json(path, "the manifest")
+    except (FileNotFoundError, NotADirectoryError):
+        raise RequestError("no such manifest", where=str(path)) from None
+    place = manifest.get("ledger") if isinstance(manifest, dict) else None
+    if not isinstance(place, dict) or place.get("id") != ledger.id:
+        return Check(f"{name} was made under this ledger", False)
+    number, lines = place.get("line"), ledger.chain.lines
+    if not isinstance(number, int) or not 0 <= number < len(lines):
+        return Check(f"the ledger ends before line {number}, which is that of {name}", False)
+    if lines[number].before != place.get("head"):
+        return Check(f"the lines before {number} are those that {name} was judged by", False)
+    same = lines[number].content.get("manifest") == file_sha256(path)
+    return Check(f"line {number} is that of {name}", same)
+
+
+def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int, Act]]:
+    """Close each open intent: *done* where its release lies in one of these folders, else *void*.
+
+    An intent whose own folder is none of these stays open, and counts as released.
+    """
+    closed: list[tuple[int, Act]] = []
+    known = {opened.keys.hash("folder", str(folder.resolve())) for folder in folders}
+    for line in opened.ledger.open:
+        if any(_lies_in(folder, line) for folder in folders):
+            closed.append((line.number, "done"))
+        elif line.content.get("folder") in known:
+            closed.append((line.number, "void"))
+    for number, act in closed:
+        opened.append(act, {"of": number})
+    return closed
+
+
+def _lies_in(folder: Path, line: Line) -> bool:
+    """Say whether a folder holds the release of an intent; its manifest alone is no release."""
+    for path in folder.glob(f"*{MANIFEST}"):
+        release = path.with_name(path.name.removesuffix(MANIFEST))
+        if release.exists() and file_sha256(path) == line.content["manifest"]:
+            return True
+    return False
+
+
+def shown(ledger: Ledger) -> dict[str, Any]:
+    """Return what a ledger says, line by line."""
+    return {
+        "ledger": str(ledger.path),
+        "id": ledger.id,
+        "promise": ledger.promise.to_data(),
+        "recipients": ledger.chain.lines[0].content["recipients"],
+        "lines": [
+            {
+                "line": line.number,
+                "time": line.content["time"],
+                "act": line.content["act"],
+                **{name: line.content[name] for name in SHOWN if name in line.content},
+            }
+            for line in ledger.chain.lines
+        ],
+        "open": [line.number for line in ledger.open],
+    }
+
+
+SHOWN = ("of", "kind", "kit", "release", "alone", "joint")

@@ -1,0 +1,115 @@
+"""`voile ledger` on the command line: init, show, verify."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.ledger.conftest import INTENT
+
+from voile.cli.run import run
+from voile.data.files.outputs import MANIFEST
+from voile.keys.seal import file_sha256
+from voile.ledger.ledger import Ledger, open_ledger
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> Path:
+    path = tmp_path / "key"
+    path.write_text("a key known to the tests alone")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def place(tmp_path: Path, key_file: Path) -> Path:
+    path = tmp_path / "county.ledger"
+    promise = ["--expected-matches", "130", "--k", "5", "--quiet"]
+    assert run(["ledger", "init", str(path), *promise, "--key-file", str(key_file)]) == 0
+    return path
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, dict[str, object]]:
+    code = run([*map(str, words), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_ledger_shows_its_promise(place, capsys):
+    code, shown = told(capsys, "ledger", "show", place)
+    assert code == 0
+    assert shown["promise"] == {"expected_matches": 130.0, "k": 5}
+    assert shown["recipients"] == "may collude"
+    assert place.stat().st_mode & 0o077 == 0
+
+
+def test_a_promise_is_needed_and_a_ledger_not_replaced(place, key_file, tmp_path, capsys):
+    assert run(["ledger", "init", str(tmp_path / "other"), "--key-file", str(key_file)]) == 2
+    assert run(["ledger", "init", str(place), "--k", "3", "--key-file", str(key_file)]) == 2
+    assert run(["ledger", "show", str(tmp_path / "none")]) == 2
+
+
+def publish(place: Path, key_file: Path, folder: Path) -> Path:
+    """Leave a release and its intent, as a run killed before *done* would."""
+    release, manifest = folder / "r.csv", folder / f"r.csv{MANIFEST}"
+    with open_ledger(place, key_file) as opened:
+        chain = opened.ledger.chain
+        line = {"id": opened.ledger.id, "line": len(chain.lines), "head": chain.head}
+        release.write_text("age\n")
+        manifest.write_text(json.dumps({"ledger": line, "made in": folder.name}))
+        hashes = {"release": file_sha256(release), "manifest": file_sha256(manifest)}
+        where = opened.keys.hash("folder", str(folder.resolve()))
+        opened.append("intent", {**INTENT, **hashes, "folder": where})
+    return manifest
+
+
+def test_an_intent_is_closed_by_what_lies_in_its_folder(place, key_file, tmp_path, capsys):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    verify = ["ledger", "verify", place, "--key-file", key_file, "--releases"]
+    manifest = publish(place, key_file, folder)
+    assert told(capsys, *verify, tmp_path)[1]["closed"] == []
+    assert told(capsys, *verify, folder)[1]["closed"] == [{"line": 1, "act": "done"}]
+    publish(place, key_file, folder)
+    manifest.with_name("r.csv").unlink()
+    assert told(capsys, *verify, folder)[1]["closed"] == [{"line": 3, "act": "void"}]
+    assert [line.number for line in Ledger.read(place).released] == [1]
+    assert told(capsys, *verify, folder)[1]["closed"] == []
+
+
+def test_a_cut_ledger_is_found_by_a_later_manifest_alone(place, key_file, tmp_path, capsys):
+    before = place.read_bytes()
+    manifest = publish(place, key_file, tmp_path)
+    verify = ["ledger", "verify", place, "--manifests", manifest]
+    code, found = told(capsys, *verify)
+    assert code == 0
+    assert [check["ok"] for check in found["checks"]] == [True, None, True]
+    place.write_bytes(before)
+    code, found = told(capsys, *verify)
+    assert code == 1
+    assert "ends before line 1" in found["checks"][-1]["check"]
+    assert run([*map(str, verify), "--key-file", str(key_file)]) == 1
+
+
+def test_a_fork_is_found_where_two_manifests_meet(place, key_file, tmp_path, capsys):
+    heads = key_file.with_name("key.ledgers")
+    older, older_heads = place.read_bytes(), heads.read_bytes()
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    publish(place, key_file, tmp_path / "one")
+    place.write_bytes(older)
+    heads.write_bytes(older_heads)
+    publish(place, key_file, tmp_path / "two")
+    verify = ["ledger", "verify", place, "--key-file", key_file, "--manifests"]
+    assert told(capsys, *verify, tmp_path / "two")[0] == 0
+    code, found = told(capsys, *verify, tmp_path / "two", "--manifests", tmp_path / "one")
+    assert code == 1
+    assert [check["ok"] for check in found["checks"]] == [True, True, True, False]
+
+
+def test_a_changed_line_is_named(place, capsys):
+    place.write_bytes(place.read_bytes().replace(b"130", b"999"))
+    assert run(["ledger", "verify", str(place)]) == 0  # alone in its chain: nothing else says so
+    place.write_bytes(place.read_bytes().replace(b'":0', b'": 0'))
+    assert run(["ledger", "verify", str(place)]) == 1
+    assert "line 0 is not as it was written" in capsys.readouterr().err

@@ -1,0 +1,37 @@
+"""A ledger with a secret beside which its last head is kept."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from voile.ledger.ledger import Clock, create
+from voile.ledger.promise import Promise
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+INTENT = {"release": "a" * 64, "manifest": "b" * 64, "disclosed": {}, "folder": "c"}
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> Path:
+    path = tmp_path / "keys" / "key"
+    path.parent.mkdir()
+    path.write_text("a key known to the tests alone")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def clock() -> Clock:
+    ticks = count()
+    return lambda: START + timedelta(seconds=next(ticks))
+
+
+@pytest.fixture
+def place(tmp_path: Path, key_file: Path, clock: Clock) -> Path:
+    path = tmp_path / "county.ledger"
+    create(path, Promise(joint_risk=0.1, k=5), key_file, clock=clock)
+    return path
