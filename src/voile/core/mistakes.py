@@ -31,6 +31,7 @@ _WORDS = {
     "greater_than": "must be more than {gt}",
     "less_than_equal": "must be {le} or less",
     "less_than": "must be less than {lt}",
+    "too_short": "must have {min_length} or more entries",
     "literal_error": "must be {expected}",
 }
 """What each of pydantic's errors says, by its type; others keep pydantic's words."""

@@ -17,7 +17,7 @@ def test_a_file_names_outcome_predictors_and_family(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('outcome = "dx"\npredictors = []', "predictors: Tuple should have at least 1 item"),
+        ('outcome = "dx"\npredictors = []', "predictors: must have 1 or more entries"),
         ('outcome = "dx"\npredictors = ["dx"]', "dx is named twice"),
         ('outcome = "dx"\npredictors = ["age"]\nfamily = "logistic"', "names its positive value"),
         ('outcome = "dx"\npredictors = ["age"]\nlink = "log"', "link: is not known here"),
