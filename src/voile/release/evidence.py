@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from voile.core.errors import DamagedError, RequestError
 from voile.core.evidence import FORBID, Evidence
+from voile.core.mistakes import plainly
 from voile.data.files import outputs
 from voile.data.files.memory import MemoryPath
 
@@ -162,7 +163,7 @@ def read_evidence(place: Path, release: Release, secret: Secret | None) -> Attac
     except (FileNotFoundError, NotADirectoryError):
         raise RequestError("no such evidence file", where=str(place)) from None
     except ValidationError as error:
-        problems = {".".join(map(str, one["loc"])): one["msg"] for one in error.errors()}
+        problems = {".".join(map(str, one["loc"])): plainly(one) for one in error.errors()}
         raise _refused(problems, place) from None
     if found.release != release.public["sha256"]:
         raise _of_another(release, place)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from voile.core.errors import RequestError
+from voile.core.mistakes import mistakes
 from voile.core.round_cuts import roundest_decimal
 from voile.itemsets.rows.forms import (
     ONE,
@@ -56,8 +57,7 @@ class ItemSettings(BaseModel):
         try:
             read = cls.model_validate(settings)
         except ValidationError as error:
-            said = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-            raise RequestError("; ".join(said), where=where) from None
+            raise RequestError(mistakes(error), where=where) from None
         if sum((read.as_ is not None, bool(read.cuts), read.quantiles is not None)) > 1:
             raise RequestError("has more than one of as, cuts and quantiles", where=where)
         if any(a >= b for a, b in zip(read.cuts[:-1], read.cuts[1:], strict=True)):
