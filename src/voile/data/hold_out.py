@@ -6,9 +6,9 @@ without a list of people; the key stays in the kit, which is private.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.data import Source
+from voile.keys.macs import tokens_of, utf8_of
 
 SCALE = 2**64
 
@@ -50,16 +51,15 @@ class HoldOut(Brief):
         if self.share == 0:
             return np.zeros(len(batch), dtype=np.bool_)
         if self.subject is None:
-            names = (str(row) for row in range(first_row, first_row + len(batch)))
-            return np.fromiter((self._draw(name) for name in names), np.bool_, len(batch))
-        people = batch.column(self.subject).dictionary_encode(null_encoding="encode")
-        names = people.dictionary.to_pylist()
-        drawn = np.array([n is not None and self._draw(str(n)) for n in names], dtype=np.bool_)
-        return np.asarray(drawn[people.indices.to_numpy(zero_copy_only=False)])
+            rows = range(first_row, first_row + len(batch))
+            return self._draw([b"%d" % row for row in rows])
+        people = batch.column(self.subject).cast(pa.string()).dictionary_encode()
+        places = people.indices.fill_null(len(people.dictionary)).to_numpy()
+        drawn = np.append(self._draw(utf8_of(people.dictionary)), False)
+        return np.asarray(drawn[places])
 
-    def _draw(self, name: str) -> bool:
-        digest = hashlib.blake2b(name.encode(), key=self.key, digest_size=8).digest()
-        return int.from_bytes(digest, "big") < self.share * SCALE
+    def _draw(self, names: Sequence[bytes]) -> NDArray[np.bool_]:
+        return tokens_of(self.key, names) < np.uint64(ceil(self.share * SCALE))
 
 
 class TrainingSource(Source):

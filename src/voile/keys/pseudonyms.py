@@ -11,8 +11,6 @@ trimmed or lower-cased. Other types are refused, floats too: 7.0 is a 7 that met
 
 from __future__ import annotations
 
-import base64
-import hmac
 import operator
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -21,6 +19,7 @@ from datetime import date
 from typing import TYPE_CHECKING, TypeAlias
 
 from voile.core.errors import RequestError
+from voile.keys.macs import hmac_sha256, remainders, utf8_of
 from voile.keys.secret import Secret
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ __all__ = [
 
 Subject: TypeAlias = str | int
 
+_BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _NO_SUBJECT = "name every row's subject, or set the row aside"
 
 
@@ -64,7 +64,7 @@ def pseudonym(
     >>> pseudonym(secret, 7) == pseudonym(secret, "7")
     True
     """
-    return _namer(secret, purpose, length)(subject)
+    return str(_pseudonyms(secret, purpose, length)([_canonical(subject).encode()])[0])
 
 
 def choose(secret: Secret, subject: Subject, value: str, candidates: Sequence[str]) -> str:
@@ -114,7 +114,7 @@ def date_shift(secret: Secret, subject: Subject, *, days: int = 365) -> int:
     >>> 1 <= abs(date_shift(Secret(bytes(32)), "A-17", days=30)) <= 30
     True
     """
-    return _shifter(secret, days)(subject)
+    return int(_shifts(secret, days)([_canonical(subject).encode()])[0].as_py())
 
 
 def pseudonyms_of(
@@ -149,7 +149,7 @@ def pseudonyms_of(
     """
     import pyarrow as pa
 
-    return _map_subjects(_namer(secret, purpose, length), subjects, pa.string())
+    return _map_subjects(_pseudonyms(secret, purpose, length), subjects, pa.string())
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def shift_dates(
     there = dates.is_valid().to_numpy(zero_copy_only=False)
     ticks = dates.cast(stored).fill_null(0).to_numpy().astype(np.int64)
 
-    offsets = _map_subjects(_shifter(secret, days), subjects, pa.int64())
+    offsets = _map_subjects(_shifts(secret, days), subjects, pa.int64())
     shifts = offsets.to_numpy() * per_day
     low, high = _years_2_to_9998(per_day, stored)
     # Both ends of the move lie within the limits; nothing of another date is left below the mask.
@@ -211,34 +211,39 @@ def shift_dates(
     return ShiftedDates(moved.cast(stored).cast(dates.type), pa.array(there & ~moves))
 
 
-def _namer(secret: Secret, purpose: str, length: int) -> Callable[[Subject], str]:
-    """Return what gives a subject its pseudonym, the key of the purpose already derived."""
+def _pseudonyms(secret: Secret, purpose: str, length: int) -> Callable[[list[bytes]], pa.Array]:
+    """Return what gives subjects their pseudonyms, the key of the purpose already derived."""
+    import numpy as np
+    import pyarrow as pa
+
     if not 12 <= length <= 51:
         raise RequestError(
             f"pseudonyms of {length} characters", instead="use a length from 12 to 51"
         )
     key = secret.derive("pseudonym", purpose)
-    enough = -(-length * 5 // 8)
+    letters = np.frombuffer(_BASE32, np.uint8)
 
-    def named(subject: Subject) -> str:
-        digest = hmac.digest(key, _canonical(subject).encode(), "sha256")
-        return base64.b32encode(digest[:enough]).decode()[:length]
+    def name(subjects: list[bytes]) -> pa.Array:
+        bits = np.unpackbits(hmac_sha256(key, subjects), axis=1)[:, : 5 * length]
+        fives = bits.reshape(-1, length, 5) @ np.array([16, 8, 4, 2, 1], np.uint8)
+        return pa.array(letters[fives].view(f"S{length}").ravel()).cast(pa.string())
 
-    return named
+    return name
 
 
-def _shifter(secret: Secret, days: int) -> Callable[[Subject], int]:
-    """Return what gives a subject its offset, one of -days..-1, 1..days."""
+def _shifts(secret: Secret, days: int) -> Callable[[list[bytes]], pa.Array]:
+    """Return what gives subjects their offsets, each one of -days..-1, 1..days."""
+    import pyarrow as pa
+
     if not 1 <= days <= 36_500:
         raise RequestError(f"a date shift of up to {days} days", instead="use days from 1 to 36500")
     key = secret.derive("date shift")
 
-    def offset(subject: Subject) -> int:
-        digest = hmac.digest(key, _canonical(subject).encode(), "sha256")
-        below = _index(digest, 2 * days) - days
-        return below if below < 0 else below + 1
+    def shift(subjects: list[bytes]) -> pa.Array:
+        below = remainders(hmac_sha256(key, subjects), 2 * days) - days
+        return pa.array(below + (below >= 0))
 
-    return offset
+    return shift
 
 
 def _index(digest: bytes, n: int) -> int:
@@ -270,20 +275,32 @@ def _canonical(subject: Subject) -> str:
 
 
 def _map_subjects(
-    each: Callable[[Subject], str | int], subjects: pa.Array | pa.ChunkedArray, kind: pa.DataType
+    each: Callable[[list[bytes]], pa.Array],
+    subjects: pa.Array | pa.ChunkedArray,
+    kind: pa.DataType,
 ) -> pa.Array | pa.ChunkedArray:
-    """Apply `each` to every row's subject, once per distinct one of a chunk."""
+    """Give every row what `each` gives its subject, once per distinct one of a chunk."""
     import pyarrow as pa
 
     def one(chunk: pa.Array) -> pa.Array:
         coded = chunk.dictionary_encode()
-        distinct = [each(subject) for subject in coded.dictionary.to_pylist()]
-        return pa.array(distinct, kind).take(coded.indices)
+        return each(_canonical_of(coded.dictionary)).take(coded.indices)
 
     plain = _plain(subjects)
     if isinstance(plain, pa.ChunkedArray):
         return pa.chunked_array([one(chunk) for chunk in plain.chunks], kind)
     return one(plain)
+
+
+def _canonical_of(subjects: pa.Array) -> list[bytes]:
+    """Return the canonical form of each subject, as `_canonical` does, of which none is refused."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = subjects.cast(pa.string())
+    if pc.all(pc.string_is_ascii(texts)).as_py():
+        return utf8_of(texts)
+    return [unicodedata.normalize("NFC", text).encode() for text in texts.to_pylist()]
 
 
 def _plain(subjects: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

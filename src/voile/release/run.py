@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
@@ -22,6 +21,7 @@ from voile.data.files.memory import AnyPath
 from voile.data.writer import Writer
 from voile.engines.processes import in_order
 from voile.engines.shuffle import held, shuffled
+from voile.keys.macs import tokens_of, utf8_of
 from voile.keys.random import Protective
 from voile.release.manifest import (
     ASIDE,
@@ -185,19 +185,14 @@ class Run(Generic[Notes, Known]):
 
     def _tokens(self, people: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give each person of this run a number that only this run's key could give again."""
-        encoded = people.cast(pa.string()).dictionary_encode(null_encoding="encode")
-        names = encoded.dictionary.to_pylist()
-
-        def token(name: str) -> int:
-            digest = hashlib.blake2b(name.encode(), key=self._key, digest_size=8).digest()
-            return int.from_bytes(digest, "big", signed=True)
-
-        places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
-        tokens = np.array([token(f"s{name}") for name in names], dtype=np.int64)[places]
-        if None in names:  # a row without a subject is a person of its own
-            nobody = places == names.index(None)
-            tokens[nobody] = [token(f"r{row}") for row in numbers[nobody]]
-        return tokens
+        coded = people.cast(pa.string()).dictionary_encode()
+        named = tokens_of(self._key, [b"s" + name for name in utf8_of(coded.dictionary)])
+        nobody = coded.indices.is_null().to_numpy(zero_copy_only=False)
+        rows = [b"r%d" % row for row in numbers[nobody]]  # each is a person of its own
+        places = coded.indices.fill_null(len(named)).to_numpy()
+        tokens: NDArray[np.uint64] = np.append(named, np.uint64(0))[places]
+        tokens[nobody] = tokens_of(self._key, rows)
+        return tokens.view(np.int64)
 
     def _manifests(self, figures: Mapping[str, float], formulas: Mapping[str, int]) -> Manifests:
         applying, known = self._applying, self._known
