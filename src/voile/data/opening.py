@@ -6,24 +6,18 @@ import csv
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.files.memory import MemoryPath
+from voile.data.formats.part_files import is_partitioned
 from voile.data.postgres.address import POSTGRESQL, Address
 from voile.data.source import Source, TableSource
 from voile.data.standard_input import is_pipe, keep_pipe
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 TABLE = ".table"
 """The end of the name of a file that stands for a released table of a DuckDB file beside it."""
@@ -60,6 +54,7 @@ _ARROW = Format("formats.arrow_files:ArrowSource")
 _EXCEL = Format("formats.excel:ExcelSource", ("table",))
 _DUCKDB = Format("formats.databases:DuckDBSource", ("table",))
 _SQLITE = Format("formats.databases:SQLiteSource", ("table",))
+_PARTITIONED = Format("formats.partitions:PartitionedSource")
 _STATISTICS = Format("formats.statistics:StatisticsSource", ("encoding",))
 
 FORMATS = {
@@ -90,12 +85,13 @@ def open_source(
     encoding: str | None = None,
     errors: str | None = None,
 ) -> Source:
-    """Open what the user has: a file, a pattern, a database's table or a frame.
+    """Open what the user has: a file, a folder of Parquet, a pattern, a database's table, a frame.
 
     Parameters
     ----------
     thing : a path; "-" or a pipe (see `voile.data.standard_input`); a pattern such as
-        "visits-*.csv", whose files must have the same columns; a table as
+        "visits-*.csv", whose files must have the same columns; a folder of Parquet files, such as
+        "visits/year=2024/part-0.parquet" lies in, whose folders may name columns; a table as
         "county.duckdb::patients", "postgresql://host/county::clinic.patients" or
         "service=county::clinic.patients"; or what `voile.data.frames.FrameSource` takes. A source
         that is open already is given back.
@@ -131,6 +127,8 @@ def open_source(
         paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
         if not paths:
             raise RequestError("no file matches this pattern", where=str(path))
+        from voile.data.formats.several import Several
+
         return Several(path.name, [_open(one, given) for one in paths])
     return _open(path, given)
 
@@ -235,7 +233,7 @@ def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
 
 def _open(path: Path, asked: dict[str, str]) -> Source:
     _check_file(path)
-    known = find_format(path)
+    known = _PARTITIONED if path.is_dir() else find_format(path)
     for name in asked.keys() - set(known.choices) - {"errors"}:  # other formats have none
         raise RequestError(f"this format has no {name} to choose", where=path.name)
     return known.open(path, **{name: asked[name] for name in asked.keys() & set(known.choices)})
@@ -251,8 +249,9 @@ def _check_file(path: Path) -> None:
     except OSError as error:
         raise RequestError(f"cannot be opened ({error.strerror})", where=str(path)) from None
     if path.is_dir():
-        raise RequestError("is a folder, not a file", where=str(path), instead="use a pattern")
-    if not size:
+        if not is_partitioned(path):
+            raise RequestError("is a folder, not a file", where=str(path), instead="use a pattern")
+    elif not size:
         raise SourceError("is empty", where=path.name)
 
 
@@ -262,51 +261,3 @@ def _nearby(path: Path) -> str:
     names = sorted(entry.name for entry in path.parent.iterdir())
     close = get_close_matches(path.name, names, n=3)
     return f"did you mean {' or '.join(close)}?" if close else "no name in that folder is like it"
-
-
-class Several(Source):
-    """Files of one format and the same columns, read one after the other by name."""
-
-    def __init__(self, name: str, parts: list[Source]) -> None:
-        first = parts[0]
-        for part in parts[1:]:
-            _check_same(first, part)
-        notes = [f"{len(parts)} files", *dict.fromkeys(n for part in parts for n in part.notes)]
-        super().__init__(name, first.kind, pa.schema(list(first.columns.items())), notes)
-        self.parts = parts
-
-    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        for part in self.parts:
-            yield from part.batches(columns, batch_rows=rows)
-
-    def relation(
-        self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
-    ) -> duckdb.DuckDBPyRelation:
-        """Let DuckDB scan Parquet files itself; stream the others."""
-        from voile.data.formats.arrow_files import ParquetSource, parquet_relation
-
-        files = [part.path for part in self.parts if isinstance(part, ParquetSource)]
-        if files:
-            return parquet_relation(connection, files)
-        return super().relation(connection, columns)
-
-    def fingerprint(self) -> str:
-        """Hash the files' own hashes, in order."""
-        return sha256("".join(part.fingerprint() for part in self.parts).encode()).hexdigest()
-
-
-def _check_same(first: Source, other: Source) -> None:
-    if other.kind != first.kind:
-        raise RequestError(
-            f"is {other.kind}, and {first.name} is {first.kind}",
-            where=other.name,
-            instead="let the pattern match one format",
-        )
-    for name in [*first.columns, *other.columns]:
-        here, there = other.columns.get(name), first.columns.get(name)
-        if here != there:
-            raise RequestError(
-                f"column {name} is {here or 'absent'}, and {there or 'absent'} in {first.name}",
-                where=other.name,
-                instead="make the files agree",
-            )

@@ -45,7 +45,8 @@ def parquet_relation(
     connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]
 ) -> duckdb.DuckDBPyRelation:
     """Scan Parquet files of the same columns as one."""
-    return connection.read_parquet([literal_path(path) for path in paths])
+    files = [literal_path(path) for path in paths]
+    return connection.read_parquet(files, hive_partitioning=False)
 
 
 def literal_path(path: Path) -> str:

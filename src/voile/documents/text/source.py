@@ -15,6 +15,7 @@ import pyarrow as pa
 from voile import data
 from voile.core.errors import RequestError, SourceError
 from voile.core.warn import warn
+from voile.data.formats.part_files import is_partitioned
 from voile.data.opening import check_address
 from voile.data.source import Source, hash_file
 from voile.data.text import DecodingError
@@ -89,7 +90,8 @@ def is_corpus(thing: str | os.PathLike[str]) -> bool:
     path, format = split_format(thing)
     if format is not None:
         return format != TABLE
-    return Path(path).is_dir() or suffix(Path(path)) in BY_NAME
+    folder = Path(path).is_dir() and not is_partitioned(Path(path))
+    return folder or suffix(Path(path)) in BY_NAME
 
 
 def split_format(thing: str | os.PathLike[str]) -> tuple[str, str | None]:

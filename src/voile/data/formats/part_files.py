@@ -1,0 +1,30 @@
+"""The Parquet files of a folder, as Spark, Hive, DuckDB and others write them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def part_files(folder: Path) -> Iterator[Path]:
+    """Yield the Parquet files below a folder in order of their names.
+
+    What begins with a dot or an underscore belongs to the program that wrote it, as its readers
+    agree: `_SUCCESS`, `_temporary`, `.part-0.parquet.crc`. Links to folders are not followed.
+    """
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.name.startswith((".", "_")):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from part_files(Path(entry))
+        elif entry.name.endswith(".parquet"):
+            yield Path(entry)
+
+
+def is_partitioned(folder: Path) -> bool:
+    """Say whether it is a folder that holds Parquet files, and that may be read."""
+    try:
+        return folder.is_dir() and next(part_files(folder), None) is not None
+    except PermissionError:
+        return False

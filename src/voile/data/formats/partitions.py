@@ -1,0 +1,129 @@
+"""A folder of Parquet files whose folders may name columns: ``visits/year=2024/part-0.parquet``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.formats.arrow_files import ParquetSource
+from voile.data.formats.part_files import part_files
+from voile.data.formats.several import Several
+from voile.data.source import Source
+
+NULL = "__HIVE_DEFAULT_PARTITION__"
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+class PartitionedSource(Several):
+    """The Parquet files of a folder as one table, read in order of their names.
+
+    Each ``name=value`` of a file's folders is a column, which needs a role as any other: of whole
+    numbers where every value is written as one ("007" is text), else of text, null where the folder
+    says so. Files that come, go or change while they are read are an error.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if (path / "_delta_log").is_dir():
+            raise RequestError(
+                "is a Delta table, whose files are not all part of it",
+                where=path.name,
+                instead="export the version to be read to Parquet",
+            )
+        files = list(part_files(path))
+        self._state = _state(files)
+        given = [_keys(file.relative_to(path)) for file in files]
+        self._parts = [
+            _Part(file, keys) for file, keys in zip(files, _typed(given, path.name), strict=True)
+        ]
+        super().__init__(path.name, self._parts)
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        self._check_unchanged()
+        yield from super()._read(columns, rows)
+        self._check_unchanged()
+
+    def about_rows(self) -> int:
+        """Read the numbers of rows from the files' footers."""
+        return sum(part.file.about_rows() for part in self._parts)
+
+    def fingerprint(self) -> str:
+        """Hash the files' places below the folder, and their own hashes."""
+        digest = sha256()
+        for part in self._parts:
+            place = part.file.path.relative_to(self.path).as_posix()
+            digest.update(f"{part.fingerprint()} {place}\0".encode())
+        self._check_unchanged()
+        return digest.hexdigest()
+
+    def _check_unchanged(self) -> None:
+        if _state(list(part_files(self.path))) != self._state:
+            raise SourceError(
+                "changed while it was read", where=self.name, instead="wait, and run again"
+            )
+
+
+class _Part(Source):
+    """A file, and what its folders say of every row of it."""
+
+    def __init__(self, path: Path, keys: Mapping[str, pa.Scalar]) -> None:
+        self.file = ParquetSource(path)
+        self._keys = keys
+        more = [pa.field(name, value.type) for name, value in keys.items()]
+        super().__init__(path.name, "parquet", [*self.file.schema(), *more])
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        inside = [name for name in columns if name not in self._keys]
+        schema = self.schema(columns)
+        for batch in self.file.batches(inside or list(self.file.columns)[:1], batch_rows=rows):
+            arrays = [
+                pa.repeat(self._keys[name], len(batch)) if name in self._keys else batch[name]
+                for name in columns
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def fingerprint(self) -> str:
+        return self.file.fingerprint()
+
+
+def _state(files: Iterable[Path]) -> list[tuple[Path, int, int]]:
+    """Return what tells a file from itself after a change: its place, its size and its time."""
+    return [(file, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+
+
+def _keys(place: Path) -> dict[str, str | None]:
+    """Return what the folders of a file name.
+
+    >>> _keys(Path("year=2024/city=S%C3%A3o/part-0.parquet"))
+    {'year': '2024', 'city': 'São'}
+    """
+    pairs = [folder.partition("=") for folder in place.parent.parts if "=" in folder]
+    return {unquote(name): None if value == NULL else unquote(value) for name, _, value in pairs}
+
+
+def _typed(given: Sequence[Mapping[str, str | None]], name: str) -> list[dict[str, pa.Scalar]]:
+    """Return the columns that folders name, as whole numbers where every value is written as one.
+
+    Raises RequestError: files lie in folders of other columns.
+    """
+    if any(list(keys) != list(given[0]) for keys in given):
+        raise RequestError(
+            "its files lie in folders that name other columns, or the same in another order",
+            where=name,
+            instead="name one of its folders",
+        )
+    types = {}
+    for column in given[0]:
+        values = {keys[column] for keys in given} - {None}
+        is_whole = all(_WHOLE.fullmatch(value) for value in values if value is not None)
+        types[column] = pa.int64() if values and is_whole else pa.string()
+    return [
+        {column: pa.scalar(value).cast(types[column]) for column, value in keys.items()}
+        for keys in given
+    ]

@@ -1,0 +1,63 @@
+"""Files of one format and the same columns, read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data.source import Source
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+class Several(Source):
+    """Files of one format and the same columns, read one after the other by name."""
+
+    def __init__(self, name: str, parts: Sequence[Source]) -> None:
+        first = parts[0]
+        for part in parts[1:]:
+            _check_same(first, part)
+        notes = [f"{len(parts)} files", *dict.fromkeys(n for part in parts for n in part.notes)]
+        super().__init__(name, first.kind, pa.schema(list(first.columns.items())), notes)
+        self.parts = parts
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        for part in self.parts:
+            yield from part.batches(columns, batch_rows=rows)
+
+    def relation(
+        self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
+    ) -> duckdb.DuckDBPyRelation:
+        """Let DuckDB scan Parquet files itself; stream the others."""
+        from voile.data.formats.arrow_files import ParquetSource, parquet_relation
+
+        files = [part.path for part in self.parts if isinstance(part, ParquetSource)]
+        if files:
+            return parquet_relation(connection, files)
+        return super().relation(connection, columns)
+
+    def fingerprint(self) -> str:
+        """Hash the files' own hashes, in order."""
+        return sha256("".join(part.fingerprint() for part in self.parts).encode()).hexdigest()
+
+
+def _check_same(first: Source, other: Source) -> None:
+    if other.kind != first.kind:
+        raise RequestError(
+            f"is {other.kind}, and {first.name} is {first.kind}",
+            where=other.name,
+            instead="let the pattern match one format",
+        )
+    for name in [*first.columns, *other.columns]:
+        here, there = other.columns.get(name), first.columns.get(name)
+        if here != there:
+            raise RequestError(
+                f"column {name} is {here or 'absent'}, and {there or 'absent'} in {first.name}",
+                where=other.name,
+                instead="make the files agree",
+            )
