@@ -38,7 +38,7 @@ STRENGTHS = (0.01, 0.1, 1.0)
 FEW = 40
 NAMES = "age workclass weight education years marital occupation relationship race sex gain loss"
 SELECTORS = {
-    "best, mutual information (default)": ("best", "mutual-information"),
+    "best, mutual information": ("best", "mutual-information"),
     "best, HamDist": ("best", "hamdist"),
     "best, DistCnt": ("best", "distcnt"),
     "Maximal, HamDist": ("maximal", "hamdist"),

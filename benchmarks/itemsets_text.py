@@ -20,7 +20,7 @@ from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
 
 KS = (5, 8, 11)
 SELECTORS = {
-    "best, mutual information (default)": ("best", "mutual-information"),
+    "best, mutual information": ("best", "mutual-information"),
     "best, HamDist": ("best", "hamdist"),
     "best, DistCnt": ("best", "distcnt"),
     "HamDist": ("paper-hamdist", "hamdist"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.interruption import ctrl_c
+from voile.itemsets.measures.classification import Auc
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.paper import maximal, selectors
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import LabelsLike
-from voile.itemsets.searches import best, exact, greedy, joint
+from voile.itemsets.searches import best, exact, greedy, joint, portfolio
 from voile.itemsets.searches.bounds import clash_bound
 from voile.itemsets.searches.run import Limit, Run, Worth
 
@@ -37,6 +38,7 @@ class Method:
 
 
 METHODS: Mapping[str, Method] = {
+    "portfolio": Method(portfolio.explore),
     "best": Method(best.explore),
     "greedy": Method(greedy.explore),
     "exact": Method(exact.explore, given=False),
@@ -63,6 +65,7 @@ class Selection:
     constraint : what was asked for.
     evaluations : sets built or, by exact search, examined.
     method, stopped : the method; `finished`, `evaluations`, `seconds` or `interrupted`.
+    tried : of the method `portfolio`, the AUC of each search on people that it did not see.
     """
 
     features: NDArray[np.int32]
@@ -73,6 +76,7 @@ class Selection:
     evaluations: int
     method: str
     stopped: str
+    tried: Mapping[str, Auc] = field(default_factory=dict)
 
 
 def select(
@@ -80,7 +84,7 @@ def select(
     y: LabelsLike | None = None,
     *,
     constraint: Constraint,
-    method: str = "best",
+    method: str = "portfolio",
     utility: str | ArrayLike = "mutual-information",
     evaluations: int | None = None,
     seconds: float | None = None,
@@ -139,7 +143,7 @@ def select(
     if len(given) and not how.given:
         raise RequestError(
             f"the method {method} takes no columns of numbers, nor other features that are given",
-            instead="use best, greedy or joint",
+            instead="use portfolio, best, greedy or joint",
         )
     if how.exact:
         constraint = replace(constraint, m=None, absences=True)
@@ -163,6 +167,7 @@ def select(
         evaluations=run.evaluations,
         method=method,
         stopped=stopped,
+        tried=run.tried,
     )
 
 

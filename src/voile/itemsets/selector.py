@@ -88,7 +88,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         k: int = 5,
         m: int | None = None,
-        method: str = "best",
+        method: str = "portfolio",
         utility: str | ArrayLike = "mutual-information",
         seconds: float | None = None,
         random_state: int | np.random.Generator | None = None,

@@ -106,8 +106,21 @@ def test_limit_cases():
     one_of_three = np.where(np.arange(len(y)) == 0, 2, y)
     some = CrossValidation.of(rows, Labels.of(one_of_three, len(y)), np.random.default_rng(0))
     assert some.targets == (0, 1)
-    short = CrossValidation.of(rows, labels, np.random.default_rng(0), most=1)
-    assert short(rows) is None
+
+
+def test_of_many_ones_a_sample_of_people_of_every_class_takes_part():
+    X, y = drawn(4)
+    people = np.random.default_rng(0).integers(0, 90, len(y))
+    rows, labels = Incidence.of(X, subjects=people), Labels.of(y, len(y))
+    half = len(rows.items) // 2
+    how = CrossValidation.of(rows, labels, np.random.default_rng(0), most=half)
+    part = set(people[how.sample].tolist())
+    assert abs(len(part) / len(set(people.tolist())) - half / len(rows.items)) < 0.03
+    assert not part & set(people[~how.sample].tolist())
+    assert how.shown(rows).n_rows == how.sample.sum() == len(how.fold)
+    folds = [set(people[how.hidden(fold)].tolist()) for fold in range(FOLDS)]
+    assert set().union(*folds) == part
+    assert sum(map(len, folds)) == len(part)
 
 
 ROLES = {"columns": {**dict.fromkeys(NAMES, "items"), "y": "label", "who": "identifier"}}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from voile.core.errors import RequestError
+from voile.itemsets.measures.containment import row_anonymity
 from voile.itemsets.rows.incidence import Incidence
 
 seeds = st.integers(0, 2**32)
@@ -134,3 +135,16 @@ def test_features_are_named_numbered_or_marked():
     rows = Incidence.of(np.eye(3))
     for features in (["x2", "x0"], [2, 0], np.array([True, False, True])):
         assert rows.numbers(features).tolist() == [0, 2]
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_some_rows_are_as_if_they_alone_were_read(table, seed):
+    t = table(seed)
+    rows = np.random.default_rng(seed).random(len(t.X)) < 0.6
+    rows[0] = True
+    subjects = None if t.subjects is None else t.subjects[rows]
+    part, read = t.incidence.among(rows), Incidence.of(t.X[rows], subjects=subjects)
+    assert part.n_subjects == read.n_subjects
+    assert part.supports.tolist() == read.supports.tolist()
+    assert row_anonymity(part).tolist() == row_anonymity(read).tolist()

@@ -15,6 +15,7 @@ from voile.data.roles import Roles
 from voile.itemsets.measures.containment import anonymity, row_exact_anonymity
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.searches import joint
 from voile.itemsets.selection import select
 from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
@@ -76,6 +77,29 @@ def test_it_picks_what_a_naive_one_picks(case):
         telling = [x for x, gain in zip(left, gains, strict=True) if gain > best - 1e-9]
         chosen.append(telling[0] if best > before + 1e-9 else left[0])
     assert found == sorted(chosen)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_gains_computed_anew_for_the_largest_alone_give_a_feasible_and_maximal_set(case):
+    X, y, subjects, k, limit = case
+    rows = Incidence.of(X, None, subjects)
+    found = {}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(joint, "MOST_ONES", 0)
+        for first in (1, 10**6):
+            patched.setattr(joint, "FIRST", first)
+            try:
+                asked = {"method": "joint", "utility": "size", "unique": limit}
+                chosen = select(rows, y, constraint=Constraint(k), **asked).features.tolist()
+            except (InfeasibleError, RequestError):
+                return
+            left = [x for x in range(X.shape[1]) if x not in chosen]
+            assert may(X, subjects, k, limit, chosen)
+            assert not any(may(X, subjects, k, limit, [*chosen, x]) for x in left)
+            found[first] = chosen
+    asked = {"method": "joint", "utility": "size", "unique": limit}
+    assert found[10**6] == select(rows, y, constraint=Constraint(k), **asked).features.tolist()
 
 
 def test_a_limit_of_none_unique_leaves_none():

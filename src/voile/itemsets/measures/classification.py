@@ -6,7 +6,7 @@ Equal rows are learnt from and scored at once, so the cost follows the patterns.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,8 @@ from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
 
 FOLDS = 5
-MOST_ONES = 2**18  # some seconds for each set of features
+MOST_ONES = 2**20  # some seconds for each set of features
+CHANCE = 0.5
 NORMAL = 1.959964  # standard errors to either side of a 95% interval
 
 Floats = NDArray[np.float64]
@@ -28,27 +29,64 @@ Sparse = Any  # a SciPy sparse array: SciPy has no types of its own
 Learn = Callable[[Sparse, NDArray[np.bool_], Floats], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Auc:
-    """An area under the ROC curve in [0, 1], chance .5, with a 95% interval."""
+    """An area under the ROC curve in [0, 1], chance .5, and (subjects,) what each moves it by.
+
+    The 95% interval is by the influence of each subject (LeDell, Petersen, van der Laan, Electronic
+    Journal of Statistics 2015).
+    """
+
+    value: float
+    influence: Floats
+
+    @property
+    def low(self) -> float:
+        return max(self.value - NORMAL * float(np.linalg.norm(self.influence)), 0.0)
+
+    @property
+    def high(self) -> float:
+        return min(self.value + NORMAL * float(np.linalg.norm(self.influence)), 1.0)
+
+
+@dataclass(frozen=True)
+class AucLost:
+    """The share of the AUC above chance that is lost, and its 95% interval.
+
+    0 where classifiers do as well as with all features, 1 where they are at chance; below 0 where
+    they do better.
+    """
 
     value: float
     low: float
     high: float
+
+    @classmethod
+    def of(cls, auc: Auc, whole: Auc) -> AucLost | None:
+        """Compare two sets of features on the same people; None where all features are at chance.
+
+        The interval is paired: by what each subject moves the ratio by (delta method).
+        """
+        above = whole.value - CHANCE
+        if whole.low <= CHANCE:
+            return None
+        moved = ((auc.value - CHANCE) / above * whole.influence - auc.influence) / above
+        value, error = (whole.value - auc.value) / above, float(np.linalg.norm(moved))
+        return cls(value, value - NORMAL * error, value + NORMAL * error)
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
     """Cross-validate classifiers on any features, with the same people in the same folds.
 
-    `fold` is each row's; `targets` are the classes to separate from all others: the second of
-    two, else each of `FOLDS` people or more. Beyond `most` ones times targets nothing is tried.
+    `sample` says which rows take part, `labels` and `fold` are theirs; `targets` are the classes to
+    separate from all others: the second of two, else each of `FOLDS` people or more.
     """
 
     labels: Labels
     fold: Counts
     targets: tuple[int, ...]
-    most: int | None = MOST_ONES
+    sample: NDArray[np.bool_]
 
     @classmethod
     def of(
@@ -59,55 +97,70 @@ class CrossValidation:
         *,
         most: int | None = MOST_ONES,
     ) -> CrossValidation | None:
-        """Deal the subjects to folds by their first row's class; None where one lacks a class."""
+        """Deal the subjects to folds by their first row's class; None where one lacks a class.
+
+        Of rows with more than `most` ones times classes, a sample of the people is dealt.
+        """
         _, first = np.unique(rows.person, return_index=True)
         own = labels.number[first]
-        people = np.bincount(own, minlength=len(labels.sizes))
+        order = rng.permutation(len(own))
+        order = order[np.argsort(own[order], kind="stable")]
+        work = max(len(rows.items) * max(len(labels.sizes) - 1, 1), 1)
+        share = 1.0 if most is None else min(most / work, 1.0)
+        dealt = order[np.diff(np.floor(share * np.arange(len(order) + 1))) > 0]
+        people = np.bincount(own[dealt], minlength=len(labels.sizes))
         enough = np.flatnonzero((people >= FOLDS) & (people.sum() - people >= FOLDS))
         targets = enough[1:] if len(labels.sizes) == 2 else enough
         if not len(targets):
             return None
-        order = rng.permutation(len(own))
-        order = order[np.argsort(own[order], kind="stable")]
-        fold = np.empty(len(own), dtype=np.int64)
-        fold[order] = np.arange(len(own)) % FOLDS
-        return cls(labels, fold[rows.person], tuple(targets.tolist()), most)
+        fold = np.full(len(own), -1, dtype=np.int64)
+        fold[dealt] = np.arange(len(dealt)) % FOLDS
+        by_row = fold[rows.person]
+        sample = by_row >= 0
+        return cls(labels.among(sample), by_row[sample], tuple(targets.tolist()), sample)
 
-    def __call__(self, rows: Incidence) -> dict[str, Auc] | None:
-        """Return each classifier's AUC on projected rows, the mean of five folds; None beyond
-        `most`.
+    def __call__(self, rows: Incidence) -> dict[str, Auc]:
+        """Return each classifier's AUC on projected rows, the mean of five folds.
 
-        Of more than two classes, the mean of each against all others. The features were chosen with
-        every label in sight, so it is somewhat too high. Intervals by the influence of each subject
-        (LeDell, Petersen, van der Laan, Electronic Journal of Statistics 2015).
+        Of more than two classes, the mean of each against all others. Where the features were
+        chosen with every label in sight, it is somewhat too high.
         """
-        if self.most is not None and len(rows.items) * len(self.targets) > self.most:
-            return None
-        matrix, table = _matrix(rows), self._table(rows)
-        return {name: self._auc(learn, matrix, table, rows) for name, learn in LEARNERS.items()}
+        shown = [self.shown(rows)] * FOLDS
+        return {name: self.auc(shown, learn) for name, learn in LEARNERS.items()}
+
+    def shown(self, rows: Incidence) -> Incidence:
+        """Return those of the rows that take part."""
+        return rows if self.sample.all() else rows.among(self.sample)
+
+    def hidden(self, fold: int) -> NDArray[np.bool_]:
+        """Return which of all rows are in a fold."""
+        hidden = np.zeros(len(self.sample), dtype=np.bool_)
+        hidden[self.sample] = self.fold == fold
+        return hidden
 
     def _table(self, rows: Incidence) -> Counts:
         shape = len(rows.own), len(self.labels.sizes), FOLDS
         place = np.ravel_multi_index((rows.pattern, self.labels.number, self.fold), shape)
         return np.bincount(place, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
 
-    def _auc(self, learn: Learn, matrix: Sparse, table: Counts, rows: Incidence) -> Auc:
-        areas, influence = [], np.zeros(rows.n_rows)
-        once = rows.n_subjects / rows.n_rows  # rows written twice are learnt from as if once
-        for target in self.targets:
-            # Rows of the others and of the target: (2, patterns, folds).
-            of = np.stack([table.sum(axis=1) - table[:, target], table[:, target]])
-            for fold in range(FOLDS):
-                tried = self.fold == fold
+    def auc(self, shown: Sequence[Incidence], learn: Learn | None = None) -> Auc:
+        """Return the AUC of a classifier that sees, for each fold, these rows; else logistic."""
+        areas, influence = [], np.zeros(len(self.fold))
+        for fold, rows in enumerate(shown):
+            once = rows.n_subjects / rows.n_rows  # rows written twice are learnt from as if once
+            tried, matrix, table = self.fold == fold, _matrix(rows), self._table(rows)
+            for target in self.targets:
+                # Rows of the others and of the target: (2, patterns, folds).
+                of = np.stack([table.sum(axis=1) - table[:, target], table[:, target]])
                 own = (self.labels.number[tried] == target).astype(np.int64)
-                scores = _scores(learn, matrix, once * (of.sum(axis=2) - of[:, :, fold]))
-                area, beaten = _area(scores, of[:, :, fold])
+                rest = once * (of.sum(axis=2) - of[:, :, fold])
+                area, beaten = _area(_scores(learn or _logistic, matrix, rest), of[:, :, fold])
                 moved = beaten[own, rows.pattern[tried]] - area
                 influence[tried] += moved / of[own, :, fold].sum(axis=1)
                 areas.append(area)
-        by = influence if rows.subject is None else np.bincount(rows.subject, influence)
-        value, error = float(np.mean(areas)), float(np.linalg.norm(by)) / len(areas)
-        return Auc(value, max(value - NORMAL * error, 0.0), min(value + NORMAL * error, 1.0))
+        whose = shown[0].subject
+        by = influence if whose is None else np.bincount(whose, influence)
+        return Auc(float(np.mean(areas)), by / len(areas))
 
 
 def figures(tried: Mapping[str, Auc] | None) -> dict[str, float | None]:

@@ -161,6 +161,16 @@ class Incidence:
         names = tuple(self.features[x] for x in kept)
         return _joined(starts, items, names, merged[self.pattern], self.subject)
 
+    def among(self, rows: NDArray[np.bool_]) -> Incidence:
+        """Return some of the rows, with every feature; O(rows + ones)."""
+        from voile.itemsets.kernels.rows import take
+
+        kept, pattern = np.unique(self.pattern[rows], return_inverse=True)
+        every = np.arange(len(self.features), dtype=np.int32)
+        starts, items = take(self.starts, self.items, kept.astype(np.int64), every)
+        subject = None if self.subject is None else _numbered(self.subject[rows], int(rows.sum()))
+        return _joined(starts, items, self.features, pattern.astype(np.int32), subject)
+
     def arranged(self, order: NDArray[np.intp]) -> Incidence:
         """Return the same rows with the features in another order, each once."""
         from voile.itemsets.kernels.rows import columns

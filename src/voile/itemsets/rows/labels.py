@@ -50,6 +50,11 @@ class Labels:
             )
         return cls(number.astype(np.int64), sizes.astype(np.int64))
 
+    def among(self, rows: NDArray[np.bool_]) -> Labels:
+        """Return the labels of some rows; a class that none of them has stays, with no row."""
+        number = self.number[rows]
+        return Labels(number, np.bincount(number, minlength=len(self.sizes)).astype(np.int64))
+
     def table(self, incidence: Incidence) -> NDArray[np.int64]:
         """Return (patterns, classes) rows of each class with each pattern."""
         classes = len(self.sizes)

@@ -7,6 +7,7 @@ same. So each pick is the feature that adds most to the chosen ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from voile.itemsets.searches.run import Indices, Run
 
 TINY = 1e-9
+MOST_ONES = 2**20
+FIRST = 16
+BLOCK = 1024
 DIGITS = 9
 """Of a gain that count: equal ones are equal however they were added up, and the first is taken."""
 
@@ -23,15 +27,15 @@ def explore(run: Run) -> None:
 
     A feature that may not join, or would leave more than `run.unique` of the rows unique, is
     skipped for good: like the constraint, that limit is closed downwards. The utility orders the
-    rest and scores the set. Feasible, maximal, no bound. O(ones) a pick, O(patterns) a feature.
+    rest and scores the set. Feasible, maximal, no bound. O(ones) a pick where the rows hold a
+    million ones or fewer, else O(ones of the features looked at again); O(patterns) a feature.
     """
     left = run.candidates
     if run.worth.weights is not None:
         left = left[np.argsort(-run.worth.weights[left], kind="stable")]
     picking = Picking.of(run)
     try:
-        for x in picking.pick(left):
-            picking.join(x)
+        picking.fill(picking.pick(left))
     finally:
         run.offer(run.state.features)
     run.spend(1)
@@ -63,16 +67,40 @@ class Picking:
     def pick(self, left: Indices, *, least: float = TINY) -> Indices:
         """Add the feature of most bits, again and again, while one adds more than the `least`.
 
-        Returns the features that were never tried: those that add no more.
+        Where rows hold more than a million ones, gains are computed anew for the largest alone,
+        until one of them stays the largest (Minoux 1978). Features that reveal something only
+        together may then be picked late. Returns the features that were never tried.
         """
-        while len(left):
-            gains = np.round(self.gains(left), DIGITS)
-            order = np.argsort(-gains, kind="stable")[: int((gains > least).sum())]
-            if not len(order):
-                break
-            tried = next((x for x, place in enumerate(order) if self.join(left[place])), None)
-            left = np.delete(left, order if tried is None else order[: tried + 1])
-        return left
+        heap, joined = self._ranked(left, np.arange(len(left)), 0), 0
+        quick = int(self.run.rows.supports[left].sum()) <= MOST_ONES
+        while heap and (heap[0][2] < joined or -heap[0][0] > least):
+            if heap[0][2] < joined and quick:
+                heap = self._ranked(left, np.array([place for _, place, _ in heap]), joined)
+            elif heap[0][2] < joined:
+                stale = [heappop(heap)[1] for _ in range(min(FIRST, len(heap)))]
+                for one in self._ranked(left, np.array(stale), joined):
+                    heappush(heap, one)
+            else:
+                joined += self.join(left[heappop(heap)[1]])
+        return left[sorted(place for _, place, _ in heap)]
+
+    def fill(self, left: Indices) -> None:
+        """Add in order what may join."""
+        if self.most < self.run.rows.n_rows:
+            for x in left:
+                self.join(x)
+            return
+        for block in np.array_split(left, len(left) // BLOCK + 1):
+            self.run.state.extend(block)
+            self.run.check_time()
+
+    def _ranked(
+        self, left: Indices, places: NDArray[np.intp], joined: int
+    ) -> list[tuple[float, int, int]]:
+        """Return a heap: what each would add, negative, its place, and how many had joined."""
+        gains = np.round(self.gains(left[places]), DIGITS)
+        order = np.lexsort((places, -gains))
+        return [(-gains[x], places[x], joined) for x in order]
 
     def gains(self, features: Indices) -> NDArray[np.float64]:
         """Return the bits that each would add, summed over rows; 0 where there are no labels."""

@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
+from voile.itemsets.measures.classification import Auc
 from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.measures.utility import Weights, classification_metric, distcnt, weights_for
 from voile.itemsets.rows.incidence import Incidence
@@ -28,6 +30,13 @@ class Limit(Exception):  # noqa: N818, it ends a search and is no error
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
+
+
+class Left(TypedDict):
+    """What a search may still use."""
+
+    evaluations: int | None
+    seconds: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +109,7 @@ class Run:
         self.state = Feasible(self.rows, constraint, self.given)
         may = constraint.candidates(self.rows)
         weighs = np.ones(len(may), np.bool_) if worth.weights is None else worth.weights[may] > 0
+        self.among = among
         some = may[weighs] if among is None else np.intersect1d(may[weighs], among)
         self.candidates: Indices = np.setdiff1d(some, self.given).astype(np.int32)
         self.rng = rng
@@ -109,6 +119,7 @@ class Run:
         self.best: Indices = self.given
         self.utility = worth(self.best)
         self.bound: float | None = None
+        self.tried: dict[str, Auc] = {}
         self._most = evaluations
         self._deadline = None if seconds is None else time.monotonic() + seconds
 
@@ -147,6 +158,20 @@ class Run:
         utility = self.worth(features)
         if utility > self.utility or not len(self.best):
             self.best, self.utility = np.sort(features).astype(np.int32), utility
+
+    def take(self, other: Run) -> None:
+        """Put the best set of a run on the same rows in the place of this one's."""
+        self.best, self.utility = other.best, self.worth(other.best)
+        self.bound = other.bound if other.worth.name == self.worth.name else None
+
+    @property
+    def left(self) -> Left:
+        """What is left of the limits."""
+        most, end = self._most, self._deadline
+        return {
+            "evaluations": None if most is None else most - self.evaluations,
+            "seconds": None if end is None else end - time.monotonic(),
+        }
 
     def spend(self, evaluations: int) -> None:
         self.evaluations += evaluations

@@ -27,6 +27,7 @@ class FitOptions(voile.release.options.FitOptions):
         | None
     ) = Field(None, description="what features are worth [mutual-information; unlabelled coverage]")
     method: Literal[
+        "portfolio",
         "best",
         "greedy",
         "exact",
@@ -37,7 +38,7 @@ class FitOptions(voile.release.options.FitOptions):
         "cm-greedy",
         "k-anonymity-hamdist",
         "k-anonymity-distcnt",
-    ] = Field("best", description="how features are chosen")
+    ] = Field("portfolio", description="how features are chosen")
     evaluations: int | None = Field(None, ge=1, description="for each k, stop after so many sets")
     seconds: float | None = Field(None, gt=0, description="for each k, stop after so many seconds")
     unique: float | None = Field(None, ge=0, le=1, description="maximum share of unique rows")
@@ -51,7 +52,7 @@ class FitOptions(voile.release.options.FitOptions):
 
     @model_validator(mode="after")
     def _one_search(self) -> FitOptions:
-        if self.unique is not None and self.method not in ("best", "joint"):
+        if self.unique is not None and self.method not in ("portfolio", "joint"):
             raise ValueError("only the method joint keeps to a share of unique rows")
         return self
 
