@@ -90,6 +90,12 @@ def test_what_was_learnt_from_proposals_is_proved_by_reading_alone(folder: Path)
     assert NAMES.isdisjoint(re.findall(r"\w+", public + found["says"]))
 
 
+def test_where_nobody_annotated_the_report_points_to_reading(begun: Path) -> None:
+    release = Release.open(str(begun / "out.csv"))
+    text = said(shown(release, [], audience="public")["singling-out"])
+    assert "voile documents accept proves by reading" in text
+
+
 def test_the_server_stays_until_the_verdict_and_the_reading_goes_on_where_it_was_ended(
     folder: Path,
 ) -> None:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, nearest
 from voile.core.wording import count
 from voile.data import Source
 from voile.data.files.atomic import write_folder
@@ -104,7 +104,8 @@ def _roles(source: Source, options: InitOptions) -> Roles:
         raise RequestError(
             f"there is no column {options.by}, which says whose a note is",
             where=source.name,
-            instead="name the notes' own column with --subject",
+            instead="where the notes' column has another name, give it with --subject; "
+            + nearest(options.by, source.columns),
         )
     return text_roles(source, texts, (), subject)
 

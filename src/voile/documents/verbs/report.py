@@ -65,8 +65,11 @@ OWN_MODELS = (
     "Token classifiers that were trained elsewhere took part. They are known by the hashes of "
     "their files alone: what they learnt from, and what they were made to miss, is not known here."
 )
-TAKES: dict[Question, str] = {"singling out": "annotated text (--truth)"}
-"""What the attack on each question takes."""
+TAKES = "annotated text (--truth)"
+TAKES_UNMARKED = (
+    "text in which somebody marked all identifiers (--truth), which nobody has done here: "
+    "voile documents accept proves by reading how many are left at most"
+)
 
 
 def sections(
@@ -74,10 +77,12 @@ def sections(
 ) -> tuple[Section, ...]:
     """Return what a report shows of a kit or a release; words of the text for the holder alone."""
     data, public, private = facts_for(audience, subject, _gathered, STATING)
+    marks = _marks(data, public)
+    takes: dict[Question, str] = {"singling out": TAKES if marks == ANNOTATED else TAKES_UNMARKED}
     parts = (
         _summary(data, public, evidence, audience),
-        start_section(_marks(data, public), data, public.get("acceptance"), audience),
-        *evidence_sections(evidence, audience, takes=TAKES if public else None),
+        start_section(marks, data, public.get("acceptance"), audience),
+        *evidence_sections(evidence, audience, takes=takes if public else None),
         _removers(private) if audience == "internal" else None,
         codebook(public["columns"]) if public else None,
         frontier_section(data, audience),
@@ -87,7 +92,7 @@ def sections(
         _models(data, public, audience),
         context_section(data),
         limits(LIMITS),
-        theory_section(data) if _marks(data, public) == ANNOTATED else None,
+        theory_section(data) if marks == ANNOTATED else None,
     )
     return tuple(part for part in parts if part is not None)
 

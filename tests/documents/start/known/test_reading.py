@@ -67,7 +67,7 @@ def test_what_a_user_says_of_a_column_holds():
     ("said", "sentence"),
     [
         ({"wrad": "place"}, "there is no column wrad"),
-        ({"ward": "plaice"}, "no kind of known value is called plaice; did you mean place"),
+        ({"ward": "plaice"}, "no kind of known value is called plaice; use name, date, phone"),
     ],
 )
 def test_a_kind_or_column_that_is_none_is_refused(said, sentence):

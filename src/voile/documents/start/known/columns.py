@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import pyarrow as pa
 
-from voile.core.errors import RequestError, nearest
+from voile.core.errors import RequestError
 from voile.data.column_words import find_words, glossary, mentions
 from voile.data.source import Source
 from voile.documents.patterns import PATTERNS
@@ -58,7 +58,7 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
             raise RequestError(
                 f"no kind of known value is called {kind}",
                 where=f"column {column}",
-                instead=nearest(kind, (*KINDS, NOTHING)),
+                instead=f"use {', '.join(KINDS)} or {NOTHING}; record numbers are id",
             )
     source.schema([by] if by else [])
     asked = [name for name in source.columns if name not in said]
