@@ -169,6 +169,15 @@ def test_new_people_are_known_by_a_table_of_their_own():
     assert "zebulon qwist" in other  # another patient's name is no known value
 
 
+def test_naming_the_text_leaves_it_known_whose_notes_they_are():
+    name = patients()[0]["name"].lower()
+    source = {"patient_id": ["p0"], "note": [f"{name} left ."]}
+    kit = voile.open_kit(made() / "work")
+    with pytest.warns(UncheckedWarning):
+        (text,) = texts_of(kit.apply(None, source, text="note", patterns="none"))
+    assert name.split()[1] not in text
+
+
 def test_known_values_need_a_kit_that_knows_words():
     kit = Kit.load(made() / "work")
     tables = {name: one for name, one in kit.tables.items() if name != "known"}

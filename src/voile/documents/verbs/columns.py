@@ -85,7 +85,7 @@ class AnyColumns(TextColumns):
             read = Roles.parse(given).completed(source.columns, "drop")
             return self.roles_of(source, read)
         if self.text:
-            own = self.roles_of(source)
+            own = text_roles(source, self.text, self.spans, self._subject_in(source, fitted))
         elif not isinstance(source, CorpusSource):
             _check_texts(source, fitted)
             return self.roles_of(source, fitted)
@@ -94,6 +94,11 @@ class AnyColumns(TextColumns):
         else:
             own = text_roles(source, ("text",), self.spans, self.subject)
         return _with_parts_of_speech(own, source, fitted)
+
+    def _subject_in(self, source: Source, fitted: Roles) -> str | None:
+        """Return the column that says whose a text is: as given, else the fit's if it is here."""
+        here = fitted.subject if fitted.subject in source.columns else None
+        return self.subject or here
 
 
 def text_roles(
