@@ -1,4 +1,4 @@
-"""The contract: the five functions and the check that each wing hands down.
+"""The contract: the functions and the check that each wing hands down.
 
 The command line, the Python face and the contract tests walk `WINGS`, the one list of them.
 """
@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from voile.core.errors import RequestError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from voile.core.evidence import Evidence
     from voile.core.progress import Progress
     from voile.data import Source
+    from voile.data.roles import Roles
+    from voile.release.assessment import Assessment
     from voile.release.choice import Choice, Chosen
     from voile.release.kit import Kit
     from voile.release.manifest import Release
@@ -32,6 +36,8 @@ WINGS: Mapping[str, str] = {
 """Where each kind's wing is; adding one is one line here."""
 ROLES_OPTIONAL = frozenset({"documents"})
 """Kinds whose options of fit can say what columns are, in the place of roles."""
+ASSESSED = frozenset({"tables"})
+"""Kinds of which a release of any origin can be assessed."""
 
 
 class Wing(Protocol):
@@ -84,6 +90,43 @@ class Wing(Protocol):
 
     def verify(self, release: Release) -> Iterator[Check]:
         """Check a release once more, by other code than made it."""
+
+
+class AssessingWing(Wing, Protocol):
+    """A wing that assesses releases which voile did not make."""
+
+    AssessOptions: type[BaseModel]
+
+    def assess(
+        self,
+        original: Source,
+        released: Source,
+        roles: Roles,
+        options: Any,
+        *,
+        seed: int | None,
+        progress: Progress,
+    ) -> Assessment:
+        """Count what a release of any origin discloses, beside its original, and attack it."""
+
+    def assessed_sections(
+        self, assessment: Assessment, *, audience: Audience
+    ) -> tuple[Section, ...]:
+        """Say, as data, what the report shows of an assessment."""
+
+
+def assessing(kind: str) -> AssessingWing:
+    """Load a wing that assesses.
+
+    Raises
+    ------
+    RequestError : the wing's releases cannot be assessed.
+    """
+    if kind not in ASSESSED:
+        raise RequestError(
+            f"a release of {kind} cannot be assessed", instead=f"use {', '.join(sorted(ASSESSED))}"
+        )
+    return cast(AssessingWing, wing(kind))
 
 
 def wing(kind: str) -> Wing:

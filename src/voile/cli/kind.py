@@ -1,4 +1,4 @@
-"""`voile KIND VERB`: the same five verbs for every wing, each a few lines over its contract."""
+"""`voile KIND VERB`: the same verbs for every wing, each a few lines over its contract."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from voile.cli.assess import assess
 from voile.cli.frontier import frontier
 from voile.cli.own_verb import own_command
 from voile.cli.parameters import (
@@ -31,7 +32,7 @@ from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, POLICY, RELEASE
 from voile.release.evidence import AttackResults, default_place, write_evidence
-from voile.wings import ROLES_OPTIONAL, wing
+from voile.wings import ASSESSED, ROLES_OPTIONAL, wing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -54,6 +55,8 @@ class _KindGroup(Group):
         self._kind = kind
         for command in (_fit, _frontier, _choose, _apply, _attack):
             self.add_command(command(kind))
+        if kind in ASSESSED:
+            self.add_command(assess(kind))
 
     @cached_property
     def _own(self) -> Mapping[str, click.Command]:

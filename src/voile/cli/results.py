@@ -63,14 +63,20 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
 
 
 def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> None:
-    """Say what the attacks found, each rate with its 95% interval and its baseline.
+    """Say what the attacks found, and where the evidence is."""
+    screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
+    show_evidence(screen, found)
+    screen.say(f"{place}: evidence of {count(len(found), 'attack')}; voile report shows all of it")
+
+
+def show_evidence(screen: Screen, found: Sequence[Evidence]) -> None:
+    """Show what attacks found, each rate with its 95% interval and its baseline.
 
     Of a quantity that was counted in many circumstances, the one in which most was found; a total
     is never among those of the kinds that it adds up.
     """
     from voile.report.wording import name_of
 
-    screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
     rows = [
         (
             evidence.attack,
@@ -85,7 +91,6 @@ def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> Non
     if rows and not screen.quiet:
         columns = ("attack", "what", "found", "baseline", "control")
         show_table(columns, rows, sys.stderr, wraps="what")
-    screen.say(f"{place}: evidence of {count(len(found), 'attack')}; voile report shows all of it")
 
 
 def _folded(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # Where every wing keeps the functions that it hands the ground floor.
 VERBS: Mapping[str, str] = {
     "apply": "verbs.apply",
+    "assess": "verbs.assess",
+    "assessed_sections": "verbs.assess_report",
     "attack": "verbs.attack",
     "choose": "verbs.choose",
     "fit": "verbs.fit",

@@ -8,7 +8,7 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.tables.bounds.bound import bound
-    from voile.tables.face import fit
+    from voile.tables.face import assess, fit
     from voile.tables.people.counts import Constraints
     from voile.tables.policies.policy import Policy
     from voile.tables.policies.safe_harbor import safe_harbor
@@ -20,6 +20,7 @@ __all__ = [
     "Constraints",
     "Policy",
     "PolicySpace",
+    "assess",
     "bound",
     "fit",
     "generalise",
@@ -30,6 +31,7 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
+        "assess": "face",
         "fit": "face",
         "Constraints": "people.counts",
         "Policy": "policies.policy",

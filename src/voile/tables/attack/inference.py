@@ -155,8 +155,11 @@ def inference(
     sensitive: str,
     rng: np.random.Generator,
     held_out: Cases | None = None,
+    targets: Cases | None = None,
 ) -> Evidence:
     """Infer a sensitive column of released people, against people who were never released.
+
+    `targets` are the released people as the adversary knows them, where that is not as released.
 
     Guesses that are right, against the control (`held_out`) and against guessing the release's most
     frequent value; and the share of targets whose value is certain. Exact but for ties.
@@ -164,8 +167,9 @@ def inference(
     control = None if held_out is None else held_out.records
     same_columns(columns, release.records, control)
     known = classes(release)
-    hits = guess(release, known)
-    most = guess(_blind(release), classes(_blind(release)))
+    people = targets or release
+    hits = guess(people, known)
+    most = guess(_blind(people), classes(_blind(release)))
     others = None if held_out is None else guess(held_out, known)
     rate, baseline = _drawn(hits, rng), _drawn(most, rng)
     control_rate = None if others is None else _drawn(others, rng)

@@ -90,7 +90,7 @@ def link(
     surest = np.lexsort((-best.posterior[combination], subject))
     chosen = surest[first_of_each(subject)]
     subject, combination = subject[chosen], combination[chosen]
-    of, entry = _own_entries(subject, register.subject)
+    of, entry = own_entries(subject, register.subject)
     pairs = Pairs(of, combination[of], register.codes[entry])
     at_top = _at_top(pairs, patterns, chances, model, best, len(subject))
     right = at_top / np.maximum(best.tied[combination], 1)
@@ -165,7 +165,7 @@ def _subjects_by_combination(
     return total
 
 
-def _own_entries(
+def own_entries(
     subject: NDArray[np.int64], held: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Pair every subject, by position, with each register entry that is its own."""
@@ -213,7 +213,7 @@ def linkage(
     claims, model = link(release, register, model, overlap=overlap)
     right = rng.random(len(claims.right)) < claims.right
     guessed = rng.random(len(claims.guessed)) < claims.guessed
-    findings = [f for t in thresholds for f in _findings(claims, right, guessed, float(t))]
+    findings = [f for t in thresholds for f in findings_at(claims, right, guessed, float(t))]
     return Evidence(
         attack="linkage",
         heading="linkability",
@@ -227,12 +227,12 @@ def linkage(
         ),
         knows=tuple(columns),
         findings=tuple(findings),
-        curves=_curves(claims, right),
+        curves=curves_of(claims, right),
         notes=_notes(columns, model, _missing(register, columns), known=overlap is not None),
     )
 
 
-def _findings(
+def findings_at(
     claims: Claims, right: NDArray[np.bool_], guessed: NDArray[np.bool_], threshold: float
 ) -> tuple[Finding, ...]:
     """Count claims, people found and false claims at one threshold."""
@@ -271,7 +271,7 @@ def _rate(hit: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
     return Rate(int(np.sum(hit & of)), int(np.sum(of)))
 
 
-def _curves(claims: Claims, right: NDArray[np.bool_]) -> tuple[Curve, ...]:
+def curves_of(claims: Claims, right: NDArray[np.bool_]) -> tuple[Curve, ...]:
     """Draw precision and recall as she claims more and more, the surest first."""
     sure = np.sort(claims.posterior[claims.posterior > 0])
     if len(sure) == 0:

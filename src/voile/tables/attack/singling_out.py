@@ -8,7 +8,7 @@ succeeds when exactly one person of the whole population fits (anonymeter's fram
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from voile.tables.attack.records import (
 )
 
 POOL = 20
+Count = Callable[[NDArray[np.int32], Records], NDArray[np.int64]]
 
 
 def uniques(records: Records) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -85,8 +86,13 @@ def singling_out(
     rng: np.random.Generator,
     kept: NDArray[np.int32] | None = None,
     held_out: Records | None = None,
+    people: Records | None = None,
+    count: Count = fitting,
 ) -> Evidence:
     """Try every predicate that isolates a released person against the population.
+
+    `count` says how many people fit each predicate; where it reads people by other codes than the
+    release's, `people` are the released ones by these.
 
     Predicates that fit one person of the population, with random predicates of the same weight as
     baseline; the same among equally many released and held-out people; and the shares of subjects
@@ -94,10 +100,11 @@ def singling_out(
     in the population is never counted as singled out. Exact but for the two draws.
     """
     same_columns(columns, release, population, held_out)
-    predicates, owner = uniques(release)
-    findings = [_in_population((predicates, owner), release, population, rng)]
+    described = uniques(release)
+    owner = described[1]
+    findings = [_in_population(described, release, population, rng, count)]
     if held_out is not None:
-        findings.append(_against_held_out((predicates, owner), release, held_out, rng))
+        findings.append(_against_held_out(described, people or release, held_out, rng, count))
     subjects = len(np.unique(release.subject))
     findings.append(
         Finding(
@@ -137,23 +144,22 @@ def _in_population(
     release: Records,
     population: Records,
     rng: np.random.Generator,
+    count: Count,
 ) -> Finding:
     predicates, owner = described
     random = drawn_from_margins(predicates, release, rng)
     return Finding(
         "descriptions that fit one person of the population",
-        _isolating(predicates, population, owner),
-        baseline=_isolating(random, population),
+        _isolating(count(predicates, population), owner),
+        baseline=_isolating(count(random, population)),
         meaning="Of the descriptions that fit one released person, the share that fits one "
         "person among everybody.",
     )
 
 
-def _isolating(
-    predicates: NDArray[np.int32], people: Records, owner: NDArray[np.int64] | None = None
-) -> Rate:
-    """Count the predicates that fit one person; a subject may own several of them."""
-    hits = fitting(predicates, people) == 1
+def _isolating(fit: NDArray[np.int64], owner: NDArray[np.int64] | None = None) -> Rate:
+    """Count the predicates that `fit` one person; a subject may own several of them."""
+    hits = fit == 1
     if owner is None:
         return Rate(int(hits.sum()), len(hits))
     return Rate.by_subject(hits.tolist(), owner.tolist())
@@ -164,6 +170,7 @@ def _against_held_out(
     release: Records,
     held_out: Records,
     rng: np.random.Generator,
+    count: Count,
 ) -> Finding:
     """Compare equally many released and held-out people, for isolation depends on how many."""
     predicates, owner = described
@@ -175,8 +182,8 @@ def _against_held_out(
     )
     return Finding(
         "descriptions that fit one person of a small group",
-        _isolating(predicates, inside, owner),
-        control=_isolating(predicates, outside, owner),
+        _isolating(count(predicates, inside), owner),
+        control=_isolating(count(predicates, outside), owner),
         meaning="The group is drawn from the released people; in the control it is as many "
         "people who were set aside and never released.",
     )

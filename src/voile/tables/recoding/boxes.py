@@ -63,7 +63,7 @@ class BoxCodebook(Codebook):
         return np.array(self.boxes, dtype=np.int32).reshape(len(self.boxes), len(self.columns))
 
     def _keys(self, codes: NDArray[np.int32]) -> NDArray[Any]:
-        return row_keys(codes, [len(column.entries) for column in self.columns])
+        return row_keys(codes, self.sizes)
 
     def _codes(self, table: pa.Table, *, blank_is_unknown: bool) -> NDArray[np.int32]:
         holds, places = [], []

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -243,11 +243,46 @@ class CodedColumn:
         return entry.last is None or bool(value <= read(entry.last))
 
 
+class Coding(Protocol):
+    """How the rows of a release, and raw cells, become the numbers that attacks and counts take."""
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in order."""
+
+    @property
+    def released(self) -> list[str]:
+        """The release's columns that it describes."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many distinct entries each column has."""
+
+    def released_codes(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return (rows, attributes) int32, the entry numbers of released rows."""
+
+    def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return the same of a register's raw cells; -1 for what it lacks."""
+
+    def recode(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return the same of raw cells, where a missing value is a value."""
+
+
 @dataclass(frozen=True)
 class Codebook:
     """All generalised columns of a release."""
 
     columns: tuple[CodedColumn, ...]
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in order."""
+        return tuple(column.column for column in self.columns)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many intervals each column has."""
+        return [len(column.entries) for column in self.columns]
 
     def to_data(self) -> list[dict[str, Any]]:
         return [asdict(column) for column in self.columns]

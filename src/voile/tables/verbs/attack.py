@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,13 +17,14 @@ from voile.release.manifest import Release
 from voile.tables.attack import inference, linkage, singling_out
 from voile.tables.verbs.attack_policy import PolicyAttacks
 from voile.tables.verbs.options import AttackOptions
-from voile.tables.verbs.scene import Scene
+from voile.tables.verbs.scene import Scene, Stage
 
 BY_REGISTER = Note(
     "No population was given: whether a person is alone is judged by the adversary's register, "
     "with its errors."
 )
 THRESHOLDS = (0.0, 0.5, 0.9)
+Task = tuple[str, Callable[[], Evidence | None]]
 
 
 def attack(
@@ -38,22 +39,10 @@ def attack(
     release.check_hash()
     scene = Scene(release, truth, options)
     release.check_truth(scene.true_rows.num_rows, truth.name)
-    linking, singling, inferring, reading = streams(
-        seed, "linkage", "singling out", "inference", "policy"
-    )
-    tasks: list[tuple[str, Callable[[], Evidence | None]]] = []
-    if options.register_ is not None:
-        tasks.append(("linking records to the register", partial(_linkage, scene, linking)))
-    if options.register_ is not None or options.population is not None:
-        tasks.append(("singling people out", partial(_singling_out, scene, singling)))
-    for column in scene.sensitive:
-        tasks.append((f"inferring {column}", partial(_inference, scene, column, inferring)))
-    tasks += [(task, partial(run, reading)) for task, run in PolicyAttacks(scene).tasks]
-    step, found = Steps(progress, len(tasks)), []
-    for task, run in tasks:
-        step(task)
-        found.append(run())
-    evidence = tuple(one for one in found if one is not None)
+    draws = streams(seed, "linkage", "singling out", "inference", "policy")
+    tasks = [*attacks_on(scene, draws)]
+    tasks += [(task, partial(run, draws[3])) for task, run in PolicyAttacks(scene).tasks]
+    evidence = run_all(tasks, progress)
     if not evidence:
         raise RequestError(
             "there is nothing to attack with",
@@ -62,7 +51,27 @@ def attack(
     return evidence
 
 
-def _linkage(scene: Scene, rng: np.random.Generator) -> Evidence:
+def attacks_on(stage: Stage, draws: Sequence[np.random.Generator]) -> Iterator[Task]:
+    """Yield the attacks on a table that the adversary's means allow, whoever made the release."""
+    linking, singling, inferring = draws[:3]
+    if stage.options.register_ is not None:
+        yield "linking records to the register", partial(_linkage, stage, linking)
+    if stage.options.register_ is not None or stage.options.population is not None:
+        yield "singling people out", partial(_singling_out, stage, singling)
+    for column in stage.sensitive:
+        yield f"inferring {column}", partial(_inference, stage, column, inferring)
+
+
+def run_all(tasks: Sequence[Task], progress: Progress) -> tuple[Evidence, ...]:
+    """Run attacks one after the other; those that had nothing to attack return None."""
+    step, found = Steps(progress, len(tasks)), []
+    for task, run in tasks:
+        step(task)
+        found.append(run())
+    return tuple(one for one in found if one is not None)
+
+
+def _linkage(scene: Stage, rng: np.random.Generator) -> Evidence:
     return linkage(
         scene.known,
         scene.register,
@@ -73,7 +82,7 @@ def _linkage(scene: Scene, rng: np.random.Generator) -> Evidence:
     )
 
 
-def _singling_out(scene: Scene, rng: np.random.Generator) -> Evidence:
+def _singling_out(scene: Stage, rng: np.random.Generator) -> Evidence:
     by_register = scene.options.population is None
     found = singling_out(
         scene.released,
@@ -86,7 +95,7 @@ def _singling_out(scene: Scene, rng: np.random.Generator) -> Evidence:
     return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
 
 
-def _inference(scene: Scene, column: str, rng: np.random.Generator) -> Evidence:
+def _inference(scene: Stage, column: str, rng: np.random.Generator) -> Evidence:
     return inference(
         scene.cases(column),
         columns=scene.quasi,

@@ -18,7 +18,7 @@ from voile.engines.counting import count_combinations
 from voile.engines.duck import connect
 from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Counts, row_keys
-from voile.tables.recoding.codebook import UNKNOWN, Codebook
+from voile.tables.recoding.codebook import UNKNOWN, Codebook, Coding
 from voile.tables.recoding.marginals import Marginal, least_implied
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
@@ -60,7 +60,7 @@ class WithPerson(Source):
 def certify(
     release: Source,
     people: Source | None,
-    codebook: Codebook,
+    codebook: Coding,
     *,
     people_of: PeopleOf | None = None,
     sensitive: Sequence[str] = (),
@@ -118,7 +118,7 @@ def certify_marginals(
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
     classes, codes = _classes(counted, codebook, subject, None, directory)
-    places = [column.column for column in codebook.columns]
+    places = codebook.quasi
     found = []
     for one in marginals:
         place = places.index(one.column)
@@ -142,7 +142,7 @@ def _number(counted: Source, columns: Sequence[str], sql: str, directory: Path |
 
 def _classes(
     counted: Source,
-    codebook: Codebook,
+    codebook: Coding,
     subject: str | None,
     people_of: PeopleOf | None,
     directory: Path | None,
@@ -161,21 +161,19 @@ def people_sharing(
     """Count the people of the population who would share each released group."""
     own = published.codes_of(counts.codes)
     shown = (own != UNKNOWN).all(axis=1)  # nobody else shares a group with a released row
-    sizes = [len(column.entries) for column in published.codebook.columns]
-    keys = row_keys(np.concatenate([codes, own[shown]]), sizes)
+    keys = row_keys(np.concatenate([codes, own[shown]]), published.codebook.sizes)
     groups, place = np.unique(keys, return_inverse=True)
     people = np.bincount(place[len(codes) :], counts.population[shown], len(groups))
     return np.asarray(people[place[: len(codes)]])
 
 
 def _by_value(
-    counted: Source, codebook: Codebook, column: str, subject: str | None, directory: Path | None
+    counted: Source, codebook: Coding, column: str, subject: str | None, directory: Path | None
 ) -> tuple[NDArray[np.float64], bool]:
     columns = [*codebook.released, column]
     table = count_combinations(counted, columns, subject=subject, directory=directory)
     codes = codebook.released_codes(table)
-    sizes = [len(c.entries) for c in codebook.columns]
-    groups, place = np.unique(row_keys(codes, sizes), return_inverse=True)
+    groups, place = np.unique(row_keys(codes, codebook.sizes), return_inverse=True)
     values = table.column(column).combine_chunks().dictionary_encode(null_encoding="encode")
     by_value = np.zeros((len(groups), len(values.dictionary)))
     np.add.at(by_value, (place, values.indices.to_numpy()), table.column("count").to_numpy())

@@ -166,3 +166,25 @@ class AttackOptions(voile.release.options.Controlled):
     population: Data | None = Field(None, description="table of people by quasi-identifiers")
     people: str = Field("people", description="column of counts in the population table")
     threshold: float = Field(0.0, ge=0, le=1, description="minimum match probability of a claim")
+
+
+class AssessOptions(AttackOptions):
+    """What a release of any origin is assessed against."""
+
+    population_gap: Literal["error", "sample"] = Field(
+        "error",
+        description="groups that the population lacks: refuse, or count by the original",
+    )
+    key: str | None = Field(
+        None,
+        description="column of both that says which row is which [an identifier in both, else sets "
+        "of rows that fit]",
+    )
+    counts: str | None = Field(
+        None, description="column of the release that counts how many records a row stands for"
+    )
+    synthetic: bool = Field(
+        False,
+        description="the released rows were drawn or perturbed: attack them, and count neither k "
+        "nor expected matches",
+    )

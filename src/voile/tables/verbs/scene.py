@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,64 +20,76 @@ from voile.report.wording import listed
 from voile.tables.attack import Cases, Records
 from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.boxes import read_codebook
-from voile.tables.recoding.codebook import Codebook
+from voile.tables.recoding.codebook import Codebook, Coding
 from voile.tables.verbs.options import AttackOptions
 
 MISSING = -1
 STRANGER = np.int64(-1)
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """Everything an attack is given, brought onto one list of true people and one set of codes."""
+class Stage(ABC):
+    """What every attack on a table is given, on one list of true people and one set of codes."""
 
-    release: Release
     truth: Source
     options: AttackOptions
 
-    @cached_property
-    def codebook(self) -> Codebook:
-        return read_codebook(self.release.public["policy"])
+    @property
+    @abstractmethod
+    def codebook(self) -> Coding:
+        """How released rows and raw cells become numbers."""
+
+    @property
+    @abstractmethod
+    def sensitive(self) -> list[str]:
+        """The sensitive columns of the release."""
+
+    @property
+    @abstractmethod
+    def kept_columns(self) -> list[str]:
+        """The columns that were released as they are."""
+
+    @property
+    @abstractmethod
+    def table(self) -> pa.Table:
+        """The released rows."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> NDArray[np.int64]:
+        """The source's row of each released row."""
+
+    @property
+    @abstractmethod
+    def rows_held_out(self) -> NDArray[np.int64]:
+        """The source's rows that were set aside before fitting."""
+
+    @property
+    @abstractmethod
+    def subject(self) -> str | None:
+        """The source's column of subjects."""
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        return tuple(column.column for column in self.codebook.columns)
+        return self.codebook.quasi
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What the linking adversary knows: the quasi-identifiers and the kept columns named."""
         return (*self.quasi, *self.options.knows)
 
-    @property
-    def sensitive(self) -> list[str]:
-        """The sensitive columns of the release."""
-        return [c["column"] for c in self.release.public["columns"] if c["role"] == "sensitive"]
-
-    @property
-    def kept_columns(self) -> list[str]:
-        own = ("quasi", "identifier")
-        return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
-
-    @cached_property
-    def table(self) -> pa.Table:
+    def check_known(self) -> None:
+        """Refuse columns that an adversary cannot know, since they are not released."""
         for column in self.options.knows:
             if column not in self.kept_columns:
                 raise RequestError(
                     f"the adversary cannot know {column}: it is not a kept column of the release",
                     instead=nearest(column, self.kept_columns),
                 )
-        return self.release.rows().read()
-
-    @cached_property
-    def rows(self) -> NDArray[np.int64]:
-        """The source's row of each released row."""
-        return rows_released(self.release)
 
     @cached_property
     def person(self) -> str | None:
         """The column that says who a row is; None when every row is a person."""
-        private = self.release.private or {}
-        named = self.options.person or private.get("roles", {}).get("subject")
+        named = self.options.person or self.subject
         if named is not None and named not in self.truth.columns:
             raise RequestError(
                 f"truth has no column {named} that says who a row is",
@@ -123,20 +136,20 @@ class Scene:
     def known(self) -> Records:
         """The release over all that the adversary knows."""
         names = self.options.knows
-        columns = [_coded(self.table.column(name), self._values(name)) for name in names]
+        columns = [number_values(self.table.column(name), self.values_of(name)) for name in names]
         return Records(_beside(self.released.codes, columns), self.released.subject)
 
     @cached_property
     def kept_codes(self) -> NDArray[np.int32] | None:
         """The kept columns, each distinct value a number."""
-        columns = [_coded(self.table.column(name), {}) for name in self.kept_columns]
+        columns = [number_values(self.table.column(name), {}) for name in self.kept_columns]
         return np.column_stack(columns) if columns else None
 
     @cached_property
     def _values_of(self) -> dict[str, dict[str, int]]:
         return {}
 
-    def _values(self, column: str) -> dict[str, int]:
+    def values_of(self, column: str) -> dict[str, int]:
         """Number a kept column's values alike in release and register."""
         return self._values_of.setdefault(column, {})
 
@@ -164,7 +177,7 @@ class Scene:
         """The adversary's register over all known columns."""
         missing = np.full(self._register.num_rows, MISSING, dtype=np.int32)
         columns = [
-            _coded(self._register.column(name), self._values(name))
+            number_values(self._register.column(name), self.values_of(name))
             if name in self._register.column_names
             else missing
             for name in self.options.knows
@@ -227,10 +240,10 @@ class Scene:
         rows = self.rows_held_out
         return self.true_rows.take(pa.array(rows)), self.who[rows]
 
-    @cached_property
-    def rows_held_out(self) -> NDArray[np.int64]:
-        """The source's rows that were set aside before fitting."""
-        return rows_held_out(self.release)
+    @property
+    def held_out_people(self) -> NDArray[np.int64]:
+        """Who the people are that are not in the release."""
+        return self._control[1]
 
     @property
     def held_out_rows(self) -> pa.Table:
@@ -238,21 +251,69 @@ class Scene:
         return self._control[0]
 
     def cases(self, column: str) -> Cases:
-        return Cases(self.released, _coded(self.table.column(column), self._values(column)))
+        return Cases(
+            self.released, number_values(self.table.column(column), self.values_of(column))
+        )
 
     def cases_held_out(self, column: str) -> Cases | None:
         """The control with the same column."""
         if self.held_out is None:
             return None
         table, _ = self._control
-        return Cases(self.held_out, _coded(table.column(column), self._values(column)))
+        return Cases(self.held_out, number_values(table.column(column), self.values_of(column)))
+
+
+@dataclass(frozen=True, eq=False)
+class Scene(Stage):
+    """The stage of a release of voile's own, whose manifests say what is what."""
+
+    release: Release
+    truth: Source
+    options: AttackOptions
+
+    @cached_property
+    def codebook(self) -> Codebook:
+        return read_codebook(self.release.public["policy"])
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The sensitive columns of the release."""
+        return [c["column"] for c in self.release.public["columns"] if c["role"] == "sensitive"]
+
+    @property
+    def kept_columns(self) -> list[str]:
+        """The columns that are neither generalised nor pseudonyms."""
+        own = ("quasi", "identifier")
+        return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The released rows."""
+        self.check_known()
+        return self.release.rows().read()
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The source's row of each released row."""
+        return rows_released(self.release)
+
+    @cached_property
+    def rows_held_out(self) -> NDArray[np.int64]:
+        """The source's rows that were set aside before fitting."""
+        return rows_held_out(self.release)
+
+    @property
+    def subject(self) -> str | None:
+        """The source's column of subjects, as the roles name it."""
+        subject: str | None = (self.release.private or {}).get("roles", {}).get("subject")
+        return subject
 
 
 def _beside(codes: NDArray[np.int32], columns: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     return np.column_stack([codes, *columns]).astype(np.int32)
 
 
-def _coded(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[np.int32]:
+def number_values(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[np.int32]:
     """Number a column's values by their text, going on from `numbers`; null is -1."""
     values, places = encode_cells(column)
     codes = [

@@ -1,0 +1,87 @@
+"""An assessment with its page: what a user has of a release that voile did not make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from pydantic import NonNegativeInt
+
+from voile.core.errors import as_keywords
+from voile.core.progress import Progress, silent
+from voile.core.version import __version__, versions
+from voile.data.roles import Roles
+from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
+from voile.face.report import Report, today
+from voile.release.assessment import Assessment as PlainAssessment
+from voile.release.options import checked
+from voile.report import render
+from voile.report.sections import Audience, Prose
+from voile.wings import assessing, opener
+
+
+class Assessment(PlainAssessment):
+    """What `assess` found: `figures`, `evidence` and `facts`, and the page that shows them."""
+
+    @classmethod
+    def of(cls, assessment: PlainAssessment) -> Self:
+        """Give an assessment its page."""
+        return cls(**vars(assessment))
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """What it comes to, in sentences for the data holder."""
+        first, *_ = assessing(self.kind).assessed_sections(self, audience="internal")
+        said = (block for block in first.blocks if isinstance(block, Prose))
+        return tuple(paragraph for block in said for paragraph in block.paragraphs)
+
+    def report(self, *, internal: bool = False) -> Report:
+        """Report it on one page; `internal` is for the data holder alone: includes small counts."""
+        audience: Audience = "internal" if internal else "public"
+        title = f"{self.name}: what it discloses, what it keeps"
+        sections = assessing(self.kind).assessed_sections(self, audience=audience)
+        libraries = ", ".join(f"{name} {x}" for name, x in versions().items() if name != "Python")
+        facts = {
+            "date of this report": today().isoformat(),
+            "voile": __version__,
+            "Python": versions()["Python"],
+            "libraries": libraries,
+            "kind of data": self.kind,
+        }
+        return Report(title, audience, render(title, sections, audience=audience, facts=facts))
+
+    def _repr_html_(self) -> str:
+        return self.report()._repr_html_()
+
+
+def assess_of(kind: str) -> Callable[..., Assessment]:
+    here = assessing(kind)
+
+    def assess(
+        original: object,
+        released: object,
+        roles: object,
+        *,
+        seed: int | None = None,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> Assessment:
+        with as_keywords():
+            given = checked(here.AssessOptions, options)
+            own = checked_own(seed=(seed, NonNegativeInt))
+            sources = opener(kind)(original), opener(kind)(released)
+            found = here.assess(
+                *sources, Roles.parse(roles), given, seed=own["seed"], progress=progress
+            )
+        return Assessment.of(found)
+
+    said = {
+        "original": f"what the release was made from: {SOURCE}",
+        "released": "the release, of the same kinds as the original",
+        "roles": "what each column of the original is: as of fit",
+        "seed": SEED,
+        "progress": PROGRESS,
+    }
+    assess.__module__ = f"voile.{kind}"
+    first = "Assess a release that voile did not make, beside its original."
+    return documented(assess, first, said, here.AssessOptions)

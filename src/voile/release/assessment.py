@@ -1,0 +1,42 @@
+"""What was found out about a release that voile did not make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from voile.core.brief import Brief
+from voile.core.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Assessment(Brief):
+    """The figures of a release of any origin, and what attacks on it found.
+
+    Parameters
+    ----------
+    kind, name : the kind of data, and what the release is called.
+    figures : by name, counted on the release itself.
+    evidence : of each attack.
+    facts : what the kind's report says beside: how cells were read, rows matched, keys found.
+    """
+
+    shows = ("kind",)
+
+    kind: str
+    name: str
+    figures: Mapping[str, float]
+    evidence: tuple[Evidence, ...]
+    facts: Mapping[str, Any]
+
+    def to_data(self) -> dict[str, Any]:
+        """Return all of it as plain data, for the data holder."""
+        found = [one.to_json() for one in self.evidence]
+        return {
+            "kind": self.kind,
+            "release": self.name,
+            "figures": dict(self.figures),
+            "facts": dict(self.facts),
+            "evidence": found,
+        }

@@ -1,0 +1,50 @@
+"""Which combinations of values fit a box of sets: counted exactly, also where boxes overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.bool_]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+UNKNOWN = -1
+CELLS_AT_ONCE = 1 << 25
+
+
+def fits(holds: Sequence[Bits], boxes: Codes, positions: Codes) -> Iterator[tuple[slice, Bits]]:
+    """Yield which combinations (n, q) fit each box (b, q), some combinations at a time.
+
+    Parameters
+    ----------
+    holds : by column, (cells, values) which values a cell stands for.
+    boxes : a cell number for each column.
+    positions : a value for each column; -1 is unknown and fits every cell, the number of values
+        stands for one outside the domain and fits none.
+
+    Yields (b, part) bool for each part of the combinations. O(b n q) time.
+
+    >>> holds = [np.array([[True, True, False], [False, True, True]])]
+    >>> [(_, fit)] = fits(holds, np.array([[0], [1]]), np.array([[0], [1], [3], [-1]]))
+    >>> fit.astype(int).tolist()
+    [[1, 1, 0, 1], [0, 1, 0, 1]]
+    """
+    ends = np.array([[False, True]])
+    wide = [np.hstack([held, np.repeat(ends, len(held), axis=0)]) for held in holds]
+    step = max(CELLS_AT_ONCE // max(len(boxes), 1), 1)
+    for start in range(0, len(positions), step):
+        part = slice(start, min(start + step, len(positions)))
+        fit = np.ones((len(boxes), part.stop - start), dtype=np.bool_)
+        for held, own, values in zip(wide, boxes.T, positions[part].T, strict=True):
+            fit &= held[:, values][own]
+        yield part, fit
+
+
+def people_in(holds: Sequence[Bits], boxes: Codes, positions: Codes, people: Floats) -> Floats:
+    """Count the people (n,) of combinations who fit each box, (b,)."""
+    total = np.zeros(len(boxes))
+    for part, fit in fits(holds, boxes, positions):
+        total += fit @ people[part]
+    return total

@@ -1,0 +1,227 @@
+"""The columns of a release that voile did not make, as sets of values of the original's domains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.tables.attack.records import distinct_rows
+from voile.tables.domains.domain import OUTSIDE, Domain, encode_cells
+from voile.tables.domains.hierarchy import read_tree
+from voile.tables.domains.settings import QuasiSettings
+from voile.tables.foreign.boxes import UNKNOWN, Bits, Codes, fits
+from voile.tables.foreign.notation import SUPPRESSED, Notation
+
+EXACT, GENERALISED, SUPPRESSED_CELL, UNREAD = range(4)
+HOW = ("exact", "generalised", "suppressed", "unread")
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignColumn(Brief):
+    """One generalised column: its distinct cells, numbered, and the values each stands for.
+
+    holds : (cells, values) bool; a cell that cannot be read holds none, so that nobody of the
+        population hides a row with it.
+    how : (cells,) which of `HOW` each cell is. rows : (4,) how many released rows of each.
+    """
+
+    shows = ("column",)
+
+    column: str
+    domain: Domain
+    holds: Bits
+    how: NDArray[np.intp]
+    rows: tuple[int, ...]
+
+    @property
+    def may_hold(self) -> Bits:
+        """(cells, values) the same, where a cell that cannot be read may be any value."""
+        return np.asarray(self.holds | (self.how == UNREAD)[:, None])
+
+    @property
+    def is_disjoint(self) -> bool:
+        """Whether no value is in two cells."""
+        return bool((self.holds.sum(axis=0) <= 1).all())
+
+    @property
+    def first_value(self) -> NDArray[np.int32]:
+        """(cells,) the first value that each cell holds; the number of values where it has none."""
+        first = np.where(self.holds.any(axis=1), self.holds.argmax(axis=1), self.holds.shape[1])
+        return np.asarray(first, dtype=np.int32)
+
+    @cached_property
+    def entry_of(self) -> NDArray[np.int32]:
+        """(values,) the first cell that holds each value; the number of cells where none does."""
+        none = np.zeros((1, self.holds.shape[1]), dtype=np.bool_)
+        return np.asarray(np.argmax(np.vstack([self.holds, ~none]), axis=0), dtype=np.int32)
+
+
+def groups_of(settings: Mapping[str, Any], column: str) -> dict[str, frozenset[str]]:
+    """Return the values of each group of a column's hierarchy by the group's label."""
+    members: dict[str, set[str]] = {}
+    for value, *ways in read_tree(QuasiSettings.read(column, settings)) or ():
+        for label in ways:
+            members.setdefault(label, set()).add(value)
+    return {label: frozenset(values) for label, values in members.items()}
+
+
+def read_column(
+    domain: Domain,
+    groups: Mapping[str, frozenset[str]],
+    cells: pa.ChunkedArray | None,
+    rows: int,
+    nulls: int,
+) -> tuple[ForeignColumn, NDArray[np.int32]]:
+    """Read a released column, and return the cell of each row.
+
+    A column that was not released is suppressed in every row. Null is the original's null where no
+    more rows have it than the original's `nulls`, and otherwise a suppressed cell.
+    """
+    if cells is None:
+        cells = pa.chunked_array([pa.nulls(rows, pa.string())])
+        nulls = 0
+    distinct, places = encode_cells(cells)
+    notation = Notation(domain, groups)
+    is_null = domain.nullable and 0 < cells.null_count <= nulls
+    read = [_read(notation, domain, raw, is_null=is_null) for raw in distinct]
+    how = np.array([one for one, _ in read], dtype=np.intp)
+    holds = np.array([held for _, held in read], np.bool_).reshape(len(read), len(domain))
+    counted = np.bincount(how[places], minlength=len(HOW))
+    column = ForeignColumn(domain.column, domain, holds, how, tuple(map(int, counted)))
+    return column, places.astype(np.int32)
+
+
+def _read(notation: Notation, domain: Domain, raw: Any, *, is_null: bool) -> tuple[int, Bits]:
+    none = np.zeros(len(domain), dtype=np.bool_)
+    if raw is None:
+        none[-1 if is_null else slice(None)] = True
+        return (EXACT if is_null else SUPPRESSED_CELL), none
+    place = domain.code(raw)
+    if place != OUTSIDE:
+        none[place] = True
+        return EXACT, none
+    found = notation(str(raw))
+    if found is None:
+        return UNREAD, none
+    if str(raw).strip() in SUPPRESSED:
+        return SUPPRESSED_CELL, found
+    return (EXACT if found.sum() == 1 else GENERALISED), found
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignCodebook(Brief):
+    """All generalised columns of a release, and its distinct boxes (b, q) by cell numbers."""
+
+    columns: tuple[ForeignColumn, ...]
+    boxes: Codes
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[ForeignColumn], codes: Codes
+    ) -> tuple[ForeignCodebook, NDArray[np.intp]]:
+        """Return the codebook, and the box of each released row."""
+        boxes, place = distinct_rows(codes)
+        return cls(tuple(columns), boxes), place
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        return tuple(column.column for column in self.columns)
+
+    @property
+    def released(self) -> list[str]:
+        """The columns of cell numbers in `coded` tables."""
+        return list(self.quasi)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many distinct cells each column has."""
+        return [len(column.how) for column in self.columns]
+
+    @property
+    def holds(self) -> list[Bits]:
+        return [column.holds for column in self.columns]
+
+    @cached_property
+    def is_global(self) -> bool:
+        """Whether each value of a column is in one cell at most, whatever the other columns."""
+        return all(column.is_disjoint for column in self.columns)
+
+    @cached_property
+    def are_disjoint(self) -> bool:
+        """Whether no combination of values is in two boxes."""
+        if self.is_global:
+            return True
+        meet = np.ones((len(self.boxes), len(self.boxes)), dtype=np.bool_)
+        for column, own in zip(self.columns, self.boxes.T, strict=True):
+            held = column.holds.astype(np.float32)
+            meet &= (held @ held.T > 0)[np.ix_(own, own)]
+        return not np.triu(meet, 1).any()
+
+    def released_codes(self, table: pa.Table) -> Codes:
+        """Return (rows, q) the cell numbers of a table that holds them."""
+        return np.column_stack([table.column(name).to_numpy() for name in self.quasi]).astype(
+            np.int32
+        )
+
+    def positions(self, table: pa.Table, *, blank_is_unknown: bool) -> Codes:
+        """Return (rows, q) the values of raw cells; the domain's length outside, -1 unknown."""
+        return np.column_stack(
+            [
+                _positions(column.domain, table.column(column.column), blank_is_unknown)
+                if column.column in table.column_names
+                else np.full(table.num_rows, UNKNOWN, dtype=np.int32)
+                for column in self.columns
+            ]
+        ).astype(np.int32)
+
+    def register_codes(self, table: pa.Table) -> Codes:
+        """Return the cells that each row of a register fits; -1 for what it lacks."""
+        return self.codes_at(self.positions(table, blank_is_unknown=True))
+
+    def recode(self, table: pa.Table) -> Codes:
+        """Return the same of raw cells, where a missing value is a value."""
+        return self.codes_at(self.positions(table, blank_is_unknown=False))
+
+    def codes_at(self, positions: Codes) -> Codes:
+        """Return the cells of positions in the domains, as the boxes that fit share them.
+
+        A combination in several boxes has -1 where they differ, in none a cell that no row has.
+        """
+        if self.is_global:
+            return np.column_stack(
+                [
+                    np.concatenate([c.entry_of, [len(c.how), UNKNOWN]])[own]
+                    for c, own in zip(self.columns, positions.T, strict=True)
+                ]
+            ).astype(np.int32)
+        distinct, place = distinct_rows(positions)
+        codes = np.empty(distinct.shape, dtype=np.int32)
+        for rows, fit in fits(self.holds, self.boxes, distinct):
+            codes[rows] = self._shared(fit.T)
+        return codes[place]
+
+    def _shared(self, fit: Bits) -> Codes:
+        columns = []
+        for size, numbers in zip(self.sizes, self.boxes.T, strict=True):
+            least = np.where(fit, numbers, size).min(axis=1, initial=size)
+            most = np.where(fit, numbers, UNKNOWN).max(axis=1, initial=UNKNOWN)
+            columns.append(np.where((least == most) | (most == UNKNOWN), least, UNKNOWN))
+        return np.column_stack(columns).astype(np.int32)
+
+
+def _positions(domain: Domain, cells: pa.ChunkedArray, blank_is_unknown: bool) -> NDArray[np.int32]:
+    distinct, places = encode_cells(cells)
+    found = []
+    for raw in distinct:
+        blank = raw is None or not str(raw).strip() or str(raw).strip() in domain.parser.missing
+        place = domain.code(raw)
+        unknown = blank and blank_is_unknown
+        found.append(UNKNOWN if unknown else len(domain) if place == OUTSIDE else place)
+    return np.array(found, dtype=np.int32)[places]

@@ -1,0 +1,175 @@
+"""Keys that a release may still hold to its original: row order, row numbers, ids, their digits.
+
+The adversary has the original, or another table in its order, and tries each way of pairing rows.
+A pair is counted where the released row could be that original row by all released columns.
+Pairing at random is the baseline: a key is one that pairs more rows than that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.tables.domains.domain import encode_cells
+from voile.tables.foreign.boxes import Bits, Codes
+
+Rows = NDArray[np.int64]
+Texts = list[str | None]
+MOST_ALIKE = 0.5  # a column whose values are fewer than this share of the rows names no row
+NOT_DIGITS = re.compile(r"\D+")
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Released and original rows, and which pairs of them fit.
+
+    holds : by column, which values each released cell may stand for; same : what released and
+    original rows show in the columns that are as they were.
+    """
+
+    holds: Sequence[Bits]
+    released: Codes
+    original: Codes
+    same: tuple[Rows, Rows]
+
+    def fit(self, released: Rows, original: Rows) -> Bits:
+        """Say of pairs of rows whether the released one could be the original one."""
+        found = self.same[0][released] == self.same[1][original]
+        for held, own, values in zip(self.holds, self.released.T, self.original.T, strict=True):
+            found &= held[own[released], values[original]]
+        return np.asarray(found)
+
+
+WAYS: dict[str, Callable[[str], str]] = {
+    "its values": str,
+    "their digits": lambda text: NOT_DIGITS.sub("", text).lstrip("0"),
+    "their digits, reversed": lambda text: NOT_DIGITS.sub("", text)[::-1].lstrip("0"),
+    "their MD5 hash": lambda text: hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),
+    "their SHA-1 hash": lambda text: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest(),
+    "their SHA-256 hash": lambda text: hashlib.sha256(text.encode()).hexdigest(),
+}
+"""What of an original's identifier a released column may hold."""
+
+
+def try_keys(
+    sides: Sides,
+    released: pa.Table,
+    identifiers: pa.Table,
+    rng: np.random.Generator,
+) -> Evidence:
+    """Try each released column, and the row order, as a key to the original's rows.
+
+    Parameters
+    ----------
+    released : the released columns that are no quasi-identifiers.
+    identifiers : the original's columns that name its rows or people.
+    """
+    n, m = len(sides.released), len(sides.original)
+    findings = []
+    baseline = _rate(sides, np.arange(n), rng.integers(0, max(m, 1), n))
+    for name, pairs in _pairings(sides, released, identifiers):
+        ours, theirs = pairs
+        rate = _rate(sides, ours, theirs, n)
+        findings.append(
+            Finding(
+                name,
+                rate,
+                baseline=baseline,
+                meaning="The share of released rows paired with an original row that they could "
+                "be.",
+            )
+        )
+    return Evidence(
+        attack="keys to the original",
+        heading="linkability",
+        story=Note(
+            "The adversary pairs released rows with the original's by their order, by numbers that "
+            "count rows, and by what is left of identifiers: their text, their digits, a hash "
+            "without a secret. Success is a pair in which the released row could be the original's "
+            "by all released columns."
+        ),
+        knows=("row order",),
+        findings=tuple(findings),
+        notes=(Note("Baseline: released rows paired with original rows at random."),),
+    )
+
+
+def is_key(finding: Finding) -> bool:
+    """Whether a pairing is better than chance: its 95% interval lies above the baseline's."""
+    assert finding.baseline is not None
+    return finding.rate.interval()[0] > finding.baseline.interval()[1]
+
+
+def _rate(sides: Sides, ours: Rows, theirs: Rows, trials: int | None = None) -> Rate:
+    hits = int(sides.fit(ours, theirs).sum())
+    return Rate(hits, len(ours) if trials is None else trials)
+
+
+def _pairings(
+    sides: Sides, released: pa.Table, identifiers: pa.Table
+) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
+    n, m = len(sides.released), len(sides.original)
+    if n == m:
+        yield "paired by row order", (np.arange(n), np.arange(n))
+    for name in released.column_names:
+        texts = _texts(released.column(name))
+        if len(set(texts)) < MOST_ALIKE * n:
+            continue
+        numbers = _whole_numbers(texts)
+        if numbers is not None:
+            for first in (0, 1):
+                inside = (numbers >= first) & (numbers < m + first)
+                ours = np.flatnonzero(inside)
+                yield (
+                    f"paired by {name} as a row number from {first}",
+                    (
+                        ours,
+                        numbers[ours] - first,
+                    ),
+                )
+            if n == m:
+                yield (
+                    f"paired by the order of {name}",
+                    (
+                        np.argsort(numbers, kind="stable"),
+                        np.arange(n),
+                    ),
+                )
+        for own in identifiers.column_names:
+            yield from _by_identifier(name, texts, own, _texts(identifiers.column(own)))
+
+
+def _by_identifier(
+    name: str, texts: Texts, own: str, theirs: Texts
+) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
+    for way, of in WAYS.items():
+        row_of = {of(text): row for row, text in enumerate(theirs) if text is not None}
+        read = WAYS["their digits"] if "digits" in way else str
+        found = [None if text is None else row_of.get(read(text)) for text in texts]
+        ours = np.array([i for i, row in enumerate(found) if row is not None], dtype=np.int64)
+        if len(ours) >= MOST_ALIKE * len(texts):
+            rows = np.array([row for row in found if row is not None], dtype=np.int64)
+            yield f"paired by {name} as {own}, {way}", (ours, rows)
+            return
+
+
+def _texts(column: pa.ChunkedArray) -> Texts:
+    cells, places = encode_cells(column)
+    texts = [None if cell is None else str(cell) for cell in cells]
+    return [texts[place] for place in places]
+
+
+def _whole_numbers(texts: Texts) -> Rows | None:
+    try:
+        numbers = [int(text) for text in texts if text is not None]
+    except ValueError:
+        return None
+    whole = len(numbers) == len(texts) and all(abs(number) < 2**62 for number in numbers)
+    return np.array(numbers, dtype=np.int64) if whole else None

@@ -1,0 +1,120 @@
+"""Which row of the original each released row is, where no key says so: a matching of sets.
+
+A released row fits an original row when each of its cells holds that row's value, and the columns
+that were released as they are equal its own. A maximum flow from released rows to original rows,
+alike rows together, gives each released row a row of its own; where it cannot, some released rows
+are not in the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import maximum_flow
+
+from voile.core.errors import RequestError
+from voile.tables.attack.records import distinct_rows
+from voile.tables.foreign.boxes import Bits, Codes, fits
+
+Rows = NDArray[np.int64]
+MOST_PAIRS = 30_000_000
+
+
+def match_rows(
+    holds: Sequence[Bits],
+    released: Codes,
+    original: Codes,
+    same: tuple[NDArray[np.int64], NDArray[np.int64]],
+    rng: np.random.Generator,
+) -> Rows:
+    """Return a row of the original for each released row, each once; -1 where there is none left.
+
+    Parameters
+    ----------
+    holds : by column, which values a cell may stand for.
+    released, original : (n, q) cell numbers, and (N, q) values.
+    same : of released and original rows, the number of their values in columns that are as they
+        were; equal numbers may be one row.
+    rng : which of several alike rows is taken.
+
+    Raises
+    ------
+    RequestError : too many pairs of rows fit.
+    """
+    ours, our_class = _classes(released, same[0])
+    theirs, their_class = _classes(original, same[1])
+    pairs = _pairs(holds, ours, theirs)
+    flow = _flow(pairs, np.bincount(our_class), np.bincount(their_class, minlength=len(theirs)))
+    return _assigned(pairs, flow, our_class, their_class, rng)
+
+
+def _classes(codes: Codes, same: NDArray[np.int64]) -> tuple[Codes, NDArray[np.intp]]:
+    return distinct_rows(np.column_stack([same, codes]).astype(np.int32))
+
+
+def _pairs(holds: Sequence[Bits], ours: Codes, theirs: Codes) -> tuple[Rows, Rows]:
+    """Return the pairs of classes, of released and of original rows, that fit."""
+    found: list[tuple[Rows, Rows]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    total = 0
+    begins = np.flatnonzero(np.r_[True, ours[1:, 0] != ours[:-1, 0]])
+    for first, last in zip(begins, [*begins[1:], len(ours)], strict=True):
+        low, high = np.searchsorted(theirs[:, 0], [ours[first, 0], ours[first, 0] + 1])
+        for part, fit in fits(holds, ours[first:last, 1:], theirs[low:high, 1:]):
+            a, b = np.nonzero(fit)
+            found.append((a + first, b + low + part.start))
+            total += len(a)
+            if total > MOST_PAIRS:
+                raise RequestError(
+                    f"more than {MOST_PAIRS:,} pairs of rows fit each other, so released rows "
+                    "cannot be matched to the original's",
+                    instead="give --key, a column that both have and that says which row is which",
+                )
+    ours_of, theirs_of = zip(*found, strict=True)
+    return np.concatenate(ours_of), np.concatenate(theirs_of)
+
+
+def _flow(
+    pairs: tuple[Rows, Rows], ours: NDArray[np.intp], theirs: NDArray[np.intp]
+) -> NDArray[np.int64]:
+    """Return how many rows go along each pair of classes in a maximum flow."""
+    n, m = len(ours), len(theirs)
+    start, end = n + m, n + m + 1
+    a, b = pairs
+    tails = np.concatenate([np.full(n, start), a, np.arange(n, n + m)])
+    heads = np.concatenate([np.arange(n), b + n, np.full(m, end)])
+    room = np.concatenate([ours, np.minimum(ours[a], theirs[b]), theirs])
+    graph = coo_array((room.astype(np.int32), (tails, heads)), shape=(n + m + 2, n + m + 2))
+    found = maximum_flow(graph.tocsr(), start, end).flow
+    return np.asarray(found[a, b + n]).ravel().astype(np.int64)
+
+
+def _assigned(
+    pairs: tuple[Rows, Rows],
+    flow: NDArray[np.int64],
+    ours: NDArray[np.intp],
+    theirs: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> Rows:
+    """Give the rows of released classes, in random order, rows of the original classes."""
+    rows = np.full(len(ours), -1, dtype=np.int64)
+    released = np.repeat(pairs[0], flow)
+    rows[_next_of(released, ours, rng)] = _next_of(np.repeat(pairs[1], flow), theirs, rng)
+    return rows
+
+
+def _next_of(
+    wanted: Rows, classes: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return a row of each class wanted, no row twice."""
+    shuffled = rng.permutation(len(classes))
+    by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
+    first = np.concatenate([[0], np.cumsum(np.bincount(classes))])
+    order = np.argsort(wanted, kind="stable")
+    ranked = wanted[order]
+    begins = np.searchsorted(ranked, ranked)
+    place = np.empty(len(wanted), dtype=np.int64)
+    place[order] = first[ranked] + np.arange(len(ranked)) - begins
+    return np.asarray(by_class[place])

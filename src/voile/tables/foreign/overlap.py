@@ -1,0 +1,111 @@
+"""Attacks on a release whose boxes overlap: who fits is counted box by box, by exact values.
+
+Cells that were suppressed one by one make such releases: a person may fit the boxes of many rows.
+The adversary keeps, for each released row, everybody whose values its cells could stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.evidence import Evidence, Note
+from voile.report.wording import listed
+from voile.tables.attack.linkage import Claims, curves_of, findings_at, own_entries
+from voile.tables.attack.records import Records, distinct_pairs, distinct_rows, first_of_each
+from voile.tables.foreign.boxes import Bits, Codes, fits
+
+
+def count_fitting(holds: Sequence[Bits]) -> Callable[[Codes, Records], NDArray[np.int64]]:
+    """Return what counts the subjects, by their values, of whom a row fits each box."""
+
+    def count(boxes: Codes, people: Records) -> NDArray[np.int64]:
+        values, place = distinct_rows(people.codes)
+        subject, value = distinct_pairs(people.subject, place)
+        total = np.zeros(len(boxes), dtype=np.int64)
+        several = np.isin(subject, subject[1:][subject[1:] == subject[:-1]])
+        alone = np.bincount(value[~several], minlength=len(values))
+        for part, fit in fits(holds, boxes, values):
+            total += fit @ alone[part]
+        rows = np.flatnonzero(several)
+        if len(rows):
+            begins = first_of_each(subject[rows])
+            whole = np.hstack([fit for _, fit in fits(holds, boxes, values[value[rows]])])
+            total += np.logical_or.reduceat(whole, begins, axis=1).sum(axis=1)
+        return total
+
+    return count
+
+
+def link_by_fit(
+    holds: Sequence[Bits],
+    release: Records,
+    register: Records,
+    *,
+    columns: Sequence[str],
+    rng: np.random.Generator,
+    thresholds: Sequence[float],
+) -> Evidence:
+    """Name, for each released person, one of the register's entries that fit the released row.
+
+    Parameters
+    ----------
+    release : cell numbers. register : values, -1 where it has none, which fits any cell.
+
+    A subject with several rows is claimed once, by the row that fewest entries fit.
+    """
+    boxes, place = distinct_rows(release.codes)
+    fitting = np.zeros(len(boxes), dtype=np.int64)
+    values, value = distinct_rows(register.codes)
+    entries = np.bincount(value, minlength=len(values))
+    for part, fit in fits(holds, boxes, values):
+        fitting += fit @ entries[part]
+    subject, box = distinct_pairs(release.subject, place)
+    fewest = np.lexsort((np.where(fitting[box] > 0, fitting[box], len(register) + 1), subject))
+    chosen = fewest[first_of_each(subject)]
+    subject, box = subject[chosen], box[chosen]
+    of, entry = own_entries(subject, register.subject)
+    own = _fits_each(holds, boxes[box[of]], register.codes[entry])
+    hits = np.bincount(of[own], minlength=len(subject))
+    count = np.maximum(fitting[box], 1)
+    claims = Claims(
+        subject,
+        np.where(fitting[box] > 0, 1 / count, 0.0),
+        hits / count,
+        np.bincount(of, minlength=len(subject)) / max(len(register), 1),
+        np.isin(subject, register.subject),
+    )
+    right = rng.random(len(subject)) < claims.right
+    guessed = rng.random(len(subject)) < claims.guessed
+    return Evidence(
+        attack="linkage",
+        heading="linkability",
+        story=Note(
+            "The adversary holds a register of named people, keeps of it for each released record "
+            "everybody who fits all of its cells in {columns}, and names one of them at random. "
+            "Success is to name the person whose record it is.",
+            {"columns": listed(columns or ("no column",))},
+        ),
+        knows=tuple(columns),
+        findings=tuple(f for t in thresholds for f in findings_at(claims, right, guessed, t)),
+        curves=curves_of(claims, right),
+        notes=(
+            Note("Baseline: a name drawn at random from the whole register."),
+            Note(
+                "The released boxes overlap, so entries are compared by fit alone: an adversary "
+                "who allows for errors of the register, or who assigns the entries to all records "
+                "together, may do better."
+            ),
+        ),
+    )
+
+
+def _fits_each(holds: Sequence[Bits], boxes: Codes, values: Codes) -> Bits:
+    """Say of pairs of a box and values whether these fit."""
+    found = np.ones(len(boxes), dtype=np.bool_)
+    for held, own, value in zip(holds, boxes.T, values.T, strict=True):
+        known = np.clip(value, 0, held.shape[1] - 1)
+        found &= (value < 0) | (held[own, known] & (value < held.shape[1]))
+    return found

@@ -1,0 +1,206 @@
+"""The wing's sixth verb: assess a release that voile did not make, beside its original."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.roles import Roles
+from voile.data.source import TableSource
+from voile.keys.random import streams
+from voile.release.assessment import Assessment
+from voile.tables.foreign.boxes import people_in
+from voile.tables.foreign.columns import UNREAD, ForeignCodebook
+from voile.tables.foreign.keys import is_key, try_keys
+from voile.tables.people.counts import Counts
+from voile.tables.scoring.losses import Grouping, losses
+from voile.tables.scoring.utility import columns_kept, query_error
+from voile.tables.verbs.assess_overlap import overlapping_attacks
+from voile.tables.verbs.assess_stage import NAMES, ForeignStage
+from voile.tables.verbs.assess_synthetic import assess_synthetic, read_cells
+from voile.tables.verbs.attack import attacks_on, run_all
+from voile.tables.verbs.certify import certify
+from voile.tables.verbs.options import AssessOptions
+
+STREAMS = ("linkage", "singling out", "inference", "matching", "keys")
+
+
+def assess(
+    original: Source,
+    released: Source,
+    roles: Roles,
+    options: AssessOptions,
+    *,
+    seed: int | None,
+    progress: Progress,
+) -> Assessment:
+    """Read a release of any origin, match its rows, count its risks and losses, and attack it.
+
+    Both tables are held in memory. Cells that cannot be read count as released exactly.
+
+    Raises
+    ------
+    RequestError : released rows are not in the original, or no quasi-identifier was released.
+    """
+    roles.check(original.columns, "quasi")
+    _check_released(released, roles)
+    draws = streams(seed, *STREAMS)
+    stage = ForeignStage(original, released, roles, options, draws[3])
+    if options.synthetic:
+        return assess_synthetic(stage, draws, progress)
+    progress("reading the release", 0)
+    stage.codebook  # noqa: B018 - a cell that is damaged is found first
+    progress("matching rows", 0)
+    figures = _figures(stage)
+    lost, kept_of_columns = _lost(stage)
+    progress("trying keys to the original", 0)
+    keys = _keys(stage, draws[4])
+    tasks = list(
+        attacks_on(stage, draws)
+        if stage.codebook.are_disjoint
+        else overlapping_attacks(stage, draws)
+    )
+    evidence = (keys, *run_all(tasks, progress)) if keys.findings else run_all(tasks, progress)
+    facts = {
+        **_reading(stage),
+        "keys": [one.quantity for one in keys.findings if is_key(one)],
+        "before": _before(stage),
+        "population": stage.space.population.how,
+        "population_known": stage.space.population.known,
+        "assumptions": list(stage.space.population.assumptions),
+        "subjects": stage.space.counts.subjects,
+        "sensitive": stage.sensitive,
+        "lost": lost | {"columns": kept_of_columns},
+    }
+    return Assessment("tables", released.name, figures | _losses_in(lost), evidence, facts)
+
+
+def _check_released(released: Source, roles: Roles) -> None:
+    """Refuse a release that has none of the columns that are assessed."""
+    quasi = roles.of("quasi")
+    if not set(quasi) & set(released.columns):
+        raise RequestError(
+            "the release has none of the quasi-identifiers of the roles",
+            where=released.name,
+            instead="give its columns the names that the original has",
+        )
+
+
+def _figures(stage: ForeignStage) -> dict[str, float]:
+    """Count what the release discloses, as of a release of voile's own."""
+    book, counts = stage.codebook, stage.space.counts
+    who = stage.who[stage.rows]
+    everyone, released = len(np.unique(stage.who)), len(np.unique(who))
+    people = TableSource(pa.table({"person": _tokens(who)}), "people", "memory")
+
+    def people_of(codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return people_in(book.holds, codes, counts.codes, counts.population)
+
+    return certify(
+        TableSource(stage.table, stage.released_source.name, "memory"),
+        people if stage.person is not None else None,
+        book,
+        people_of=people_of,
+        sensitive=stage.sensitive,
+        suppressed=float(everyone - released),
+    )
+
+
+def _tokens(who: np.ndarray[Any, Any]) -> pa.Array:
+    _, numbers = np.unique(who, return_inverse=True)
+    return pa.array(numbers, pa.int64())
+
+
+def _before(stage: ForeignStage) -> dict[str, float]:
+    """Return the measures of the original as it is."""
+    space = stage.space
+    found = space.disclosure(space.policy(space.bottom))
+    return {name: value for name, value in found.items() if np.isfinite(value)}
+
+
+def _lost(stage: ForeignStage) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what the release loses of the original, and keeps of each column."""
+    counts, grouping = _grouped(stage)
+    found = losses(counts, grouping)
+    columns = columns_kept(counts, grouping)
+    lost = {**found, "query_error": query_error(counts, grouping)}
+    named = [
+        {"column": name, **vars(kept)} for name, kept in zip(stage.quasi, columns, strict=True)
+    ]
+    return lost, named
+
+
+def _losses_in(lost: dict[str, Any]) -> dict[str, float]:
+    named = {name: float(lost[name]) for name in ("distribution", "resolution", "ncp")}
+    return named | {"loss": (named["distribution"] + named["resolution"]) / 2}
+
+
+def _grouped(stage: ForeignStage) -> tuple[Counts, Grouping]:
+    """Return the original's combinations by the box that each went into; the last is suppressed."""
+    book, rows = stage.codebook, stage.rows
+    sizes = [len(column.domain) for column in book.columns]
+    boxes, box = np.unique(stage.released_cells, axis=0, return_inverse=True)
+    of_row = np.full(len(stage.positions), len(boxes), dtype=np.int64)
+    of_row[rows] = box.ravel()
+    pairs, place = np.unique(
+        np.column_stack([stage.positions, of_row]), axis=0, return_inverse=True
+    )
+    sample = np.bincount(place.ravel(), _weights(stage)).astype(np.float64)
+    counts = replace(
+        stage.space.counts,
+        sizes=tuple(sizes),
+        codes=pairs[:, :-1].astype(np.int32),
+        sample=sample,
+        population=sample,
+        sensitive=np.zeros((len(pairs), 0)),
+        columns=(),
+    )
+    values = [np.vstack([own, np.ones((1, own.shape[1]), dtype=np.bool_)]) for own in book.holds]
+    for d, column in enumerate(book.columns):  # a cell that cannot be read stands for its rows'
+        unread = column.how[stage.released_cells[:, d]] == UNREAD
+        values[d][stage.released_cells[unread, d], stage.positions[rows[unread], d]] = True
+    box_of = np.vstack([boxes, book.sizes])
+    kept = np.arange(len(boxes) + 1) < len(boxes)
+    return counts, Grouping(pairs[:, -1].astype(np.int64), box_of, tuple(values), kept)
+
+
+def _weights(stage: ForeignStage) -> np.ndarray[Any, Any]:
+    """Return what each row of the original counts: a subject is spread evenly over hers."""
+    _, cell = np.unique(stage.positions, axis=0, return_inverse=True)
+    pairs, of, times = np.unique(
+        np.column_stack([stage.who, cell.ravel()]), axis=0, return_inverse=True, return_counts=True
+    )
+    _, subject, own = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+    return np.asarray(1.0 / (times[of.ravel()] * own[subject][of.ravel()]))
+
+
+def _keys(stage: ForeignStage, rng: np.random.Generator) -> Any:
+    named = [name for name in stage.roles.of(*NAMES) if name in stage.originals.column_names]
+    if stage.subject and stage.subject not in named:
+        named.append(stage.subject)
+    generalised = [name for name in stage.quasi if name in stage.cells.column_names]
+    return try_keys(
+        stage.sides, stage.cells.drop_columns(generalised), stage.originals.select(named), rng
+    )
+
+
+def _reading(stage: ForeignStage) -> dict[str, Any]:
+    """Say how cells were read and rows matched, in counts of rows."""
+    book: ForeignCodebook = stage.codebook
+    return {
+        "rows": stage.cells.num_rows,
+        "original_rows": stage.originals.num_rows,
+        "read": read_cells(stage),
+        "not_released": [name for name in stage.quasi if name not in stage.cells.column_names],
+        "beyond": stage.unknown_columns,
+        "changed": stage.changed,
+        "matched_by": stage.key,
+        "boxes": len(book.boxes),
+        "disjoint": book.are_disjoint,
+    }

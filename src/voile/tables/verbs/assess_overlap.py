@@ -1,0 +1,74 @@
+"""The attacks on a release whose boxes overlap, with the adversary's means read by exact values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence
+from voile.tables.attack import Cases, Records, inference, singling_out
+from voile.tables.foreign.overlap import count_fitting, link_by_fit
+from voile.tables.verbs.assess_stage import ForeignStage
+from voile.tables.verbs.attack import BY_REGISTER, THRESHOLDS, Task
+
+
+def overlapping_attacks(
+    stage: ForeignStage, draws: Sequence[np.random.Generator]
+) -> Iterator[Task]:
+    """Yield the attacks that the adversary's means allow."""
+    if stage.options.knows:
+        raise RequestError(
+            "the released boxes overlap, and a register is then compared by quasi-identifiers",
+            instead="leave --knows out; people unique on all released columns are counted",
+        )
+    linking, singling, inferring = draws[:3]
+    if stage.options.register_ is not None:
+        yield "linking records to the register", partial(_linkage, stage, linking)
+    if stage.options.register_ is not None or stage.options.population is not None:
+        yield "singling people out", partial(_singling_out, stage, singling)
+    for column in stage.sensitive:
+        yield f"inferring {column}", partial(_inference, stage, column, inferring)
+
+
+def _linkage(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
+    thresholds = sorted({*THRESHOLDS, stage.options.threshold})
+    return link_by_fit(
+        stage.codebook.holds,
+        stage.released,
+        stage.register_by_value,
+        columns=stage.quasi,
+        rng=rng,
+        thresholds=thresholds,
+    )
+
+
+def _singling_out(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
+    by_register = stage.options.population is None
+    found = singling_out(
+        stage.released,
+        stage.register_by_value if by_register else stage.population_by_value,
+        columns=stage.quasi,
+        rng=rng,
+        kept=stage.kept_codes,
+        held_out=stage.held_out_by_value,
+        people=stage.released_by_value,
+        count=count_fitting(stage.codebook.holds),
+    )
+    return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
+
+
+def _inference(stage: ForeignStage, column: str, rng: np.random.Generator) -> Evidence:
+    released = stage.cases(column)
+    known = stage.codebook.codes_at(stage.released_by_value.codes)
+    return inference(
+        released,
+        columns=stage.quasi,
+        sensitive=column,
+        rng=rng,
+        held_out=stage.cases_held_out(column),
+        targets=Cases(Records(known, released.records.subject), released.values),
+    )

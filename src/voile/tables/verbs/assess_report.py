@@ -1,0 +1,153 @@
+"""What the report shows of a release that voile did not make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from voile.release.assessment import Assessment
+from voile.report.evidence_sections import evidence_sections
+from voile.report.sections import Audience, Figure, Figures, Grid, Prose, Section, limits
+from voile.report.wording import listed, share, share_of, size
+from voile.tables.foreign.columns import HOW
+from voile.tables.verbs.report import LIMITS, NOTHING_LEFT, TAKES
+from voile.tables.verbs.report_figures import risks
+from voile.tables.verbs.report_losses import analysts
+from voile.tables.verbs.wording import count_among, format_expected, format_odds
+
+READ = {
+    "exact": "as one value",
+    "generalised": "as an interval or a set",
+    "suppressed": "suppressed",
+    "unread": "not read: counted as released exactly",
+}
+OWN_LIMITS = (
+    "Released rows were matched to the original's by what fits, where no key says which is which: "
+    "alike rows are matched at random.",
+    *LIMITS[:-1],
+)
+SYNTHETIC_LIMITS = (
+    "Nobody is behind one synthetic row: k, expected matches and the share of unique rows are not "
+    "counted, and say nothing of such a release.",
+    "An adversary who knows how the rows were drawn does better than one who only has them.",
+    "What was attacked was not found; what was not attacked is not known.",
+)
+
+
+def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Section, ...]:
+    """Say what the report shows: the risks first, then how the release was read.
+
+    A public report holds no count of people below 11.
+    """
+    facts = assessment.facts
+    attacks = evidence_sections(
+        assessment.evidence, audience, takes={} if facts.get("synthetic") else TAKES
+    )
+    if facts.get("synthetic"):
+        summary = Section("summary", "In short", (Prose(_synthetic_in_short(facts)),), first=True)
+        return summary, *attacks, _reading(facts, audience), limits(SYNTHETIC_LIMITS)
+    parts = [
+        _summary(assessment, audience),
+        _reading(facts, audience),
+        risks(facts, assessment.figures, audience, facts["sensitive"]),
+        analysts(facts, audience),
+        *attacks,
+        limits(OWN_LIMITS),
+    ]
+    return tuple(part for part in parts if part is not None)
+
+
+def in_short(assessment: Assessment, audience: Audience) -> tuple[str, ...]:
+    """Say the risk, what was lost, and what must not pass in silence."""
+    facts, figures = assessment.facts, assessment.figures
+    people, whole = figures["subjects"], size(facts["subjects"], audience)
+    whom = "population" if facts["population_known"] else "original"
+    said = [
+        f"An adversary who links every record to the {whom} is expected to re-identify "
+        f"{count_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
+        f"({share(figures['mean_risk'])}); without protection, "
+        f"{count_among(facts['before']['expected_matches'], whole)} of the original.",
+        f"The release loses {share(figures['loss'])} (half of distribution, half of resolution).",
+        *_warnings(facts, audience),
+    ]
+    return tuple(said)
+
+
+def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
+    for key in facts["keys"]:
+        yield f"The release holds a key to the original: rows can be {key}."
+    for one in facts["read"]:
+        if one["unread"]:
+            rows = share_of(one["unread"] / facts["rows"], facts["rows"], audience)
+            yield (
+                f"Column {one['column']}: the cells of {rows} of the rows could not be read, and "
+                "are counted as released exactly."
+            )
+    if facts["changed"]:
+        yield (
+            f"Columns {listed(facts['changed'])} hold values that the original has not, or more "
+            "often: they did not help to match rows."
+        )
+    if facts["beyond"]:
+        yield (
+            f"Columns {listed(facts['beyond'])} of the release are no quasi-identifiers and not "
+            "kept by the roles: no figure counts what they reveal."
+        )
+    if facts["not_released"]:
+        yield f"Columns {listed(facts['not_released'])} were not released."
+
+
+def _summary(assessment: Assessment, audience: Audience) -> Section:
+    figures, people = assessment.figures, assessment.figures["subjects"]
+    apart = min(figures["share_unique_with_kept"], 1.0)
+    shown = (
+        Figure(
+            "Expected to be re-identified",
+            f"{format_expected(figures['expected_matches'])} people",
+            f"of {people:,.0f} in the release",
+        ),
+        Figure(
+            "Highest individual risk",
+            format_odds(figures["max_risk"]),
+            "chance of being re-identified correctly",
+        ),
+        Figure("Loss", share(figures["loss"]), NOTHING_LEFT),
+        Figure(
+            "Unique on all released columns",
+            share_of(apart, people, audience),
+            "of people, for an adversary who also knows the columns released as they are",
+        ),
+    )
+    said = Prose(in_short(assessment, audience))
+    return Section("summary", "In short", (said, Figures(shown)), first=True)
+
+
+def _synthetic_in_short(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        f"{facts['rows']:,} rows, said to be synthetic or perturbed, were attacked beside "
+        f"{facts['original_rows']:,} rows of the original and people who were not in it. What is "
+        "found of both alike is knowledge about groups; only the difference is a leak.",
+    )
+
+
+def _reading(facts: Mapping[str, Any], audience: Audience) -> Section:
+    rows = facts["rows"]
+    cells = tuple(
+        (one["column"], *(share_of(one[how] / max(rows, 1), rows, audience) for how in HOW))
+        for one in facts["read"]
+    )
+    titles = ("column", *(READ[how] for how in HOW))
+    grid = Grid(titles, cells, "How the cells of each column were read", (1, 2, 3, 4))
+    said = [f"{rows:,} released rows, {facts['original_rows']:,} rows of the original."]
+    if "boxes" in facts:
+        matched = facts["matched_by"]
+        said.append(
+            f"Rows were matched by the column {matched}, which both have."
+            if matched
+            else "Rows were matched as sets: each released row to an original row that fits it."
+        )
+        said.append(
+            f"The rows lie in {facts['boxes']:,} boxes of values, "
+            + ("no two of which overlap." if facts["disjoint"] else "some of which overlap.")
+        )
+    return Section("reading", "How the release was read", (Prose(tuple(said)), grid))

@@ -1,0 +1,291 @@
+"""A release that voile did not make, beside its original: cells read, rows matched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.data import Source
+from voile.data.roles import AS_IT_IS, Role, Roles
+from voile.tables.attack.records import Records, distinct_rows
+from voile.tables.domains.domain import encode_cells
+from voile.tables.domains.settings import PATHS
+from voile.tables.foreign.columns import ForeignCodebook, groups_of, read_column
+from voile.tables.foreign.keys import Sides
+from voile.tables.foreign.matching import match_rows
+from voile.tables.policies.space import PolicySpace
+from voile.tables.verbs.options import AssessOptions
+from voile.tables.verbs.scene import Stage
+
+NAMES: tuple[Role, ...] = ("identifier", "drop")
+"""Roles of the original's columns that may name its rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignStage(Stage):
+    """What the attacks on a release of any origin are given.
+
+    truth : the original. released : the release. rng : which of several alike rows is matched.
+    """
+
+    truth: Source
+    released_source: Source
+    roles: Roles
+    options: AssessOptions
+    rng: np.random.Generator
+
+    @cached_property
+    def space(self) -> PolicySpace:
+        """The original's domains, and its people by combination."""
+        return PolicySpace.of(
+            self.truth,
+            None if self.options.population is None else [self.options.population],
+            self.roles.of("quasi"),
+            subject=self.roles.subject,
+            people=self.options.people,
+            population_gap=self.options.population_gap,
+            settings=self.settings,
+        )
+
+    @property
+    def settings(self) -> dict[str, dict[str, Any]]:
+        return {name: self.roles.settings_of(name, PATHS) for name in self.roles.of("quasi")}
+
+    @cached_property
+    def cells(self) -> pa.Table:
+        """The released records as they stand in the release."""
+        rows = self.released_source.read()
+        name = self.options.counts
+        return rows if name is None else _repeated(rows, name, self.released_source.name)
+
+    @cached_property
+    def originals(self) -> pa.Table:
+        """The original's rows."""
+        return self.truth.read()
+
+    @cached_property
+    def _read(self) -> tuple[ForeignCodebook, NDArray[np.int32]]:
+        columns, codes, rows = [], [], self.cells.num_rows
+        for domain in self.space.domains:
+            name = domain.column
+            given = self.cells.column(name) if name in self.cells.column_names else None
+            nulls = int((domain.codes(self.originals.column(name)) == len(domain) - 1).sum())
+            groups = groups_of(self.settings[name], name)
+            column, own = read_column(domain, groups, given, rows, nulls * domain.nullable)
+            columns.append(column)
+            codes.append(own)
+        stacked = np.column_stack(codes).astype(np.int32)
+        book, _ = ForeignCodebook.of(columns, stacked)
+        return book, stacked
+
+    @property
+    def codebook(self) -> ForeignCodebook:
+        return self._read[0]
+
+    @property
+    def released_cells(self) -> NDArray[np.int32]:
+        """(rows, q) the cell numbers of released rows."""
+        return self._read[1]
+
+    @cached_property
+    def positions(self) -> NDArray[np.int32]:
+        """(rows, q) the values of the original's rows."""
+        return self.codebook.positions(self.originals, blank_is_unknown=False)
+
+    @property
+    def subject(self) -> str | None:
+        """The original's column of subjects."""
+        return self.roles.subject
+
+    @cached_property
+    def kept_columns(self) -> list[str]:
+        """The columns that both have and that were not generalised; identifiers are none."""
+        return [name for name in self.roles.of(*AS_IT_IS) if name in self.cells.column_names]
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The sensitive columns of the release."""
+        return [name for name in self.kept_columns if name in self.roles.of("sensitive")]
+
+    @cached_property
+    def changed(self) -> list[str]:
+        """The kept columns with values, or more rows of a value, than the original has."""
+        return [name for name in self.kept_columns if not self._is_as_it_was(name)]
+
+    def _is_as_it_was(self, name: str) -> bool:
+        ours, theirs = (_counted(table.column(name)) for table in (self.cells, self.originals))
+        return all(count <= theirs.get(text, 0) for text, count in ours.items())
+
+    @property
+    def unknown_columns(self) -> list[str]:
+        """Released columns that the original has not: nobody knows them of a person beforehand."""
+        known = {*self.roles.of("quasi"), *self.kept_columns}
+        return [name for name in self.cells.column_names if name not in known]
+
+    @cached_property
+    def sides(self) -> Sides:
+        """Released and original rows, to be paired."""
+        columns = [name for name in self.kept_columns if name not in self.changed]
+        holds = [column.may_hold for column in self.codebook.columns]
+        pairs = [(self.cells.column(c), self.originals.column(c)) for c in columns]
+        same = _alike(pairs, len(self.released_cells), len(self.positions))
+        return Sides(holds, self.released_cells, self.positions, same)
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The original's row of each released row."""
+        if self.key is not None:
+            return self._by_key(self.key)
+        sides = self.sides
+        rows = match_rows(sides.holds, sides.released, sides.original, sides.same, self.rng)
+        if left := int((rows < 0).sum()):
+            raise RequestError(
+                f"{left:,} of {len(rows):,} released rows are not in the original: no row that is "
+                "left fits their cells",
+                where=self.released_source.name,
+                instead="give the original that it was made from, and in the roles the hierarchy "
+                "that says what its labels mean; rows that were drawn or perturbed are assessed "
+                "with --synthetic",
+            )
+        return rows
+
+    @cached_property
+    def key(self) -> str | None:
+        """The column by which rows are matched: the one asked for, or names that both have."""
+        if self.options.key is not None:
+            for source in (self.truth, self.released_source):
+                source.schema([self.options.key])
+            return self.options.key
+        named = [*self.roles.of(*NAMES), *([self.subject] if self.subject else [])]
+        for name in named:
+            if name in self.cells.column_names and name in self.originals.column_names:
+                theirs = _counted(self.originals.column(name))
+                ours = _counted(self.cells.column(name))
+                if max(theirs.values(), default=0) == 1 and ours.keys() <= theirs.keys():
+                    return name
+        return None
+
+    def _by_key(self, key: str) -> NDArray[np.int64]:
+        theirs, place = encode_cells(self.originals.column(key))
+        where = {str(text): number for number, text in enumerate(theirs)}
+        rows_of = np.full(len(theirs), -1, dtype=np.int64)
+        rows_of[place] = np.arange(len(place))
+        if len(theirs) < len(place):
+            raise RequestError("two rows have one value", where=f"the original, column {key}")
+        ours, own = encode_cells(self.cells.column(key))
+        found = np.array([where.get(str(text), -1) for text in ours], dtype=np.int64)[own]
+        if (found < 0).any():
+            raise RequestError(
+                f"{int((found < 0).sum()):,} released rows are not in the original, by {key}",
+                where=self.released_source.name,
+                instead="give the original that it was made from",
+            )
+        rows = rows_of[found]
+        everyone = np.arange(len(rows))
+        holds = [column.may_hold for column in self.codebook.columns]
+        fit = Sides(holds, self.released_cells, self.positions, (rows, np.arange(len(place)))).fit(
+            everyone, rows
+        )
+        if not fit.all():
+            raise RequestError(
+                f"the cells of {int((~fit).sum()):,} released rows do not hold the values of the "
+                f"original's row of the same {key}",
+                where=self.released_source.name,
+                instead="leave --key out, or assess rows that were perturbed with --synthetic",
+            )
+        return rows
+
+    @cached_property
+    def released_by_value(self) -> Records:
+        """The people of released rows, by their values in the original."""
+        return Records(self.positions[self.rows], self.who[self.rows])
+
+    @cached_property
+    def register_by_value(self) -> Records:
+        """The adversary's register by values, also of what the release does not show."""
+        people = self._numbers(self.register_rows.column(self.person))
+        return Records(self.codebook.positions(self.register_rows, blank_is_unknown=True), people)
+
+    @cached_property
+    def population_by_value(self) -> Records:
+        """The population by values; one of a combination's people, or two that stand for more."""
+        counts = self.space.counts
+        people = np.minimum(np.ceil(counts.population), 2).astype(np.int64)
+        repeated = np.repeat(counts.codes, people, axis=0)
+        strangers = -2 - self.true_rows.num_rows - np.arange(len(repeated), dtype=np.int64)
+        return Records(repeated, strangers)
+
+    @cached_property
+    def held_out_by_value(self) -> Records | None:
+        """The control by values."""
+        if self.held_out_rows.num_rows == 0:
+            return None
+        codes = self.codebook.positions(self.held_out_rows, blank_is_unknown=False)
+        return Records(codes, self.held_out_people)
+
+    @cached_property
+    def rows_held_out(self) -> NDArray[np.int64]:
+        """The original's rows that were not released."""
+        return np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The released rows: cell numbers of generalised columns, and the kept columns."""
+        self.check_known()
+        cells = zip(self.quasi, self.released_cells.T, strict=True)
+        numbers = {name: pa.array(own, pa.int32()) for name, own in cells}
+        kept = {name: self.cells.column(name) for name in self.kept_columns}
+        return pa.table({**numbers, **kept})
+
+
+def _counted(column: pa.ChunkedArray) -> Mapping[str, int]:
+    cells, places = encode_cells(column)
+    counts = np.bincount(places, minlength=len(cells)).tolist()
+    return Counter({_text(cell): count for cell, count in zip(cells, counts, strict=True)})
+
+
+def _alike(
+    pairs: Sequence[tuple[pa.ChunkedArray, pa.ChunkedArray]], ours: int, theirs: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the rows of two tables by the text of their columns: equal rows, equal numbers."""
+    codes = np.zeros((ours + theirs, len(pairs)), dtype=np.int32)
+    for place, columns in enumerate(pairs):
+        numbers: dict[str, int] = {}
+        parts = []
+        for column in columns:
+            cells, places = encode_cells(column)
+            own = [numbers.setdefault(_text(cell), len(numbers)) for cell in cells]
+            parts.append(np.array(own, dtype=np.int32)[places])
+        codes[:, place] = np.concatenate(parts)
+    _, number = distinct_rows(codes)
+    return number[:ours].astype(np.int64), number[ours:].astype(np.int64)
+
+
+def _repeated(rows: pa.Table, name: str, where: str) -> pa.Table:
+    """Return each row as often as it counts."""
+    if name not in rows.column_names:
+        raise RequestError(
+            f"there is no column {name} that counts records",
+            where=where,
+            instead=nearest(name, rows.column_names),
+        )
+    try:
+        times = rows.column(name).cast(pa.int64()).to_numpy()
+    except (pa.ArrowInvalid, ValueError):
+        times = np.array([-1])
+    if (times < 1).any():
+        raise RequestError("a count of records is not 1 or more", where=f"{where}, column {name}")
+    every = np.repeat(np.arange(len(times)), times)
+    return rows.drop_columns([name]).take(pa.array(every))
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None else str(cell)

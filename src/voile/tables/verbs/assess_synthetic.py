@@ -1,0 +1,195 @@
+"""Rows that were drawn or perturbed: attacked, never counted by k or expected matches.
+
+Nobody is behind one synthetic row, so groups and matches mean nothing. What it can still leak is
+attacked: that a person was in the original (membership), that one alone fits a description found
+in the synthetic rows, and a sensitive value, each against people who were never in the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.core.progress import Progress
+from voile.release.assessment import Assessment
+from voile.report.wording import listed
+from voile.tables.attack import Cases, Records, inference, singling_out
+from voile.tables.attack.records import first_of_each
+from voile.tables.foreign.boxes import Codes
+from voile.tables.foreign.columns import HOW, ForeignColumn
+from voile.tables.foreign.overlap import count_fitting
+from voile.tables.verbs.assess_stage import ForeignStage
+from voile.tables.verbs.attack import Task, run_all
+from voile.tables.verbs.scene import number_values
+
+MOST_TARGETS = 2_000
+"""People of each side whose nearest synthetic row is looked for; of more, so many are drawn."""
+ROWS_AT_ONCE = 128
+SINGLED = 2
+"""Findings of singling out that mean something of rows that are nobody's."""
+
+
+def assess_synthetic(
+    stage: ForeignStage, draws: Sequence[np.random.Generator], progress: Progress
+) -> Assessment:
+    """Attack synthetic rows, against a control of people who were not in the original."""
+    if stage.options.control is None:
+        raise RequestError(
+            "synthetic rows are judged against people who were not in the original",
+            instead="give --control, a table of such people",
+        )
+    evidence = run_all(list(_tasks(stage, draws)), progress)
+    facts = {
+        "rows": stage.cells.num_rows,
+        "original_rows": stage.originals.num_rows,
+        "synthetic": True,
+        "read": read_cells(stage),
+        "sensitive": stage.sensitive,
+    }
+    return Assessment("tables", stage.released_source.name, {}, evidence, facts)
+
+
+def read_cells(stage: ForeignStage) -> list[dict[str, int | str]]:
+    """Say how many rows' cells of each column were read, and how."""
+    return [
+        {"column": one.column, **dict(zip(HOW, one.rows, strict=True))}
+        for one in stage.codebook.columns
+    ]
+
+
+def _tasks(stage: ForeignStage, draws: Sequence[np.random.Generator]) -> Iterator[Task]:
+    _, singling, inferring, matching = draws[:4]
+    yield "looking for members", partial(_membership, stage, matching)
+    yield "singling people out", partial(_singling_out, stage, singling)
+    for column in stage.sensitive:
+        yield f"inferring {column}", partial(_inference, stage, column, inferring)
+
+
+def _originals(stage: ForeignStage) -> Records:
+    return Records(stage.positions, stage.who)
+
+
+def _control(stage: ForeignStage) -> Records:
+    control = stage.held_out_by_value
+    assert control is not None
+    return control
+
+
+def _membership(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
+    """Guess of two people, one of the original and one of the control, who was in it."""
+    sides = [_some_of_each(one, rng) for one in (_originals(stage), _control(stage))]
+    members, others = (_nearest(stage, one.codes) for one in sides)
+    pairs = min(len(members), len(others))
+    near, far = (rng.permutation(one)[:pairs] for one in (members, others))
+    right = np.where(near == far, rng.random(pairs) < 0.5, near < far)
+    return Evidence(
+        attack="membership",
+        heading="inference",
+        story=Note(
+            "The adversary knows the values of two people in {columns}, of whom one was in the "
+            "original, and takes the one with the nearer synthetic row for that one. Success is to "
+            "be right.",
+            {"columns": listed(stage.quasi)},
+        ),
+        knows=stage.quasi,
+        findings=(
+            Finding(
+                "members recognised in pairs",
+                Rate(int(right.sum()), pairs),
+                baseline=Rate(pairs // 2, pairs),
+                meaning="Half of the pairs are guessed right without the release.",
+            ),
+            Finding(
+                "people with an equal synthetic row",
+                Rate(int((members == 0).sum()), len(members)),
+                control=Rate(int((others == 0).sum()), len(others)),
+                advantage=True,
+            ),
+        ),
+        notes=(
+            Note(
+                "How near two rows are is the sum over columns of how far their values are apart: "
+                "0 to 1 along a scale, 0 or 1 of names."
+            ),
+        ),
+    )
+
+
+def _some_of_each(people: Records, rng: np.random.Generator) -> Records:
+    """Draw people, one row of each."""
+    rows = first_of_each(np.sort(people.subject))
+    rows = np.argsort(people.subject, kind="stable")[rows]
+    return people.select(rng.permutation(rows)[:MOST_TARGETS])
+
+
+def _nearest(stage: ForeignStage, values: Codes) -> NDArray[np.float64]:
+    """Return how near the nearest synthetic row is to each person's values."""
+    book = stage.codebook
+    apart = [_distances(column) for column in book.columns]
+    found = np.empty(len(values))
+    for start in range(0, len(values), ROWS_AT_ONCE):
+        own = values[start : start + ROWS_AT_ONCE]
+        total = np.zeros((len(own), len(book.boxes)), dtype=np.float32)
+        for far, cells, one in zip(apart, book.boxes.T, own.T, strict=True):
+            total += far[:, one].T[:, cells]
+        found[start : start + len(own)] = total.min(axis=1)
+    return found
+
+
+def _distances(column: ForeignColumn) -> NDArray[np.float32]:
+    """Return how far each value is from each cell, (cells, values and one outside) in [0, 1]."""
+    far = (~column.holds).astype(np.float32)
+    if column.domain.is_scale:
+        places = np.arange(far.shape[1])
+        for number, own in enumerate(column.holds):
+            if own.any():
+                inside = np.flatnonzero(own)
+                after = np.searchsorted(inside, places)
+                right = inside[np.minimum(after, len(inside) - 1)]
+                left = inside[np.maximum(after - 1, 0)]
+                gap = np.minimum(np.abs(places - left), np.abs(places - right))
+                far[number] = gap / max(len(places) - 1, 1)
+    return np.hstack([far, np.ones((len(far), 1), dtype=np.float32)])
+
+
+def _singling_out(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
+    rows = np.arange(stage.cells.num_rows, dtype=np.int64)
+    originals = _originals(stage)
+    found = singling_out(
+        Records(stage.released_cells, rows),
+        originals,
+        columns=stage.quasi,
+        rng=rng,
+        held_out=_control(stage),
+        people=originals,
+        count=count_fitting(stage.codebook.holds),
+    )
+    return replace(found, findings=found.findings[:SINGLED])
+
+
+def _inference(stage: ForeignStage, column: str, rng: np.random.Generator) -> Evidence:
+    """Guess a value from the nearest synthetic rows."""
+    numbers = stage.values_of(column)
+    book = stage.codebook
+    first = [
+        np.where(c.holds.any(axis=1), c.holds.argmax(axis=1), len(c.domain)) for c in book.columns
+    ]
+    cells = zip(first, stage.released_cells.T, strict=True)
+    places = np.column_stack([of[own] for of, own in cells]).astype(np.int32)
+    rows = np.arange(len(places), dtype=np.int64)
+    synthetic = Cases(Records(places, rows), number_values(stage.cells.column(column), numbers))
+    theirs = number_values(stage.originals.column(column), numbers)
+    return inference(
+        synthetic,
+        columns=stage.quasi,
+        sensitive=column,
+        rng=rng,
+        held_out=Cases(_control(stage), number_values(stage.held_out_rows.column(column), numbers)),
+        targets=Cases(_originals(stage), theirs),
+    )
