@@ -93,27 +93,45 @@ def _of_lengths(
         classes = c[rows[long, 0]]
         if length < SHORTEST or np.bincount(classes, minlength=c.max() + 1).min() < 2 * FEWEST:
             continue
-        readings = X[rows[long, :length]]
-        # nobody gets these messages: their dither may be drawn again
-        dither = Protective.keyed(Secret(seed.to_bytes(16, "little")), purpose=f"{length} readings")
-        first, varying = sent(codec, readings, classes, courses.times[long, :length], dither)
-        heard = np.concatenate([first[:, : codec.invariants], features(varying)], axis=1)
-        with np.errstate(over="ignore"):
-            plain = features((readings - readings.mean(axis=(0, 1))) / readings.std(axis=(0, 1)))
-        found, by = _best(heard, classes, seed)
-        of = int(np.argmax([_auc(found[:, one], classes == one) for one in range(found.shape[1])]))
-        low, high = _interval(found[:, of], classes == of, np.random.default_rng(seed))
-        raw, _ = _best(plain, classes, seed)
-        yield Overheard(
-            length,
-            len(long),
-            by,
-            str(codec.codec.classes[of]),
-            _auc(found[:, of], classes == of),
-            low,
-            high,
-            max(_auc(raw[:, one], classes == one) for one in range(raw.shape[1])),
-        )
+        readings, when = X[rows[long, :length]], courses.times[long, :length]
+        yield overheard(codec, readings, classes, when, seed)
+
+
+def overheard(
+    codec: SequenceCodec, X: Floats, c: Codes, times: NDArray[np.int64], seed: int
+) -> Overheard:
+    """Send whole sessions of subjects whom a map was not fitted to, and look for the class.
+
+    Parameters
+    ----------
+    X : (n, T, d) readings of n subjects.
+    c : (n,) numbers of their classes.
+    times : (n, T) in the map's units.
+
+    Cost: n T readings, and the learners.
+    """
+    # nobody gets these messages: their dither may be drawn again
+    purpose = f"{X.shape[1]} readings"
+    dither = Protective.keyed(Secret(seed.to_bytes(16, "little")), purpose=purpose)
+    first, varying = sent(codec, X, c, times, dither)
+    heard = np.concatenate([first[:, : codec.invariants], features(varying)], axis=1)
+    with np.errstate(over="ignore"):
+        plain = features((X - X.mean(axis=(0, 1))) / X.std(axis=(0, 1)))
+    found, by = _best(heard, c, seed)
+    aucs = [_auc(found[:, one], c == one) for one in range(found.shape[1])]
+    of = int(np.argmax(aucs))
+    low, high = _interval(found[:, of], c == of, np.random.default_rng(seed))
+    raw, _ = _best(plain, c, seed)
+    return Overheard(
+        X.shape[1],
+        len(X),
+        by,
+        str(codec.codec.classes[of]),
+        aucs[of],
+        low,
+        high,
+        max(_auc(raw[:, one], c == one) for one in range(raw.shape[1])),
+    )
 
 
 def _best(F: Floats, c: Codes, seed: int) -> tuple[Floats, str]:

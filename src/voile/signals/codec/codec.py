@@ -22,9 +22,8 @@ from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES, Place
 from voile.signals.codec.posterior import Posterior, after, chances_of, log_densities
-from voile.signals.codec.scalar import Path
 from voile.signals.codec.side import SideColumn, SideLevels, read_levels, read_side, side_arrays
-from voile.signals.codec.single import GRAIN, Single
+from voile.signals.codec.single import GRAIN, Single, Singles
 from voile.signals.codec.steps import Arrays, Step
 
 FORMATS = 1, 2  # of maps without side columns, and with
@@ -312,19 +311,18 @@ class Codec:
         labels = np.asarray(c)
         if len(table) != 1 or labels.size != 1 or labels.dtype.kind not in "iuUO":
             return None
-        if known is not None:
-            return None
         label = labels.item()
-        return self._singles.get(label) if isinstance(label, int | str) else None
+        singles = self._singles.get(label) if isinstance(label, int | str) else None
+        return singles.at(known) if singles else None
 
     @cached_property
-    def _singles(self) -> dict[int | str, Single]:
-        """By class; none of side columns, or where values are nominal, decimal, or sent as is."""
-        if self.side or self.places is not None or len(self.numeric) < len(self.columns):
+    def _singles(self) -> dict[int | str, Singles]:
+        """By class; none where values are nominal, decimal, or sent as they are."""
+        if self.places is not None or len(self.numeric) < len(self.columns):
             return {}
         lattices = tuple(lattice for _, lattice in self._lattices())
-        pairs = zip(self.classes.tolist(), self.unconditional, strict=True)
-        return {label: Single(lattices, Path(steps)) for label, steps in pairs if steps}
+        pairs = zip(self.classes.tolist(), self.steps, strict=True)
+        return {label: Singles(lattices, steps, self.side) for label, steps in pairs if steps}
 
     def _lattices(self) -> list[tuple[int, Lattice]]:
         return [(j, col) for j, col in enumerate(self.columns) if isinstance(col, Lattice)]

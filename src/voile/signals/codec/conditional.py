@@ -23,6 +23,7 @@ from voile.signals.codec.steps import STEPS, Affine, Arrays, Step
 
 UNIT = 2.0**-24  # of shifts and slopes
 OCTAVE = 256  # steps of a spread from one power of 2 to the next
+LADDER = 2.0**-30  # of the steps of an octave
 MOST = 1 << 36  # the largest entry of a table: products with widths stay whole numbers
 
 
@@ -164,7 +165,7 @@ class Conditional:
         share = float(self.share)
         moved = share * (total[:d] * UNIT) + self.shift[:, None]
         fine, octave = total[d : 2 * d] & (OCTAVE - 1), total[d : 2 * d] // OCTAVE
-        spread = np.ldexp(self.ladder[fine] * 2.0**-30, octave.astype(np.int32))
+        spread = np.ldexp(self.ladder[fine] * LADDER, octave.astype(np.int32))
         slope = share * (total[2 * d :].reshape(d, d, n) * UNIT) + self.matrix[:, :, None]
         diagonal = share * spread + np.diagonal(self.matrix)[:, None]
         return RowFrames(self.order, moved, diagonal, slope, bool(self.turned))

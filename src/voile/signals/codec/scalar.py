@@ -10,10 +10,10 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from voile.keys.random import Protective
-from voile.signals.codec.lattice import MARGIN, Lattice
+from voile.signals.codec.lattice import MARGIN, OFF, Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt, Step
 
@@ -40,13 +40,24 @@ def _pieces(x: Floats, y: Floats) -> tuple[list[float], list[float], list[float]
     return x[:-1].tolist(), y[:-1].tolist(), ((y[1:] - y[:-1]) / (x[1:] - x[:-1])).tolist()
 
 
+class Part(Protocol):
+    """A step of one point at a time, as `Step` is of many."""
+
+    def forward(self, v: Point, /) -> Point: ...
+
+    def inverse(self, v: Point, /) -> Point: ...
+
+
 class Path:
     """Some steps in a row, forth and back: O(log g) a curve."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
-        parts = [_part(step) for step in steps]
+    def __init__(self, parts: Sequence[Part]) -> None:
         self._there: list[Callable[[Point], Point]] = [part.forward for part in parts]
         self._back: list[Callable[[Point], Point]] = [part.inverse for part in reversed(parts)]
+
+    @classmethod
+    def of(cls, steps: Sequence[Step]) -> Path:
+        return cls([part_of(step) for step in steps])
 
     def forward(self, v: Point) -> Point:
         for step in self._there:
@@ -164,7 +175,8 @@ def _tables(step: KnotheRosenblatt, j: int, i: int) -> Tables:
     return list(zip(*mean, *spread[1:], strict=True))
 
 
-def _part(step: Step) -> _Affine | _Bend | Triangular:
+def part_of(step: Step) -> Part:
+    """Return the same step, of one point at a time."""
     if isinstance(step, Affine):
         return _Affine(step)
     if isinstance(step, Bend):
@@ -177,6 +189,12 @@ def _part(step: Step) -> _Affine | _Bend | Triangular:
 def at(lattice: Lattice, k: float) -> float:
     """Return the value at a position, whole or within a cell: `Lattice.values`, of one."""
     return (lattice.offset + lattice.step * k) / lattice.per
+
+
+def is_on(lattice: Lattice, k: int, v: float) -> bool:
+    """Say whether a value is that of a position: `Lattice.positions`, of one."""
+    reach = abs(k) * lattice.step + lattice.step + lattice.offset
+    return reach < 2.0**52 and abs(at(lattice, k) - v) <= OFF * lattice.resolution
 
 
 def nearest(lattice: Lattice, v: float) -> float:

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
 
 from voile.keys.random import Protective
-from voile.signals.codec.lattice import MARGIN, OFF, Lattice
-from voile.signals.codec.scalar import Path, at, drawn, nearest, place
+from voile.signals.codec.conditional import Conditional, MapStep
+from voile.signals.codec.lattice import MARGIN, Lattice
+from voile.signals.codec.scalar import Path, at, drawn, is_on, nearest, part_of, place
+from voile.signals.codec.scalar_side import CellFrames, Level, level_of
+from voile.signals.codec.side import SideColumn, SideLevels
 
 GRAIN = 2.0**-44  # what is sent is a multiple of it: see `codec.rounded`
+CELLS = 1024  # levels of side columns whose maps are held
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +37,7 @@ class Single:
         """Return the message of a reading; None of one that is off its lattice or lost."""
         try:
             k = [round(place(one, v)) for one, v in zip(self.lattices, x, strict=True)]
-            if not self._are_on(k, x):
+            if not all(map(is_on, self.lattices, k, x)):
                 return None
             parts = zip(self.lattices, k, drawn(len(k), protective), strict=True)
             moved = [at(one, p + t) for one, p, t in parts]
@@ -42,14 +49,6 @@ class Single:
                 return None
         return sent
 
-    def _are_on(self, k: Sequence[int], x: Sequence[float]) -> bool:
-        """Say whether readings lie on their lattices, at these positions: `Lattice.positions`."""
-        for one, p, v in zip(self.lattices, k, x, strict=True):
-            reach = abs(p) * one.step + one.step + one.offset
-            if reach >= 2.0**52 or abs(at(one, p) - v) > OFF * one.resolution:
-                return False
-        return True
-
     def read(self, z: Sequence[float]) -> list[float] | None:
         """Return the reading of a message; None where it has none."""
         try:
@@ -57,3 +56,32 @@ class Single:
             return [nearest(one, v) for one, v in parts]
         except (ValueError, OverflowError):
             return None
+
+
+class Singles:
+    """What takes one reading of a class, at the levels of its side columns if there are any."""
+
+    def __init__(
+        self, lattices: tuple[Lattice, ...], steps: Sequence[MapStep], side: Sequence[SideColumn]
+    ) -> None:
+        parts = [
+            CellFrames(step) if isinstance(step, Conditional) else part_of(step) for step in steps
+        ]
+        self._levels = [level_of(column) for column in side]
+
+        def single(levels: tuple[Level, ...]) -> Single:
+            each = [one.at(levels) if isinstance(one, CellFrames) else one for one in parts]
+            return Single(lattices, Path(each))
+
+        self._single = lru_cache(CELLS)(single)
+
+    def at(self, known: object) -> Single | None:
+        """Return what takes a reading with these side columns; None where they are unusual."""
+        if known is None or isinstance(known, SideLevels):
+            return None if known is not None or self._levels else self._single(())
+        row = np.asarray(known, dtype=object).ravel().tolist()
+        if len(row) != len(self._levels):
+            return None
+        levels = [level(cell) for level, cell in zip(self._levels, row, strict=True)]
+        found = tuple([one for one in levels if one is not None])
+        return self._single(found) if len(found) == len(row) else None

@@ -150,7 +150,7 @@ class SequenceCodec:
         """The law of each class's sequences, for one reading at a time."""
         parts = zip(self.codec.unconditional, self.dynamics, self.sharpening, strict=True)
         return tuple(
-            SequenceLaw(Path(steps), each, Triangular(sharp), self.basis, not self.forgets)
+            SequenceLaw(Path.of(steps), each, Triangular(sharp), self.basis, not self.forgets)
             for steps, each, sharp in parts
         )
 
