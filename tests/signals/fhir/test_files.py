@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
+from functools import cache
 
 import numpy as np
 import pytest
@@ -28,9 +29,11 @@ from tests.signals.fhir.made import (
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
-from voile.signals import PrivacyMap
+from voile.signals import PrivacyMap, SequenceMap
 from voile.signals.fhir import Field, FileSummary, SequenceScheme, SingleScheme, decode, encode
 from voile.signals.fhir.observations import URL
+from voile.signals.methods.layers import Chain
+from voile.signals.readings.moments import DAY, TimeUnit
 
 EVERY = pytest.mark.parametrize("invariants", [None, (), (0,)])
 NDJSON = "\r\n".join(LINES) + "\r\n"
@@ -72,6 +75,47 @@ def unmarked(element):
     data["valueQuantity"].pop("value")
     others = [one for one in data.pop("modifierExtension", []) if one["url"] != URL]
     return {**data, "modifierExtension": others}
+
+
+@cache
+def timed():
+    X, c, whose = days(300, 8, 1)
+    quick = Chain(degree=3, spread=1)
+    map = SequenceMap((0,), settings=quick, random_state=0)
+    codec = map.fit(X, c, whose, np.tile(np.arange(19_000, 19_008), 300)).codec_
+    return SequenceScheme(codec, class_of, TimeUnit(DAY, DAY))
+
+
+def test_sessions_take_the_times_of_observations(tmp_path):
+    """Days since 1970; where one is the day before's, or has none, a day after the one before."""
+    moments = ("2024-03-02", "2024-03-02T23:30:00-09:00", "2024-03-02T08:00:00Z", "2024-04-01")
+    lines = [panel("160.0", f"60.{t}", time=one) for t, one in enumerate(moments)]
+    _, sent = there_and_back(tmp_path, "\n".join(lines), timed())
+    marks = [dict(own(one)) for one in values(sent)]
+    found = [mark["time"] for mark in marks if mark["field"] == "weight"]
+    assert found == ["19784", "19786", "19785", "19814"]
+    assert re.findall(r'"effectiveDateTime":"([^"]*)"', sent) == list(moments)
+
+
+def test_a_session_decodes_under_its_own_times_alone(tmp_path):
+    lines = [panel("160.0", f"60.{t}", time=f"2024-03-0{1 + t}") for t in range(3)]
+    text = encoded(tmp_path, "\n".join(lines), timed())
+    held = '{"url":"time","valueString":"19784"}'
+    assert text.count(held) == 1
+    others = [held.replace("19784", other) for other in ("19785", "19783", "x", "9" * 16)]
+    for other in (*others, ""):
+        (tmp_path / "sent").write_text(text.replace("," + held, other and "," + other))
+        with pytest.raises(RequestError, match=r"stands on|damaged"):
+            decode(tmp_path / "sent", tmp_path / "again", timed(), COLUMNS)
+
+
+def own(element):
+    """What the mark of an encoded value says."""
+    (mark,) = (one for one in element["modifierExtension"] if one["url"] == URL)
+    return [
+        (one["url"], next(held for name, held in one.items() if name != "url"))
+        for one in mark["extension"]
+    ]
 
 
 @EVERY

@@ -23,7 +23,7 @@ SHORTEST = 3
 MOST = 1_000  # subjects whose sessions are overheard
 FOLDS = 5
 DRAWS = 200  # for an interval
-HIDDEN = 0.65  # the largest AUC, upper limit, of a session that is said to hide the class
+HIDDEN = 0.65  # an AUC: a session hides the class if all its interval lies below, reveals if above
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,11 @@ class Overheard:
     def hides(self) -> bool:
         """Whether the session may be said to hide the class."""
         return self.high <= HIDDEN
+
+    @property
+    def reveals(self) -> bool:
+        """Whether the session is shown to reveal the class; if neither, nothing can be said."""
+        return self.low > HIDDEN
 
 
 def overhear(

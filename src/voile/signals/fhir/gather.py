@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -16,10 +17,11 @@ from voile.signals.codec.limits import ReadingLimits
 from voile.signals.fhir.fields import MOST, Decimals, Field
 from voile.signals.fhir.observations import Element, Mark, written
 from voile.signals.fhir.schemes import Scheme, Sent
-from voile.signals.sequences.messages import is_sound
+from voile.signals.sequences.messages import LATEST, is_sound
 from voile.signals.sequences.session import on_lattice
 
 Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which one of these
+TIME = re.compile(r"-?\d{1,16}")
 Tag: TypeAlias = dict[str, str | int]
 
 
@@ -74,7 +76,7 @@ class Readings(_Rows):
             for one, lattice in zip(fields, scheme.lattices, strict=True)
         ]
         self._seen: Counter[tuple[str, str, int]] = Counter()
-        self._moments: dict[Key, float] = {}
+        self._moments: dict[Key, float | None] = {}
         self._fixed: dict[str, dict[int, float]] = {}
 
     def add(self, element: Element, j: int) -> None:
@@ -96,7 +98,7 @@ class Readings(_Rows):
         which = (element.subject, element.time or place, j)
         self._seen[which] += 1
         key = (*which[:2], self._seen[which])
-        self._moments[key] = moment(element.time, place)
+        self._moments[key] = moment(element.time, place) if element.time else None
         self.put(key, j, v, place)
 
     def sent(self) -> Iterator[tuple[float, Tag]]:
@@ -105,9 +107,11 @@ class Readings(_Rows):
             raise RequestError("no value has a code of a field", where="the source")
         for key, row in self.rows.items():
             row.update(self._fixed.get(key[0], {}))
-        keys = sorted(self.rows, key=lambda key: (key[0], self._moments[key]))
+        keys = sorted(self.rows, key=lambda key: (key[0], self._moments[key] or 0.0))
         points = np.array([self.point(key) for key in keys])
-        sent = dict(zip(keys, self.scheme.hide([key[0] for key in keys], points), strict=True))
+        moments = [self._moments[key] for key in keys]
+        hidden = self.scheme.hide([key[0] for key in keys], points, moments)
+        sent = dict(zip(keys, hidden, strict=True))
         first = {key[0]: sent[key] for key in reversed(keys)}
         if self._fixed.keys() - first.keys():
             raise RequestError("a subject has readings that never change, and no others")
@@ -119,7 +123,9 @@ class Readings(_Rows):
     def _tag(self, sent: Sent, j: int) -> Tag:
         own: Tag = {"field": self.columns[j], "map": self.scheme.mark, "number": sent.number}
         steps: Tag = {"session": sent.session, "check": sent.check} if sent.session else {}
-        return {**own, **steps, "decimals": self._decimals[j]}
+        # not as a number: FHIR's end in 2038, as seconds
+        time: Tag = {} if sent.time is None else {"time": str(sent.time)}
+        return {**own, **steps, **time, "decimals": self._decimals[j]}
 
 
 class Decoded(NamedTuple):
@@ -131,7 +137,7 @@ class Messages(_Rows):
     def __init__(self, columns: Sequence[ReadingLimits], scheme: Scheme) -> None:
         super().__init__([column.name for column in columns], scheme)
         self._limits = columns
-        self._checks: dict[Key, str] = {}
+        self._steps: dict[Key, tuple[str, int | None]] = {}  # digest and time
         self._decimals: list[Decimals] = []
 
     def add(self, element: Element, mark: Mark) -> None:
@@ -154,8 +160,8 @@ class Messages(_Rows):
         known = self.rows.get(key, {}).get(j)
         if known is not None and (j not in self.scheme.once or known != z):
             raise RequestError("two values are of one reading", where=place)
-        check = str(held.get("check", ""))
-        if self._checks.setdefault(key, check) != check:
+        step = str(held.get("check", "")), _time(held.get("time"), place)
+        if self._steps.setdefault(key, step) != step:
             raise RequestError("a value is out of step", where=place)
         self.put(key, j, float(z), place)
         self._decimals.append(decimals)
@@ -167,7 +173,7 @@ class Messages(_Rows):
         keys, sent = list(self.rows), []
         for key in keys:
             point = self.point(key, self.scheme.once if key[2] > 1 else frozenset())
-            sent.append(Sent(key[2], point, key[1], self._checks[key]))
+            sent.append(Sent(key[2], point, key[1], *self._steps[key]))
         X, outside = self.scheme.show([key[0] for key in keys], sent)
         for column, values in zip(self._limits, X.T, strict=True):
             outside = outside | column.is_outside(values)
@@ -187,14 +193,21 @@ class Messages(_Rows):
         return {"place": self.places[key], **own, "decoded": shown}
 
 
+def _time(held: object, place: str) -> int | None:
+    """Return the time that a mark says, in the map's units."""
+    if held is None:
+        return None
+    if not isinstance(held, str) or not TIME.fullmatch(held) or abs(int(held)) > LATEST:
+        raise RequestError("what marks a value is damaged", where=place)
+    return int(held)
+
+
 def moment(time: str, place: str) -> float:
-    """Return where a FHIR dateTime stands in time; 0 where there is none.
+    """Return where a FHIR dateTime stands in time, in seconds since 1970.
 
     >>> moment("2024-03", "") == moment("2024-03-01T00:00:00Z", "")
     True
     """
-    if not time:
-        return 0.0
     padded = time + {4: "-01-01", 7: "-01"}.get(len(time), "")
     try:
         at = datetime.fromisoformat(padded)

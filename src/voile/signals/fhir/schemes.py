@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from math import nan
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.limits import RANGE
 from voile.signals.codec.pieces import Floats
+from voile.signals.readings.moments import TimeUnit
 from voile.signals.sequences.messages import Message
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Session
 
 ClassOf = Callable[[str], str | int]
+Moments: TypeAlias = Sequence[float | None]
 
 
 class Sent(NamedTuple):
@@ -30,6 +32,7 @@ class Sent(NamedTuple):
     values: tuple[float, ...]
     session: str = ""
     check: str = ""
+    time: int | None = None  # when it was taken, in the map's units, where it has some
 
 
 class Shown(NamedTuple):
@@ -41,8 +44,9 @@ class Scheme(Protocol):
     """Hide readings, and show them again.
 
     `class_of` gives a subject's class, or refuses the subject. `hide` takes (n, d) readings, each
-    subject's in order of time; `show` what `hide` returned, in any order. Columns in `once`
-    never change within a subject, and are sent with its first reading alone.
+    subject's in order of time, and their moments in seconds, None where one is unknown; `show`
+    what `hide` returned, in any order. Columns in `once` never change within a subject, and are
+    sent with its first reading alone.
     """
 
     mark: str
@@ -50,7 +54,7 @@ class Scheme(Protocol):
     once: frozenset[int]
     class_of: ClassOf
 
-    def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
+    def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
         """Return what is sent of readings."""
 
     def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
@@ -76,7 +80,7 @@ class SingleScheme:
         self.class_of = class_of
         self._codec, self._scores, self._protective = codec, scores, protective
 
-    def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
+    def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
         labels = np.array([self.class_of(one) for one in whose])
         Z = self._codec.encode(X, labels, protective=self._protective)
         numbers: dict[str, int] = {}
@@ -97,31 +101,43 @@ class SingleScheme:
 
 
 class SequenceScheme:
-    """Each reading given those before it, by a map of sequences: one session a subject and file."""
+    """Each reading given those before it, by a map of sequences: one session a subject and file.
 
-    def __init__(self, codec: SequenceCodec, class_of: ClassOf) -> None:
+    `unit` is that of the map's times. Without one, or where it is not of dates, readings are
+    counted.
+    """
+
+    def __init__(
+        self, codec: SequenceCodec, class_of: ClassOf, unit: TimeUnit | None = None
+    ) -> None:
         self.mark = codec.mark
         pairs = sorted(zip(codec.order, codec.lattices, strict=True), key=lambda pair: pair[0])
         self.lattices = tuple(lattice for _, lattice in pairs)
         self.once = frozenset(codec.order[: codec.invariants])
         self.class_of = class_of
         self._codec = codec
+        self._unit = unit if unit and unit.is_of_dates else None
 
-    def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
+    def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
         """Return what is sent of readings; of invariants with the first of a subject alone."""
         token, ends = secrets.token_hex(8), dict[str, Session]()
         sent = []
-        for one, x in zip(whose, X.tolist(), strict=True):
+        for one, x, seconds in zip(whose, X.tolist(), moments, strict=True):
             if one not in ends:
                 name = f"{token}.{len(ends) + 1}"
                 label = self.class_of(one)
                 ends[one] = Session(self._codec, label, name)
-            ends[one].send(x)
+            ends[one].send(x, self._time(seconds))
             (message,) = ends[one].pending()
             ends[one].acknowledge(ends[one].expected())
             z = self._placed([nan] * (len(x) - len(message.values)) + list(message.values))
-            sent.append(Sent(message.number, z, message.session, message.check))
+            sent.append(Sent(message.number, z, message.session, message.check, message.time))
         return sent
+
+    def _time(self, seconds: float | None) -> int | None:
+        if seconds is None or self._unit is None:
+            return None
+        return int(self._unit.of(np.array(np.floor(seconds), dtype=np.int64)))
 
     def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
         """Return the readings; those of a session all, from its first on."""
@@ -134,8 +150,7 @@ class SequenceScheme:
                 ends[one.session] = Session(self._codec, self.class_of(whose[at]), one.session)
             k = self._codec.invariants if one.number > 1 else 0
             values = tuple(one.values[j] for j in self._codec.order[k:])
-            time = one.number - 1 if self._codec.timed else None
-            message = Message(one.session, one.number, one.number - 1, one.check, values, time)
+            message = Message(one.session, one.number, one.number - 1, one.check, values, one.time)
             try:
                 reading = ends[one.session].receive(message)
             except RequestError:

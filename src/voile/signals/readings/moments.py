@@ -58,6 +58,11 @@ class TimeUnit:
     ticks: int
     per: int  # as in `Ticks`
 
+    @property
+    def is_of_dates(self) -> bool:
+        """Whether a tick is a second; else it is a part of a column's numbers."""
+        return self.per == DAY
+
     def count(self, times: Sequence[pa.Array], column: str) -> NDArray[np.int64]:
         """Return moments in this unit.
 

@@ -118,7 +118,7 @@ class Content(Policies):
             "reader": reader,
             "maps": maps,
             "sessions": None
-            if sequence is None
+            if sequence is None and not facts.get("sessions")
             else Sessions.from_facts(facts.get("sessions") or {}, sequence),
             "before": facts["before"],
             "found": {"stopped": facts["stopped"]},

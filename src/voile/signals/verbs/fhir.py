@@ -95,7 +95,8 @@ def _scheme(
     if options.policy is None:
         content, sequences = sequences_of(kit)
         known = _ClassOf(subjects_in(opened, content.reader, content.classes))
-        return content.reader, SequenceScheme(sequences, known)
+        unit = content.sessions.unit if content.sessions else None
+        return content.reader, SequenceScheme(sequences, known, unit)
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
     chosen.check(fitted)
     content = Content.of(fitted)

@@ -40,6 +40,11 @@ class FitOptions(voile.release.options.FitOptions):
         description="of a season in sequences, such as 7: in days, or in the numbers of the time "
         "column; 0: there is none [found in the data]",
     )
+    leaky_sessions: bool = Field(
+        False,
+        description="keep the map of sequences even where whole sessions are shown to reveal the "
+        "class of subjects held out",
+    )
     epsilon: float | None = Field(
         None,
         gt=0,

@@ -312,7 +312,7 @@ def _kit(story: Mapping[str, Any]) -> Section | None:
     }
     said = [visible[story["visibility"]]]
     if story["sessions"]:
-        said.append(f"It also holds a map of sequences, for sessions. {story['sessions']}")
+        said.append(story["sessions"])
     return Section(
         "kit", "What the kit holds", (Prose(tuple(said)), Bullets(tuple(story["holds"])))
     )

@@ -24,10 +24,18 @@ def report_data(content: Content, policy: Policy | None, number: int | None) -> 
         "columns": list(content.reader.columns),
         "time": content.reader.time,
         "private": content.reader.private,
-        "sessions": content.sessions.said if content.sessions else "",
+        "sessions": _sessions(content),
     }
     if policy is not None:
         story["policy"] = policy.to_data()
     if number is not None:
         story["chosen"] = content.figures.slice(number, 1).to_pylist()[0]
     return story
+
+
+def _sessions(content: Content) -> str:
+    """Return what the kit holds for whole sessions, and what they reveal."""
+    if content.sessions is None:
+        return ""
+    held = "It also holds a map of sequences, for sessions. " if content.sequence else ""
+    return f"{held}{content.sessions.said}"

@@ -29,7 +29,7 @@ SEQUENCE = "sequence"
 class Sessions:
     """What sessions need, and how far they hide the class of subjects who were held out."""
 
-    codec: SequenceCodec
+    codec: SequenceCodec | None  # None: left out, since whole sessions reveal the class
     unit: TimeUnit | None  # of the times that messages say; None: readings are counted
     overheard: tuple[Overheard, ...] = ()  # of each length; nothing where subjects were too few
 
@@ -39,21 +39,34 @@ class Sessions:
         return bool(self.overheard) and all(one.hides for one in self.overheard)
 
     @property
+    def reveals(self) -> bool:
+        """Whether whole sessions were shown to reveal the class."""
+        return any(one.reveals for one in self.overheard)
+
+    @property
     def said(self) -> str:
         """What is known of whole sessions, in a sentence."""
-        if self.codec.forgets:
+        if self.codec and self.codec.forgets:
             return (
                 "The kit knows of one reading a subject: from the second message of one on, "
                 "the class is gradually revealed; fit on several, with --time COLUMN."
             )
         if not self.overheard:
-            return "Too few subjects to find out what whole sessions reveal."
-        worst = max(self.overheard, key=lambda one: one.high)
-        what = "hide the class from" if self.hides else "are not shown to hide the class from"
+            return "Too few subjects to say what whole sessions reveal."
+        worst = max(self.overheard, key=lambda one: (one.reveals, one.high))
+        whole = f"sessions of {worst.messages} readings"
+        if self.reveals:
+            what = f"S{whole[1:]} reveal the class to"
+        elif self.hides:
+            what = f"S{whole[1:]} hide the class from"
+        else:
+            what = f"Too few subjects to say whether {whole} hide the class from"
+        left_out = "" if self.codec else " The map of sequences was left out of the kit."
         return (
-            f"Sessions of {worst.messages} readings {what} an adversary who heard those of "
+            f"{what} an adversary who heard those of "
             f"{worst.subjects:,} other subjects: AUC {worst.auc:.2f} ({worst.low:.2f} to "
             f"{worst.high:.2f}) for class {worst.of}, {worst.without:.2f} if sent as they are."
+            f"{left_out}"
         )
 
     def facts(self) -> dict[str, Any]:
@@ -61,8 +74,11 @@ class Sessions:
         return {"unit": unit, "overheard": [asdict(one) for one in self.overheard]}
 
     @classmethod
-    def from_facts(cls, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Sessions:
-        codec = SequenceCodec.from_arrays(arrays)  # first: an earlier voile's has no facts
+    def from_facts(
+        cls, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None
+    ) -> Sessions:
+        # first: an earlier voile's has no facts
+        codec = None if arrays is None else SequenceCodec.from_arrays(arrays)
         unit = TimeUnit(**facts["unit"]) if facts["unit"] else None
         return cls(codec, unit, tuple(Overheard(**one) for one in facts["overheard"]))
 
@@ -77,7 +93,7 @@ def fit_sessions(
     """Fit the course of a subject's readings, where a column gives their order.
 
     Where everybody has one reading, each is sent by itself. A map with memory is tried on subjects
-    held out, always.
+    held out, always, and left out where its sessions are shown to reveal the class.
     """
     memory = len(rows.whose) > rows.whose[-1] + 1
     if reader.sides:
@@ -127,6 +143,8 @@ def fit_sessions(
     codes = np.unique(rows.labels, return_inverse=True)[1]
     found = overhear(fit, rows.table.astype(np.float64), codes, rows.whose, times, rng)
     sessions = Sessions(codec, unit, tuple(found))
+    if sessions.reveals and not options.leaky_sessions:
+        sessions = Sessions(None, unit, sessions.overheard)
     if not sessions.hides:
         _warn(sessions.said)
     return sessions

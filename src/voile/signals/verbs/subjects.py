@@ -34,6 +34,12 @@ def sequences_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
     """Return what a kit that holds a map of sequences has in it."""
     content = Content.of(kit if isinstance(kit, Kit) else Kit.load(kit, KIND))
     check_without_known(content, kit)
+    if content.sessions and content.sessions.reveals and content.sequence is None:
+        raise RequestError(
+            "the kit holds no map of sequences: whole sessions were shown to reveal the class",
+            where=str(kit),
+            instead="fit on more subjects, or keep it with fit --leaky-sessions",
+        )
     if content.sequence is None:
         raise RequestError(
             "the kit holds no map of sequences", where=str(kit), instead="fit with --time COLUMN"

@@ -1,0 +1,91 @@
+"""What `fit --time` makes of whole sessions that reveal the class, or of too few subjects."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voile
+from voile.core.errors import RequestError
+from voile.signals import SignalsWarning
+from voile.signals.adversary.sessions import Overheard
+from voile.signals.verbs.content import Content
+from voile.signals.verbs.sessions import Sessions
+from voile.signals.verbs.subjects import sequences_of
+
+LENGTH = 10
+ROLES = {
+    "subject": "id",
+    "columns": {
+        "id": {"role": "identifier"},
+        "state": {"role": "private"},
+        "day": {"role": "drop"},
+        "weight": {"role": "reading"},
+    },
+}
+
+
+def frame(n, seed):
+    """Weights of two classes; those of one leap, at a day of their own, by ten kilograms."""
+    rng = np.random.default_rng(seed)
+    c = np.arange(n) % 2
+    leap = (np.arange(LENGTH) >= rng.integers(3, 8, n)[:, None]) & (c == 1)[:, None]
+    X = (70 + 12 * c + 8 * rng.normal(size=n))[:, None] + rng.normal(size=(n, LENGTH)) + 10 * leap
+    whose = np.repeat(np.arange(n), LENGTH)
+    return pd.DataFrame(
+        {
+            "id": whose,
+            "state": np.array(["calm", "wild"])[c[whose]],
+            "day": np.tile(np.arange(LENGTH), n),
+            "weight": np.round(X, 1).ravel(),
+        }
+    )
+
+
+def fitted(n, **more):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SignalsWarning)
+        options = {"time": "day", "strength": [1.0], "base": ["normal"], **more}
+        kit = voile.signals.fit(frame(n, 1), roles=ROLES, seed=0, **options)
+    return kit, " ".join(str(one.message) for one in caught)
+
+
+def test_sessions_that_reveal_the_class_are_left_out_unless_asked_for(tmp_path):
+    kit, said = fitted(200)
+    assert "Sessions of 10 readings reveal the class to an adversary" in said
+    assert "left out of the kit" in said
+    kit.save(tmp_path / "kit")
+    with pytest.raises(RequestError, match="whole sessions were shown to reveal the class"):
+        sequences_of(str(tmp_path / "kit"))
+    again = Content.of(voile.Kit.load(tmp_path / "kit", "signals"))
+    assert again.sessions.reveals
+    assert again.sequence is None
+    kit, said = fitted(200, leaky_sessions=True)
+    assert "reveal the class to" in said
+    assert "left out" not in said
+    assert sequences_of(kit)[1].timed
+
+
+def test_of_too_few_subjects_nothing_is_said():
+    kit, said = fitted(60)
+    assert "Too few subjects to say what whole sessions reveal" in said
+    assert sequences_of(kit)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.45, 0.64, "Sessions of 30 readings hide the class from"),
+        (0.45, 0.7, "Too few subjects to say whether sessions of 30 readings hide the class from"),
+        (0.66, 0.8, "Sessions of 30 readings reveal the class to"),
+    ],
+)
+def test_what_is_said_is_what_the_interval_allows(low, high, said):
+    wide = Overheard(30, 100, "a forest", "calm", (low + high) / 2, low, high, 0.9)
+    sure = Overheard(10, 100, "a forest", "calm", 0.5, 0.45, 0.55, 0.9)
+    sessions = Sessions(None, None, (sure, wide))
+    assert sessions.said.startswith(said)
+    assert (sessions.hides, sessions.reveals) == (high <= 0.65, low > 0.65)
