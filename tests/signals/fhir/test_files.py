@@ -33,7 +33,6 @@ from voile.signals import PrivacyMap, SequenceMap
 from voile.signals.fhir import Field, FileSummary, SequenceScheme, SingleScheme, decode, encode
 from voile.signals.fhir.observations import URL
 from voile.signals.methods.layers import Chain
-from voile.signals.readings.moments import DAY, TimeUnit
 
 EVERY = pytest.mark.parametrize("invariants", [None, (), (0,)])
 NDJSON = "\r\n".join(LINES) + "\r\n"
@@ -83,7 +82,7 @@ def timed():
     quick = Chain(degree=3, spread=1)
     map = SequenceMap((0,), settings=quick, random_state=0)
     codec = map.fit(X, c, whose, np.tile(np.arange(19_000, 19_008), 300)).codec_
-    return SequenceScheme(codec, class_of, TimeUnit(DAY, DAY))
+    return SequenceScheme(codec, class_of, unit=86_400)
 
 
 def test_sessions_take_the_times_of_observations(tmp_path):

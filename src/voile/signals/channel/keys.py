@@ -47,6 +47,10 @@ class DeviceKey:
         """Return the 64 bytes that encrypt one session in one direction, for AES-256-SIV."""
         return hmac.digest(self._key, b"voile encryption " + session.encode() + place, "sha512")
 
+    def dither(self) -> Secret:
+        """Return the secret that the dither of its sessions is drawn from."""
+        return Secret(hmac.digest(self._key, b"voile dither", "sha256"))
+
     def hex(self) -> str:
         return self._key.hex()
 

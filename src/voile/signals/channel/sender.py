@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
 from voile.signals.channel.envelope import FORMAT, LONGEST, Envelope, Header, Sealer
 from voile.signals.channel.keys import DeviceKey, Enrolment
 from voile.signals.channel.posts import Letter, Plain, Post, Reply, is_beside
@@ -72,7 +71,6 @@ class Sender:
         encrypt: bool = False,  # at both ends or neither
         ahead: int = 1,  # messages of a subject under way at a time, >= 1; see `Session`
         columns: Sequence[str] = (),  # names for errors; else numbers from 0
-        protective: Protective | None = None,  # another than the system's in tests only
     ) -> None:
         if ahead < 1:
             raise RequestError("at least one message must be under way", where="ahead")
@@ -86,7 +84,6 @@ class Sender:
         self.unauthenticated = 0
         self._ahead = ahead
         self._columns = tuple(columns) or tuple(map(str, range(len(codec.order))))
-        self._protective = protective
         self._ends: dict[str, _End] = {}
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
         self._look = {str(row[0]) for row in rows}  # those who may have something to hand on
@@ -317,17 +314,18 @@ class Sender:
         sql = "SELECT class, state FROM ends WHERE pseudonym = ?"
         ((which, state),) = self.store.run(sql, pseudonym)
         if not state:
-            return _End(self._begun(self.codec.codec.classes[int(which)]), {})
+            return _End(self._begun(pseudonym, self.codec.codec.classes[int(which)]), {})
         sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
         beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
-        session = Session.from_json(self.codec, json.loads(state))
+        secret = self._keys[pseudonym].dither()
+        session = Session.from_json(self.codec, json.loads(state), secret=secret)
         if len(bytes.fromhex(session.name)) != SESSION:
             raise ValueError("no envelope bears such a name")
         return _End(session, {one.number: beside[one.number] for one in session.pending()})
 
-    def _begun(self, label: object) -> Session:
-        name, ahead = secrets.token_hex(SESSION), self._ahead
-        return Session(self.codec, label, name, ahead=ahead, protective=self._protective)
+    def _begun(self, pseudonym: str, label: object) -> Session:
+        name, secret = secrets.token_hex(SESSION), self._keys[pseudonym].dither()
+        return Session(self.codec, label, name, ahead=self._ahead, secret=secret)
 
     def _save(self, pseudonym: str) -> None:
         state = json.dumps(self._ends[pseudonym].session.to_json())

@@ -16,7 +16,6 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.limits import RANGE
 from voile.signals.codec.pieces import Floats
-from voile.signals.readings.moments import TimeUnit
 from voile.signals.sequences.messages import Message
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Session
@@ -103,20 +102,17 @@ class SingleScheme:
 class SequenceScheme:
     """Each reading given those before it, by a map of sequences: one session a subject and file.
 
-    `unit` is that of the map's times. Without one, or where it is not of dates, readings are
-    counted.
+    `unit` is that of the map's times, in seconds; None: readings are counted.
     """
 
-    def __init__(
-        self, codec: SequenceCodec, class_of: ClassOf, unit: TimeUnit | None = None
-    ) -> None:
+    def __init__(self, codec: SequenceCodec, class_of: ClassOf, unit: int | None = None) -> None:
         self.mark = codec.mark
         pairs = sorted(zip(codec.order, codec.lattices, strict=True), key=lambda pair: pair[0])
         self.lattices = tuple(lattice for _, lattice in pairs)
         self.once = frozenset(codec.order[: codec.invariants])
         self.class_of = class_of
         self._codec = codec
-        self._unit = unit if unit and unit.is_of_dates else None
+        self._unit = unit
 
     def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
         """Return what is sent of readings; of invariants with the first of a subject alone."""
@@ -137,7 +133,7 @@ class SequenceScheme:
     def _time(self, seconds: float | None) -> int | None:
         if seconds is None or self._unit is None:
             return None
-        return int(self._unit.of(np.array(np.floor(seconds), dtype=np.int64)))
+        return int(seconds // self._unit)
 
     def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
         """Return the readings; those of a session all, from its first on."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
+from voile.keys.secret import Secret
 from voile.signals.codec.lattice import MARGIN, OFF, Lattice
 from voile.signals.codec.limits import RANGE
 from voile.signals.codec.scalar import Point, at, drawn, nearest, place
@@ -66,6 +67,9 @@ class Session:
     ahead : how many messages may be under way unacknowledged, >= 1, the same at both ends. With
         1, each is new to all who heard the others; with more, those under way together do not
         stand on each other, and reveal as much of the class as readings sent one by one.
+    secret : the device's, for its dither: an end that is restored from a backup, or cloned, then
+        sends a reading again with the same bits. None: each time with fresh dither, and two
+        messages of one reading begin to reveal the class.
     protective : the dither's randomness; another than the system's in tests only.
 
     Save the sender's end before a message is handed on, and the recipient's before its receipt
@@ -99,6 +103,7 @@ class Session:
         name: str,
         *,
         ahead: int = 1,
+        secret: Secret | None = None,
         protective: Protective | None = None,
     ) -> None:
         if ahead < 1:
@@ -108,7 +113,7 @@ class Session:
         self.ahead = ahead
         self._which = codec.which(c)
         self._law = codec.law[self._which]
-        self._protective = protective or Protective()
+        self._secret, self._protective = secret, protective or Protective()
         self._names = tuple(f"column {j}" for j in codec.order)
         # the bases that messages under way may stand on, the latest last
         self._bases = [SharedState(0, beginning(name, codec.mark), (), None, self._law.begin())]
@@ -235,7 +240,7 @@ class Session:
         """Make the next message of a reading, and look whether it decodes with room to spare."""
         base, k = self._bases[-1], self.codec.invariants
         number = base.number + len(self._out) + 1
-        u = drawn(len(values), self._protective)
+        u = drawn(len(values), self._dither(base, number, time, values))
         lattices = self.codec.lattices
         parts = zip(values, u, lattices, strict=True)
         moved = [at(lattice, round(place(lattice, v)) + t) for v, t, lattice in parts]
@@ -259,6 +264,15 @@ class Session:
                     instead="set it aside, or fit with a coarser resolution",
                 )
         return message
+
+    def _dither(
+        self, base: SharedState, number: int, time: int | None, values: Values
+    ) -> Protective:
+        """Return what dither is drawn from; of a secret, the same again for the same reading."""
+        if self._secret is None:
+            return self._protective
+        purpose = f"{self.name} {base.check} {number} {time} {values}"
+        return Protective.keyed(self._secret, purpose=purpose)
 
     def _read(self, base: SharedState, outlook: Outlook, sent: Values) -> Point:
         """Return what is said, invariants first, within the rounding cells."""
@@ -306,13 +320,17 @@ class Session:
         }
 
     @classmethod
-    def from_json(cls, codec: SequenceCodec, data: Mapping[str, Any]) -> Session:
+    def from_json(
+        cls, codec: SequenceCodec, data: Mapping[str, Any], *, secret: Secret | None = None
+    ) -> Session:
         """Rebuild an end of a session with its map, or raise a RequestError if it is none."""
         try:
             if data["format"] != FORMAT or data["mark"] != codec.mark:
                 raise RequestError("the session is of another map or version of voile")
             label = codec.codec.classes[whole(data["class"])]
-            session = cls(codec, label, str(data["name"]), ahead=whole(data["ahead"]))
+            session = cls(
+                codec, label, str(data["name"]), ahead=whole(data["ahead"]), secret=secret
+            )
             session._bases = [session._base(*each) for each in data["bases"]]
             session._waiting = [
                 (None if time is None else moment(time), session._point(values))

@@ -96,7 +96,8 @@ def _scheme(
         content, sequences = sequences_of(kit)
         known = _ClassOf(subjects_in(opened, content.reader, content.classes))
         unit = content.sessions.unit if content.sessions else None
-        return content.reader, SequenceScheme(sequences, known, unit)
+        seconds = unit.ticks if unit and unit.is_of_dates else None
+        return content.reader, SequenceScheme(sequences, known, seconds)
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
     chosen.check(fitted)
     content = Content.of(fitted)
