@@ -6,7 +6,8 @@ import importlib
 import inspect
 from collections.abc import Iterator
 
-MODULES = ("voile", *(f"voile.{kind}" for kind in ("tables", "documents", "itemsets", "signals")))
+ROOMS = ("tables", "documents", "itemsets", "signals", "study")
+MODULES = ("voile", *(f"voile.{room}" for room in ROOMS))
 
 
 def _public() -> Iterator[tuple[str, object]]:

@@ -11,6 +11,7 @@ from voile.cli.kind import kind_group
 from voile.cli.ledger import ledger
 from voile.cli.parameters import Group
 from voile.cli.report import report
+from voile.cli.study import study
 from voile.cli.verify import verify
 from voile.wings import WINGS
 
@@ -49,5 +50,6 @@ def command() -> None:
     """
 
 
-for _command in (inspect, *map(kind_group, WINGS), report, verify, ledger, demo, completion):
+_KINDS = map(kind_group, WINGS)
+for _command in (inspect, *_KINDS, study, report, verify, ledger, demo, completion):
     command.add_command(_command)

@@ -7,28 +7,28 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 
-def _words(*lines: str) -> list[str]:
+def words(*lines: str) -> list[str]:
     return " ".join(lines).split()
 
 
-FEMALE = _words(
+FEMALE = words(
     "Ada Agnes Alice Amelia Anna Beatrice Bella Carla Cecilia Clara Cora Daisy Diana Dora Edith",
     "Elena Elsa Emily Emma Esther Eva Fiona Flora Frida Gloria Grace Hanna Helen Ida Ines Irene",
     "Iris Jane Joan Julia Karen Laura Lena Lily Lucia Lydia Maria Martha Maya Mina Nadia Nina",
     "Nora Olga Olivia Paula Petra Rita Rosa Ruth Sara Silvia Sofia Stella Tina Vera Viola Zoe",
 )
-MALE = _words(
+MALE = words(
     "Aaron Adam Alan Albert Alex Anton Arthur Ben Bruno Carl Cesar Chris Conrad Daniel David",
     "Dennis Edgar Eli Emil Eric Ernest Felix Frank Fred Gabriel George Gordon Gus Harry Hector",
     "Henry Hugo Ian Isaac Ivan Jack Jacob James Joel John Jonas Karl Kevin Leo Louis Luke Marco",
     "Mark Martin Max Miles Nathan Noah Oscar Otto Owen Paul Peter Ralph Robert Simon Theo Tom",
 )
-_STARTS = _words(
+_STARTS = words(
     "Bal Bren Cal Cor Dar Del Fal Fen Gar Hal Har Kel Lam Lor Mar Mel Nor Pel Ral Ros Sal Tar",
     "Tol Ver Wal Wil",
 )
 _MIDDLES = ["", "a", "e", "i", "o", "ba", "de", "ka", "li", "mo", "ne", "ra", "si", "ta"]
-_ENDS = _words("by dan den der fin gren kin len lin low met nor pen ran rik sen ter tin ton vin")
+_ENDS = words("by dan den der fin gren kin len lin low met nor pen ran rik sen ter tin ton vin")
 
 
 def given_names(rng: np.random.Generator, female: NDArray[np.bool_]) -> pa.Array:

@@ -34,6 +34,7 @@ __all__ = [
     "pseudonym",
     "pseudonyms_of",
     "shift_dates",
+    "without_subject",
 ]
 
 Subject: TypeAlias = str | int
@@ -150,6 +151,20 @@ def pseudonyms_of(
     import pyarrow as pa
 
     return _map_subjects(_pseudonyms(secret, purpose, length), subjects, pa.string())
+
+
+def without_subject(subjects: pa.Array) -> pa.BooleanArray:
+    """Say which rows name no subject, (n,): null, or text that is blank.
+
+    >>> import pyarrow as pa
+    >>> without_subject(pa.array(["A-17", " ", None])).to_pylist()
+    [False, True, True]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    blank = pc.equal(pc.utf8_trim_whitespace(subjects.cast(pa.string())), "")
+    return pc.fill_null(blank, True)
 
 
 @dataclass(frozen=True)

@@ -61,14 +61,33 @@ class _Age:
         return self.number >= 90 * self.per_year
 
 
+def find_age(value: str) -> tuple[int, int, int] | None:
+    """Return where the one age in years of a text stands, and the age; None where it is not read.
+
+    >>> find_age("47-year-old"), find_age("aged forty-seven"), find_age("8 months")
+    ((0, 2, 47), (5, 16, 47), None)
+    """
+    ages = _only_ages(value)
+    if len(ages) != 1 or ages[0].per_year != 1 or ages[0].number % 1:
+        return None
+    return ages[0].start, ages[0].end, int(ages[0].number)
+
+
+def _only_ages(value: str) -> list[_Age]:
+    """Return the ages of a text of which every word is part of an age; none of another."""
+    words = {fold(word) for word in _TOKEN.findall(value)}
+    known = _NUMBERS.keys() | _UNITS["english"].keys() | _UNITS["spanish"].keys() | _HARMLESS
+    whole = all(word in known or word[0].isdecimal() for word in words)
+    return list(_ages(value)) if whole and _AGE.fullmatch(value) else []
+
+
 def group_ages(value: str, language: Language, *, keep: bool) -> str | None:
     """Write an age over 89 as "90+" or "más de 89", in the place of its number."""
     value = clean(value)
-    ages = list(_ages(value)) if _AGE.fullmatch(value) else []
-    words = {fold(word) for word in _TOKEN.findall(value)}
-    known = _NUMBERS.keys() | _UNITS["english"].keys() | _UNITS["spanish"].keys() | _HARMLESS
-    if not ages or not all(word in known or word[0].isdecimal() for word in words):
+    ages = _only_ages(value)
+    if not ages:
         return None
+    words = {fold(word) for word in _TOKEN.findall(value)}
     if not any(age.over_89 for age in ages):
         return value if keep else None
     if len(ages) > 1:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from voile.core.errors import VoileError
+from voile.core.errors import RequestError, VoileError
 from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import TEXT
 from voile.data.writer import Writer
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.committee.worker import Failure, Worker
-from voile.documents.replacements import Edit, Reason
+from voile.documents.replacements import Edit, Reason, Replacer
 from voile.documents.text.document import Document
 from voile.documents.text.reader import (
     KEPT,
     LOST_CHARACTERS,
+    DocumentReader,
     has_lost_characters,
     text_hash,
     why_unusable,
@@ -36,6 +38,7 @@ from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
 from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.report_data import STATING, report_data
+from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.release.apply import apply_by
 from voile.release.choice import Chosen
@@ -69,6 +72,7 @@ ROWS_AT_A_TIME = 128
 """Few, so that several processes have work of a small source; a row may be a whole book."""
 BUILT_IN = "built in"
 """Where surrogate names come from, unless the user gives lists."""
+PSEUDONYM = "pseudonym, keyed by a secret"
 WHAT = {
     "mark": "text with marks in the place of identifiers",
     "category": "text with marks of categories in the place of identifiers",
@@ -96,8 +100,10 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     content = content.repeating(recipe.names)
     chosen = chosen.as_read(content, policy)
     policy.warn()
+    secret = Secret.find(options.key_file)
     kept = {*reader.roles.of(*KEPT)} - {reader.roles.subject, *reader.pos}
-    schema = released_schema(source, {n: source.columns[n] for n in reader.texts}, kept)
+    written = dict.fromkeys([*reader.texts, *_pseudonymous(options, reader, secret)], pa.string())
+    schema = released_schema(source, written, kept)
     return _Sanitizing(
         kit=kit,
         chosen=chosen,
@@ -107,7 +113,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         columns=[*(schema.names if files is None else files.columns), *reader.pos],
         schema=schema if files is None else files.schema,
         beside={REMOVALS: REMOVED, **(files.beside if files else {})},
-        secret=Secret.find(options.key_file),
+        secret=secret,
         named="id" if isinstance(source, CorpusSource) else None,
         jobs=_jobs(options.jobs),
         content=content,
@@ -118,6 +124,21 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
 
 
 apply = partial(apply_by, prepare)
+
+
+def _pseudonymous(
+    options: ApplyOptions, reader: DocumentReader, secret: Secret | None
+) -> list[str]:
+    """Return the column that is released as pseudonyms, if any."""
+    if not options.pseudonyms:
+        return []
+    if reader.roles.subject is None or secret is None:
+        raise RequestError(
+            "pseudonyms need a column of subjects and a secret",
+            where="--pseudonyms",
+            instead="name the column with --subject, and set VOILE_SECRET or --key-file",
+        )
+    return [reader.roles.subject]
 
 
 def _jobs(asked: int) -> int:
@@ -162,6 +183,13 @@ class _Sanitizing(Applying[Worked, Worked]):
     options: ApplyOptions
     worker: Worker
     files: DocumentFiles | None
+    refuse: Callable[[Document], str | None] = lambda _: None
+    """Says why a document may not be released, if it may not."""
+
+    def writing(self, put: Callable[[Replacer], Replacer]) -> _Sanitizing:
+        """Return the same step with another replacer, made of the one that it has."""
+        recipe = self.worker.recipe
+        return replace(self, worker=Worker(replace(recipe, put=put(recipe.put))))
 
     @property
     def texts(self) -> list[str]:
@@ -184,7 +212,10 @@ class _Sanitizing(Applying[Worked, Worked]):
         first, width = int(batch.numbers[0]), len(self.texts)
         documents = self.content.reading.documents(batch.rows, first, annotated=False)
         faults = [
-            self._unread_at(batch, x // width) or why_unusable(one.text) or self._untagged(one)
+            self._unread_at(batch, x // width)
+            or why_unusable(one.text)
+            or self._untagged(one)
+            or self.refuse(one)
             for x, one in enumerate(documents)
         ]
         usable = np.array([why is None for why in faults], dtype=np.bool_)
@@ -283,6 +314,8 @@ class _Sanitizing(Applying[Worked, Worked]):
         self, batch: Batch, name: str, released: Mapping[int, PublishedDocument]
     ) -> pa.Array:
         """Return a column of the release; a text that is not released is null."""
+        if name == self.roles.subject:
+            return self._pseudonyms(batch.rows.column(name))
         if name not in self.texts:
             return batch.rows.column(name)
         width, place = len(self.texts), self.texts.index(name)
@@ -292,6 +325,12 @@ class _Sanitizing(Applying[Worked, Worked]):
             if column == place:
                 made[row] = one.text
         return pa.array(made, pa.string())
+
+    def _pseudonyms(self, people: pa.Array) -> pa.Array:
+        assert self.secret is not None
+        nobody = without_subject(people)
+        named = pseudonyms_of(self.secret, pc.if_else(nobody, "nobody", people.cast(pa.string())))
+        return pc.if_else(nobody, None, named)
 
     def _notes(
         self, documents: Sequence[Document], released: Mapping[int, PublishedDocument]
@@ -335,7 +374,10 @@ class _Sanitizing(Applying[Worked, Worked]):
         """Return the wing's part of the public manifest; it names only types that were removed."""
         found, chosen = self.content.found, self.chosen.figures
         options = self.options
-        made = {"role": "text", "what": WHAT[options.replace]}
+        text = {"role": "text", "what": WHAT[options.replace]}
+        made = dict.fromkeys(self.texts, text)
+        if options.pseudonyms:
+            made[str(self.roles.subject)] = {"role": "identifier", "what": PSEUDONYM}
         few = "risk" in chosen and needs_suppression(chosen["risk"], found["identifiers"], "public")
         shown = ("loss",) if few else FIGURES  # two reveal the third
         if self.content.unchecked:
@@ -344,9 +386,9 @@ class _Sanitizing(Applying[Worked, Worked]):
         models = publish_models(self.worker.recipe.committee)
         return {
             "policy": {**self.chosen.policy, "labels": labels, "replace": options.replace},
-            "columns": self.described(dict.fromkeys(self.texts, made))
+            "columns": self.described(made)
             if self.files is None
-            else self.files.described(made["what"]),
+            else self.files.described(WHAT[options.replace]),
             "figures": {n: chosen[n] for n in shown if n in chosen},
             "marks": found.get("marks", ANNOTATED),
             "constraints": {

@@ -232,12 +232,17 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     known_people: Data | None = Field(
         None, description="table of people who may be named in any note, such as new staff"
     )
+    pseudonyms: bool = Field(
+        False, description="release whose each text is, as pseudonyms, which need a secret"
+    )
     jobs: Jobs = Field(1, description="number of processes; -1: one per processor")
 
     @model_validator(mode="after")
     def _of_files(self) -> ApplyOptions:
         if self.file_names is not None and self.files is None:
             raise ValueError("file_names is for files: add --files txt, brat or docx")
+        if self.files is not None and self.pseudonyms:
+            raise ValueError("pseudonyms stand in a table's column: leave --files out")
         return self
 
     @model_validator(mode="after")

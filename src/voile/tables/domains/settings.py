@@ -141,6 +141,8 @@ class QuasiSettings(Settings):
     - ``zip3``: numeric, but small three-digit areas last, so that Safe Harbor is on the lattice;
     - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
 
+    `keep_cuts` are the values after which a cut stays in every policy, or ``all``.
+
     `importance` is what the column counts in the resolution lost, beside 1 for others.
 
     `pair` of latitudes names the column of their longitudes: the two are one place, which counts as
@@ -159,7 +161,7 @@ class QuasiSettings(Settings):
     order: Order | None = None
     hierarchy: Path | None = None
     parents: Path | None = None
-    keep_cuts: tuple[int | str, ...] = ()
+    keep_cuts: tuple[int | str, ...] | Literal["all"] = ()
     drop_cuts: tuple[int | str, ...] = ()
     finest: int | None = None
     coarsest: int | None = None

@@ -67,7 +67,9 @@ def _fixed(domain: Domain, asked: QuasiSettings) -> tuple[Bits, Bits]:
 
 
 def _cuts_after(domain: Domain, values: Sequence[Any]) -> Bits:
-    cuts = np.zeros(len(domain) - 1, dtype=np.bool_)
+    cuts = np.full(len(domain) - 1, values == "all")
+    if values == "all":
+        return cuts
     for value in values:
         place = domain.code(value)
         if not 0 <= place < len(cuts):

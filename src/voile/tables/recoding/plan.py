@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data.roles import Role, Roles
-from voile.keys.pseudonyms import pseudonyms_of, shift_dates
+from voile.keys.pseudonyms import pseudonyms_of, shift_dates, without_subject
 from voile.keys.secret import Secret
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.settings import KeptSettings
@@ -170,9 +170,7 @@ def _shifted(
 
 
 def _nobody(people: pa.Array) -> NDArray[np.bool_]:
-    """Say which rows name no subject: null, or text that is blank."""
-    blank = pc.equal(pc.utf8_trim_whitespace(people.cast("string")), "")
-    return np.asarray(pc.fill_null(blank, True).to_numpy(zero_copy_only=False))
+    return np.asarray(without_subject(people).to_numpy(zero_copy_only=False))
 
 
 def _parsed(text: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:

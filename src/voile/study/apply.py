@@ -1,0 +1,231 @@
+"""The study's second verb: apply writes every part, or none, into one folder with one manifest."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from voile.core.progress import Progress
+from voile.core.rounding import rounded
+from voile.core.version import __version__, versions
+from voile.data import Source, Staging, open_source
+from voile.data.writing.writers import WRITERS
+from voile.keys.seal import SEAL, Seal, file_sha256
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import PRIVATE_MANIFEST, ROWS, encode, private_path
+from voile.release.run import Run
+from voile.release.step import Applying
+from voile.release.writing import Manifests, Parts
+from voile.report.wording import listed
+from voile.study.certify import Certificate, certify
+from voile.study.fit import miss_of
+from voile.study.in_place import gather_texts, put_texts
+from voile.study.measure import MATCHES, measure
+from voile.study.mentions import Rules, writer_of
+from voile.study.plan import Plan, TextPart
+from voile.study.shown import Shown
+from voile.study.study_kit import chosen_in, unpack
+from voile.study.study_release import FORMAT, MANIFEST, STUDY, VERSION, StudyRelease
+from voile.tables.recoding.boxes import read_codebook
+from voile.wings import opener, wing
+
+
+def apply(plan: Plan, kit: Kit, *, force: bool, progress: Progress) -> StudyRelease:
+    """Write the release of a study: all parts appear together, or none does.
+
+    Memory follows the batch, but for the intervals that each person's rows show.
+
+    Raises
+    ------
+    RequestError : a part cannot be opened, or nobody of a part has a released row.
+    InfeasibleError : a part breaks its kit's constraints.
+    """
+    _ = plan.secret  # of which nothing is made before it is there
+    kits = unpack(kit)
+    chosen = chosen_in(kit, kits)
+    out = plan.release
+    with Staging(out, STUDY, force=force) as staging:
+        shown = staging.folder(out)
+        private = staging.folder(private_path(out), mode=0o700)
+        room = _Room(plan, kits, chosen, shown, private, staging.scratch(), progress)
+        room.write()
+        public, hidden = room.manifests()
+        (shown / MANIFEST).write_bytes(encode(public))
+        (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
+        (private / SEAL).write_bytes(_seal(shown, private, plan).to_bytes())
+        staging.commit()
+    return StudyRelease.open(out)
+
+
+@dataclass
+class _Room:
+    """Where the parts of a release are written, one after the other."""
+
+    plan: Plan
+    kits: Mapping[str, Kit]
+    chosen: Mapping[str, Chosen]
+    release: Path
+    private: Path
+    scratch: Path
+    progress: Progress
+    parts: dict[str, Manifests] = field(default_factory=dict)
+
+    def write(self) -> None:
+        """Write the table, then the texts, which say no more than its rows."""
+        table, part = self.plan.table
+        source = open_source(self.plan.source(part.source))
+        given = {**part.apply, "key_file": self.plan.key_file}
+        if not self.plan.study.join:
+            given["no_pseudonyms"] = True
+        options = self.plan.options("tables", "Apply", _given(given), f"parts.{table}.apply")
+        step = wing("tables").prepare(self.kits[table], self.chosen[table], source, options)
+        self.parts = {table: self._run(table, step, options, self.place(table))}
+        self.shown = Shown.of(
+            open_source(self.place(table)),
+            open_source(self.private / table / ROWS),
+            source,
+            subject=self.plan.study.subject,
+            codebook=read_codebook(self.parts[table][0]["policy"]),
+            secret=self.plan.secret,
+        )
+        for name, text in self.plan.texts.items():
+            self.parts[name] = self._text(name, text, source, self.parts[table])
+
+    def place(self, name: str) -> Path:
+        """Return where the rows of a part are released; a text of a table is among its rows."""
+        part = self.plan.parts[name]
+        if isinstance(part, TextPart) and part.of is not None:
+            return self.place(part.of)
+        suffix = Path(str(part.source)).suffix.lower()
+        default = suffix if suffix in WRITERS else ".parquet"
+        return self.release / (part.out or f"{name}{default}")
+
+    def _text(self, name: str, part: TextPart, table: Source, beside: Manifests) -> Manifests:
+        """Write the texts of a part, by the rule for mentions."""
+        if part.of is None:
+            source, place = (
+                opener("documents")(self.plan.source(str(part.source))),
+                self.place(name),
+            )
+            given: dict[str, Any] = {"pseudonyms": self.plan.study.join}
+        else:
+            (self.scratch / name).mkdir()
+            whose = open_source(self.private / part.of / ROWS)
+            source = gather_texts(table, whose, self._columns(part), self.scratch / name)
+            place = self.scratch / name / "released.parquet"
+            given = {"text": [part.text], "keep_order": True}
+        given |= {"subject": self.plan.study.subject, "key_file": self.plan.key_file, **part.apply}
+        if part.apply.get("replace") == "surrogate":
+            given["date_shift_days"] = self.plan.study.date_shift_days
+        options = self.plan.options("documents", "Apply", _given(given), f"parts.{name}.apply")
+        step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)
+        rules = self._rules(options)
+        step = replace(step.writing(writer_of(rules)), refuse=rules.refuse)
+        manifests = self._run(name, step, options, place)
+        if part.of is not None:
+            put_texts(self.place(name), place, self.private / name / ROWS, str(part.text))
+            beside[0]["columns"].append(
+                next(c for c in manifests[0]["columns"] if c["column"] == part.text)
+            )
+        return manifests
+
+    def _columns(self, part: TextPart) -> tuple[str, str]:
+        return self.plan.study.subject, str(part.text)
+
+    def _run(self, name: str, step: Applying[Any, Any], options: Any, place: Path) -> Manifests:
+        """Write one part, and certify it."""
+        (self.private / name).mkdir(mode=0o700)
+        (self.scratch / f"{name}.run").mkdir()
+        parts = Parts(place, place, self.private / name, self.scratch / f"{name}.run")
+        return Run(step, options, self.progress).fill(parts, force=False)
+
+    def manifests(self) -> Manifests:
+        """Return the one manifest that goes with the release, and the one that stays."""
+        counted = {name: self._certificate(name) for name in self.plan.texts}
+        figures = self._figures([one.by_person for one in counted.values()])
+        both = {"format": FORMAT, "version": VERSION}
+        of_parts: list[dict[str, Any]] = [{}, {}]
+        for name, manifests in self.parts.items():
+            place = self.place(name)
+            own = {"file": place.name, "sha256": file_sha256(place)}
+            for every, one in zip(of_parts, manifests, strict=True):
+                every[name] = {**one, **own}
+        public = {
+            **both,
+            "voile": __version__,
+            "join": self.plan.study.join,
+            "parts": of_parts[0],
+            "mentions": {name: one.to_data() for name, one in counted.items()},
+            "figures": {name: rounded(x, "up") for name, x in _means(figures).items()},
+            "assumptions": self._assumptions(),
+        }
+        hidden = {**both, "parts": of_parts[1], "figures": figures, "made_with": versions()}
+        return public, hidden
+
+    def _figures(self, counted: Sequence[Mapping[str, Counter[str]]]) -> dict[str, float]:
+        table, part = self.plan.table
+        texts = [self.chosen[name] for name in self.plan.texts]
+        miss = max(map(miss_of, texts), default=0.0)
+        source = open_source(self.plan.source(part.source))
+        kit, chosen, private = self.kits[table], self.chosen[table], self.private / table
+        return measure(kit, chosen, source, private, self._rules(), counted, miss)
+
+    def _assumptions(self) -> list[str]:
+        said = {one.column for one in self.plan.mentions.values()}
+        policy = read_codebook(self.parts[self.plan.table[0]][0]["policy"])
+        silent = [one.column for one in policy.columns if one.column not in said]
+        unsaid = (
+            [f"the texts say nothing of {listed(silent)}"] if silent and self.plan.texts else []
+        )
+        return [*unsaid, "at recall: each mention is missed as often as the kit's test text says"]
+
+    def _rules(self, options: Any = None) -> Rules:
+        return Rules(
+            self.plan.mentions,
+            self.shown,
+            self.plan.study.date_shift_days,
+            getattr(options, "date_order", None),
+            getattr(options, "language", "english"),
+        )
+
+    def _certificate(self, name: str) -> Certificate:
+        """Count, on the written bytes, the mentions that say more than their person's rows."""
+        part = self.plan.texts[name]
+        in_place = part.of is not None
+        columns = [c["column"] for c in self.parts[name][0]["columns"] if c["role"] == "text"]
+        if in_place:
+            source = open_source(self.scratch / name / "texts.parquet")
+            texts = open_source(self.scratch / name / "released.parquet")
+        else:
+            source = opener("documents")(self.plan.source(str(part.source)))
+            texts = open_source(self.place(name))
+        subject = self.plan.study.subject
+        return certify(texts, self.private / name, source, subject, columns, self._rules())
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are given: without a file, the secret is the environment's."""
+    return {name: x if not isinstance(x, os.PathLike) else os.fspath(x)
+            for name, x in options.items() if x is not None}  # fmt: skip
+
+
+def _means(figures: Mapping[str, float]) -> dict[str, float]:
+    """Return the mean risks of the public manifest: matches by subject."""
+    subjects = figures["subjects"] or 1.0
+    return {f"{name}_mean_risk": figures[name] / subjects for name in MATCHES}
+
+
+def _seal(release: Path, private: Path, plan: Plan) -> Seal:
+    """Seal every file of the release and of the private folder, under the study's secret."""
+    files = {
+        str(path.relative_to(folder.parent)): file_sha256(path)
+        for folder in (release, private)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    return Seal(files).under(plan.secret)

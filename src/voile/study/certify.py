@@ -1,0 +1,96 @@
+"""The certificate of the texts: no recognised mention says more than its person's rows.
+
+It is counted on what was written, with the places that `removals.parquet` has of each mention.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from voile.core.errors import VoileError
+from voile.data import Source, open_source
+from voile.data.source import BATCH_ROWS
+from voile.documents.replacements.kinds import kind_of
+from voile.documents.replacements.marks import mark
+from voile.documents.verbs.apply import REMOVALS
+from voile.release.manifest import ROW, ROWS
+from voile.study.mentions import Rules
+
+Place = tuple[str, str, int, int]
+"""Of a mention: its column, its type, and where it is in the released text."""
+
+
+@dataclass
+class Certificate:
+    """What was counted of a part's mentions, by type.
+
+    recognised, marked : mentions of the types that the plan names.
+    by_person : these and names, of each person, by pseudonym.
+    """
+
+    recognised: Counter[str] = field(default_factory=Counter)
+    marked: Counter[str] = field(default_factory=Counter)
+    by_person: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def to_data(self) -> dict[str, Mapping[str, int]]:
+        """Return the counts, without people."""
+        return {"recognised": dict(self.recognised), "marked": dict(self.marked)}
+
+
+def certify(
+    texts: Source,
+    private: Path,
+    source: Source,
+    subject: str,
+    columns: Sequence[str],
+    rules: Rules,
+) -> Certificate:
+    """Hold every recognised mention of the written texts to its person's rows.
+
+    Raises VoileError: one says more. Memory follows the number of mentions.
+    """
+    places = _mentions(private / REMOVALS, rules)
+    people = source.read([subject]).column(0).combine_chunks()
+    counted = Certificate()
+    for number, row in _rows(texts, open_source(private / ROWS), columns):
+        whose = str(people[number].as_py())
+        for column, label, start, end in places.get(number, ()):
+            counted.by_person[rules.shown.name_of(whose)][label] += 1
+            if label not in rules.mentions:
+                continue
+            written = (row[column] or "")[start:end]
+            counted.recognised[label] += 1
+            counted.marked[label] += written == mark(label)
+            if rules.says_more(whose, label, written):
+                raise VoileError(
+                    f"a mention of {label} says more than its person's row",
+                    where=f"row {number + 1}, column {column}",
+                    instead="nothing was written; this is a defect of voile: report it",
+                )
+    return counted
+
+
+def _mentions(removals: Path, rules: Rules) -> dict[int, list[Place]]:
+    """Return where the mentions and names of each row of the source stand in its released text."""
+    found: dict[int, list[Place]] = defaultdict(list)
+    columns = ["row", "column", "label", "published_start", "published_end"]
+    for batch in open_source(removals).batches(columns):
+        for number, column, label, *ends in zip(
+            *(x.to_pylist() for x in batch.columns), strict=True
+        ):
+            if label in rules.mentions or kind_of(label) == "name":
+                found[number].append((column, label, *ends))
+    return found
+
+
+def _rows(
+    texts: Source, numbers: Source, columns: Sequence[str]
+) -> Iterator[tuple[int, dict[str, str | None]]]:
+    """Yield each released row of texts with the number of its source's row."""
+    whose = (n for batch in numbers.batches([ROW]) for n in batch.column(0).to_pylist())
+    for batch in texts.batches(columns, batch_rows=BATCH_ROWS // 16):
+        for row in batch.to_pylist():
+            yield next(whose), row

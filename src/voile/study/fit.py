@@ -1,0 +1,249 @@
+"""The study's first verb: fit finds the table's policies, and judges each with all parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.progress import Progress
+from voile.data import Source, open_source
+from voile.data.column_words import glossary
+from voile.data.roles import AS_IT_IS, Roles
+from voile.documents.replacements.kinds import kind_of
+from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
+from voile.release.kit import Kit
+from voile.release.options import with_options
+from voile.study.joint import JointRisk, Leaks
+from voile.study.plan import JOINT, Plan, TextPart
+from voile.study.study_kit import pack
+from voile.tables.verbs.content import Content
+from voile.wings import wing
+
+DATE_SHIFT = "date_shift_days"
+SHOWN = 32
+"""Policies that the joint frontier shows."""
+
+
+def fit(plan: Plan, *, progress: Progress) -> Kit:
+    """Fit the table, judge its policies beside what the texts say, and pick one.
+
+    Raises
+    ------
+    RequestError : a kit of notes never learnt a type that the plan names; parts disagree.
+    InfeasibleError : no policy keeps the promise.
+    """
+    texts = {name: _open_kit(plan, part) for name, part in plan.texts.items()}
+    _check_learnt(plan, texts)
+    chosen = {name: _choose(plan.texts[name], name, kit) for name, kit in texts.items()}
+    table, part = plan.table
+    source = open_source(plan.source(part.source))
+    roles = study_roles(plan, source)
+    options = plan.options(
+        "tables", "Fit", {**part.fit, **plan.promise.constraints}, f"parts.{table}.fit"
+    )
+    own = wing("tables").fit(source, roles, options, seed=plan.study.seed, progress=progress)
+    fitted = with_options(own, options)
+    leaks = _leaks(plan, texts, chosen)
+    judge = _Judge(Content.of(fitted), leaks)
+    chosen[table] = _pick(plan, fitted, judge)
+    frontier = judge.table(progress)
+    facts = {
+        "plan": plan.to_data(),
+        "leaks": {name: {"columns": x.columns, "name": x.name} for name, x in leaks.items()},
+        "chosen": {name: one.number for name, one in chosen.items()},
+    }
+    return pack(table, {table: fitted, **texts}, facts, frontier)
+
+
+def _open_kit(plan: Plan, part: TextPart) -> Kit:
+    return Kit.load(plan.place(part.kit), "documents")
+
+
+def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
+    """Refuse mentions of types that nothing finds in a text."""
+    for name, kit in texts.items():
+        labels = kit.facts["labels"]
+        absent = [one for one, x in plan.mentions.items() if one not in labels and not x.keep]
+        if absent:
+            raise RequestError(
+                f"mentions names {', '.join(absent)}, which the kit of parts.{name} never learnt",
+                where=str(plan.texts[name].kit),
+                instead=f"take it out, or fit the kit on notes that mark it; it learnt "
+                f"{', '.join(labels)}",
+            )
+
+
+def _choose(part: TextPart, name: str, kit: Kit) -> Chosen:
+    if part.choose:
+        return wing("documents").choose(kit, Choice.parse(part.choose))
+    try:
+        return wing("documents").choose(kit, default_choice(kit))
+    except RequestError:
+        raise RequestError(
+            "no policy of the notes' kit is chosen",
+            where=f"parts.{name}",
+            instead="pick one, as in choose = { max_relative_risk = 0.05 }",
+        ) from None
+
+
+def study_roles(plan: Plan, source: Source) -> Roles:
+    """Return the table's roles with the study's subject, offset and cuts.
+
+    Raises RequestError: they name another subject or offset, or a birth date that would be moved.
+    """
+    _, part = plan.table
+    where = str(plan.place(part.roles))
+    roles = Roles.read(plan.place(part.roles))
+    subject = plan.study.subject
+    if roles.subject not in (None, subject):
+        raise RequestError(
+            f"its subject is {roles.subject}, and the study's is {subject}",
+            where=where,
+            instead="name one column in both",
+        )
+    if subject not in source.columns:
+        raise RequestError(f"there is no subject column {subject}", where=source.name)
+    for text in plan.texts.values():
+        if text.of is not None and text.text not in roles.of("text"):
+            raise RequestError(
+                f"column {text.text} is released as text, and its role is not text", where=where
+            )
+    changed = {**_dates(plan, roles, source, where), **_kept_cuts(plan, roles, where)}
+    return roles.corrected(changed, subject=subject)
+
+
+def _dates(plan: Plan, roles: Roles, source: Source, where: str) -> dict[str, Any]:
+    """Give every date that is released the one offset of its person."""
+    days, changed = plan.study.date_shift_days, {}
+    for name in roles.of(*AS_IT_IS):
+        settings = roles.columns[name].settings
+        asked = settings.get(DATE_SHIFT)
+        if asked not in (None, days):
+            raise RequestError(
+                f"column {name} moves by up to {asked} days, and the study's dates by {days}",
+                where=where,
+                instead="take date_shift_days out: a person has one offset",
+            )
+        if asked is None and not _is_date(source.columns.get(name)):
+            continue
+        if glossary()["birth"].found_in(name):
+            raise RequestError(
+                f"column {name} is a birth date, which reveals the age to the day beside dates "
+                "that move by the same offset",
+                where=where,
+                instead="make it quasi by year, or drop it",
+            )
+        changed[name] = {"role": roles.columns[name].role, **settings, DATE_SHIFT: days}
+    return changed
+
+
+def _is_date(kind: pa.DataType | None) -> bool:
+    return kind is not None and (pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def _kept_cuts(plan: Plan, roles: Roles, where: str) -> dict[str, Any]:
+    """Keep all cuts of the columns whose values the text says."""
+    changed = {}
+    for label, mention in plan.mentions.items():
+        if mention.column is None:
+            continue
+        if mention.column not in roles.of("quasi"):
+            raise RequestError(
+                f"mentions.{label} follows column {mention.column}, which is not quasi",
+                where=where,
+                instead="name a quasi-identifier, or drop",
+            )
+        if mention.keep:
+            settings = roles.columns[mention.column].settings
+            changed[mention.column] = {"role": "quasi", **settings, "keep_cuts": "all"}
+    return changed
+
+
+def miss_of(chosen: Chosen) -> float:
+    """Return the share of mentions that a policy of notes leaves, at the interval's upper end.
+
+    A kit against whose text nobody checked anything counts as one that misses all.
+    """
+    return float(chosen.figures.get("risk_high", chosen.figures.get("risk", 1.0)))
+
+
+def _leaks(plan: Plan, texts: Mapping[str, Kit], chosen: Mapping[str, Chosen]) -> dict[str, Leaks]:
+    """Return what texts say at perfect detection, and at the recall that the kits measured."""
+    kept = [one.column for one in plan.mentions.values() if one.keep and one.column]
+    read = [one.column for one in plan.mentions.values() if one.column and not one.keep]
+    names = any(kind_of(label) == "name" for kit in texts.values() for label in kit.facts["labels"])
+    miss = max(map(miss_of, chosen.values()), default=0.0)
+    return {
+        "joint": Leaks.of(kept, read, 0.0, names=names),
+        "joint_at_recall": Leaks.of(kept, read, miss, names=names),
+    }
+
+
+class _Judge:
+    """Judge policies of the table beside what the texts say."""
+
+    def __init__(self, content: Content, leaks: Mapping[str, Leaks]) -> None:
+        self._content, self._leaks = content, leaks
+        self._rows: dict[int, dict[str, float]] = {}
+
+    def __call__(self, number: int) -> dict[str, float]:
+        if number not in self._rows:
+            self._rows[number] = self._judged(number)
+        return self._rows[number]
+
+    def _judged(self, number: int) -> dict[str, float]:
+        content = self._content
+        risk = JointRisk(content.space, content.family.policy(number))
+        released = float((content.space.counts.sample * risk.released).sum())
+        return {
+            "number": number,
+            "loss": float(content.frontier.loss[number]),
+            "released": released,
+            "table": float(content.figures.expected_matches[number]),
+            **{name: risk.expected(one) for name, one in self._leaks.items()},
+        }
+
+    def mean(self, number: int) -> float:
+        """Return the mean joint risk of a released subject, at the recall of the notes' kits."""
+        row = self(number)
+        return row["joint_at_recall"] / row["released"] if row["released"] else 0.0
+
+    def table(self, progress: Progress) -> pa.Table:
+        """Return the joint frontier: policies evenly along the table's, and those that were asked.
+
+        One takes a pass over the population; a frontier of thousands is not judged whole.
+        """
+        policies = len(self._content.frontier)
+        even = np.unique(np.linspace(0, policies - 1, min(SHOWN, policies)).astype(int)).tolist()
+        for done, number in enumerate(even, 1):
+            self(number)
+            progress("judging all parts together", done, len(even))
+        return pa.Table.from_pylist([self._rows[number] for number in sorted(self._rows)])
+
+
+def _pick(plan: Plan, kit: Kit, judge: _Judge) -> Chosen:
+    """Pick the table's policy by the promise."""
+    tables, choice = wing("tables"), plan.choice()
+    if choice is None:
+        choice = Choice(policy=_within(judge, kit.policies, plan.promise.ways[JOINT]))
+    chosen = tables.choose(kit, choice)
+    judge(int(chosen.number or 0))
+    return chosen
+
+
+def _within(judge: _Judge, policies: int, limit: float) -> int:
+    """Return a policy within a joint risk, by halves: loss falls along a frontier as risk grows."""
+    if judge.mean(0) > limit + ROUNDING:
+        raise InfeasibleError(
+            f"no policy has a joint risk of at most {limit:.6g}",
+            instead=f"the least is {judge.mean(0):.6g}",
+        )
+    low, high = 0, policies
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if judge.mean(middle) <= limit + ROUNDING else (low, middle)
+    return low

@@ -1,0 +1,132 @@
+"""The rule for mentions: a text says of its person what the person's row shows, and no more.
+
+What a type mentions is read into the domain of a column of the table, and written as the interval
+of the person's own row that holds it. What cannot be read, or is not in the person's row (another
+person's age, an age of years ago), is marked. Dates move by the person's one offset.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from voile.core.brief import Brief
+from voile.documents.replacements import PublishedText, Removal, Replacer, merge_neighbours
+from voile.documents.replacements.ages import find_age
+from voile.documents.replacements.date_ranges import move_dates
+from voile.documents.replacements.dates import DateOrder
+from voile.documents.replacements.kinds import kind_of
+from voile.documents.replacements.marks import mark
+from voile.documents.replacements.names import Language
+from voile.documents.replacements.published import replace_removals
+from voile.documents.text.document import Document
+from voile.keys.pseudonyms import date_shift
+from voile.study.plan import Mention
+from voile.study.shown import Shown
+from voile.tables.domains.labels import ANY
+
+NO_ROW = "no subject, or one that no released row of the table has"
+_ZIP = re.compile(r"(\d{5})(?:-\d{4})?")
+
+Found = tuple[int, int, str]
+"""Where a value stands in a mention, and its raw cell."""
+
+
+def find_value(label: str, mention: str) -> Found | None:
+    """Return where a mention has a value of a column, and its cell; None where it has none.
+
+    >>> find_value("AGE", "47-year-old"), find_value("ZIP", "00201-1234"), find_value("JOB", "cook")
+    ((0, 2, '47'), (0, 10, '00201'), (0, 4, 'cook'))
+    """
+    if kind_of(label) == "age":
+        age = find_age(mention)
+        return None if age is None else (age[0], age[1], str(age[2]))
+    text = mention.strip()
+    start = mention.index(text)
+    code = _ZIP.fullmatch(text)
+    return (start, start + len(text), code[1] if code else text) if text else None
+
+
+@dataclass(frozen=True)
+class Rules(Brief):
+    """What becomes of each type that the text mentions, for people whose rows are released.
+
+    days : dates move by up to as many. order, language : as dates are written.
+    """
+
+    mentions: Mapping[str, Mention]
+    shown: Shown
+    days: int
+    order: DateOrder | None
+    language: Language
+
+    def refuse(self, document: Document) -> str | None:
+        """Say why a document may not be released: nobody's row goes with it."""
+        subject = document.subject or ""
+        return None if subject.strip() and self.shown.has(subject) else NO_ROW
+
+    def write(self, subject: str, label: str, value: str) -> str:
+        """Return what stands in the place of a mention."""
+        mention = self.mentions[label]
+        if mention.keep:
+            return value
+        written = None
+        if mention.shift:
+            offset = date_shift(self.shown.secret, subject, days=self.days)
+            written = move_dates(value, offset, order=self.order, language=self.language)
+        elif mention.column is not None:
+            written = self._as_shown(subject, label, mention.column, value)
+        return mark(label) if written is None else written
+
+    def _as_shown(self, subject: str, label: str, column: str, value: str) -> str | None:
+        found = find_value(label, value)
+        if found is None:
+            return None
+        start, end, cell = found
+        shown = self.shown.label(subject, column, cell)
+        return None if shown in (None, ANY) else f"{value[:start]}{shown}{value[end:]}"
+
+    def says_more(self, subject: str, label: str, written: str) -> bool:
+        """Say whether a written mention says more of its person than the person's rows.
+
+        It may be a mark, or show an interval of these rows and no other number or value.
+        """
+        mention = self.mentions[label]
+        if mention.keep or mention.shift or written == mark(label):
+            return False
+        shown = self.shown.labels(subject, mention.column) if mention.column else ()
+        rests = [written.replace(one, "", 1) for one in shown if one in written]
+        return not any(_is_bare(label, rest) for rest in rests)
+
+
+def _is_bare(label: str, rest: str) -> bool:
+    """Say whether nothing of a value is left beside an interval."""
+    if kind_of(label) != "age":
+        return not rest.strip()
+    return find_age(f"{rest} 1") is not None and not any(c.isdecimal() for c in rest)
+
+
+def writer_of(rules: Rules) -> Callable[[Replacer], Replacer]:
+    """Return what makes, of a replacer, one that writes the mentions by these rules."""
+    return lambda base: _MentionWriter(rules, base)
+
+
+@dataclass(frozen=True)
+class _MentionWriter:
+    """Write the mentions by the rules, and leave what else is removed to another replacer."""
+
+    rules: Rules
+    base: Replacer
+
+    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
+        runs = merge_neighbours(document.text, removals)
+        made = self.base(document, runs)
+        whose = str(document.subject)
+        new = [
+            self.rules.write(whose, one.label, document.text[one.start : one.end])
+            if one.label in self.rules.mentions
+            else made.text[edit.start : edit.end]
+            for one, edit in zip(runs, made.edits, strict=True)
+        ]
+        return replace_removals(document.text, runs, new)

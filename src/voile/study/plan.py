@@ -1,0 +1,288 @@
+"""The plan of a study: `study.toml`, read whole, with every mistake at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from voile.core.errors import RequestError
+from voile.data.files.own_files import mistakes, read_toml
+from voile.data.places import PLACES
+from voile.keys.secret import Secret
+from voile.release.choice import FLAGS, WAYS, Choice
+from voile.release.options import Options, checked, fields_of, leaves
+from voile.wings import wing
+
+MAY_COME = "is not read by this voile yet: take it out"
+JOINT = "joint_risk"
+PLACED = ("key_file", "kit", "release")
+"""What a study names that does not change what is released."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StudyTable(_Part):
+    """What all parts share: whose each row is, the secret, the one offset, the pseudonyms."""
+
+    subject: str
+    key_file: Path | None = None
+    date_shift_days: int = Field(365, ge=1, le=36_500)
+    join: bool = True
+    seed: int | None = Field(None, ge=0)
+    kit: Path | None = None
+    release: Path | None = None
+    ledger: Any = None
+
+    @field_validator("ledger")
+    @classmethod
+    def _no_ledger(cls, value: Any) -> Any:
+        raise ValueError(MAY_COME)
+
+
+class Promise(_Part):
+    """What every release of the study has to keep, and by what its policy is picked."""
+
+    beats: str | None = None
+    joint_risk: float | None = Field(None, ge=0, le=1)
+    max_risk: float | None = Field(None, ge=0, le=1)
+    max_relative_risk: float | None = Field(None, ge=0, le=1)
+    max_loss: float | None = Field(None, ge=0, le=1)
+    policy: int | None = Field(None, ge=0)
+    knee: bool = False
+    least_loss: bool = False
+    k: int = Field(1, ge=1)
+    suppress: float = Field(0.0, ge=0, lt=1)
+
+    @model_validator(mode="after")
+    def _picks_once(self) -> Self:
+        ways = (*WAYS, *FLAGS, JOINT)
+        if len(self.ways) != 1:
+            raise ValueError(f"choose by exactly one of {', '.join(ways)}")
+        return self
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """The way to choose that is given."""
+        given = {name: getattr(self, name) for name in (*WAYS, *FLAGS, JOINT)}
+        return {name: x for name, x in given.items() if x is not None and x is not False}
+
+    @property
+    def constraints(self) -> dict[str, Any]:
+        """The options of a table's fit that it asks for."""
+        return {name: getattr(self, name) for name in {"k", "suppress"} & self.model_fields_set}
+
+
+class TablePart(_Part):
+    """A table of the study: its roles, and options of its fit and its release."""
+
+    kind: Literal["tables"]
+    source: str
+    roles: Path
+    out: str | None = None
+    fit: dict[str, Any] = Field(default_factory=dict)
+    apply: dict[str, Any] = Field(default_factory=dict)
+
+
+class TextPart(_Part):
+    """Notes of the study: a source of their own, or a text column of a table."""
+
+    kind: Literal["documents"]
+    kit: Path
+    source: str | None = None
+    of: str | None = None
+    text: str | None = None
+    out: str | None = None
+    choose: dict[str, Any] = Field(default_factory=dict)
+    apply: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _in_one_place(self) -> Self:
+        if (self.source is None) == (self.of is None):
+            raise ValueError("give its source, or of and text for a column of another part")
+        if (self.of is None) != (self.text is None):
+            raise ValueError("of names a part, and text a column of it: give both")
+        return self
+
+
+class Mention(_Part):
+    """What becomes of a type that the text mentions.
+
+    column : the quasi-identifier that says the same; without one the mention is marked.
+    keep : the text keeps it, and the column keeps all its cuts.
+    shift : it is a date, and moves with its person's others.
+    """
+
+    column: str | None = None
+    keep: bool = False
+    shift: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, given: Any) -> Any:
+        if not isinstance(given, str):
+            return given
+        return {"drop": {}, "shift": {"shift": True}}.get(given, {"column": given})
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if self.keep and self.column is None:
+            raise ValueError("name the column that says what the text keeps")
+        if self.shift and (self.keep or self.column):
+            raise ValueError("a date is shifted, or is of a column")
+        return self
+
+
+Part = Annotated[TablePart | TextPart, Field(discriminator="kind")]
+
+
+class Plan(_Part):
+    """A study: parts about the same people, what the text mentions, and what is promised."""
+
+    study: StudyTable
+    promise: Promise
+    parts: dict[str, Part] = Field(min_length=1)
+    mentions: dict[str, Mention] = Field(default_factory=dict)
+    determination: Any = None
+    _path: Path = PrivateAttr(default=Path("study.toml"))
+
+    @field_validator("determination")
+    @classmethod
+    def _no_determination(cls, value: Any) -> Any:
+        raise ValueError(MAY_COME)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        wrong = [said for said in self._misfits() if said]
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return self
+
+    def _misfits(self) -> list[str]:
+        tables = [name for name, part in self.parts.items() if part.kind == "tables"]
+        said = (
+            [] if len(tables) == 1 else [f"a study has one part of kind tables, not {len(tables)}"]
+        )
+        for name, part in self.texts.items():
+            if part.of is not None and part.of not in tables:
+                said.append(f"parts.{name}.of: there is no table {part.of}")
+        for name, own in self.parts.items():
+            said += [f"parts.{name}: {one}" for one in _misnamed(name)]
+            days = own.apply.get("date_shift_days", self.study.date_shift_days)
+            if days != self.study.date_shift_days:
+                said.append(
+                    f"parts.{name}.apply.date_shift_days: a study has one offset for each person, "
+                    f"of up to {self.study.date_shift_days} days: take it out"
+                )
+        if self.mentions and not self.texts:
+            said.append("mentions: there is no part of kind documents")
+        return said
+
+    @classmethod
+    def read(cls, path: Path) -> Plan:
+        """Read a plan; places that it names lie beside it.
+
+        Raises RequestError: it is not there, or is not a plan; every mistake with its place.
+        """
+        try:
+            data = read_toml(path)
+        except (FileNotFoundError, NotADirectoryError):
+            raise RequestError(
+                "no such plan", where=str(path), instead="name the study's TOML file"
+            ) from None
+        try:
+            plan = cls.model_validate(data)
+        except ValidationError as error:
+            raise RequestError(
+                mistakes(error).replace("Value error, ", ""), where=str(path)
+            ) from None
+        plan._path = path
+        return plan
+
+    @property
+    def table(self) -> tuple[str, TablePart]:
+        """The one table, whose policy all parts follow, and its name."""
+        [found] = [(name, x) for name, x in self.parts.items() if isinstance(x, TablePart)]
+        return found
+
+    @property
+    def texts(self) -> dict[str, TextPart]:
+        return {name: part for name, part in self.parts.items() if isinstance(part, TextPart)}
+
+    @property
+    def secret(self) -> Secret:
+        secret = Secret.find(self.key_file)
+        if secret is None:
+            raise RequestError(
+                "a study needs a secret for its pseudonyms and dates",
+                where=str(self._path),
+                instead="name its file with key_file, or set VOILE_SECRET",
+            )
+        return secret
+
+    @property
+    def key_file(self) -> Path | None:
+        return None if self.study.key_file is None else self.place(self.study.key_file)
+
+    @property
+    def kit(self) -> Path:
+        return self._beside(self.study.kit, ".kit")
+
+    @property
+    def release(self) -> Path:
+        return self._beside(self.study.release, ".release")
+
+    def _beside(self, given: Path | None, suffix: str) -> Path:
+        return self._path.with_suffix(suffix) if given is None else self.place(given)
+
+    def place(self, given: Path) -> Path:
+        return self._path.parent / given
+
+    def source(self, given: str) -> str:
+        """Return a source as it is opened: an address as it is, a file beside the plan."""
+        return given if "://" in given or given.startswith("service=") else str(
+            self._path.parent / given
+        )  # fmt: skip
+
+    def options(self, kind: str, verb: str, given: Mapping[str, Any], where: str) -> Any:
+        """Return a part's options of a verb, with the files that they name beside the plan."""
+        model: type[Options] = getattr(wing(kind), f"{verb}Options")
+        placed = dict(given)
+        for name, field in fields_of(model).items():
+            if name in given and leaves(field.annotation) & PLACES:
+                value = given[name]
+                several = isinstance(value, list)
+                found = [self.source(str(one)) for one in (value if several else [value])]
+                placed[name] = found if several else found[0]
+        try:
+            return checked(model, placed)
+        except RequestError as error:
+            raise RequestError(
+                error.what, where=f"{self._path}: {where}", instead=error.instead
+            ) from None
+
+    def choice(self) -> Choice | None:
+        """Return by what a table's policy is picked; None where it is by the joint risk."""
+        return None if JOINT in self.promise.ways else Choice(**self.promise.ways)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what is released of what, by which a kit knows its plan again."""
+        data = self.model_dump(mode="json")
+        return {**data, "study": {n: x for n, x in data["study"].items() if n not in PLACED}}
+
+
+def _misnamed(name: str) -> list[str]:
+    plain = name.replace("_", "").replace("-", "").isalnum() and name.isascii()
+    return [] if plain else ["name it in letters, digits, - and _"]

@@ -1,0 +1,103 @@
+"""The release of a study: one folder of parts with one manifest, and what never leaves beside it.
+
+OUT/manifest.json       what a recipient may know of the study and of each part
+OUT/visits.parquet      a part
+OUT.private/            mode 0700: the study's private manifest, its seal, a folder a part
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError, RequestError
+from voile.data.files.outputs import PRIVATE, Output, json_at
+from voile.data.files.own_files import read_json
+from voile.keys.seal import SEAL
+from voile.release.manifest import PRIVATE_MANIFEST, Release, private_path
+
+FORMAT, VERSION, MANIFEST = "voile-study", 1, "manifest.json"
+
+
+def _is_study(path: Path) -> bool:
+    manifest = json_at(path / MANIFEST)
+    parts = manifest.get("parts")
+    if manifest.get("format") != FORMAT or not isinstance(parts, dict):
+        return False
+    files = {str(part.get("file")) for part in parts.values()}
+    return {one.name for one in path.iterdir()} <= {MANIFEST, *files}
+
+
+def _is_private(path: Path) -> bool:
+    """Say whether a private folder holds no more than apply sealed in it."""
+    sealed = json_at(path / SEAL).get("files")
+    known = {SEAL, *(sealed if isinstance(sealed, dict) else ())}
+    files = [one for one in path.rglob("*") if not one.is_dir()]
+    return all(one.name == SEAL or str(one.relative_to(path.parent)) in known for one in files)
+
+
+STUDY = Output("study", {"": _is_study, PRIVATE: _is_private})
+
+
+@dataclass(frozen=True, eq=False)
+class PartRelease(Release):
+    """A part of a study's release, for the verbs of its kind."""
+
+    beside: Path = Path()
+
+    @property
+    def folder(self) -> Path:
+        return self.beside
+
+
+@dataclass(frozen=True, eq=False)
+class StudyRelease(Brief):
+    """What `voile study apply` wrote.
+
+    path : the folder. public : its manifest. private : the one that never leaves, if it is here.
+    """
+
+    shows = ("path",)
+
+    path: Path
+    public: Mapping[str, Any]
+    private: Mapping[str, Any] | None = None
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read the manifests of a release.
+
+        Raises
+        ------
+        RequestError : no release is there. DamagedError : its manifest is damaged.
+        """
+        try:
+            public = read_json(path / MANIFEST, "the manifest")
+        except (FileNotFoundError, NotADirectoryError):
+            raise RequestError(
+                "no release of a study here", where=str(path), instead="voile study apply makes one"
+            ) from None
+        if not isinstance(public, dict) or public.get("format") != FORMAT:
+            raise DamagedError("this is not a study's manifest", where=str(path / MANIFEST))
+        hidden = private_path(path) / PRIVATE_MANIFEST
+        return cls(path, public, read_json(hidden, "the manifest") if hidden.exists() else None)
+
+    @property
+    def folder(self) -> Path:
+        """Where what never leaves lies."""
+        return private_path(self.path)
+
+    def part(self, name: str) -> PartRelease:
+        """Return one part as a release of its kind."""
+        public = self.public["parts"][name]
+        hidden = None if self.private is None else self.private["parts"][name]
+        place = self.path / public["file"]
+        return PartRelease(place, public, hidden, beside=self.folder / name)
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[str, Any]]:
+        """What became of the rows of each part."""
+        return {name: one["counts"] for name, one in (self.private or {})["parts"].items()}

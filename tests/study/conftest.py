@@ -1,0 +1,111 @@
+"""A small cohort: patients of the made-up county, their notes, and a study of both."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+import voile.documents
+from voile.demo.county import ROLES, make_county
+from voile.demo.notes import make_notes
+from voile.study import Study
+
+PLAN = """\
+[study]
+subject = "person_id"
+key_file = "study.key"
+date_shift_days = 30
+seed = 1
+
+[promise]
+max_relative_risk = 0.2
+
+[parts.visits]
+kind = "tables"
+source = "visits.parquet"
+roles = "visits.toml"
+fit = { population = "population.parquet", method = "quick", family = "global" }
+
+[parts.notes]
+kind = "documents"
+source = "notes.parquet"
+kit = "notes.kit"
+choose = { max_relative_risk = 0.05 }
+
+[mentions]
+AGE = "age"
+ZIP = "zip"
+DATE = "shift"
+DOB = "drop"
+SEX = { column = "sex", keep = true }
+"""
+NOTE_ROLES = {
+    "subject": "person_id",
+    "columns": {
+        "visit_id": "drop",
+        "person_id": "identifier",
+        "note": {"role": "text", "spans": "spans"},
+        "spans": "label",
+    },
+}
+QUICK = {"learners": ["svm"], "miss_cost": [5.0], "cross_fit": 3, "jobs": 1, "seed": 1}
+
+
+def _of(table: pa.Table, people: list[str]) -> pa.Table:
+    return table.filter(pc.is_in(table["person_id"], pa.array(people)))
+
+
+@pytest.fixture(scope="session")
+def cohort(tmp_path_factory) -> Path:
+    """A folder of what a study needs, with `visits.parquet` that has the notes as a column too."""
+    folder = tmp_path_factory.mktemp("cohort")
+    county = make_county(people=4000)
+    people = sorted(county.patients["person_id"].unique().to_pylist())
+    visits, others = _of(county.patients, people[:100]), _of(county.patients, people[100:])
+    notes = make_notes(1, visits)
+    pq.write_table(visits.append_column("remark", notes["note"]), folder / "visits.parquet")
+    pq.write_table(county.population, folder / "population.parquet")
+    pq.write_table(notes, folder / "notes.parquet")
+    kit = voile.documents.fit(make_notes(2, others), NOTE_ROLES, **QUICK)
+    kit.save(folder / "notes.kit")
+    (folder / "visits.toml").write_text(
+        ROLES.replace('visit_date = "drop" ', 'visit_date = "keep" ') + 'remark = "text"\n'
+    )
+    (folder / "study.key").write_text("k" * 64)
+    (folder / "study.key").chmod(0o600)
+    (folder / "study.toml").write_text(PLAN)
+    Study.open(folder / "study.toml").fit()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def release(cohort):
+    return Study.open(cohort / "study.toml").apply()
+
+
+@pytest.fixture
+def folder(cohort, tmp_path) -> Path:
+    """A copy of the cohort's folder, to change."""
+    new = tmp_path / "cohort"
+    shutil.copytree(cohort, new, ignore=shutil.ignore_patterns("*.release", "*.private"))
+    return new
+
+
+@pytest.fixture
+def change(folder):
+    """Write the plan anew with some text replaced, and open it."""
+
+    def changed(*pairs: tuple[str, str]) -> Study:
+        text = PLAN
+        for old, new in pairs:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        (folder / "study.toml").write_text(text)
+        return Study.open(folder / "study.toml")
+
+    return changed

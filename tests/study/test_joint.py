@@ -1,0 +1,87 @@
+"""The joint risk equals its naive twin, and never falls where a text says more."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voile.study.joint import JointRisk, Leaks
+from voile.tables.policies.space import PolicySpace
+
+AGES, SEXES = (30, 31, 32, 33), ("f", "m")
+PEOPLE = st.lists(st.tuples(st.sampled_from(AGES), st.sampled_from(SEXES)), min_size=4, max_size=12)
+CHANCES = st.floats(0, 1)
+
+
+def spaces(people, population):
+    """Return a space over people who are in their population."""
+    counted = [(a, s, (people + population).count((a, s))) for a, s in product(AGES, SEXES)]
+    table = pa.table(
+        dict(zip(("age", "sex", "people"), map(list, zip(*counted, strict=True)), strict=True))
+    )
+    rows = dict(zip(("age", "sex"), map(list, zip(*people, strict=True)), strict=True))
+    return PolicySpace.of(
+        pa.table(rows), table.filter(pa.array([c[2] > 0 for c in counted])), quasi=["age", "sex"]
+    )
+
+
+def naive(space, policy, people, population, leaks):
+    """Add up, for each person and each thing a text may say, 1 / those who agree with all."""
+    everyone = people + population
+    cell = {
+        p: tuple(
+            policy.numbers_of(
+                np.array([[d.code(x) for d, x in zip(space.domains, p, strict=True)]], np.int32)
+            )[0]
+        )
+        for p in set(everyone)
+    }
+    total = 0.0
+    for person in people:
+        for says_age, says_sex in product((False, True), repeat=2):
+            chance = 1.0
+            for says, column in ((says_age, "age"), (says_sex, "sex")):
+                own = leaks.columns.get(column, 0.0)
+                chance *= own if says else 1 - own
+            agree = [
+                x
+                for x in everyone
+                if cell[x] == cell[person]
+                and (not says_age or x[0] == person[0])
+                and (not says_sex or x[1] == person[1])
+            ]
+            total += (1 - leaks.name) * chance / len(agree)
+        total += leaks.name
+    return total
+
+
+@settings(deadline=None)
+@given(PEOPLE, PEOPLE, st.lists(st.booleans(), min_size=4, max_size=4), CHANCES, CHANCES, CHANCES)
+def test_equals_its_naive_twin(people, population, bits, age, sex, name):
+    ages = sorted({a for a, _ in people + population})
+    sexes = {s for _, s in people + population}
+    if len(ages) < 2 or len(sexes) < 2:
+        return
+    space = spaces(people, population)
+    policy = space.policy(np.array(bits[: space.n_bits]))
+    leaks = Leaks({"age": age, "sex": sex}, name)
+    found = JointRisk(space, policy).expected(leaks)
+    assert found == pytest.approx(naive(space, policy, people, population, leaks))
+    alone = JointRisk(space, policy).expected(Leaks({}))
+    assert alone <= found + 1e-9
+
+
+def test_limits():
+    """At no leak it is the table's own risk; where a text names everybody, everybody is matched."""
+    people = [(30, "f"), (31, "m"), (33, "m")]
+    space = spaces(people, [(30, "f")] * 3 + [(32, "m")] * 5)
+    policy = space.policy(space.top)
+    judged = JointRisk(space, policy)
+    assert judged.expected(Leaks({})) == pytest.approx(3 / 11)
+    assert judged.expected(Leaks({}, 1.0)) == pytest.approx(3)
+    assert judged.expected(Leaks({"age": 1.0, "sex": 1.0})) == pytest.approx(1 / 4 + 1 + 1)

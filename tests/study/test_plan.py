@@ -1,0 +1,106 @@
+"""A plan is read whole: every mistake is named at once, each with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from voile.core.errors import RequestError
+from voile.study import Study
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("seed = 1", 'ledger = "county.ledger"', "study.ledger: is not read by this voile yet"),
+        ("max_relative_risk = 0.2", "k = 5", "promise: choose by exactly one of"),
+        (
+            "max_relative_risk = 0.2",
+            "knee = true\nmax_loss = 1",
+            "promise: choose by exactly one of",
+        ),
+        ("[parts.visits]", '[parts."vi sits"]', "parts.vi sits: name it in letters"),
+        ('source = "notes.parquet"', 'of = "visits"', "parts.notes.documents: of names a part"),
+        ('kind = "tables"', 'kind = "pictures"', "parts.visits"),
+        ('AGE = "age"', "AGE = { keep = true }", "mentions.AGE: name the column"),
+        (
+            "choose = { max_relative_risk = 0.05 }",
+            "apply = { date_shift_days = 90 }",
+            "a study has one offset for each person, of up to 30 days",
+        ),
+    ],
+)
+def test_a_mistake_is_one_sentence(change, old, new, said):
+    with pytest.raises(RequestError, match=r"study\.toml: ") as error:
+        change((old, new))
+    assert said in str(error.value)
+
+
+def test_all_mistakes_are_said_at_once(change):
+    with pytest.raises(RequestError) as error:
+        change(("date_shift_days = 30", "date_shift_days = 0"), ("seed = 1", "sed = 1"))
+    assert "study.date_shift_days" in str(error.value)
+    assert "study.sed: is not known here" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        (
+            [('AGE = "age"', 'HEIGHT = "age"')],
+            "mentions names HEIGHT, which the kit of parts.notes",
+        ),
+        ([('AGE = "age"', 'AGE = "ward"')], "mentions.AGE follows column ward, which is not quasi"),
+        ([('"person_id"', '"patient"')], "its subject is person_id, and the study's is patient"),
+        ([("choose = { max_relative_risk = 0.05 }", "")], "no policy of the notes' kit is chosen"),
+        (
+            [("max_relative_risk = 0.2", "joint_risk = 0")],
+            "no policy has a joint risk of at most 0",
+        ),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_before_anything_is_written(change, folder, pairs, said):
+    study = change(*pairs)
+    (folder / "study.kit").rename(folder / "old.kit")
+    with pytest.raises(RequestError) as error:
+        study.fit()
+    assert said in str(error.value)
+    assert not (folder / "study.kit").exists()
+
+
+def test_another_offset_in_the_roles_is_refused(change, folder):
+    roles = (folder / "visits.toml").read_text()
+    moved = 'visit_date = { role = "keep", date_shift_days = 365 } #'
+    (folder / "visits.toml").write_text(roles.replace('visit_date = "keep"', moved))
+    with pytest.raises(RequestError, match="column visit_date moves by up to 365 days"):
+        change().fit(force=True)
+
+
+def test_a_birth_date_never_moves_beside_a_visit(change, folder):
+    roles = (folder / "visits.toml").read_text()
+    (folder / "visits.toml").write_text(
+        roles.replace('birth_date = "identifier"', 'birth_date = "keep"')
+    )
+    with pytest.raises(RequestError, match="birth_date is a birth date, which reveals the age"):
+        change().fit(force=True)
+
+
+def test_a_kit_of_another_plan_is_refused(change):
+    study = change(("date_shift_days = 30", "date_shift_days = 60"))
+    with pytest.raises(RequestError, match="the kit was fitted under another plan"):
+        study.apply()
+
+
+def test_where_outputs_go_is_not_part_of_what_is_released(change, folder):
+    study = change(("seed = 1", 'seed = 1\nrelease = "elsewhere"'))
+    assert study.apply().path == folder / "elsewhere"
+
+
+def test_a_secret_is_needed(change, monkeypatch):
+    monkeypatch.delenv("VOILE_SECRET", raising=False)
+    with pytest.raises(RequestError, match="a study needs a secret"):
+        change(('key_file = "study.key"\n', "")).apply()
+
+
+def test_no_plan():
+    with pytest.raises(RequestError, match="no such plan"):
+        Study.open("nowhere/study.toml")

@@ -1,0 +1,154 @@
+"""A release of a study: one secret, one offset and one pseudonym for each person, in every part."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from voile.core.errors import RequestError, VoileError
+from voile.keys.pseudonyms import Secret, date_shift, pseudonym
+from voile.study import Study
+from voile.study import apply as applying
+from voile.study.mentions import NO_ROW
+
+SECRET = Secret(b"k" * 64)
+DAY = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}")
+
+
+def rows(release, part):
+    """Return a part's released rows, with the row of the source that each was."""
+    table = pq.read_table(release.path / release.public["parts"][part]["file"])
+    return table, pq.read_table(release.folder / part / "rows.parquet")["row"].to_pylist()
+
+
+@pytest.mark.parametrize("part", ["visits", "notes"])
+def test_every_row_has_the_pseudonym_of_its_person(cohort, release, part):
+    table, numbers = rows(release, part)
+    people = pq.read_table(cohort / f"{part}.parquet")["person_id"].take(numbers).to_pylist()
+    assert table["person_id"].to_pylist() == [pseudonym(SECRET, one) for one in people]
+
+
+def test_every_date_of_a_person_moves_by_one_offset_in_rows_and_in_text(cohort, release):
+    visits, numbers = rows(release, "visits")
+    source = pq.read_table(cohort / "visits.parquet").take(numbers)
+    for old, new, who in zip(
+        *(c.to_pylist() for c in (source["visit_date"], visits["visit_date"], source["person_id"])),
+        strict=True,
+    ):
+        assert (new - old).days == date_shift(SECRET, who, days=30)
+    notes, numbers = rows(release, "notes")
+    source = pq.read_table(cohort / "notes.parquet").take(numbers)
+    moved = 0
+    for old, new, spans, who in zip(
+        source["note"].to_pylist(),
+        notes["note"].to_pylist(),
+        source["spans"].to_pylist(),
+        source["person_id"].to_pylist(),
+        strict=True,
+    ):
+        [at] = [s for s in json.loads(spans) if s["label"] == "DATE"]
+        said = datetime.strptime(old[at["start"] : at["end"]], "%d %B %Y")
+        days = {(datetime.strptime(d, "%d %B %Y") - said).days for d in DAY.findall(new)}
+        moved += days == {date_shift(SECRET, who, days=30)}
+    assert moved == notes.num_rows
+
+
+def test_a_note_says_of_an_age_what_its_row_says(cohort, release):
+    visits, _ = rows(release, "visits")
+    shown = set(zip(visits["person_id"].to_pylist(), visits["age"].to_pylist(), strict=True))
+    notes, numbers = rows(release, "notes")
+    source = pq.read_table(cohort / "notes.parquet").take(numbers)
+    found = 0
+    for text, who in zip(notes["note"].to_pylist(), notes["person_id"].to_pylist(), strict=True):
+        own = [age for one, age in shown if one == who and age in text]
+        found += bool(own) or "[AGE]" in text
+    assert found == notes.num_rows
+    birth = [s for x in source["spans"].to_pylist() for s in json.loads(x) if s["label"] == "DOB"]
+    assert sum(text.count("[DOB]") for text in notes["note"].to_pylist()) == len(birth) > 0
+
+
+def test_one_manifest_counts_what_says_more_and_states_the_joint_risk(release):
+    figures = release.public["figures"]
+    assert figures["table_mean_risk"] <= figures["joint_mean_risk"]
+    assert figures["joint_mean_risk"] <= figures["joint_at_recall_mean_risk"] <= 1
+    assert release.public["assumptions"][0] == "the texts say nothing of race"
+    assert {path.name for path in release.path.iterdir()} == {
+        "manifest.json",
+        "visits.parquet",
+        "notes.parquet",
+    }
+
+
+def test_without_join_no_part_has_a_pseudonym(change):
+    study = change(("seed = 1", "seed = 1\njoin = false"))
+    study.fit(force=True)
+    release = study.apply()
+    assert all("person_id" not in rows(release, part)[0].column_names for part in release.counts)
+
+
+def test_a_text_column_returns_in_its_own_row(change, folder):
+    study = change(('source = "notes.parquet"', 'of = "visits"\ntext = "remark"'))
+    study.fit(force=True)
+    release = study.apply()
+    table, numbers = rows(release, "visits")
+    source = pq.read_table(folder / "visits.parquet").take(numbers)
+    assert table.column_names[-1] == "remark"
+    for text, age, diagnosis in zip(
+        *(table[n].to_pylist() for n in ("remark", "age", "diagnosis")), strict=True
+    ):
+        assert age in text or "[AGE]" in text or age == "any"
+        assert diagnosis in text or "was well" in text or "Discharge" in text
+    names = source["family_name"].to_pylist()
+    left = [name in text for name, text in zip(names, table["remark"].to_pylist(), strict=True)]
+    assert sum(left) <= 0.05 * len(left)
+
+
+def test_notes_of_nobody_in_the_table_are_set_aside_and_counted(folder, change):
+    notes = pq.read_table(folder / "notes.parquet")
+    more = pa.table(
+        {
+            "visit_id": ["X1", "X2"],
+            "person_id": pa.array(["P999999", None]),
+            "note": ["Nothing new .", "Nothing new ."],
+            "spans": ["[]", "[]"],
+        }
+    )
+    pq.write_table(pa.concat_tables([notes, more]), folder / "notes.parquet")
+    release = change().apply()
+    set_aside = {x["reason"]: x["rows"] for x in release.counts["notes"]["set_aside_by"]}
+    assert set_aside == {NO_ROW: 2}
+    assert release.counts["notes"]["released"] == notes.num_rows
+
+
+def test_a_part_that_fails_leaves_no_part(folder, change):
+    study = change()
+    (folder / "notes.parquet").unlink()
+    with pytest.raises(RequestError, match="no such file"):
+        study.apply()
+    assert not list(folder.glob("*.release*"))
+    assert not list(folder.glob(".*voile"))
+
+
+def test_a_mention_that_says_more_than_its_row_stops_the_release(folder, change, monkeypatch):
+    """The certificate counts on what was written: it does not take the writer's word."""
+
+    class Careless(applying.Rules):
+        def write(self, subject, label, value):
+            return value
+
+    monkeypatch.setattr(applying, "Rules", Careless)
+    with pytest.raises(VoileError, match="a mention of AGE says more than its person's row"):
+        change().apply()
+    assert not list(folder.glob("*.release*"))
+
+
+def test_the_same_plan_replaces_its_release_with_force_alone(cohort, release):
+    study = Study.open(cohort / "study.toml")
+    with pytest.raises(RequestError, match="is there already"):
+        study.apply()
+    assert study.apply(force=True).public["figures"] == release.public["figures"]
