@@ -42,10 +42,11 @@ def ordinary() -> pa.Table:
     """
     rng = np.random.default_rng(7)
     of = np.concatenate([np.arange(PEOPLE), np.arange(0, PEOPLE, 4)])
-    ill = rng.random(PEOPLE) < 0.5
-    things = [rng.random(PEOPLE) < np.where(ill, 0.6, 0.2) * s for s in (1.0, 0.4, 0.1)]
+    things = [rng.random(PEOPLE) < share for share in (0.5, 0.25, 0.1)]
     area = rng.choice(AREAS, PEOPLE, p=[0.6, 0.3, 0.1])
     age = rng.integers(20, 70, PEOPLE)
+    score = 2.0 * things[0] + 2.5 * things[1] + 3.0 * things[2] + 2.0 * (area == "south")
+    ill = rng.random(PEOPLE) < 1 / (1 + np.exp(2.5 - score - (age > 45)))
     said = rng.choice(["fever", "cough", "fever cough", "", "rare fever"], PEOPLE)
     table = _table(
         names(of),

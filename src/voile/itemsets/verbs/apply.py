@@ -205,7 +205,7 @@ class _Publishing(Applying[Seen, Seen]):
                 }
             ),
             "figures": {
-                **{name: chosen[name] for name in ("k", "loss") if name in chosen},
+                **{name: chosen[name] for name in ("k", "utility_lost") if name in chosen},
                 **_uniques(figures),
             },
             "constraints": {

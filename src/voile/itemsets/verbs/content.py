@@ -20,7 +20,7 @@ from voile.itemsets.verbs.policies import Policies, Policy
 from voile.release.kit import Kit
 
 KIND = "itemsets"
-FOUND = ("method", "utility", "evaluations", "stopped")
+FOUND = ("method", "utility", "evaluations", "stopped", "loss")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,5 +93,5 @@ class Content(Policies):
             "reader": RowReader(roles, hold_out, facts["nameless"], target and form_of(target)),
             "blocked": kit.table("blocked", numbers=["number"]),
             "before": facts["before"],
-            "found": {name: facts[name] for name in FOUND},
+            "found": {name: facts.get(name) for name in FOUND},
         }

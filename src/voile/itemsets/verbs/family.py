@@ -28,14 +28,14 @@ MANY_ONES, FEW_SETS = 2**17, 8
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A set of features with its risk, its loss, and the k that it was searched for."""
+    """A set of features, its risk, the share of utility it lost, the k it was searched for."""
 
     features: NDArray[np.int32]
     k: int
     utility: float
     bound: float | None
     risk: float
-    loss: float
+    lost: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.measures.classification import figures, intervals
+from voile.itemsets.measures.classification import Auc, AucLost, figures, intervals
 from voile.itemsets.measures.containment import exposure, row_anonymity
 from voile.itemsets.measures.feasibility import Feasible
 from voile.itemsets.rows.incidence import Incidence
@@ -29,7 +30,12 @@ from voile.keys.random import streams
 from voile.release.kit import Kit
 
 BLOCKED = 30
+LEADING = "logistic"
+"""The classifier whose AUC the loss is of."""
 FIRST = (
+    "loss_low",
+    "loss_high",
+    "utility_lost",
     "k",
     "k_reached",
     "features",
@@ -77,19 +83,20 @@ def _content(
     reader: RowReader,
     progress: Progress,
 ) -> Content:
-    frontier = Frontier.of(
-        [p.risk for p in points], [p.loss for p in points], np.arange(len(points))
+    incidence, weights = family.incidence, family.worth.weights
+    everything = family.layers.open(1).astype(np.int32)
+    (before, *measured), finished = _measure_all(
+        family, [everything, *(p.features for p in points)], progress
     )
+    lost = [_lost(point, one, before) for point, one in zip(points, measured, strict=True)]
+    by_auc = all("loss_low" in one for one in lost)
+    losses = [one["loss" if by_auc else "utility_lost"] for one in lost]
+    frontier = Frontier.of([p.risk for p in points], losses, np.arange(len(points)))
     kept = [points[x] for x in frontier.policies]
-    incidence = family.incidence
+    shown = [{**measured[x].figures, **lost[x], "loss": losses[x]} for x in frontier.policies]
     masks = np.zeros((len(kept), len(incidence.features)), dtype=np.bool_)
     for mask, point in zip(masks, kept, strict=True):
         mask[point.features] = True
-    weights = family.worth.weights
-    everything = family.layers.open(1).astype(np.int32)
-    (before, *measured), finished = _measure_all(
-        family, [everything, *(p.features for p in kept)], progress
-    )
     stopped = found[-1].stopped if found else "finished"
     return Content(
         forms=forms,
@@ -104,15 +111,16 @@ def _content(
             }
         ),
         frontier=Frontier(frontier.risk, frontier.loss, masks),
-        figures=_figures(family, kept, measured),
+        figures=_figures(family, kept, shown),
         blocked=_blocked(family, kept),
         adversary=family.adversary,
-        before=before,
+        before=before.figures,
         found={
             "method": found[0].method if found else family.options.method,
             "utility": family.worth.name,
             "evaluations": sum(one.evaluations for one in found),
             "stopped": stopped if finished else "interrupted",
+            "loss": "auc" if by_auc else "utility",
         },
     )
 
@@ -121,6 +129,8 @@ def _figures(family: Family, points: list[Point], measured: list[dict[str, Any]]
     rows = []
     for number, (point, found) in enumerate(zip(points, measured, strict=True)):
         known = {
+            "loss_low": None,
+            "loss_high": None,
             "k": point.k,
             "k_reached": round(1 / point.risk),
             "utility": point.utility,
@@ -129,31 +139,52 @@ def _figures(family: Family, points: list[Point], measured: list[dict[str, Any]]
             **_left_out(family, point),
         }
         first = {name: known[name] for name in FIRST if name in known}
-        rows.append({"number": number, "risk": point.risk, "loss": point.loss, **first, **known})
+        rows.append({"number": number, "risk": point.risk, "loss": found["loss"], **first, **known})
     types = {"bound": pa.float64(), "label_diversity": pa.int64()}
     types |= dict.fromkeys([*figures(None), *intervals(None)], pa.float64())
+    types |= {"loss_low": pa.float64(), "loss_high": pa.float64()}
     return pa.table(
         {name: pa.array([row[name] for row in rows], types.get(name)) for name in rows[0]}
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What is measured of a set of features, and each classifier's AUC, if any was tried."""
+
+    figures: dict[str, Any]
+    tried: Mapping[str, Auc]
+
+
+def _lost(point: Point, measured: Measured, before: Measured) -> dict[str, float]:
+    """Return the share of utility that is lost and, where it was measured, of AUC above chance."""
+    lost = None
+    if measured.tried and before.tried:
+        lost = AucLost.of(measured.tried[LEADING], before.tried[LEADING])
+    if lost is None:
+        return {"utility_lost": point.lost}
+    names = {"loss": lost.value, "loss_low": lost.low, "loss_high": lost.high}
+    shares = {name: min(max(value, 0.0), 1.0) for name, value in names.items()}
+    return {**shares, "utility_lost": point.lost}
+
+
 def _measure_all(
     family: Family, sets: list[NDArray[np.int32]], progress: Progress
-) -> tuple[list[dict[str, Any]], bool]:
+) -> tuple[list[Measured], bool]:
     """Measure each set of features; Ctrl-C ends the cross-validation, and loses nothing else."""
     measured, finished = [], True
     for place, features in enumerate(sets):
         progress("measuring each policy", place, len(sets))
         projected = family.incidence.project(features)
-        measured.append(_measure(projected, family.worth.labels))
-        if family.classifying is None:
-            continue
-        try:
-            with ctrl_c():
-                tried = family.classifying(projected) if finished else None
-        except KeyboardInterrupt:
-            tried, finished = None, False
-        measured[-1] |= {**figures(tried), **intervals(tried)}
+        found, tried = _measure(projected, family.worth.labels), None
+        if family.classifying is not None:
+            try:
+                with ctrl_c():
+                    tried = family.classifying(projected) if finished else None
+            except KeyboardInterrupt:
+                finished = False
+            found |= {**figures(tried), **intervals(tried)}
+        measured.append(Measured(found, tried or {}))
     return measured, finished
 
 

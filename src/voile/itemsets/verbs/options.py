@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 
 import voile.release.options
 
-AXES = {"risk": "highest individual risk", "loss": "utility lost"}
-"""What risk and loss are called."""
+AXES = {"risk": "highest individual risk", "loss": "loss", "utility_lost": "utility lost"}
+"""What risk and loss are called: the share of AUC above chance, or else of utility."""
 
 
 class FitOptions(voile.release.options.FitOptions):

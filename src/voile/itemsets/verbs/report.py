@@ -16,6 +16,7 @@ from voile.itemsets.verbs.report_data import MOST, STATING, report_data
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
+from voile.report.charts.numbers import share_interval
 from voile.report.evidence_sections import evidence_sections, shown_findings
 from voile.report.sections import (
     Audience,
@@ -35,9 +36,18 @@ from voile.report.wording import estimate, is_hidden, listed, said, share, share
 
 Data = Mapping[str, Any]
 
+MEANING = {
+    True: "Loss is the share of the AUC above chance that a logistic regression loses against all "
+    "features, on people in folds that it did not learn from. The share of summed utility stands "
+    "beside it: features that reveal the same are counted twice in it, and noise is counted.",
+    False: "Loss is the share of summed utility, since no classifier was tried: features that "
+    "reveal the same are counted twice in it, and noise is counted.",
+}
+"""What loss is: of AUC or not."""
 SIZE_NAMES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
 RISK = AXES["risk"], "1 / k; 100% = somebody is singled out by items"
-LOSS = AXES["loss"], "100% = no feature is published"
+UTILITY_LOST = AXES["utility_lost"], "100% = no feature is published"
+LOSS = {"auc": ("AUC lost", "0% = as all features classify; 100% = chance")}
 LEFT_OUT = {
     "blocked": "that would complete a rare itemset",
     "rare": "that are too rare by themselves",
@@ -95,6 +105,7 @@ def _kit_summary(data: Data, audience: Audience) -> Section:
         f"{len(data['frontier']['risk']):,} policies were found that no other beats in both "
         f"risk and loss (method: {found['method']}, {found['stopped']}).",
         f"With all {before['features']:,} features, {unique} of the rows are unique.",
+        MEANING[found.get("loss") == "auc"],
     )
     return Section("summary", "In short", (Prose(lines),), first=True)
 
@@ -112,10 +123,13 @@ def _summary(
         shown.append(Figure("Unique rows", share(figures["unique_share"]), meaning))
     of = f"of {data['before']['features']:,} in the source" if data else "of the source's"
     shown.append(Figure("Features published", f"{features:,}", of))
-    if "loss" in figures:
-        meaning = "expected by the fit; 0% with all features, 100% with none"
-        shown.append(Figure("Utility lost", share(figures["loss"]), meaning))
     internal = audience == "internal"  # one row more or less draws other folds, and another AUC
+    if internal and chosen and chosen.get("loss_low") is not None:
+        shown.append(_auc_lost(chosen, data["before"]))
+    lost = figures.get("utility_lost", figures.get("loss"))  # releases had one loss at first
+    if lost is not None:
+        meaning = "of the features' summed utility at the fit; 0% with all, 100% with none"
+        shown.append(Figure("Utility lost", share(lost), meaning))
     if internal and chosen and chosen.get("auc_svm") is not None:
         shown.append(_classification(chosen, data["before"]))
     prose = (Prose(tuple(_chosen(chosen, data["found"]))),) if chosen else ()
@@ -161,6 +175,16 @@ def _rank(rate: Rate, audience: Audience) -> tuple[float, bool]:
     return (round(rate.value) if hidden else rate.value), hidden
 
 
+def _auc_lost(chosen: Data, before: Data) -> Figure:
+    beside = "" if before.get("auc_logistic") is None else f" of {before['auc_logistic']:.3f}"
+    meaning = (
+        f"of the AUC above chance that a logistic regression has with all features{beside}; "
+        "people in folds it did not learn from"
+    )
+    interval = share_interval(chosen["loss_low"], chosen["loss_high"])
+    return Figure("AUC lost", share(chosen["loss"]), meaning, interval)
+
+
 def _classification(chosen: Data, before: Data) -> Figure:
     low, high = (chosen[f"auc_svm_{end}"] for end in ("low", "high"))
     beside = "" if before.get("auc_svm") is None else f"; with all features {before['auc_svm']:.3f}"
@@ -198,9 +222,10 @@ def _expected(data: Data, audience: Audience, published: Sequence[str] = ()) -> 
     The public sees the features `published` as the release lists them, not the best ones first.
     """
     shown = data["frontier"]
+    axis = LOSS.get(data["found"].get("loss") or "", UTILITY_LOST)
     described = tuple(
         f"policy {n}: k = {_reached(asked, round(1 / risk))}, {features:,} features, "
-        f"loss {share(loss)}" + ("" if auc is None else f", AUC {auc:.3f}")
+        f"{axis[0]} {share(loss)}" + ("" if auc is None else f", AUC {auc:.3f}")
         for n, asked, risk, features, loss, auc in zip(
             *(shown[name] for name in ("number", "k", "risk", "features", "loss")),
             shown.get("auc_svm", [None] * len(shown["k"])),
@@ -214,7 +239,7 @@ def _expected(data: Data, audience: Audience, published: Sequence[str] = ()) -> 
         data = {**data, "chosen": _coarse(data["chosen"])} if stops else data
     known = "names" in shown  # as releases say since there are details
     details = [_detail(row, data["before"], audience) for row in (*rows, *stops) if known]
-    chart = frontier_chart(data, described, RISK, LOSS, details)
+    chart = frontier_chart(data, described, RISK, axis, details)
     yield Section("frontier", "Risk-utility frontier", (chart,))
     yield _groups(data, audience)
     if data.get("chosen"):
@@ -231,7 +256,7 @@ def _detail(row: Data, before: Data, audience: Audience) -> Detail:
     """Return what is known of a policy; the release shows its features."""
     facts = [
         ("smallest group", f"k = {_reached(row['k'], round(1 / row['risk']))}"),
-        ("utility lost", share(row["loss"])),
+        *_losses(row),
         ("unique rows", share_of(row["unique_share"], before["subjects"], audience)),
         ("empty rows", share_of(row["empty_share"], before["subjects"], audience)),
     ]
@@ -241,6 +266,14 @@ def _detail(row: Data, before: Data, audience: Audience) -> Detail:
     more = f" and {row['features'] - len(names):,} more" * (row["features"] > len(names))
     facts.append((f"features ({row['features']:,})", f"{', '.join(names) or 'none'}{more}"))
     return Detail(tuple(facts))
+
+
+def _losses(row: Data) -> Iterator[tuple[str, str]]:
+    """Yield the share of AUC that is lost where it was measured, and that of utility."""
+    if row.get("loss_low") is not None:
+        interval = share_interval(row["loss_low"], row["loss_high"])
+        yield LOSS["auc"][0], f"{share(row['loss'])} ({interval})"
+    yield AXES["utility_lost"], share(row.get("utility_lost", row["loss"]))
 
 
 def _reached(asked: int, reached: int) -> str:
