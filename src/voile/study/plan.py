@@ -17,7 +17,8 @@ from pydantic import (
 )
 
 from voile.core.errors import RequestError
-from voile.data.files.own_files import mistakes, read_toml
+from voile.core.mistakes import mistakes
+from voile.data.files.own_files import read_toml
 from voile.data.places import PLACES
 from voile.keys.secret import Secret
 from voile.release.choice import FLAGS, WAYS, Choice
@@ -205,9 +206,7 @@ class Plan(_Part):
         try:
             plan = cls.model_validate(data)
         except ValidationError as error:
-            raise RequestError(
-                mistakes(error).replace("Value error, ", ""), where=str(path)
-            ) from None
+            raise RequestError(mistakes(error), where=str(path)) from None
         plan._path = path
         return plan
 
