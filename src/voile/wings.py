@@ -36,8 +36,13 @@ WINGS: Mapping[str, str] = {
 """Where each kind's wing is; adding one is one line here."""
 ROLES_OPTIONAL = frozenset({"documents"})
 """Kinds whose options of fit can say what columns are, in the place of roles."""
-ASSESSED = frozenset({"tables"})
+ASSESSED = frozenset({"itemsets", "tables"})
 """Kinds of which a release of any origin can be assessed."""
+UNASSESSED = {
+    "signals": "a message means nothing without the map that made it: attack what voile sent",
+    "documents": "what voile documents apply wrote can be attacked",
+}
+"""What to do of kinds whose foreign releases are refused."""
 
 
 class Wing(Protocol):
@@ -124,7 +129,8 @@ def assessing(kind: str) -> AssessingWing:
     """
     if kind not in ASSESSED:
         raise RequestError(
-            f"a release of {kind} cannot be assessed", instead=f"use {', '.join(sorted(ASSESSED))}"
+            f"a release of {kind} that voile did not make cannot be assessed",
+            instead=UNASSESSED.get(kind, f"use {', '.join(WINGS)}"),
         )
     return cast(AssessingWing, wing(kind))
 

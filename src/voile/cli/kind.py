@@ -32,7 +32,7 @@ from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, POLICY, RELEASE
 from voile.release.evidence import AttackResults, default_place, write_evidence
-from voile.wings import ASSESSED, ROLES_OPTIONAL, wing
+from voile.wings import ROLES_OPTIONAL, wing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -53,10 +53,8 @@ class _KindGroup(Group):
     def __init__(self, kind: str) -> None:
         super().__init__(kind, help=f"Fit, choose, apply and attack {kind}.")
         self._kind = kind
-        for command in (_fit, _frontier, _choose, _apply, _attack):
+        for command in (_fit, _frontier, _choose, _apply, _attack, assess):
             self.add_command(command(kind))
-        if kind in ASSESSED:
-            self.add_command(assess(kind))
 
     @cached_property
     def _own(self) -> Mapping[str, click.Command]:

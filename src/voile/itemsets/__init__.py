@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.itemsets.face import fit
+    from voile.itemsets.face import assess, fit
     from voile.itemsets.measures.containment import anonymity, exposure, row_anonymity
     from voile.itemsets.measures.feasibility import Constraint
     from voile.itemsets.measures.utility import distcnt, hamdist
@@ -27,6 +27,7 @@ __all__ = [
     "RandomFlipping",
     "Selection",
     "anonymity",
+    "assess",
     "distcnt",
     "exposure",
     "fit",
@@ -39,6 +40,7 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
+        "assess": "face",
         "fit": "face",
         "Constraint": "measures.feasibility",
         "ContainmentSelector": "selector",

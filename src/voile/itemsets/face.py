@@ -1,7 +1,9 @@
-"""What a user calls; the options are those of `voile itemsets fit`."""
+"""What a user calls; the options are those of `voile itemsets fit` and `voile itemsets assess`."""
 
 from __future__ import annotations
 
+from voile.face.assessment import assess_of
 from voile.face.verbs import fit_of
 
 fit = fit_of("itemsets")
+assess = assess_of("itemsets")

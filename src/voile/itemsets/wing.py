@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from voile.core.lazy import VERBS, lazily
-from voile.itemsets.verbs.options import AXES, ApplyOptions, AttackOptions, FitOptions
+from voile.itemsets.verbs.options import (
+    AXES,
+    ApplyOptions,
+    AssessOptions,
+    AttackOptions,
+    FitOptions,
+)
 
 KIND = "itemsets"
 SUMMARY = "sparse 0/1 rows with a class label: purchases, searches, diagnoses, words"
 WAYS = ("max_risk", "max_loss", "policy", "least_loss", "knee")
 
-__all__ = ["AXES", "KIND", "SUMMARY", "WAYS", "ApplyOptions", "AttackOptions", "FitOptions"]
+__all__ = [
+    "AXES",
+    "KIND",
+    "SUMMARY",
+    "WAYS",
+    "ApplyOptions",
+    "AssessOptions",
+    "AttackOptions",
+    "FitOptions",
+]
 
 __getattr__ = lazily(
     __name__, {**VERBS, "open_source": "rows.matrix_source"}, package="voile.itemsets"

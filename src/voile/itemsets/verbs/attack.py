@@ -20,7 +20,7 @@ from voile.itemsets.verbs.lookup import (
     look_up,
 )
 from voile.itemsets.verbs.options import AttackOptions
-from voile.itemsets.verbs.scene import Scene
+from voile.itemsets.verbs.scene import Scene, Stage
 from voile.keys.random import streams
 from voile.release.manifest import Release
 
@@ -58,7 +58,11 @@ def attack(
     the kit, or in a ``control`` file.
     """
     release.check_hash()
-    scene = Scene.of(release, truth, options)
+    return attack_scene(Scene.of(release, truth, options), seed=seed, progress=progress)
+
+
+def attack_scene(scene: Stage, *, seed: int | None, progress: Progress) -> tuple[Evidence, ...]:
+    """Attack released rows, whoever made the release."""
     present, absent, inferring, numbers = streams(seed, "items", "absences", "labels", "numbers")
     numbered = bool(scene.intervals.any())
     step = Steps(progress, 2 + numbered + (scene.shown.labels is not None))
@@ -84,7 +88,7 @@ class _Case(NamedTuple):
 
 
 def _look_up(
-    scene: Scene,
+    scene: Stage,
     rng: np.random.Generator,
     *,
     absent: bool = False,
@@ -102,14 +106,14 @@ def _look_up(
         attack="absences" if absent else "items" if always is None else "numbers",
         heading="singling out",
         story=Note(STORY, LACKS if absent else HAS if always is None else NUMBERS),
-        knows=_columns(scene),
+        knows=scene.columns,
         findings=tuple(findings),
         curves=tuple(curves),
         notes=NOTES if always is None else (*NOTES, ROUNDED),
     )
 
 
-def _case(scene: Scene, knows: Knowledge, rng: np.random.Generator) -> _Case:
+def _case(scene: Stage, knows: Knowledge, rng: np.random.Generator) -> _Case:
     """Look up people who are released, in the source and in the release, and people who are not."""
     true, shown, absent = scene.true.incidence, scene.shown.incidence, knows.absent
     targets, own = scene.targets
@@ -178,11 +182,7 @@ def _curves(knowledge: list[Knowledge], cases: list[_Case]) -> Iterator[Curve]:
         yield Curve(f"people left {name}, {kind}", f"{things} known", unit, counts, left)
 
 
-def _columns(scene: Scene) -> tuple[str, ...]:
-    return tuple(column["column"] for column in scene.release.public["policy"])
-
-
-def _guess(scene: Scene, rng: np.random.Generator) -> Evidence:
+def _guess(scene: Stage, rng: np.random.Generator) -> Evidence:
     """Guess a person's label by the most frequent one among those who fit."""
     findings = [
         _guessed(scene, Knowledge(count, identifying=False, absent=False), rng)
@@ -195,7 +195,7 @@ def _guess(scene: Scene, rng: np.random.Generator) -> Evidence:
             "The adversary knows some of what a person has, drawn at random, and that the person "
             "is in the release, and guesses the most frequent label of the rows that have it all."
         ),
-        knows=_columns(scene),
+        knows=scene.columns,
         findings=tuple(findings),
         notes=(
             Note(
@@ -207,7 +207,7 @@ def _guess(scene: Scene, rng: np.random.Generator) -> Evidence:
     )
 
 
-def _guessed(scene: Scene, knows: Knowledge, rng: np.random.Generator) -> Finding:
+def _guessed(scene: Stage, knows: Knowledge, rng: np.random.Generator) -> Finding:
     true, labels = scene.true.incidence, scene.shown.labels
     targets, _ = scene.targets
     others, outside, outside_labels = scene.control

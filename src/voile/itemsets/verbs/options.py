@@ -69,3 +69,7 @@ class AttackOptions(voile.release.options.Controlled):
         description="items of a person that the adversary knows; may be given again",
     )
     targets: int = Field(1000, ge=1, description="people attacked, at most; drawn at random")
+
+
+class AssessOptions(AttackOptions):
+    """What a release of any origin is assessed against."""

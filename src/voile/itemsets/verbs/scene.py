@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,9 +29,82 @@ from voile.release.scoring import (
 )
 
 
+class Stage(ABC):
+    """What an attack is given: released rows, the source's, and which of them correspond."""
+
+    options: AttackOptions
+
+    @property
+    @abstractmethod
+    def _forms(self) -> tuple[Form, ...]:
+        """The source's forms."""
+
+    @property
+    @abstractmethod
+    def true(self) -> Rows:
+        """The source's rows."""
+
+    @property
+    @abstractmethod
+    def shown(self) -> Rows:
+        """The released rows."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The released columns of items."""
+
+    @property
+    @abstractmethod
+    def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """The released rows, by their place in the source, and each one's released pattern."""
+
+    @property
+    @abstractmethod
+    def control(self) -> tuple[Incidence, NDArray[np.intp], NDArray[np.object_] | None]:
+        """People who are not in the release: their rows, which of them count, their labels."""
+
+    @cached_property
+    def _published(self) -> dict[int, NDArray[np.intp]]:
+        shown, (others, *_) = self.shown.incidence, self.control
+        return {id(rows): published(rows, shown) for rows in (self.true.incidence, others)}
+
+    def seen(self, known: NDArray[np.intp], rows: Incidence) -> NDArray[np.intp]:
+        """Return which of the items known of a person in these rows are published."""
+        found = self._published[id(rows)][known]
+        return found[found >= 0]
+
+    def mask(self, rows: Incidence) -> NDArray[np.bool_]:
+        """Return which features of the source, or of the control, are published."""
+        return self._published[id(rows)] >= 0
+
+    @cached_property
+    def intervals(self) -> NDArray[np.bool_]:
+        """Which features of the source are intervals of numbers or dates."""
+        kinds = [isinstance(form, Ranges) for form in self._forms for _ in form.values]
+        return np.array(kinds, dtype=np.bool_)
+
+    @property
+    def counts(self) -> list[int]:
+        return sorted(set(self.options.items))
+
+    def drawn(self, rng: np.random.Generator, among: int) -> NDArray[np.intp]:
+        return rng.permutation(among)[: self.options.targets]
+
+    @cached_property
+    def labels_by_pattern(self) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+        """(patterns, labels) how many released rows there are, and the labels."""
+        labels, rows = self.shown.labels, self.shown.incidence
+        assert labels is not None
+        names, number = np.unique(labels.astype(str), return_inverse=True)
+        table = np.zeros((len(rows.own), len(names)), dtype=np.int64)
+        np.add.at(table, (rows.pattern, number), 1)
+        return table, names.astype(object)
+
+
 @dataclass(frozen=True, eq=False)
-class Scene:
-    """What an attack is given: the rows of the release and of the source, and which correspond."""
+class Scene(Stage):
+    """The stage of a release of voile's own."""
 
     release: Release
     truth: Source
@@ -73,12 +147,18 @@ class Scene:
 
     @cached_property
     def shown(self) -> Rows:
+        """The released rows."""
         source = self.release.rows()
         forms = [released_form(data) for data in self.release.public["policy"]]
         label = self._reader.label
         labelled = label if label in source.columns else None
         people = people_released(self.release)
         return self._reader.read_released(source, forms, labelled, people)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The released columns of items."""
+        return tuple(column["column"] for column in self.release.public["policy"])
 
     @cached_property
     def _place(self) -> NDArray[np.intp]:
@@ -100,40 +180,3 @@ class Scene:
             rows = self._reader.read(source, self._forms, strict=False)
             return rows.incidence, np.arange(rows.incidence.n_rows), rows.labels
         return self.true.incidence, self._place[rows_held_out(self.release)], self.true.labels
-
-    @cached_property
-    def _published(self) -> dict[int, NDArray[np.intp]]:
-        shown, (others, *_) = self.shown.incidence, self.control
-        return {id(rows): published(rows, shown) for rows in (self.true.incidence, others)}
-
-    def seen(self, known: NDArray[np.intp], rows: Incidence) -> NDArray[np.intp]:
-        """Return which of the items known of a person in these rows are published."""
-        found = self._published[id(rows)][known]
-        return found[found >= 0]
-
-    def mask(self, rows: Incidence) -> NDArray[np.bool_]:
-        """Return which features of the source, or of the control, are published."""
-        return self._published[id(rows)] >= 0
-
-    @cached_property
-    def intervals(self) -> NDArray[np.bool_]:
-        """Which features of the source are intervals of numbers or dates."""
-        kinds = [isinstance(form, Ranges) for form in self._forms for _ in form.values]
-        return np.array(kinds, dtype=np.bool_)
-
-    @property
-    def counts(self) -> list[int]:
-        return sorted(set(self.options.items))
-
-    def drawn(self, rng: np.random.Generator, among: int) -> NDArray[np.intp]:
-        return rng.permutation(among)[: self.options.targets]
-
-    @cached_property
-    def labels_by_pattern(self) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
-        """(patterns, labels) how many released rows there are, and the labels."""
-        labels, rows = self.shown.labels, self.shown.incidence
-        assert labels is not None
-        names, number = np.unique(labels.astype(str), return_inverse=True)
-        table = np.zeros((len(rows.own), len(names)), dtype=np.int64)
-        np.add.at(table, (rows.pattern, number), 1)
-        return table, names.astype(object)

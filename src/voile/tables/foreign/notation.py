@@ -94,7 +94,7 @@ class Notation:
         return found if text in SUPPRESSED or text == ANY else None
 
     def _members(self, text: str) -> Bits | None:
-        """Read a list; each part may be whatever a cell may be, but a list."""
+        """Read a list; each part may be whatever a cell may be, but a list in brackets."""
         listed = text[1:-1] if text[:1] + text[-1:] in ("{}", "[]", "()") else text
         for separator in ("|", ";", ","):
             parts = [part.strip(" '\"") for part in listed.split(separator)]

@@ -62,7 +62,7 @@ class ForeignStage(Stage):
     @cached_property
     def cells(self) -> pa.Table:
         """The released records as they stand in the release."""
-        rows = self.released_source.read()
+        rows = _as_text(self.released_source.read())
         name = self.options.counts
         return rows if name is None else _repeated(rows, name, self.released_source.name)
 
@@ -267,6 +267,16 @@ def _alike(
         codes[:, place] = np.concatenate(parts)
     _, number = distinct_rows(codes)
     return number[:ours].astype(np.int64), number[ours:].astype(np.int64)
+
+
+def _as_text(rows: pa.Table) -> pa.Table:
+    """Return cells that are lists of values as the text of such a list."""
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
+            cells = rows.column(place).to_pylist()
+            texts = [None if cell is None else f"{{{'|'.join(map(str, cell))}}}" for cell in cells]
+            rows = rows.set_column(place, field.name, pa.array(texts, pa.string()))
+    return rows
 
 
 def _repeated(rows: pa.Table, name: str, where: str) -> pa.Table:
