@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from voile.core.evidence import Evidence
     from voile.core.progress import Progress
     from voile.data import Source
-    from voile.data.roles import Roles
     from voile.release.assessment import Assessment
     from voile.release.choice import Choice, Chosen
     from voile.release.kit import Kit
@@ -36,11 +35,10 @@ WINGS: Mapping[str, str] = {
 """Where each kind's wing is; adding one is one line here."""
 ROLES_OPTIONAL = frozenset({"documents"})
 """Kinds whose options of fit can say what columns are, in the place of roles."""
-ASSESSED = frozenset({"itemsets", "tables"})
+ASSESSED = frozenset({"documents", "itemsets", "tables"})
 """Kinds of which a release of any origin can be assessed."""
 UNASSESSED = {
     "signals": "a message means nothing without the map that made it: attack what voile sent",
-    "documents": "what voile documents apply wrote can be attacked",
 }
 """What to do of kinds whose foreign releases are refused."""
 
@@ -106,7 +104,7 @@ class AssessingWing(Wing, Protocol):
         self,
         original: Source,
         released: Source,
-        roles: Roles,
+        roles: Any,
         options: Any,
         *,
         seed: int | None,

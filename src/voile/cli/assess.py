@@ -12,7 +12,7 @@ from voile.cli.results import show_evidence
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import REPORT
-from voile.wings import assessing
+from voile.wings import ASSESSED, ROLES_OPTIONAL, assessing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -26,7 +26,7 @@ def assess(kind: str) -> click.Command:
         *,
         original: str,
         released: str,
-        roles: Path,
+        roles: Path | None,
         out: Path,
         internal: bool,
         seed: int | None,
@@ -43,14 +43,13 @@ def assess(kind: str) -> click.Command:
         from voile.data.roles import Roles
         from voile.face.assessment import Assessment
 
+        wing = assessing(kind)
         REPORT.check_free(out, force=force)
-        given = Roles.read(roles)
+        given = None if roles is None else Roles.read(roles)
         source = open_and_report(screen, original, table, encoding, kind)
         theirs = open_and_report(screen, released, table, encoding, kind)
         with screen.progress() as progress:
-            made = assessing(kind).assess(
-                source, theirs, given, options, seed=seed, progress=progress
-            )
+            made = wing.assess(source, theirs, given, options, seed=seed, progress=progress)
         found = Assessment.of(made)
         found.report(internal=internal).save(out, force=force)
         for sentence in found.summary:
@@ -64,10 +63,21 @@ def assess(kind: str) -> click.Command:
     own = [
         argument("original"),
         argument("released"),
-        path("roles", "Roles file of the original: voile inspect proposes one.", required=True),
+        path(
+            "roles",
+            "Roles file of the original: voile inspect proposes one.",
+            required=kind not in ROLES_OPTIONAL,
+        ),
         *to,
         flag("internal", "Internal report: includes small counts."),
         seed(),
         *reading(),
     ]
-    return WingCommand("assess", run, own, lambda: assessing(kind).AssessOptions)
+    return WingCommand("assess", run, own, lambda: _options(kind))
+
+
+def _options(kind: str) -> type[BaseModel]:
+    """Return the wing's options; none of a kind that is refused in any case."""
+    from voile.release.options import Options
+
+    return assessing(kind).AssessOptions if kind in ASSESSED else Options

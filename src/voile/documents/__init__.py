@@ -8,7 +8,7 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.documents.adversary import BudgetedAttacker
-    from voile.documents.face import accept, fit, forecast, init, review
+    from voile.documents.face import accept, assess, fit, forecast, init, review
     from voile.documents.sanitizer import GreedySanitizer
     from voile.documents.text.corpus import Corpus
     from voile.documents.text.document import Document, Span
@@ -21,6 +21,7 @@ __all__ = [
     "GreedySanitizer",
     "Span",
     "accept",
+    "assess",
     "fit",
     "forecast",
     "init",
@@ -35,6 +36,7 @@ __getattr__ = lazily(
         "Corpus": "text.corpus",
         "Document": "text.document",
         "accept": "face",
+        "assess": "face",
         "fit": "face",
         "forecast": "face",
         "init": "face",

@@ -8,6 +8,7 @@ from voile.documents.verbs.options import (
     AXES,
     AcceptOptions,
     ApplyOptions,
+    AssessOptions,
     AttackOptions,
     FitOptions,
     ForecastOptions,
@@ -33,6 +34,7 @@ __all__ = [
     "SUMMARY",
     "WAYS",
     "ApplyOptions",
+    "AssessOptions",
     "AttackOptions",
     "FitOptions",
 ]

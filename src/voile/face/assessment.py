@@ -10,9 +10,9 @@ from pydantic import NonNegativeInt
 from voile.core.errors import as_keywords
 from voile.core.progress import Progress, silent
 from voile.core.version import __version__, versions
-from voile.data.roles import Roles
 from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
 from voile.face.report import Report, today
+from voile.face.verbs import roles_for
 from voile.release.assessment import Assessment as PlainAssessment
 from voile.release.options import checked
 from voile.report import render
@@ -60,7 +60,7 @@ def assess_of(kind: str) -> Callable[..., Assessment]:
     def assess(
         original: object,
         released: object,
-        roles: object,
+        roles: object = None,
         *,
         seed: int | None = None,
         progress: Progress = silent,
@@ -69,10 +69,9 @@ def assess_of(kind: str) -> Callable[..., Assessment]:
         with as_keywords():
             given = checked(here.AssessOptions, options)
             own = checked_own(seed=(seed, NonNegativeInt))
+            read = roles_for(kind, roles)
             sources = opener(kind)(original), opener(kind)(released)
-            found = here.assess(
-                *sources, Roles.parse(roles), given, seed=own["seed"], progress=progress
-            )
+            found = here.assess(*sources, read, given, seed=own["seed"], progress=progress)
         return Assessment.of(found)
 
     said = {

@@ -39,7 +39,7 @@ def fit_of(kind: str) -> Callable[..., Kit]:
             given = checked(here.FitOptions, options)
             own = checked_own(seed=(seed, NonNegativeInt), others=(others, Literal["drop"]))
             opened = opener(kind)(source)
-            read = _roles_for(kind, roles)
+            read = roles_for(kind, roles)
             if read is not None:
                 read = read.completed(opened.columns, own["others"])
             found = here.fit(opened, read, given, seed=own["seed"], progress=progress)
@@ -60,7 +60,7 @@ def fit_of(kind: str) -> Callable[..., Kit]:
     return documented(fit, first, said, here.FitOptions)
 
 
-def _roles_for(kind: str, given: object) -> Roles | None:
+def roles_for(kind: str, given: object) -> Roles | None:
     """Read the roles that were given; none, where a kind's options can stand for them."""
     return None if given is None and kind in ROLES_OPTIONAL else Roles.parse(given)
 

@@ -301,3 +301,10 @@ def test_synthetic_rows_that_copy_people_are_found_and_others_are_not():
     assert members(original).interval()[0] > 0.9
     low, high = members(fresh).interval()
     assert low < 0.5 < high
+
+
+def test_the_command_of_a_kind_that_is_refused_has_help_and_says_why(tmp_path, capsys):
+    assert run(["signals", "assess", "--help"]) == 0
+    words = ["signals", "assess", "a.csv", "b.csv", "--roles", "r.toml", "--out", "page.html"]
+    assert run(words) == 2
+    assert "a message means nothing without the map that made it" in capsys.readouterr().err

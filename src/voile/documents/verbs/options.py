@@ -383,3 +383,7 @@ class AcceptOptions(Proof):
     key_file: Path | None = Field(
         None, description="file with the secret of surrogates and the seal [variable VOILE_SECRET]"
     )
+
+
+class AssessOptions(TextColumns):
+    """Which columns of the original hold text and annotations."""

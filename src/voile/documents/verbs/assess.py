@@ -1,0 +1,172 @@
+"""The wing's sixth verb: assess texts that voile did not redact, beside their originals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.roles import Roles
+from voile.documents.adversary.alignment import align, count_marks, is_of
+from voile.documents.adversary.remaining import match_documents
+from voile.documents.committee.publication import PublishedDocument
+from voile.documents.learning.quantities import LEFT, REMOVED
+from voile.documents.replacements import PublishedText
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
+from voile.documents.text.source import CorpusSource
+from voile.documents.verbs.columns import text_roles
+from voile.documents.verbs.options import AssessOptions
+from voile.documents.words.tokens import Tokens, tokenise
+from voile.release.assessment import Assessment
+from voile.report.suppression import FEW
+
+Pair = tuple[PublishedDocument, Document]
+
+
+def assess(
+    original: Source,
+    released: Source,
+    roles: Roles | None,
+    options: AssessOptions,
+    *,
+    seed: int | None,
+    progress: Progress,
+) -> Assessment:
+    """Align texts with their originals, and count what is left and what was removed.
+
+    With annotations of the original: identifiers left by type, and harmless tokens removed. Without
+    them only lengths and marks are known. Nothing is drawn: `seed` changes nothing.
+
+    Raises
+    ------
+    RequestError : other documents than the original's.
+    """
+    theirs = _roles_of(original, roles, options)
+    truth = Corpus.from_source(original, theirs)
+    ours = Corpus.from_source(released, text_roles(released, theirs.of("text")))
+    bare = [Document(one.text, id=one.id) for one in ours]
+    if len(bare) != len(truth):
+        raise RequestError(
+            f"{len(bare):,} released texts for {len(truth):,} of the original",
+            where=released.name,
+            instead="give the originals of these texts, in their order",
+        )
+    pairs = list(match_documents(Corpus(_aligned(bare, truth, released.name, progress)), truth))
+    annotated = [pair for pair in pairs if pair[1].annotated and (pair[1].spans or _any(truth))]
+    evidence = (_left(annotated),) if annotated else ()
+    figures = {
+        "documents": float(len(pairs)),
+        "replaced": float(sum(len(one.edits) for one, _ in pairs)),
+        "share_of_characters_left": _share_left(pairs),
+    }
+    for finding in evidence[0].findings[:2] if evidence else ():
+        figures[finding.quantity.replace(" ", "_")] = finding.rate.value
+    marks = count_marks(one.text for one, _ in pairs)
+    facts = {"annotated": len(annotated), "marks": {k: v for k, v in marks.items() if v >= FEW}}
+    return Assessment("documents", released.name, figures, evidence, facts)
+
+
+def _roles_of(source: Source, given: Roles | None, options: AssessOptions) -> Roles:
+    if given is None and not options.text and isinstance(source, CorpusSource):
+        return text_roles(source, ("text",), options.spans, options.subject)
+    return options.roles_of(source, given)
+
+
+def _any(truth: Corpus) -> bool:
+    return any(one.spans for one in truth)
+
+
+def _aligned(
+    ours: list[Document], truth: Corpus, where: str, progress: Progress
+) -> Iterator[PublishedDocument]:
+    for number, (one, source) in enumerate(zip(ours, truth, strict=True), 1):
+        progress("aligning texts", number, len(ours))
+        edits = align(source.text, one.text)
+        if not is_of(source, one.text, edits):
+            raise RequestError(
+                f"text {number} is not the original's, but for what was replaced",
+                where=where,
+                instead="give the originals of these texts, in their order",
+            )
+        yield PublishedDocument(one.text, (), source.id, source.subject, edits=edits)
+
+
+def _share_left(pairs: list[Pair]) -> float:
+    whole = sum(len(source.text) for _, source in pairs)
+    gone = sum(edit.source_end - edit.source_start for one, _ in pairs for edit in one.edits)
+    return 1 - gone / whole if whole else 1.0
+
+
+def _left(pairs: list[Pair]) -> Evidence:
+    """Count the identifiers of which something is left, and the harmless tokens that are gone."""
+    spans = [(source, span, _is_left(one, span)) for one, source in pairs for span in source.spans]
+    gone = [(source, *_harmless(one, source)) for one, source in pairs]
+    labels = sorted({span.label for _, span, _ in spans})
+    findings = (
+        Finding(
+            LEFT,
+            Rate.by_subject((left for *_, left in spans), (_who(x) for x, *_ in spans)),
+            meaning="Annotated identifiers of which some part stands in the released text.",
+        ),
+        Finding(
+            REMOVED,
+            Rate.clustered((lost for _, lost, _ in gone), (whole for *_, whole in gone)),
+            meaning="Tokens that nobody annotated and that are not in the released text.",
+        ),
+        *(
+            Finding(
+                LEFT,
+                Rate.by_subject(
+                    (left for _, span, left in spans if span.label == label),
+                    (_who(x) for x, span, _ in spans if span.label == label),
+                ),
+                of=label,
+            )
+            for label in labels
+        ),
+    )
+    return Evidence(
+        attack="what is left",
+        heading="singling out",
+        story=Note(
+            "The reader of the released texts finds every identifier that was not replaced. Texts "
+            "were aligned word by word with their originals, since no record says what was "
+            "replaced."
+        ),
+        knows=(),
+        findings=findings,
+        notes=(Note("A surrogate that happens to be the same word counts as left."),),
+    )
+
+
+def _who(document: Document) -> str:
+    return document.subject or document.id
+
+
+def _is_left(published: PublishedDocument, span: Span) -> bool:
+    """Whether a letter or digit of an identifier is outside every edit."""
+    text = PublishedText(published.text, published.edits)
+    parts = (published.text[part.start : part.end] for part in text.carried([span]))
+    return any(character.isalnum() for part in parts for character in part)
+
+
+def _harmless(published: PublishedDocument, source: Document) -> tuple[int, int]:
+    """Count the source's tokens in no span: those that an edit meets, and all."""
+    tokens = tokenise([source.text])
+    harmless = ~_meets(tokens, ((span.start, span.end) for span in source.spans))
+    edited = _meets(tokens, ((edit.source_start, edit.source_end) for edit in published.edits))
+    return int((harmless & edited).sum()), int(harmless.sum())
+
+
+def _meets(tokens: Tokens, parts: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Say which tokens share a character with one of these parts of the text."""
+    found = np.zeros(len(tokens), dtype=np.bool_)
+    for start, end in parts:
+        found |= (tokens.starts < end) & (start < tokens.ends)
+    return found

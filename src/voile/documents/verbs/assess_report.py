@@ -1,0 +1,52 @@
+"""What the report shows of texts that voile did not redact."""
+
+from __future__ import annotations
+
+from voile.documents.verbs.report import LIMITS
+from voile.release.assessment import Assessment
+from voile.report.evidence_sections import evidence_sections
+from voile.report.sections import Audience, Figure, Figures, Grid, Prose, Section, limits
+from voile.report.wording import estimate, share, size
+
+UNANNOTATED = (
+    "Nobody annotated the original: how many identifiers are left is not known, only the "
+    "lengths and the marks."
+)
+OWN_LIMITS = (
+    "What was replaced was found by aligning words: where much was removed at once, a common word "
+    "may be taken for left or for gone.",
+    *LIMITS[:1],
+    *LIMITS[2:],
+)
+
+
+def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Section, ...]:
+    """Say what is left, of what is annotated; then the marks that stand in the texts."""
+    facts, figures = assessment.facts, assessment.figures
+    said = [
+        f"{size(figures['documents'], audience)} texts; "
+        f"{share(figures['share_of_characters_left'])} of the original's characters are left.",
+    ]
+    shown: list[Figures] = []
+    if assessment.evidence:
+        left, removed, *_ = assessment.evidence[0].findings
+        values = [
+            (one.quantity.capitalize(), *estimate(one.rate, audience)) for one in (left, removed)
+        ]
+        shown = [Figures(tuple(Figure(name, x, "", interval) for name, x, interval in values))]
+    else:
+        said.append(UNANNOTATED)
+    marks = sorted(facts["marks"].items(), key=lambda one: -one[1])
+    grid = Grid(
+        ("mark", "times"),
+        tuple((name, f"{count:,}") for name, count in marks),
+        "Marks that stand 11 times or more",
+        (1,),
+        "internal",
+    )
+    return (
+        Section("summary", "In short", (Prose(tuple(said)), *shown), first=True),
+        *evidence_sections(assessment.evidence, audience),
+        *([Section("marks", "Marks", (grid,))] if marks else []),
+        limits(OWN_LIMITS),
+    )
