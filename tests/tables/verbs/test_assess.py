@@ -271,7 +271,7 @@ def test_requests_that_are_wrong_are_refused_in_a_sentence(said):
 def test_other_kinds_are_refused():
     from voile.wings import assessing
 
-    with pytest.raises(RequestError, match="a release of signals cannot be assessed"):
+    with pytest.raises(RequestError, match="a release of signals that voile did not make cannot"):
         assessing("signals")
 
 
