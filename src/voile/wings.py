@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from voile.core.errors import RequestError
@@ -143,6 +144,34 @@ def wing(kind: str) -> Wing:
     if kind not in WINGS:
         raise RequestError(f"there is no kind of data {kind}", instead=f"use {', '.join(WINGS)}")
     return cast(Wing, import_module(WINGS[kind]))
+
+
+def choose_by(
+    kit: Kit, ways: Mapping[str, Any], after: Path | None = None, key_file: Path | None = None
+) -> Chosen:
+    """Pick one policy of a kit by exactly one way; `after` a ledger, one that is safe given it.
+
+    ways : of `WAYS` of the kit's wing; None and False are not given.
+    """
+    from voile.release.choice import Choice, check_exactly_one
+
+    here, given = (
+        wing(kit.kind),
+        {n: x for n, x in ways.items() if x is not None and x is not False},
+    )
+    if after is None:
+        check_exactly_one({**dict.fromkeys(here.WAYS), **given})
+        return here.choose(kit, Choice.parse(given))
+    joint_risk = given.pop("joint_risk", None)
+    if given:
+        raise RequestError(
+            f"--after picks by the joint risk, and {', '.join(given)} is another way",
+            instead="give --joint-risk with it, or nothing",
+        )
+    chosen: Chosen = getattr(here, "choose_after")(  # noqa: B009, of wings that can
+        kit, Path(after), key_file=key_file, joint_risk=joint_risk
+    )
+    return chosen
 
 
 def opener(kind: str | None) -> Callable[..., Source]:

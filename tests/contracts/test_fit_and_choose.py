@@ -97,6 +97,8 @@ ASKED = {
     "least_loss": True,
     "knee": True,
 }
+JOINT = "joint_risk"
+"""A way of kinds whose releases are judged together, given a ledger; see `choose_after`."""
 
 
 def _is_taken(case: Any, way: str) -> bool:
@@ -110,11 +112,12 @@ def _is_taken(case: Any, way: str) -> bool:
 
 
 def test_help_offers_the_ways_that_choose_takes(case: Any) -> None:
-    assert [field.name for field in fields(Choice)] == list(ASKED)
+    assert [field.name for field in fields(Choice)] == [*ASKED, JOINT]
     taken = tuple(way for way in ASKED if _is_taken(case, way))
     help = kind_group(case.kind).commands["choose"].get_help(click.Context(click.Command("choose")))
     offered = tuple(way for way in ASKED if f"--{way.replace('_', '-')} " in help)
     assert case.wing.WAYS == offered == taken
+    assert hasattr(case.wing, "choose_after") == ("--joint-risk " in help) == ("--after " in help)
 
 
 def test_a_way_that_is_not_offered_is_refused_with_those_that_are(

@@ -12,7 +12,16 @@ from voile.ledger.ledger import Clock, create
 from voile.ledger.promise import Promise
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-INTENT = {"release": "a" * 64, "manifest": "b" * 64, "disclosed": {}, "folder": "c"}
+FIGURES = {"matches": 84.0, "relative": 0.068}
+INTENT = {
+    "kind": "tables",
+    "release": "a" * 64,
+    "manifest": "b" * 64,
+    "disclosed": {},
+    "folder": "c",
+    "alone": FIGURES,
+    "joint": FIGURES,
+}
 
 
 @pytest.fixture

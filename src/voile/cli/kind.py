@@ -32,7 +32,7 @@ from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, POLICY, RELEASE
 from voile.release.evidence import AttackResults, default_place, write_evidence
-from voile.wings import ROLES_OPTIONAL, wing
+from voile.wings import ROLES_OPTIONAL, choose_by, wing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -128,17 +128,23 @@ def _frontier(kind: str) -> click.Command:
 
 
 def _choose(kind: str) -> click.Command:
-    def run(screen: Screen, *, kit: str, out: Path, force: bool, **how: Any) -> None:
+    def run(
+        screen: Screen,
+        *,
+        kit: str,
+        out: Path,
+        force: bool,
+        after: Path | None = None,
+        key_file: Path | None = None,
+        **how: Any,
+    ) -> None:
         """Pick one policy of a kit.
 
         Writes it as a file to read, to correct and to apply. Give exactly one way to pick.
         """
         from voile.data.files.atomic import write_text
-        from voile.release.choice import Choice, check_exactly_one
 
-        check_exactly_one(how)
-        choice = Choice(**how)
-        chosen = wing(kind).choose(load_kit(Path(kit), kind), choice)
+        chosen = choose_by(load_kit(Path(kit), kind), how, after, key_file)
         write_text(out, chosen.to_toml(), POLICY, force=force)
         tell_chosen(screen, chosen, out)
 
@@ -156,12 +162,33 @@ def _choose(kind: str) -> click.Command:
         _Way(["--policy"], type=int, help="Policy number, as listed by voile KIND frontier."),
         _Way(["--least-loss"], is_flag=True, help="Least loss, whatever the risk."),
         _Way(["--knee"], is_flag=True, help="Where the frontier bends most."),
+        _After(
+            ["--joint-risk"],
+            type=float,
+            help="Share of the source's risk that all releases may leave together: least loss, "
+            "0 to 1 [the ledger's promise].",
+        ),
+        _After(
+            ["--after"],
+            type=click.Path(path_type=Path),
+            metavar="LEDGER",
+            help="Least loss that is safe given the releases of this ledger.",
+        ),
+        _After(
+            ["--key-file"],
+            type=click.Path(path_type=Path),
+            help="File with the secret of the ledger.",
+        ),
     ]
     return _Choose(kind, run, [argument("kit"), *ways, *out("POLICY", POLICY)])
 
 
 class _Way(click.Option):
     """A way to pick a policy, which a wing may not know."""
+
+
+class _After(click.Option):
+    """An option of choosing by a ledger, which a wing may not know."""
 
 
 class _Choose(Command):
@@ -173,9 +200,13 @@ class _Choose(Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Leave out what the wing refuses."""
-        known = wing(self._kind).WAYS
-        params = super().get_params(ctx)
-        return [one for one in params if not isinstance(one, _Way) or one.name in known]
+        here = wing(self._kind)
+        params = [
+            one for one in super().get_params(ctx)
+            if not isinstance(one, _Way) or one.name in here.WAYS
+        ]  # fmt: skip
+        judged = hasattr(here, "choose_after")
+        return [one for one in params if judged or not isinstance(one, _After)]
 
 
 def _apply(kind: str) -> click.Command:

@@ -66,6 +66,30 @@ def _rows(said: Mapping[str, Any]) -> list[list[Any]]:
     return rows
 
 
+def _judge(screen: Screen, *, ledger: str, kit: str, policy: Path, key_file: Path) -> None:
+    """Judge a policy together with all that is out; nothing is written.
+
+    The kit's source is taken to be that of the ledger's releases; apply --ledger checks it. Exits
+    with 2 where the promise would be broken.
+    """
+    from voile.core.errors import RequestError
+    from voile.ledger.ledger import open_ledger
+    from voile.release.choice import Chosen
+    from voile.release.kit import Kit
+    from voile.wings import wing
+
+    fitted = Kit.load(Path(kit))
+    judge = getattr(wing(fitted.kind), "judge", None)
+    if judge is None:
+        raise RequestError(f"releases of {fitted.kind} cannot be judged together", where=kit)
+    chosen = Chosen.read(policy)
+    with open_ledger(Path(ledger), key_file) as opened:
+        judged = judge(fitted, chosen, opened.ledger, opened.keys)
+    judged.check(opened.ledger.promise)
+    screen.say(f"{policy}: keeps the promise; {judged.in_words()}")
+    screen.result({"ledger": ledger, "kit": fitted.id, "keeps_promise": True, **judged.to_data()})
+
+
 def _verify(
     screen: Screen,
     *,
@@ -112,6 +136,12 @@ def _key_file(*, required: bool) -> click.Option:
     return click.Option(["--key-file"], type=kind, required=required, help=help)
 
 
+def _policy() -> click.Option:
+    kind = click.Path(path_type=Path)
+    help = "The policy file that voile KIND choose wrote."
+    return click.Option(["--policy"], type=kind, required=True, help=help)
+
+
 def _folders(name: str, help: str) -> click.Option:
     kind = click.Path(path_type=Path, exists=True)
     return click.Option([f"--{name}"], type=kind, multiple=True, help=help)
@@ -136,6 +166,18 @@ ledger.add_command(
     )
 )
 ledger.add_command(Command("show", _show, [argument("ledger")]))
+ledger.add_command(
+    Command(
+        "judge",
+        _judge,
+        [
+            argument("ledger"),
+            argument("kit"),
+            _policy(),
+            _key_file(required=True),
+        ],
+    )
+)
 ledger.add_command(
     Command(
         "verify",

@@ -121,11 +121,15 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     first = {name: certified[name] for name in chosen.figures if name in certified}
     if first:
         screen.say(f"  {_first(release.kind, first)}")
+    joint = release.private.get("ledger")
+    if joint is not None:
+        screen.say(_judged(joint))
     formulas = release.private["formulas"]
     if formulas["cells"]:
         screen.say(_formulas(formulas))
     result = {"release": str(release.path), "counts": counts, "formulas": formulas}
-    screen.result({**result, "figures": certified})
+    entered = {} if joint is None else {"ledger": joint}
+    screen.result({**result, "figures": certified, **entered})
     if not counts["set_aside"]:
         return 0
     reasons = "; ".join(
@@ -134,6 +138,14 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     )
     screen.insist(f"voile: {count(counts['set_aside'], 'row')} set aside: {reasons}")
     return 0 if allowed else SET_ASIDE
+
+
+def _judged(joint: Mapping[str, Any]) -> str:
+    """Say what a release comes to with those that were out."""
+    alone, high = (short(joint[name]["matches"]) for name in ("alone", "high"))
+    said = f"  ledger, line {joint['line']}: {alone} expected matches alone"
+    others = joint["releases"]
+    return f"{said}, at most {high} with {count(others, 'release')} before it" if others else said
 
 
 def _formulas(found: Mapping[str, Any]) -> str:

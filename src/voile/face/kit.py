@@ -14,10 +14,10 @@ from voile.face.frontier import KitFrontier
 from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, documented
 from voile.face.release import Release
 from voile.face.report import Report, report_of
-from voile.release.choice import Choice, Chosen, check_exactly_one, default_choice
+from voile.release.choice import Chosen, default_choice
 from voile.release.kit import Kit as PlainKit
 from voile.release.options import checked
-from voile.wings import opener, wing
+from voile.wings import choose_by, opener, wing
 
 
 class Kit(PlainKit):
@@ -37,7 +37,13 @@ class Kit(PlainKit):
         """Its policies, with their risk, loss and other figures."""
         return KitFrontier(self)
 
-    def choose(self, **how: Any) -> Chosen:
+    def choose(
+        self,
+        *,
+        after: str | PathLike[str] | None = None,
+        key_file: str | PathLike[str] | None = None,
+        **how: Any,
+    ) -> Chosen:
         """Pick one policy of the frontier, by exactly one of these ways; not every kind has all.
 
         Parameters
@@ -49,6 +55,10 @@ class Kit(PlainKit):
         beats : better than a named policy, such as ``safe-harbor``.
         policy : its number in the frontier.
         knee : True for where the frontier bends most.
+        joint_risk : share of the source's risk that all releases of the ledger `after` may leave
+            together: least loss, 0 to 1; without it, what the ledger promises.
+        after : ledger of the source's releases; the policy is safe given them.
+        key_file : file with the secret of the ledger.
 
         Raises
         ------
@@ -56,12 +66,16 @@ class Kit(PlainKit):
         RequestError : no way, several, or one that this kind of data has not.
         """
         here = wing(self.kind)
-        given = {name: x for name, x in how.items() if x is not None and x is not False}
         with as_keywords():
-            for name in given.keys() - set(here.WAYS):
-                raise RequestError(f"no such option: {name}", instead=nearest(name, here.WAYS))
-            check_exactly_one({**dict.fromkeys(here.WAYS), **given})
-            return here.choose(self, Choice.parse(given))
+            given = {name: x for name, x in how.items() if x is not None and x is not False}
+            judged = hasattr(here, "choose_after")
+            known = (*here.WAYS, *(["joint_risk"] if judged else []))
+            for name in given.keys() - set(known):
+                raise RequestError(f"no such option: {name}", instead=nearest(name, known))
+            if after is not None and not judged:
+                raise RequestError(f"releases of {self.kind} cannot be judged together")
+            places = [None if x is None else Path(x) for x in (after, key_file)]
+            return choose_by(self, given, *places)
 
     @property
     def apply(self) -> Callable[..., Release]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError, TamperedError, VoileError
-from voile.data.files.atomic import FULL, write_bytes
+from voile.data.files.atomic import FULL, check_folder, write_bytes
 from voile.data.files.locks import Lock
 from voile.data.files.outputs import LEDGER, LEDGER_FORMAT
 from voile.data.files.own_files import fitting, read_bytes
@@ -25,6 +25,7 @@ from voile.ledger.promise import Promise
 
 VERSION = 1
 RECIPIENTS = "may collude"
+INTENT = ("kind", "release", "manifest", "disclosed", "joint")
 Act = Literal["promise", "intent", "done", "void"]
 Clock = Callable[[], datetime]
 
@@ -78,7 +79,7 @@ class Ledger(Brief):
         _ = self.promise, self.time
         for line in self.chain.lines[1:]:
             if line.content["act"] == "intent":
-                _ = line.content["release"], line.content["manifest"], line.content["disclosed"]
+                _ = [line.content[name] for name in INTENT], line.content["alone"]["matches"]
             elif self.chain.lines[line.content["of"]].content["act"] != "intent":
                 raise TamperedError(f"line {line.number} closes none", where=str(self.path))
 
@@ -159,6 +160,7 @@ def create(path: Path, promise: Promise, key_file: Path | None, *, clock: Clock 
         "time": _text(clock()),
     }
     chain = Chain().followed_by(Chain().next(content))
+    check_folder(path)
     if os.path.lexists(path):
         raise RequestError(
             "is there already, and a ledger is never replaced",

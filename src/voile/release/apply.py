@@ -10,6 +10,7 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.frames import frame_of
 from voile.release.choice import Chosen
+from voile.release.entering import enter
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.options import ApplyOptions
@@ -61,4 +62,15 @@ def write(
     if out is not None:
         check_lists(out, applying.lists)
     like = frame_of(applying.source)
-    return write_release(out, fill, secret=applying.secret, like=like, force=force)
+    how: Any = {"secret": applying.secret, "like": like, "force": force}
+    if applying.entering is None:
+        return write_release(out, fill, **how)
+    with enter(applying.entering, applying.kit, out) as entry:
+
+        def fill_entered(parts: Parts) -> Manifests:
+            public, private = fill(parts)
+            return {**public, **entry.public}, {**private, **entry.private}
+
+        release = write_release(out, fill_entered, before=entry.intend, **how)
+        entry.finish()
+    return release

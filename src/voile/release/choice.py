@@ -33,7 +33,7 @@ STRICT = {"extra": "forbid", "strict": True}
 
 RISKS: Mapping[str, str] = {"max_risk": "max_risk", "max_relative_risk": "relative_risk"}
 """The risk that each limit of a `Choice` is on."""
-WAYS = (*RISKS, "max_loss", "beats", "policy")
+WAYS = (*RISKS, "max_loss", "beats", "policy", "joint_risk")
 FLAGS = ("least_loss", "knee")
 ROUNDING = 1e-9
 SHOWN = ("max_risk", "mean_risk", "relative_risk", "risk", "bits", "loss")
@@ -53,6 +53,8 @@ class Choice:
     policy : its number in `voile KIND frontier`, from 0.
     least_loss : the least loss there is.
     knee : where the frontier bends most.
+    joint_risk : the least loss at this share of the source's risk or less, all releases of a ledger
+        counted together, in [0, 1].
     """
 
     __pydantic_config__ = STRICT
@@ -64,10 +66,11 @@ class Choice:
     policy: int | None = None
     least_loss: bool = False
     knee: bool = False
+    joint_risk: float | None = None
 
     def __post_init__(self) -> None:
         check_exactly_one(vars(self))
-        for name in ("max_loss", *RISKS):
+        for name in ("max_loss", "joint_risk", *RISKS):
             share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
                 raise RequestError(f"{_said(name)} lies in [0, 1]")
@@ -103,6 +106,11 @@ class Choice:
                 remedy = "choose by risk or loss"
                 raise RequestError(f"no policy is called {self.beats}", instead=remedy)
             return beating(self.beats)
+        if self.joint_risk is not None:
+            raise RequestError(
+                "a joint risk is that of all releases of a ledger",
+                instead="name the ledger with --after",
+            )
         if self.knee:
             return frontier.knee().index
         if self.least_loss:

@@ -50,16 +50,25 @@ class Parts:
 Manifests: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 """The public one and the private one, still without the hash of the release."""
 Fill: TypeAlias = Callable[[Parts], Manifests]
+Before: TypeAlias = Callable[[Mapping[str, str]], None]
+"""What is done when all parts are written and none has appeared; it is given their hashes."""
 
 
 def write_release(
-    out: Path | None, fill: Fill, *, secret: Secret | None, like: Frame, force: bool
+    out: Path | None,
+    fill: Fill,
+    *,
+    secret: Secret | None,
+    like: Frame,
+    force: bool,
+    before: Before | None = None,
 ) -> Release:
     """Let `fill` write the parts of a release, and let them appear together.
 
     out : where; None in memory.
     secret : what it is sealed under, now or when it is saved.
     like : the kind of frame that it is shown as.
+    before : of a release on disk, done just before it appears; where it fails, nothing does.
     """
     if out is None:
         return _hold(fill, secret, like)
@@ -74,6 +83,8 @@ def write_release(
             place.write_bytes(content)
         seal = Seal.of({RELEASE: part, MANIFEST: manifest}, private, secret)
         (private / SEAL).write_bytes(seal.to_bytes())
+        if before is not None:
+            before(seal.files)
         with publishing(part, table, force=force) as publish:
             staging.commit(publish)
     return Release.open(out, like=like)

@@ -20,4 +20,8 @@ __all__ = [
     "FitOptions",
 ]
 
-__getattr__ = lazily(__name__, {**VERBS, "expand": "verbs.expand"}, package="voile.tables")
+__getattr__ = lazily(
+    __name__,
+    {**VERBS, "expand": "verbs.expand", "judge": "verbs.judging", "choose_after": "verbs.after"},
+    package="voile.tables",
+)

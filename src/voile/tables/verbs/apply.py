@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
+from voile.ledger.judgement import Judgement
+from voile.ledger.ledger import Keys, Ledger
 from voile.release.apply import apply_by
 from voile.release.choice import Chosen
+from voile.release.entering import Entering
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
@@ -30,6 +33,7 @@ from voile.tables.recoding.recoder import Recoder
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.certify import certify, certify_marginals, people_sharing
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.judging import check_counted, judge_policy
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
 from voile.tables.verbs.report_data import STATING, report_data
@@ -82,6 +86,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         ),
         unfinished=pa.schema([output.unfinished for output in outputs]),
         secret=secret,
+        entering=_entering(content, policy, source, options),
         content=content,
         policy=policy,
         bounds=options.bounds,
@@ -99,6 +104,20 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
 
 
 apply = partial(apply_by, prepare)
+
+
+def _entering(
+    content: Content, policy: AnyPolicy, source: Source, options: ApplyOptions
+) -> Entering | None:
+    """Return how the release enters a ledger, where one is given."""
+    if options.ledger is None:
+        return None
+
+    def judge(ledger: Ledger, keys: Keys) -> Judgement:
+        check_counted(content, source)
+        return judge_policy(content, policy, ledger, keys)
+
+    return Entering(options.ledger, options.key_file, judge)
 
 
 def _counts_runs(asked: bool | None, space: PolicySpace) -> bool:

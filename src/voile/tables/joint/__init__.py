@@ -1,0 +1,1 @@
+"""Releases of one table judged together: what each discloses, and what all of them join to."""

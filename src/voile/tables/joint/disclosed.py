@@ -1,0 +1,164 @@
+"""What a release of a table discloses, in words that a ledger may hold: keyed hashes alone.
+
+Neither a value of the data nor a count of it is written. A later judgement finds the cuts again by
+hashing the values of its own kit; what it cannot find again, it takes at its worst.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voile.core.brief import Brief
+from voile.tables.domains.domain import Domain
+from voile.tables.joint.figures import Shown
+from voile.tables.people.counts import Constraints
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.policy import Policy
+from voile.tables.policies.space import PolicySpace
+from voile.tables.trees.policy import TreePolicy
+from voile.tables.trees.tree import UNCUT, Tree
+
+Hash = Callable[..., str]
+RULES = ("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress")
+
+
+@dataclass(frozen=True, eq=False)
+class Names(Brief):
+    """The keyed hashes of what a space counts: columns, domains, values, subjects."""
+
+    shows = ()
+
+    space: PolicySpace
+    hash: Hash
+
+    def column(self, name: str) -> str:
+        return self.hash("column", name)
+
+    def domain(self, domain: Domain) -> str:
+        return self._hashed[domain.column][0]
+
+    def values(self, domain: Domain) -> list[str]:
+        """Return the hash of each value, in order."""
+        return self._hashed[domain.column][1]
+
+    @cached_property
+    def _hashed(self) -> dict[str, tuple[str, list[str]]]:
+        """The hash of each domain, and of its values; hashed once for all lines."""
+        found = {}
+        for domain in self.space.domains:
+            name, texts = domain.column, [_text(value) for value in domain.values]
+            values = [self.hash("value", name, text) for text in texts]
+            found[name] = (self.hash("domain", name, *texts), values)
+        return found
+
+    @cached_property
+    def counted(self) -> str:
+        """Return the hash of who is counted: how many subjects have each combination.
+
+        It is the same whatever file the rows were read from, and whatever order their values have.
+        """
+        counts, domains = self.space.counts, self.space.domains
+        held = counts.sample > 0
+        order = sorted(range(len(domains)), key=lambda place: domains[place].column)
+        texts = [[_text(value) for value in domains[place].values] for place in order]
+        codes = counts.codes[held][:, order]
+        lines = [
+            "\0".join([*(own[code] for own, code in zip(texts, row, strict=True)), f"{n:.9g}"])
+            for row, n in zip(codes.tolist(), counts.sample[held].tolist(), strict=True)
+        ]
+        names = [domains[place].column for place in order]
+        digest = hashlib.sha256("\n".join([*names, *sorted(lines)]).encode()).hexdigest()
+        return self.hash("counted", digest)
+
+    def grouping(self, policy: AnyPolicy) -> dict[str, Any]:
+        """Return what a release's groups are, over hashes of the domains."""
+        domains = {self.column(d.column): self.domain(d) for d in policy.domains}
+        if isinstance(policy, TreePolicy):
+            return {"domains": domains, "tree": self._boxes(policy)}
+        cuts = {}
+        for domain, bits in policy.cuts():
+            values = self.values(domain)
+            cuts[self.column(domain.column)] = [values[i] for i in np.flatnonzero(bits)]
+        return {"domains": domains, "cuts": cuts}
+
+    def _boxes(self, policy: TreePolicy) -> list[Any]:
+        """Return each box of a tree: its first part and where it is cut; None of one not cut."""
+        tree = policy.pruned
+        boxes: list[Any] = []
+        values = [self.values(domain) for domain in policy.domains]
+        names = [self.column(domain.column) for domain in policy.domains]
+        for part, column, cut in zip(tree.part, tree.column, tree.cut, strict=True):
+            if part == UNCUT:
+                boxes.append(None)
+            elif tree.is_free[column]:
+                held = [x for i, x in enumerate(values[column]) if int(cut) >> i & 1]
+                boxes.append([int(part), names[column], held])
+            else:
+                boxes.append([int(part), names[column], values[column][cut]])
+        return boxes
+
+    def read(self, disclosed: Mapping[str, Any], sensitive: Sequence[str]) -> tuple[Shown, bool]:
+        """Read what a release shows; and whether all of it is known.
+
+        Of a column whose values or order are others here, every value is taken to be shown.
+        """
+        domains, given = self.space.domains, disclosed["domains"]
+        known = [given.get(self.column(d.column)) == self.domain(d) for d in domains]
+        rules = Constraints(**disclosed["rules"])
+        if rules.diverse and disclosed["sensitive"] != sorted(map(self.column, sensitive)):
+            rules = Constraints()
+        if "tree" in disclosed:
+            policy = self._tree(disclosed["tree"]) if all(known) else self._finest([])
+            return Shown.of(policy, rules), all(known)
+        policy = self._finest(
+            [disclosed["cuts"][self.column(d.column)] if own else None
+             for d, own in zip(domains, known, strict=True)]
+        )  # fmt: skip
+        return Shown.of(policy, rules if all(known) else Constraints()), all(known)
+
+    def _finest(self, cuts: Sequence[Sequence[str] | None]) -> Policy:
+        """Return the policy of these cuts by column; None, or none given, is every cut."""
+        bits = []
+        for place, domain in enumerate(self.space.domains):
+            own = cuts[place] if cuts else None
+            if own is None:
+                bits.append(np.ones(len(domain) - 1, dtype=np.bool_))
+            else:
+                bits.append(np.isin(self.values(domain)[:-1], list(own)))
+        return Policy(tuple(self.space.domains), np.concatenate(bits))
+
+    def _tree(self, boxes: Sequence[Any]) -> TreePolicy:
+        domains = tuple(self.space.domains)
+        place = {self.column(d.column): i for i, d in enumerate(domains)}
+        at = [{x: i for i, x in enumerate(self.values(d))} for d in domains]
+
+        def cut_of(box: Any) -> int:
+            own = at[place[box[1]]]
+            return sum(1 << own[x] for x in box[2]) if isinstance(box[2], list) else own[box[2]]
+
+        def each(read: Callable[[Any], int], none: int) -> Any:
+            return np.array([none if box is None else read(box) for box in boxes], dtype=np.int32)
+
+        tree = Tree(
+            tuple(map(len, domains)),
+            each(lambda box: place[box[1]], UNCUT),
+            each(cut_of, 0),
+            each(lambda box: box[0], UNCUT),
+            each(lambda box: 0, UNCUT),
+            tuple(d.free for d in domains) if any(d.free for d in domains) else (),
+        )
+        return TreePolicy(domains, tree, 0, 0)
+
+
+def rules_of(rules: Constraints) -> dict[str, Any]:
+    return {name: getattr(rules, name) for name in RULES}
+
+
+def _text(value: object) -> str:
+    return "" if value is None else f"={value}"

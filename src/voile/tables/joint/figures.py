@@ -1,0 +1,166 @@
+"""What an adversary who links every row of several releases can do.
+
+A row that releases show is known by what each of them shows of it: its group, or that it is not
+there. Rows that look the same everywhere are one class; its people are those whom no release tells
+from it. Of releases that suppress nothing, that is the union of their cuts: a policy again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.ledger.promise import Figures
+from voile.tables.people.counts import MOST_KEYS, Constraints
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.policy import Policy
+from voile.tables.policies.space import PolicySpace
+from voile.tables.scoring.disclosure import Classes
+from voile.tables.trees.policy import TreePolicy
+
+Labels = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+SUPPRESSED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Shown(Brief):
+    """What one release shows of the rows.
+
+    policy : how it groups them. rules : by which it suppresses groups; None where it does not.
+    """
+
+    shows = ()
+
+    policy: AnyPolicy
+    rules: Constraints | None = None
+
+    @classmethod
+    def of(cls, policy: AnyPolicy, rules: Constraints) -> Shown:
+        """Return what a release under some constraints shows; trees suppress nothing."""
+        bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
+        suppresses = isinstance(policy, Policy) and bound and rules.suppress > 0
+        return cls(policy, rules if suppresses else None)
+
+
+def joint_figures(space: PolicySpace, releases: Iterable[Shown]) -> Figures:
+    """Return the figures of all releases joined row by row.
+
+    The risk is never below what a linking attack finds: a class's people are those who share what
+    *every* release shows of it, and of a row that a release lacks only those are counted whose
+    group it suppressed, though the adversary may not know which these are.
+
+    Cost: O(combinations) for each release that suppresses or is a tree, and once for all others.
+    """
+    return Joined(space, releases).figures()
+
+
+def _merged(releases: Iterable[Shown]) -> list[Shown]:
+    """Return the union of the global policies that suppress nothing, and the others, each once."""
+    whole: Policy | None = None
+    others: dict[tuple[bytes, str], Shown] = {}
+    for shown in releases:
+        policy = shown.policy
+        if isinstance(policy, Policy) and shown.rules is None:
+            bits = policy.bits if whole is None else whole.bits | policy.bits
+            whole = Policy(policy.domains, bits)
+        else:
+            others[_bytes_of(policy), repr(shown.rules)] = shown
+    return [*([] if whole is None else [Shown(whole)]), *others.values()]
+
+
+def _bytes_of(policy: AnyPolicy) -> bytes:
+    """Return bytes that are another policy's only where it groups the same."""
+    if isinstance(policy, Policy):
+        return policy.bits.tobytes()
+    tree = policy.pruned
+    return b"".join(own.tobytes() for own in (tree.part, tree.column, tree.cut))
+
+
+class Joined:
+    """The classes that releases leave together, of the combinations of a space."""
+
+    def __init__(self, space: PolicySpace, releases: Iterable[Shown]) -> None:
+        self._space = space
+        cells = len(space.counts.codes)
+        self._label, self._labels = np.zeros(cells, dtype=np.int64), 1
+        self._visible = np.zeros(cells, dtype=np.bool_)
+        for shown in _merged(releases):
+            self._add(shown)
+        self._label, self._labels = _numbered(self._label)
+
+    def with_one(self, shown: Shown) -> Joined:
+        """Return what these releases and one more are joined."""
+        more = copy(self)
+        more._add(shown)
+        return more
+
+    def _add(self, shown: Shown) -> None:
+        key, keys = self._keys(shown.policy)
+        suppressed = self._suppressed(shown, key)
+        self._visible = self._visible | ~suppressed
+        self._refine(np.where(suppressed, SUPPRESSED, key + 1), keys + 1)
+
+    def _keys(self, policy: AnyPolicy) -> tuple[Labels, int]:
+        """Number the group of each combination, and say below what the numbers are."""
+        codes = self._space.counts.codes
+        if isinstance(policy, TreePolicy):
+            return policy.box_of(codes).astype(np.int64), policy.n_groups
+        keys, size = np.zeros(len(codes), dtype=np.int64), 1
+        for domain, own in zip(policy.domains, codes.T, strict=True):
+            interval = policy.interval_of(domain).astype(np.int64)
+            many = int(interval[-1]) + 1
+            if size * many >= MOST_KEYS:
+                keys, size = _numbered(keys)
+            keys, size = keys * many + interval[own], size * many
+        return keys, size
+
+    def _suppressed(self, shown: Shown, key: Labels) -> Mask:
+        """Say of which combinations a release suppresses the group, subjects being in it."""
+        if shown.rules is None:
+            return np.zeros(len(key), dtype=np.bool_)
+        counts = self._space.counts
+        space = PolicySpace(self._space.domains, counts, shown.rules, self._space.population)
+        group, groups = _numbered(key)
+
+        def add(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.bincount(group, values, groups).astype(np.float64)
+
+        n, own = add(counts.sample), [add(values) for values in counts.sensitive.T]
+        seen = n > 0
+        sensitive = np.column_stack([*own, n])[seen, : len(own)]
+        dropped = np.zeros(groups, dtype=np.bool_)
+        classes = Classes(n[seen], add(counts.population)[seen], sensitive)
+        dropped[seen] = ~space.allowed(classes)
+        return np.asarray(dropped[group])
+
+    def _refine(self, key: Labels, keys: int) -> None:
+        """Part each class by another label."""
+        if self._labels * keys >= MOST_KEYS:
+            self._label, self._labels = _numbered(self._label)
+        if self._labels * keys >= MOST_KEYS:
+            key, keys = _numbered(key)
+        self._label, self._labels = self._label * keys + key, self._labels * keys
+
+    def figures(self) -> Figures:
+        counts = self._space.counts
+        label, labels = _numbered(self._label)
+        n = np.bincount(label, np.where(self._visible, counts.sample, 0.0), labels)
+        people = np.bincount(label, counts.population, labels)
+        held = n > 0
+        n, people = n[held], people[held]
+        matches = float((n / np.maximum(np.maximum(people, n), 1.0)).sum())
+        whole = self._space.evaluator.matches
+        return Figures(matches, matches / whole if whole else 0.0, float(n.min(initial=math.inf)))
+
+
+def _numbered(keys: Labels) -> tuple[Labels, int]:
+    """Number distinct keys from 0."""
+    distinct, number = np.unique(keys, return_inverse=True)
+    return number.astype(np.int64), len(distinct)

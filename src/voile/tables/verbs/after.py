@@ -1,0 +1,149 @@
+"""Choose the best policy that is safe given what is out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.frontier import Frontier
+from voile.ledger.ledger import Keys, Ledger
+from voile.ledger.promise import SLACK, Figures, Promise
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+from voile.tables.joint.figures import Joined, Shown, joint_figures
+from voile.tables.kernels.cells import why_too_wide
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.policy import Policy
+from voile.tables.policies.space import PolicySpace
+from voile.tables.trees.policy import TreePolicy
+from voile.tables.verbs.content import Content
+from voile.tables.verbs.judging import Past
+from voile.tables.verbs.search import search
+
+EVALUATIONS = 400_000
+
+
+def choose_after(
+    kit: Kit,
+    after: Path,
+    *,
+    key_file: Path | None,
+    joint_risk: float | None = None,
+    seed: int | None = 0,
+) -> Chosen:
+    """Search the policy of least loss that keeps a limit together with all that a ledger names.
+
+    Cuts that are out already add nothing to what all releases join to, so every policy searched has
+    them: where nothing is suppressed and no tree is out, its own risk is the joint one. Searched
+    are policies that hold for a whole column; of trees, the kit's own are looked at. Cost:
+    `EVALUATIONS` policies, and O(combinations) for each that is judged.
+
+    joint_risk : the most of the source's expected matches that all releases may leave together, as
+        a share; what the ledger promises where that is less.
+
+    Raises
+    ------
+    InfeasibleError : no policy found keeps the limit, or what is out exceeds it already.
+    """
+    if joint_risk is not None and not 0 <= joint_risk <= 1:
+        raise RequestError("--joint-risk lies in [0, 1]")
+    content = Content.of(kit)
+    if why := why_too_wide(content.space.counts):
+        raise RequestError(f"policies for whole columns cannot be searched: {why}")
+    ledger = Ledger.read(after)
+    keys = Keys.of(key_file, ledger.id)
+    keys.check(ledger)
+    past = Past.of(content, ledger, keys)
+    limit = _limit(content.space, ledger.promise, joint_risk)
+    _check_room(past, content.space, limit)
+    found = _searched(content, past, ledger.promise, seed)
+    policy, figures = _first_within(content, past, found, limit)
+    return _chosen(kit, content, policy, figures, limit)
+
+
+def _limit(space: PolicySpace, promise: Promise, joint_risk: float | None) -> Promise:
+    """Return the promise with the relative risk that it and the user allow."""
+    risks = [1.0 if joint_risk is None else joint_risk]
+    risks += [] if promise.joint_risk is None else [promise.joint_risk]
+    if promise.expected_matches is not None:
+        risks.append(promise.expected_matches / space.evaluator.matches)
+    return replace(promise, joint_risk=min(risks))
+
+
+def _check_room(past: Past, space: PolicySpace, limit: Promise) -> None:
+    """Refuse where the releases that are out exceed the limit by themselves."""
+    out = joint_figures(space, past.shown)
+    if broken := list(limit.broken_by(out)):
+        raise InfeasibleError(
+            f"what is out exceeds the limit by itself: {' and '.join(broken)}",
+            instead="release no more of this source, or allow a larger --joint-risk",
+        )
+
+
+def _searched(content: Content, past: Past, promise: Promise, seed: int | None) -> Frontier:
+    """Search the policies that have every cut which is out."""
+    rules = content.space.constraints
+    cuts = [one.policy.bits for one in past.shown if isinstance(one.policy, Policy)]
+    out: NDArray[np.bool_] = np.logical_or.reduce(cuts) if cuts else content.space.top
+    if rules.required is not None:
+        out = out | rules.required
+    if rules.forbidden is not None:
+        out = out & ~rules.forbidden
+    space = content.space
+    within = PolicySpace(
+        space.domains,
+        space.counts,
+        replace(rules, required=out, k=max(rules.k, promise.k)),
+        space.population,
+        risk=space.risk,
+        loss=space.loss,
+        weights=space.weights,
+    )
+    return search(within, method="best", evaluations=EVALUATIONS, random_state=seed).frontier
+
+
+def _first_within(
+    content: Content, past: Past, found: Frontier, limit: Promise
+) -> tuple[AnyPolicy, Figures]:
+    """Return the policy of least loss that keeps the limit, judged exactly.
+
+    Where a tree is out the kit's own policies are looked at as well: one pruned further than it
+    adds nothing.
+    """
+    space = content.space
+    policies: list[tuple[float, AnyPolicy]] = [
+        (x, space.policy(p)) for x, p in zip(found.loss, found.policies, strict=True)
+    ]
+    matches = space.evaluator.figures(found.policies).expected_matches.tolist()
+    if any(isinstance(one.policy, TreePolicy) for one in past.shown):
+        policies += [(x, content.family.policy(i)) for i, x in enumerate(content.frontier.loss)]
+        matches += content.figures.expected_matches.tolist()
+    most = (limit.joint_risk or 1.0) * space.evaluator.matches + SLACK
+    out = Joined(space, past.shown)
+    for i in sorted(range(len(policies)), key=lambda i: policies[i][0]):
+        policy = policies[i][1]
+        if matches[i] > most:  # together never less than alone
+            continue
+        figures = out.with_one(Shown.of(policy, past.rules)).figures()
+        if not list(limit.broken_by(figures)):
+            return policy, figures
+    raise InfeasibleError(
+        f"no policy found keeps {limit} together with what is out",
+        instead="allow a larger --joint-risk, or release a policy that is out again",
+    )
+
+
+def _chosen(
+    kit: Kit, content: Content, policy: AnyPolicy, joint: Figures, limit: Promise
+) -> Chosen:
+    score = content.score(policy)
+    figures = {content.measures["risk"].figure: score.risk, "loss": score.loss}
+    figures |= {"joint_risk": joint.relative, "joint_matches": joint.matches}
+    figures |= {"suppressed": score.suppressed, **score.losses, **content.space.disclosure(policy)}
+    choice = Choice(joint_risk=limit.joint_risk)
+    number = content.family.number_of(policy)
+    return Chosen(kit.kind, kit.id, number, choice, figures, policy.to_data())
