@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from voile.cli.parameters import Command, Group, argument, flag
-from voile.cli.screen import Screen, count, short
+from voile.cli.parameters import Command, Group, argument, flag, place
+from voile.cli.screen import Screen, count, short, show_table
+from voile.cli.verify import FAILED, STATES
 
 SET_ASIDE = 1
 
@@ -59,9 +61,53 @@ def _apply(screen: Screen, *, plan: str, force: bool, allow_set_aside: bool) -> 
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
 
 
-def _command(name: str, run: Callable[..., Any], *options: click.Parameter) -> Command:
-    force = flag("force", "Replace the output if voile wrote it.")
-    return Command(name, run, [argument("plan"), *options, force])
+def _frontier(screen: Screen, *, plan: str) -> None:
+    """Show the joint frontier: expected matches of the table alone and of all parts."""
+    from voile.study import Study
+
+    table = Study.open(plan).frontier
+    screen.result({"policies": table.to_pylist()})
+    if not screen.json:
+        rows = [tuple(row.values()) for row in table.to_pylist()]
+        show_table(table.column_names, rows, sys.stdout)
+
+
+def _attack(screen: Screen, *, plan: str, register: str) -> None:
+    """Link the released people to a register: by the table, by the texts, and by both.
+
+    The adversary has the release and the register, and reads ages and pronouns in the texts.
+    """
+    from voile.study import Study
+
+    found = Study.open(plan).attack(register)
+    screen.say(
+        f"expected matches of {count(found.people, 'person')}: table {short(found.table)}, texts "
+        f"{short(found.texts)}, all parts {short(found.joint)}; {found.alone} are certain"
+    )
+    screen.result(vars(found))
+
+
+def _verify(screen: Screen, *, plan: str) -> int:
+    """Check the release of a plan against its manifest and its seal.
+
+    Exits with 1 when a check fails, and says what could not be checked.
+    """
+    from voile.study import Study
+
+    found = Study.open(plan).verify()
+    for says, holds in found:
+        if not screen.json:
+            print(f"{STATES[holds]:<11} {says}")
+    whole = not any(holds is False for _, holds in found)
+    screen.result({"ok": whole, "checks": [{"check": says, "ok": ok} for says, ok in found]})
+    return 0 if whole else FAILED
+
+
+def _command(
+    name: str, run: Callable[..., Any], *options: click.Parameter, writes: bool = False
+) -> Command:
+    force = [flag("force", "Replace the output if voile wrote it.")] if writes else []
+    return Command(name, run, [argument("plan"), *options, *force])
 
 
 @click.group("study", cls=Group)
@@ -71,9 +117,18 @@ def study() -> None:
     \b
     voile study fit study.toml
     voile study apply study.toml
+    voile study attack study.toml --register register.csv
+    voile study verify study.toml
     """
 
 
 ALLOW = "Exit with 0 even if rows could not be released."
-for _verb in (_command("fit", _fit), _command("apply", _apply, flag("allow-set-aside", ALLOW))):
+REGISTER = "Identified register that the adversary holds, with the study's subject column."
+for _verb in (
+    _command("fit", _fit, writes=True),
+    _command("frontier", _frontier),
+    _command("apply", _apply, flag("allow-set-aside", ALLOW), writes=True),
+    _command("attack", _attack, place("register", "REGISTER", REGISTER)),
+    _command("verify", _verify),
+):
     study.add_command(_verb)

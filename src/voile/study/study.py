@@ -7,15 +7,22 @@ from os import PathLike
 from pathlib import Path
 from typing import Self
 
+import pyarrow as pa
+
 from voile.core.brief import Brief
 from voile.core.errors import as_keywords
 from voile.core.progress import Progress, silent
+from voile.data import open_source
+from voile.keys.secret import Secret
 from voile.release.kit import Kit
+from voile.release.verify import Check
 from voile.study.apply import apply
+from voile.study.attack import Linked, attack
 from voile.study.fit import fit
 from voile.study.plan import Plan
-from voile.study.study_kit import load
+from voile.study.study_kit import FRONTIER, load
 from voile.study.study_release import StudyRelease
+from voile.study.verify import verify
 
 
 @dataclass(frozen=True)
@@ -54,3 +61,30 @@ class Study(Brief):
         """
         with as_keywords():
             return apply(self.plan, load(self.plan), force=force, progress=progress)
+
+    @property
+    def frontier(self) -> pa.Table:
+        """The joint frontier: policies evenly along the table's, and the one that was picked.
+
+        Columns: number, loss, released (subjects), and expected matches: of the table alone, of all
+        parts (joint), and at the recall of the notes' kits (joint_at_recall).
+        """
+        with as_keywords():
+            return load(self.plan).tables[FRONTIER]
+
+    def attack(self, register: object) -> Linked:
+        """Link the people of the release to a register, by the table, the texts, and both.
+
+        register : what `voile.open_source` takes: named people, with the study's subject column.
+        """
+        with as_keywords():
+            source = open_source(self.plan.source(self.plan.table[1].source))
+            release = StudyRelease.open(self.plan.release)
+            subject = self.plan.study.subject
+            return attack(release, source, open_source(register), subject=subject)
+
+    def verify(self) -> tuple[Check, ...]:
+        """Check the release against its manifest and its seal: what each says, and if it holds."""
+        with as_keywords():
+            release = StudyRelease.open(self.plan.release)
+            return tuple(verify(release, Secret.find(self.plan.key_file)))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from tests.documents.flow import NAMELESS, applied, by_cost, fitted, people, read, table
+
+from voile.core.errors import RequestError
+from voile.keys.pseudonyms import Secret, pseudonym
 
 
 def names_in(release, column="note"):
@@ -34,3 +38,25 @@ def test_a_row_that_is_nobodys_is_one_person(tmp_path, secret):
     assert first != second
     b = applied(table(saw[::-1], saw[::-1]), tmp_path / "b.jsonl", **more)
     assert names_in(b) == [second, first]  # by what it says, not by where it stands
+
+
+def test_whose_a_text_is_leaves_as_a_pseudonym_where_that_is_asked(tmp_path, secret):
+    """A row without a subject has none."""
+    rows = table(["Well ."] * 3, persons=["p", "q", None])
+    release = applied(rows, tmp_path / "a.jsonl", pseudonyms=True, key_file=secret)
+    named = [pseudonym(Secret.from_file(secret), one) for one in "pq"]
+    assert [row["person"] for row in read(release.path)] == [*named, None]
+    column = next(c for c in release.public["columns"] if c["column"] == "person")
+    assert column["role"] == "identifier"
+    assert "person" not in read(applied(rows, tmp_path / "b.jsonl").path)[0]
+
+
+def test_pseudonyms_need_a_secret_and_subjects(tmp_path, secret, monkeypatch):
+    monkeypatch.delenv("VOILE_SECRET", raising=False)
+    rows, out = table(["Well ."]), tmp_path / "a.jsonl"
+    with pytest.raises(RequestError, match="pseudonyms need a column of subjects and a secret"):
+        applied(rows, out, pseudonyms=True)
+    kit = fitted(people(), NAMELESS, miss_cost=[2])
+    with pytest.raises(RequestError, match="pseudonyms need a column of subjects and a secret"):
+        applied(rows, out, kit=kit, pseudonyms=True, key_file=secret)
+    assert not out.exists()

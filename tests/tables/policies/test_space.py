@@ -122,6 +122,7 @@ def test_cuts_are_kept_and_dropped_as_the_settings_say():
     rules = space(keep_cuts=[1], drop_cuts=[0, "2"]).constraints
     assert rules.required.tolist() == [False, True, False, False]
     assert rules.forbidden.tolist() == [True, False, True, False]
+    assert space(keep_cuts="all").constraints.required.tolist() == [True] * 3 + [False]
     assert space().constraints.required is None
     with pytest.raises(RequestError, match="both to keep and to drop"):
         space(keep_cuts=[1], drop_cuts=[1])

@@ -1,0 +1,163 @@
+"""The joint attack: an adversary with a register links each person by all released parts at once.
+
+The adversary holds a register of named people with the table's quasi-identifiers, the release and
+its manifest. Rows and texts of one pseudonym are one person's. The adversary keeps the entries of
+the register that agree with every row, and of these the ones that agree with what the texts say:
+an age in digits or in words, the sex by a pronoun. A value that no row's interval holds is
+another's, and is not used. Success, for one person: one of the entries that are left, drawn at
+random, is the person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source, open_source
+from voile.documents.replacements.ages import find_age
+from voile.release.manifest import ROW, ROWS
+from voile.study.study_release import StudyRelease
+from voile.tables.recoding.boxes import read_codebook
+from voile.tables.recoding.codebook import Codebook
+
+Mask = NDArray[np.bool_]
+_NUMBER = r"\d{1,3}|[a-z]+(?:-[a-z]+)?"
+_AGE = re.compile(
+    rf"(?:\baged?\s+)({_NUMBER})\b(?!\s*(?:-|–|to\b)\s*\d)|"
+    rf"(?<![-–\d])(?<!to )(?<!under )\b({_NUMBER})(?:\s*-\s*|\s+)years?\b",
+    re.IGNORECASE,
+)
+_SHE, _HE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("she|her", "he|him|his"))
+SEXES = {"f": _SHE, "m": _HE}
+"""The first letter of a sex, and the pronouns that say it."""
+
+
+@dataclass(frozen=True)
+class Linked(Brief):
+    """What the adversary gets of each part alone, and of all: expected matches among people.
+
+    people : whose rows are released. alone : of which one entry is left of all parts together, the
+    right one.
+    """
+
+    people: int
+    table: float
+    texts: float
+    joint: float
+    alone: int
+
+
+class _Chances(NamedTuple):
+    table: float
+    texts: float
+    joint: float
+
+
+def attack(release: StudyRelease, truth: Source, register: Source, *, subject: str) -> Linked:
+    """Link the people of a release to a register, by its table, its texts, and all together.
+
+    truth : the table's source. register : with the column of subjects, which scores the attack.
+
+    Raises RequestError: the release has no private folder, or its parts no common pseudonym.
+    """
+    if release.private is None or not release.public["join"]:
+        raise RequestError(
+            "the joint attack needs the private folder and a pseudonym in every part",
+            where=str(release.path),
+            instead="attack each part alone",
+        )
+    tables = [n for n, x in release.public["parts"].items() if x["kind"] == "tables"]
+    adversary = _Adversary(release, tables[0], register, subject)
+    people = adversary.people(truth)
+    texts = adversary.texts()
+    found = [adversary.link(*people[one], texts.get(one, ())) for one in people]
+    return Linked(
+        people=len(found),
+        table=sum(one.table for one in found),
+        texts=sum(one.texts for one in found),
+        joint=sum(one.joint for one in found),
+        alone=sum(one.joint == 1.0 for one in found),
+    )
+
+
+class _Adversary:
+    def __init__(self, release: StudyRelease, table: str, register: Source, subject: str) -> None:
+        self._release, self._table, self._subject = release, release.part(table), subject
+        self._book: Codebook = read_codebook(self._table.public["policy"])
+        names = [column.column for column in self._book.columns]
+        held = register.read([subject, *(n for n in names if n in register.columns)])
+        self._names = held.column(subject).to_numpy(zero_copy_only=False).astype(str)
+        self._codes = self._book.register_codes(held)
+        self._cells = {n: [str(x) for x in held.column(n).to_pylist()] for n in held.column_names}
+        self._exact: dict[tuple[str, str], Mask] = {}
+
+    def people(self, truth: Source) -> dict[str, tuple[str, NDArray[np.int32]]]:
+        """Return, by pseudonym, who each person is, and the intervals of the person's rows."""
+        numbers = open_source(self._table.folder / ROWS).read([ROW]).column(0).combine_chunks()
+        whose = truth.read([self._subject]).column(0).combine_chunks().take(numbers).to_pylist()
+        rows = self._table.rows().read([self._subject, *self._book.released])
+        codes = self._book.released_codes(rows.select(self._book.released))
+        own: dict[str, tuple[str, list[Any]]] = {}
+        for name, person, code in zip(
+            rows.column(self._subject).to_pylist(), whose, codes, strict=True
+        ):
+            own.setdefault(name, (str(person), []))[1].append(code)
+        return {name: (who, np.unique(rows, axis=0)) for name, (who, rows) in own.items()}
+
+    def texts(self) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return, by pseudonym, the columns and cells that the person's texts say."""
+        found: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+        for part in self._release.public["parts"].values():
+            texts = [c["column"] for c in part["columns"] if c["role"] == "text"]
+            rows = open_source(self._release.path / part["file"]).read([self._subject, *texts])
+            for row in rows.to_pylist():
+                said = {x for name in texts for x in self._says(row[name] or "")}
+                found[row[self._subject]].update(said)
+        return {name: tuple(said) for name, said in found.items()}
+
+    def _says(self, text: str) -> Iterable[tuple[str, str]]:
+        for column in self._book.columns:
+            cells = set(self._cells.get(column.column, ()))
+            if column.column == "age":
+                ages = (find_age(one[1] or one[2]) for one in _AGE.finditer(text))
+                yield from ((column.column, str(age[2])) for age in ages if age)
+            elif cells and {cell[:1].lower() for cell in cells} <= SEXES.keys():
+                said = {sex for sex, words in SEXES.items() if words.search(text)}
+                if len(said) == 1:
+                    yield from ((column.column, c) for c in cells if c[:1].lower() in said)
+
+    def link(
+        self, person: str, rows: NDArray[np.int32], said: Sequence[tuple[str, str]]
+    ) -> _Chances:
+        """Return the chance to draw one person from the entries that are left, by each way."""
+        by_rows = np.logical_and.reduce([self._agrees(row) for row in rows])
+        of = self._names == person
+        if not len(said):
+            return _Chances(_chance(by_rows, of), 1 / len(of), _chance(by_rows, of))
+        use = [one for one in said if (by_rows & self._says_so(one)).any()]
+        by_text = np.logical_and.reduce([self._says_so(one) for one in said])
+        both = np.logical_and.reduce([by_rows, *(self._says_so(one) for one in use)])
+        return _Chances(_chance(by_rows, of), _chance(by_text, of), _chance(both, of))
+
+    def _agrees(self, row: NDArray[np.int32]) -> Mask:
+        return np.asarray(((self._codes == row) | (self._codes < 0)).all(axis=1))
+
+    def _says_so(self, said: tuple[str, str]) -> Mask:
+        """Return the entries that have a column's cell."""
+        if said not in self._exact:
+            column, cell = said
+            self._exact[said] = np.array([one == cell for one in self._cells[column]])
+        return self._exact[said]
+
+
+def _chance(left: Mask, of: Mask) -> float:
+    """Return the chance that an entry drawn from those that are left is the person's."""
+    return float((left & of).any() / left.sum()) if left.any() else 0.0

@@ -1,0 +1,63 @@
+"""A written release of a study, checked again: its seal, its manifest, each part by its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voile.core.errors import TamperedError
+from voile.keys.seal import SEAL, Seal, file_sha256
+from voile.keys.secret import Secret
+from voile.release.verify import MALFORMED, Check, accounted, as_published
+from voile.study.study_release import StudyRelease
+from voile.wings import wing
+
+
+def verify(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
+    """Yield each check of a release, in words, and whether it holds; None where it cannot say."""
+    yield from _sealed(release, secret)
+    files = [part["file"] for part in release.public["parts"].values()]
+    for name, part in release.public["parts"].items():
+        place = release.path / part["file"]
+        own = place.is_file() and file_sha256(place) == part["sha256"]
+        yield Check(f"{name}: the bytes are those that the manifest names", own)
+        if own:
+            in_place = part["kind"] == "documents" and files.count(part["file"]) > 1
+            yield from _of_part(release, name, in_place=in_place)
+
+
+def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[Check]:
+    """Check one part as its kind does; a text column is checked with the table that it is in."""
+    part = release.part(name)
+    try:
+        found = [*accounted(part), *as_published(part)]
+        found += [] if in_place else wing(part.kind).verify(part)
+    except MALFORMED:
+        found = [Check(f"it can be read as a release of {part.kind}", False)]
+    yield from (Check(f"{name}: {one.says}", one.holds) for one in found)
+
+
+def _sealed(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
+    """Hold every file of the release and of its private folder to what apply sealed."""
+    if not release.folder.is_dir():
+        said = "the manifest is as apply wrote it: only the private folder can say so"
+        yield Check(said, None)
+        return
+    try:
+        seal = Seal.read(release.folder / SEAL)
+    except TamperedError:
+        yield Check("the private folder has its seal", False)
+        return
+    root = release.path.parent
+    found = {
+        str(path.relative_to(root)): file_sha256(path)
+        for folder in (release.path, release.folder)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != SEAL
+    }
+    for name in sorted({*seal.files, *found}):
+        same = found.get(name) == seal.files.get(name)
+        yield Check(f"{name} is as the seal has it", same)
+    if secret is None:
+        yield Check("the seal was made under the study's secret: it is not here", None)
+    else:
+        yield Check("the seal was made under this secret", seal.holds_under(secret))
