@@ -140,9 +140,10 @@ def main() -> None:
     found = dict(zip(jobs, Parallel(-1)(delayed(tried)(*job) for job in jobs), strict=True))
     save(
         "signals_courses",
-        f"AUC of the better of boosting and a forest, which know {FRESH:,} other subjects'\n"
-        f"sessions of {LENGTH} messages and their classes (5 folds), by how many subjects the map\n"
-        "was fitted to: two classes, 95% intervals; .50 is chance, lower is better.",
+        "AUC of the better of boosting and a forest, which learn from sessions of\n"
+        f"{LENGTH} messages and are tried on others, in 5 folds of {FRESH} subjects whom the map\n"
+        "was not fitted to, by how many it was fitted to: two classes, 95% intervals; .50 is\n"
+        "chance, lower is better.",
         COLUMNS,
         [row(kind, [found[kind, n] for n in SIZES]) for kind in KINDS],
         "Classes differ in one thing each: how swings about the level fade and how large they\n"

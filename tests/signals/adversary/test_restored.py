@@ -73,7 +73,7 @@ def away(codec, which, messages):
             abs(place(lattice, v) - round(place(lattice, v)))
             for v, lattice in zip(found, codec.lattices, strict=True)
         )
-        state = law.learn(state, message.moment, law.path.forward(near))
+        state = law.learn(state, message.moment, outlook, law.path.forward(near))
     return total
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.signals import PrivacyMap, SignalsWarning
+from voile.signals import PrivacyMap, SignalsWarning, mutual_information
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.conditional import UNIT
 from voile.signals.maps.side_columns import side_of
@@ -114,6 +114,20 @@ def test_messages_reveal_no_side_column_unless_it_travels(base):
     if base == "barycentre":
         follows = fitted(base, in_clear=True).encode(X, c, known=known)
         assert (explained(follows) > 0.5).all()
+
+
+@pytest.mark.parametrize("base", ["normal", "uniform", "barycentre"])
+def test_messages_have_no_information_on_class_and_side_columns_together(base):
+    """I(Z; C, K) by neighbours: in no shape, where the test above looks for lines alone."""
+    X, c, known = growing(3000, 12)
+    cells = [f"{own} {sex} {age // 6}" for own, (age, sex) in zip(c, known, strict=True)]
+    heard = mutual_information(fitted(base).encode(X, c, known=known), cells, permutations=0)
+    plain = mutual_information(X, cells, permutations=0)
+    assert heard.bits < 0.08
+    assert plain.bits > 0.5
+    if base == "barycentre":
+        follows = fitted(base, in_clear=True).encode(X, c, known=known)
+        assert mutual_information(follows, cells, permutations=0).bits > 0.3
 
 
 def test_without_side_columns_a_codec_is_of_the_format_that_it_was():

@@ -360,7 +360,7 @@ def test_a_map_without_memory_sends_each_reading_as_if_it_were_the_first():
         outlook = law.outlook(state, number)
         np.testing.assert_allclose(law.hide(outlook, scores), scores, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(law.show(outlook, scores), scores, rtol=1e-12, atol=1e-12)
-        state = law.learn(state, number, scores)
+        state = law.learn(state, number, outlook, scores)
     read = SequenceCodec.from_arrays(codec.to_arrays())
     device, clinic = (Session(one, 0, "a") for one in (codec, read))
     for reading in X[:20].tolist():

@@ -264,9 +264,10 @@ class SequenceLaw:
             [law.mean + law.spread * x for x, law in zip(left, laws, strict=True)]
         )
 
-    def learn(self, state: State, time: int, scores: Point) -> State:
+    def learn(self, state: State, time: int, outlook: Outlook, scores: Point) -> State:
+        """Return what is known once a reading is; `outlook` is the state's at that time."""
         if not self.remembers:
             return state
-        along, laws = self.dynamics.turned(scores), self._forecasts(state, time)
-        parts = zip(self.dynamics.directions, state, laws, along, strict=True)
+        along = self.dynamics.turned(scores)
+        parts = zip(self.dynamics.directions, state, outlook.laws, along, strict=True)
         return tuple([each.learn(one, time, law, y) for each, one, law, y in parts])

@@ -117,6 +117,7 @@ class Session:
         self._names = tuple(f"column {j}" for j in codec.order)
         # the bases that messages under way may stand on, the latest last
         self._bases = [SharedState(0, beginning(name, codec.mark), (), None, self._law.begin())]
+        self._latest: tuple[State, int, Outlook] | None = None
         self._waiting: list[tuple[int | None, Values]] = []  # the sender's: no messages yet
         self._out: list[tuple[Message, Values]] = []  # the sender's: not yet acknowledged
         self._early: dict[int, tuple[Message, Values]] = {}  # the recipient's: beyond a gap
@@ -212,7 +213,7 @@ class Session:
         ):
             remedy = "begin a new session with the same map at both ends"
             raise RequestError("a message is of another map, or out of step", instead=remedy)
-        outlook = self._law.outlook(base.state, message.moment)
+        outlook = self._outlook(base, message.moment)
         values = self._nearest(self._read(base, outlook, message.values))
         outside = not is_sound(self._law.path.forward(values), RANGE)
         read = ReceivedReading(message.number, self._shown(values), outside, message.time)
@@ -246,7 +247,7 @@ class Session:
         moved = [at(lattice, round(place(lattice, v)) + t) for v, t, lattice in parts]
         path = self._law.path
         scores = path.forward([*values[:k], *moved[k:]])
-        outlook = self._law.outlook(base.state, number - 1 if time is None else time)
+        outlook = self._outlook(base, number - 1 if time is None else time)
         sent = tuple(self._law.hide(outlook, scores[k:]))
         if not base.number:
             # while the first is under way, the others repeat its invariants as they were sent
@@ -264,6 +265,12 @@ class Session:
                     instead="set it aside, or fit with a coarser resolution",
                 )
         return message
+
+    def _outlook(self, base: SharedState, time: int) -> Outlook:
+        """Return what is expected of a reading; what it was sent by, it is learnt by too."""
+        if self._latest is None or self._latest[0] is not base.state or self._latest[1] != time:
+            self._latest = base.state, time, self._law.outlook(base.state, time)
+        return self._latest[2]
 
     def _dither(
         self, base: SharedState, number: int, time: int | None, values: Values
@@ -292,7 +299,8 @@ class Session:
         k = self.codec.invariants
         # of the rounded reading, which both ends know to the last bit
         scores = self._law.path.forward(values)[k:]
-        state = self._law.learn(base.state, message.moment, scores)
+        outlook = self._outlook(base, message.moment)
+        state = self._law.learn(base.state, message.moment, outlook, scores)
         check = chain(base.check, message.values, message.time)
         return SharedState(base.number + 1, check, values[:k], message.moment, state)
 
