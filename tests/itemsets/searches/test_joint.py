@@ -13,8 +13,9 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets.measures.containment import anonymity, row_exact_anonymity
-from voile.itemsets.measures.feasibility import Constraint
+from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.labels import Labels
 from voile.itemsets.searches import joint
 from voile.itemsets.selection import select
 from voile.itemsets.verbs.fit import fit
@@ -77,6 +78,20 @@ def test_it_picks_what_a_naive_one_picks(case):
         telling = [x for x, gain in zip(left, gains, strict=True) if gain > best - 1e-9]
         chosen.append(telling[0] if best > before + 1e-9 else left[0])
     assert found == sorted(chosen)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_bits_added_are_those_of_the_definition(case):
+    X, y, subjects, _, _ = case
+    rows = Incidence.of(X, None, subjects)
+    table, state = Labels.of(y, len(y)).table(rows), Feasible(rows, Constraint(1))
+    chosen, left = list(range(X.shape[1] // 2)), np.arange(X.shape[1] // 2, X.shape[1])
+    state.extend(chosen)
+    before = information(X, y, chosen) if chosen else 0.0
+    wanted = [len(y) * (information(X, y, [*chosen, x]) - before) for x in left]
+    found = joint.bits_added(state, table, state.class_sums(table), left)
+    assert found == pytest.approx(wanted, abs=1e-9)
 
 
 @settings(max_examples=60, deadline=None)

@@ -121,6 +121,12 @@ class Feasible:
         """(patterns,) the class of each pattern: patterns that look the same are in one."""
         return self._classes.of
 
+    def class_sums(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sum the rows of `table`, one a pattern, by class; O(patterns)."""
+        from voile.itemsets.kernels.gains import class_labels
+
+        return class_labels(self._classes.of, table)[: int(self._classes.sizes[0])]
+
     @property
     def parts(self) -> tuple[Groups, Classes, Rule]:
         return self._groups, self._classes, self._rule

@@ -86,8 +86,8 @@ def settle_greedily(run: Run) -> None:
 
 
 def _gains(run: Run, *, majority: bool) -> Gains:
-    from voile.itemsets.kernels.gains import class_labels, gains
+    from voile.itemsets.kernels.gains import gains
 
     of, groups, table = run.state.classes, run.rows.groups, run.worth.table
-    sums = class_labels(of, table)
+    sums = run.state.class_sums(table)
     return lambda features: gains(groups, of, table, sums, features, majority)

@@ -12,7 +12,10 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.itemsets.measures.feasibility import Feasible
 from voile.itemsets.searches.run import Indices, Run
+
+Counts = NDArray[np.int64]
 
 TINY = 1e-9
 MOST_ONES = 2**20
@@ -41,6 +44,19 @@ def explore(run: Run) -> None:
     run.spend(1)
 
 
+def bits_added(
+    state: Feasible, table: Counts, sums: Counts, features: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return the bits on the label that each feature would add to a set, summed over rows.
+
+    `table` : (patterns, classes) rows of each label; `sums` : the same by the set's classes.
+    """
+    from voile.itemsets.kernels.joint import information_gained
+
+    groups, _, _ = state.parts
+    return information_gained(groups, state.classes, table, sums, features.astype(np.int32))
+
+
 @dataclass(frozen=True, eq=False)
 class Picking:
     """The set so far, and what decides whether a feature may join it."""
@@ -51,6 +67,7 @@ class Picking:
     counts: NDArray[np.int64]
     first: NDArray[np.int64]
     last: NDArray[np.int64]
+    sums: dict[int, NDArray[np.int64]]
 
     @classmethod
     def of(cls, run: Run) -> Picking:
@@ -62,7 +79,7 @@ class Picking:
         counts = np.bincount(rows.pattern)
         table = counts[:, None] if worth.labels is None else worth.table
         most = int(run.unique * rows.n_rows + TINY)
-        return cls(run, table, most, counts, first, last)
+        return cls(run, table, most, counts, first, last, {})
 
     def pick(self, left: Indices, *, least: float = TINY) -> Indices:
         """Add the feature of most bits, again and again, while one adds more than the `least`.
@@ -104,12 +121,12 @@ class Picking:
 
     def gains(self, features: Indices) -> NDArray[np.float64]:
         """Return the bits that each would add, summed over rows; 0 where there are no labels."""
-        from voile.itemsets.kernels.gains import class_labels
-        from voile.itemsets.kernels.joint import information_gained
-
-        of = self.run.state.classes
-        sums = class_labels(of, self.table)
-        return information_gained(self.run.rows.groups, of, self.table, sums, features)
+        state = self.run.state
+        if len(state.features) not in self.sums:  # those of smaller sets are of no more use
+            self.sums.clear()
+            self.sums[len(state.features)] = state.class_sums(self.table)
+        sums = self.sums[len(state.features)]
+        return bits_added(state, self.table, sums, features)
 
     def join(self, x: int) -> bool:
         """Add a feature if it may join; return whether it did."""

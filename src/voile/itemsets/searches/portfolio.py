@@ -53,12 +53,13 @@ def explore(run: Run) -> None:
         return
     unseen = not len(run.given) and len(run.rows.items) <= MOST_ONES
     whole = {} if unseen else {name: _built(run, name) for name in WAYS if name != "joint"}
+    shown = folds.shown(run.rows)
     for name in WAYS:
         if unseen:
             sets = [_built_without(run, name, folds.hidden(fold)) for fold in range(FOLDS)]
         else:
             sets = [whole.get(name, run).best] * FOLDS
-        run.tried[name] = folds.auc([folds.shown(run.rows.project(one)) for one in sets])
+        run.tried[name] = folds.auc([shown.project(one) for one in sets])
         run.check_time()
     most = max(run.tried, key=lambda name: run.tried[name].value)
     if most != "joint":

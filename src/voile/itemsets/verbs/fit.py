@@ -21,6 +21,7 @@ from voile.itemsets.measures.containment import exposure, row_anonymity
 from voile.itemsets.measures.feasibility import Feasible
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import RowReader
+from voile.itemsets.searches.joint import bits_added
 from voile.itemsets.selection import Selection
 from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.family import Family, Point, to_try
@@ -221,6 +222,15 @@ def _left_out(family: Family, point: Point) -> dict[str, int]:
     }
 
 
+def _adds(family: Family, state: Feasible, features: NDArray[np.intp]) -> list[float | None]:
+    """Return the bits a row that each would add beside those published; None without labels."""
+    if family.worth.labels is None:
+        return [None] * len(features)
+    table = family.worth.table
+    added = bits_added(state, table, state.class_sums(table), features)
+    return [float(bits) / family.incidence.n_rows for bits in added]
+
+
 def _blocked(family: Family, points: list[Point]) -> pa.Table:
     """Name, for each policy, the rare itemset that keeps out each of the best features."""
     names, supports = family.incidence.features, family.incidence.supports
@@ -234,7 +244,8 @@ def _blocked(family: Family, points: list[Point]) -> pa.Table:
         state.extend(point.features)
         some = family.layers.open(point.k)
         out = np.setdiff1d(some[(supports[some] >= point.k) & (worth[some] > 0)], point.features)
-        for feature in out[np.argsort(-worth[out], kind="stable")][:BLOCKED].tolist():
+        best = out[np.argsort(-worth[out], kind="stable")][:BLOCKED]
+        for feature, adds in zip(best.tolist(), _adds(family, state, best), strict=True):
             found = state.blocker(feature)
             if found is not None:
                 rows.append(
@@ -242,6 +253,7 @@ def _blocked(family: Family, points: list[Point]) -> pa.Table:
                         "number": number,
                         "feature": names[feature],
                         "worth": float(worth[feature]),
+                        "adds": adds,
                         "itemset": [names[x] for x in found.features],
                         "present": list(found.present),
                         "support": found.support,
@@ -252,6 +264,7 @@ def _blocked(family: Family, points: list[Point]) -> pa.Table:
             ("number", pa.int64()),
             ("feature", pa.string()),
             ("worth", pa.float64()),
+            ("adds", pa.float64()),
             ("itemset", pa.list_(pa.string())),
             ("present", pa.list_(pa.bool_())),
             ("support", pa.int64()),

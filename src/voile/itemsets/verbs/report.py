@@ -195,9 +195,13 @@ def _classification(chosen: Data, before: Data) -> Figure:
 
 
 def _chosen(chosen: Data, found: Data) -> Iterator[str]:
-    how = f"(method: {found['method']}, {found['stopped']})"
-    gap = _gap(chosen["utility"], chosen["bound"])
-    yield f"Features chosen by {found['utility'].replace('-', ' ')} {how}. {gap}"
+    how, utility = f"(method: {found['method']}, {found['stopped']})", found["utility"]
+    gap, by = _gap(chosen["utility"], chosen["bound"]), utility.replace("-", " ")
+    if (found["method"], utility) == ("portfolio", "mutual-information"):
+        yield f"Features chosen by AUC on people that the search did not see {how}."
+        yield f"The gap is that of summed {by}, by which they were not chosen. {gap}"
+    else:
+        yield f"Features chosen by {by} {how}. {gap}"
     out = [f"{chosen[name]:,} {why}" for name, why in LEFT_OUT.items() if chosen[name]]
     if out:
         yield f"Features left out: {listed(out)}."
@@ -324,23 +328,26 @@ def _features(data: Data, published: Sequence[str]) -> Section:
         (
             one["feature"],
             f"{one['worth']:.4g}",
+            "–" if one.get("adds") is None else f"{one['adds']:.4g}",  # kits had none at first
             _itemset(one["itemset"], one["present"]),
             f"{one['support']:,}",
         )
         for one in data["blocked"]
     )
-    blocked = ("left out", "utility", "rare itemset that blocks it", "people")
+    blocked = ("left out", "utility", "bits it would add", "rare itemset that blocks it", "people")
     more = f" and {len(published) - MOST:,} more" * (len(published) > MOST)
     blocks = (
         Prose(
             (
                 f"Published: {', '.join(published[:MOST]) or 'no feature'}{more}.",
                 "A feature is left out if it would complete, with those published, an itemset that "
-                "too few people share.",
+                "too few people share. Beside its own utility stands what it would add to the "
+                "information on the label that those published reveal together, in bits a row: "
+                "where that is little, leaving it out loses little.",
             )
         ),
         Grid(("feature", "people", "utility"), kept, "Features published", (1, 2), "internal"),
-        Grid(blocked, left, "Best features left out", (1, 3), "internal"),
+        Grid(blocked, left, "Best features left out", (1, 2, 4), "internal"),
     )
     return Section("features", "Features published and left out", blocks)
 
