@@ -144,7 +144,7 @@ flipping: one run a k, folds of the flipped rows. Maximal mines frequent itemset
 *Joint information*: the word that tells most of the label beside those chosen, and so on; what may
 not join, or makes too many rows unique (nobody else's equals them), is skipped. At no more unique
 rows its AUC is above that of HamDist, DistCnt, CM greedy, both of k-anonymity and random flipping.
-Maximal leaves as many rows unique as the default, 95%, and tells the classes apart as well."""
+Maximal leaves as many rows unique as best, 95%, and tells the classes apart as well."""
 
 
 if __name__ == "__main__":
