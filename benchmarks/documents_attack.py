@@ -36,6 +36,8 @@ ATTACKERS = ("crf", "svm", "adaboost", "consensus")
 COSTLY = tuple(f"{name}, cost-sensitive" for name in PAPERS)
 SINGLE = tuple(f"{name}, by accuracy" for name in PAPERS)
 REPEATS, SHARE = 3, 0.25
+BUDGETS = (5, 10, 20, 50, 100, 200, 500, 1_000)
+"""Inspections, the B of a curve."""
 LABELS = ("published", "released", "foreign")
 
 
@@ -48,7 +50,7 @@ class Attack:
     learner : whom she took. tokens, left : in the release, without marks.
     tp, fp : identifiers and harmless tokens among what her classifier takes for identifiers.
     by_left, by_share : identifiers found by margin in as many inspections as identifiers are
-        left, and in 1% of the tokens.
+        left, and in 1% of the tokens. curve : in each of `BUDGETS`.
     """
 
     learner: str
@@ -58,6 +60,7 @@ class Attack:
     fp: float
     by_left: float
     by_share: float
+    curve: list[float]
 
     @property
     def share(self) -> int:
@@ -81,9 +84,15 @@ def release(corpus: Corpus, parts: Sequence[Outcome]) -> tuple[Corpus, Corpus]:
     return Corpus(put), truth
 
 
-def attack(published: Corpus, truth: Corpus, labels: str, training: Corpus | None) -> Attack:
+def attack(
+    published: Corpus,
+    truth: Corpus,
+    labels: str,
+    training: Corpus | None,
+    attackers: Sequence[str] = ATTACKERS,
+) -> Attack:
     """Attack a release; as `BudgetedAttacker`, whose evidence does not tell TP_A."""
-    learners = learners_of(ATTACKERS)
+    learners = learners_of(attackers)
     ground = AttackText.of(published, training, {})
     rngs = [np.random.default_rng(number) for number in range(REPEATS)]
     student = Apprentice(learners, dict.fromkeys(learners, 0), 1)
@@ -93,10 +102,10 @@ def attack(published: Corpus, truth: Corpus, labels: str, training: Corpus | Non
         here = ground.tokens_of(look.documents)
         said = (look.margins > 0) & ground.examples.counted[here]
         hit = int((said & (ground.types[here] > 0)).sum())
-        at = np.array([walk.left, round(len(walk) / 100)])
+        at = np.array([walk.left, round(len(walk) / 100), *BUDGETS])
         found.append((len(walk), walk.left, hit, said.sum() - hit, *walk.found(at)))
-    tokens, left, *rest = np.mean(found, axis=0).tolist()
-    return Attack(look.learner, round(tokens), round(left), *rest)
+    tokens, left, tp, fp, by_left, by_share, *curve = np.mean(found, axis=0).tolist()
+    return Attack(look.learner, round(tokens), round(left), tp, fp, by_left, by_share, curve)
 
 
 Job = tuple[str, str, float, str]
@@ -107,20 +116,25 @@ def attacks(
     sources: Mapping[str, Source],
     found: Mapping[str, Mapping[tuple[str, float], Sequence[Outcome]]],
     jobs: Sequence[Job],
+    attackers: Sequence[str] = ATTACKERS,
 ) -> dict[Job, Attack]:
     """Make each attack, or take it from where it is kept; releases that are alike share one."""
     parts = {job: found[job[0]][job[1], job[2]] for job in jobs}
-    paths = {job: _kept(job[0], job[3], parts[job]) for job in jobs}
+    paths = {job: _kept(job[0], job[3], parts[job], attackers) for job in jobs}
     first = {path: job for job, path in reversed(paths.items())}
     told = Parallel(n_jobs=2)(
-        delayed(_attack)(sources, job, parts[job], path) for path, job in first.items()
+        delayed(_attack)(sources, job, parts[job], path, attackers) for path, job in first.items()
     )
     made = dict(zip(first, told, strict=True))
     return {job: made[path] for job, path in paths.items()}
 
 
 def _attack(
-    sources: Mapping[str, Source], job: Job, parts: Sequence[Outcome], path: Path
+    sources: Mapping[str, Source],
+    job: Job,
+    parts: Sequence[Outcome],
+    path: Path,
+    attackers: Sequence[str],
 ) -> Attack:
     name, _, _, labels = job
     if path.exists():
@@ -128,13 +142,14 @@ def _attack(
     source = sources[name]
     published, truth = release(source.read(), parts)
     training = sources[source.foreign].read() if labels == "foreign" else None
-    made = attack(published, truth, labels, training)
+    made = attack(published, truth, labels, training, attackers)
     path.write_text(json.dumps(asdict(made)), encoding="utf-8")
     return made
 
 
-def _kept(name: str, what: str, parts: Sequence[Outcome]) -> Path:
+def _kept(name: str, what: str, parts: Sequence[Outcome], attackers: Sequence[str]) -> Path:
     code = Path(__file__).read_bytes() + repr([one.removals for one in parts]).encode()
+    code += repr(attackers).encode()
     for path in sorted(Path(adversary.__file__).parent.glob("*.py")):
         code += path.read_bytes()
     folder = kept_in(name, FOLDS)

@@ -80,21 +80,17 @@ class Outcome:
 class InSample(Fits):
     """Judge every learner on the text that it learnt from, as the paper."""
 
-    def margins(self, examples: Examples, removed: Types) -> dict[str, OutOfFold]:
+    def margins(
+        self,
+        examples: Examples,
+        removed: Types,
+        fitted: Callable[[int, int], None] = lambda done, total: None,
+    ) -> dict[str, OutOfFold]:
         fold = np.zeros(len(removed), dtype=np.intp)
         return {
             name: OutOfFold(self.classifier(name, examples, removed).margins(examples), fold)
             for name in self.learners
         }
-
-
-class Selecting(Fits):
-    """Show the most accurate learner alone: the paper's Selection."""
-
-    def margins(self, examples: Examples, removed: Types) -> dict[str, OutOfFold]:
-        looks = super().margins(examples, removed)
-        best = most_accurate(looks, examples)
-        return {best: looks[best]}
 
 
 def most_accurate(looks: Mapping[str, OutOfFold], examples: Examples) -> str:
@@ -243,18 +239,10 @@ def _methods() -> Iterator[tuple[str, Build]]:
                 split.fits([split.best() if n == "selection" else n], InSample), cost, "accuracy"
             ),
         )
-        yield (
-            f"loop across, {name}",
-            lambda split, cost, n=name: split.loop(
-                split.fits(PAPERS, Selecting) if n == "selection" else split.fits([n]),
-                cost,
-                "accuracy",
-            ),
-        )
 
 
 METHODS: Mapping[str, Build] = dict(_methods())
-"""One pass of one learner in three ways, the paper's loop as it stands and cross-fitted, ours."""
+"""One pass of one learner in three ways, the paper's loop, ours."""
 FREE = tuple(name for name in METHODS if name.endswith("by accuracy"))
 """Methods that no miss_cost changes."""
 
