@@ -23,6 +23,8 @@ from voile.documents.words.features import Space
 STARTERS = ("english",)
 """The languages whose starter comes with voile."""
 FORMAT = 1
+DIGITS = 12
+"""Behind the point of what a file holds, but for weights."""
 
 
 @cache
@@ -50,7 +52,10 @@ def starter_bytes(name: str) -> bytes:
 
 
 def write_starter(starter: Starter) -> bytes:
-    """Return a starter as the bytes of a file; its weights as 16-bit floats."""
+    """Return a starter as the bytes of a file; its weights as 16-bit floats.
+
+    Others are rounded: their last digits are another processor's.
+    """
     space = starter.space
     facts = {"format": FORMAT, "language": starter.language, "tags": space.tags}
     own: dict[str, NDArray[Any]] = {
@@ -59,10 +64,16 @@ def write_starter(starter: Starter) -> bytes:
         "columns": space.columns,
     }
     for name, array in starter.classifier.to_arrays().items():
-        own[f"classifier/{name}"] = array.astype("<f2") if name == "weights" else array
+        own[f"classifier/{name}"] = _as_stored(name, array)
     buffer = BytesIO()
     np.savez_compressed(buffer, **own)  # type: ignore[arg-type]
     return buffer.getvalue()
+
+
+def _as_stored(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    if name == "weights":
+        return array.astype("<f2")
+    return np.round(array, DIGITS) if np.issubdtype(array.dtype, np.floating) else array
 
 
 def read_starter(data: bytes, name: str = "") -> Starter:
