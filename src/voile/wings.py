@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from voile.data import Source
     from voile.release.assessment import Assessment
     from voile.release.choice import Choice, Chosen
+    from voile.release.criteria import Measure
     from voile.release.kit import Kit
     from voile.release.manifest import Release
     from voile.release.options import ApplyOptions, AttackOptions, FitOptions
@@ -50,13 +51,15 @@ class Wing(Protocol):
     The three options classes say what `fit`, `apply` and `attack` can be told beyond their
     arguments; the command line makes one option of each field. `WAYS` are the fields of `Choice`
     by which a policy of its kits may be picked; the command line offers no other. `AXES` says what
-    its risk and its loss are called. `apply` is `voile.release.apply.apply_by` of its `prepare`.
+    its risk and its loss are called. `CRITERIA` are the figures and findings by which a
+    determination judges its releases. `apply` is `voile.release.apply.apply_by` of its `prepare`.
     """
 
     KIND: str
     SUMMARY: str
     WAYS: tuple[str, ...]
     AXES: Mapping[str, str]
+    CRITERIA: tuple[Measure, ...]
     FitOptions: type[FitOptions]
     ApplyOptions: type[ApplyOptions]
     AttackOptions: type[AttackOptions]

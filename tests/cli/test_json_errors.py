@@ -24,7 +24,7 @@ from voile.core.errors import RequestError
         (
             ["verify"],
             {
-                "what": "missing argument 'RELEASE'",
+                "what": "missing argument 'RELEASE|FOLDER'",
                 "where": "voile verify",
                 "instead": "see voile verify --help",
             },

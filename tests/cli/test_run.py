@@ -29,7 +29,7 @@ from voile.core.errors import RequestError, TamperedError
             ["tables", "fit", "x.csv", "--hold-uot", ".1"],
             "voile tables fit: no such option: --hold-uot; did you mean --hold-out or --out?",
         ),
-        (["verify"], "voile verify: missing argument 'RELEASE'; see voile verify --help"),
+        (["verify"], "voile verify: missing argument 'RELEASE|FOLDER'; see voile verify --help"),
         (
             ["report", "kit"],
             "voile report: missing option '--out'; see voile report --help",

@@ -6,6 +6,7 @@ import click
 
 from voile.cli.completion import completion
 from voile.cli.demo import demo
+from voile.cli.determine import determine, sign
 from voile.cli.inspect import inspect
 from voile.cli.kind import kind_group
 from voile.cli.ledger import ledger
@@ -51,5 +52,6 @@ def command() -> None:
 
 
 _KINDS = map(kind_group, WINGS)
-for _command in (inspect, *_KINDS, study, report, verify, ledger, demo, completion):
+_ON_RELEASES = (report, determine, sign, verify, ledger)
+for _command in (inspect, *_KINDS, study, *_ON_RELEASES, demo, completion):
     command.add_command(_command)

@@ -1,32 +1,86 @@
-"""`voile verify`: a release checked against its manifests, once more and by anyone who has it."""
+"""`voile verify`: a release or a determination, checked once more by anyone who has it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from voile.cli.parameters import Command, argument, key_file
+import click
+
+from voile.cli.parameters import Command, key_file, path
 from voile.cli.screen import Screen
+from voile.core.errors import RequestError
+
+if TYPE_CHECKING:
+    from voile.release.verify import Check
 
 FAILED = 1
 STATES = {True: "ok", False: "FAILED", None: "not checked"}
 
 
-def _verify(screen: Screen, *, release: str, key_file: Path | None) -> int:
-    """Check a release against its manifests.
+def _verify(
+    screen: Screen,
+    *,
+    subject: str,
+    signers: Path | None,
+    release: Path | None,
+    key_file: Path | None,
+) -> int:
+    """Check a release against its manifests, or a determination with its signatures.
 
     Exits with 1 when a check fails, and says what could not be checked. With the private folder
-    beside the release more is checked, and all of it with the secret that sealed it.
+    beside the release more is checked, and all of it with the secret that sealed it. A
+    determination needs --signers: without it nobody's signature is confirmed, and it exits with 1.
     """
+    from voile.data.files.outputs import is_determination
+
+    if is_determination(Path(subject)):
+        return _determination(screen, subject, signers, release, key_file)
+    if signers is not None or release is not None:
+        raise RequestError("is a release; --signers and --release go with a determination",
+                           where=subject)  # fmt: skip
     from voile.face.release import open_release
 
-    told = []
-    for says, holds in open_release(release).verify(key_file=key_file):
-        told.append({"check": says, "ok": holds})
-        if not screen.json:
-            print(f"{STATES[holds]:<11} {says}")
-    whole = not any(check["ok"] is False for check in told)
-    screen.result({"release": release, "ok": whole, "checks": told})
+    found = open_release(subject).verify(key_file=key_file)
+    whole = not any(check.holds is False for check in found)
+    screen.result({"release": subject, "ok": whole, "checks": _shown(screen, found)})
     return 0 if whole else FAILED
 
 
-verify = Command("verify", _verify, [argument("release"), key_file()])
+def _determination(
+    screen: Screen,
+    folder: str,
+    signers: Path | None,
+    release: Path | None,
+    key_file: Path | None,
+) -> int:
+    from voile.determination.verify import verify as verify_determination
+
+    found = verify_determination(folder, signers=signers, release=release, key_file=key_file)
+    shown = _shown(screen, found.checks)
+    if not screen.json:
+        print(found.says)
+    screen.result({"determination": folder, "ok": found.holds, "says": found.says, "checks": shown})
+    return 0 if found.holds else FAILED
+
+
+def _shown(screen: Screen, checks: Iterable[Check]) -> list[dict[str, object]]:
+    shown: list[dict[str, object]] = []
+    for says, holds in checks:
+        shown.append({"check": says, "ok": holds})
+        if not screen.json:
+            print(f"{STATES[holds]:<11} {says}")
+    return shown
+
+
+verify = Command(
+    "verify",
+    _verify,
+    [
+        click.Argument(["subject"], metavar="RELEASE|FOLDER", type=click.Path()),
+        path("signers", "File of allowed signers, as OpenSSH reads it; of a determination."),
+        path("release", "Release of a determination [the file of its name beside the folder]."),
+        key_file(),
+    ],
+)

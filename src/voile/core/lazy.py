@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-# Where every wing keeps the functions that it hands the ground floor.
+# Where every wing keeps the functions, and the measures, that it hands the ground floor.
 VERBS: Mapping[str, str] = {
+    "CRITERIA": "verbs.criteria",
     "apply": "verbs.apply",
     "assess": "verbs.assess",
     "assessed_sections": "verbs.assess_report",

@@ -61,7 +61,7 @@ def report_of(
 ) -> Report:
     title = f"{name}: what it discloses, what it keeps"
     with fitting("what is reported", Path(name)):
-        lines = tuple(commands(subject, audience, name, _attacks(evidence)))
+        lines = tuple(commands(subject, audience, name, options_of(evidence)))
         page = render(
             title,
             (
@@ -69,12 +69,12 @@ def report_of(
                 Section("reproduce", "How to reproduce", (Commands(lines),)),
             ),
             audience=audience,
-            facts=_facts(subject, audience),
+            facts=facts_of(subject, audience),
         )
     return Report(title, audience, page)
 
 
-def _attacks(evidence: Sequence[Evidence]) -> Sequence[Mapping[str, Any]]:
+def options_of(evidence: Sequence[Evidence]) -> Sequence[Mapping[str, Any]]:
     """Return the options of each attack; none are known of evidence that stores none."""
     given = evidence.given if isinstance(evidence, AttackResults) else ()
     return given or [{}] * bool(evidence)
@@ -87,7 +87,7 @@ def today() -> date:
     return datetime.fromtimestamp(now, UTC).date()
 
 
-def _facts(subject: Kit | Release, audience: Audience) -> dict[str, str]:
+def facts_of(subject: Kit | Release, audience: Audience) -> dict[str, str]:
     """Say what made it; a kit's id follows from the data, and stays with the holder."""
     made_with = versions()
     facts = {"date of this report": today().isoformat(), "voile": __version__}

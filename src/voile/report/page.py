@@ -30,6 +30,7 @@ from voile.report.sections import (
 )
 
 _REPRODUCE = Section("reproduce", "How to reproduce", ())
+_DECISION = "decision"
 _KEY = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -49,7 +50,8 @@ def render(
     audience : ``public`` drops every ``internal`` block, and the section or heading that is left
         with none; the page then says nothing of them. Its charts show two significant digits.
     facts : names and values for "How to reproduce": release hash, policy, version. They are shown
-        to every audience, under the section of key ``reproduce`` where there is one.
+        to every audience, under the section of key ``reproduce`` where there is one. A section of
+        key ``decision`` stands in the place of the form to sign by hand.
 
     Returns
     -------
@@ -73,10 +75,12 @@ def render(
     (True, True, False)
     """
     _check_keys(sections)
-    shown = _shown([s for s in sections if s.key != _REPRODUCE.key], audience)
-    reproduce = _shown([s for s in sections if s.key == _REPRODUCE.key], audience)
+    last = (_REPRODUCE.key, _DECISION)
+    shown = readable_sections([s for s in sections if s.key not in last], audience)
+    reproduce = readable_sections([s for s in sections if s.key == _REPRODUCE.key], audience)
     if facts and not reproduce:
         reproduce = [_REPRODUCE]
+    decision = readable_sections([s for s in sections if s.key == _DECISION], audience)
     style, script = _asset("page.css"), _asset("page.js")
     text = (
         _templates()
@@ -87,6 +91,7 @@ def render(
             first=[s for s in shown if s.first],
             rest=[s for s in shown if not s.first],
             reproduce=reproduce,
+            decision=decision,
             facts=facts,
             style=Markup(style),
             script=Markup(script),
@@ -123,7 +128,7 @@ def _check_keys(sections: Sequence[Section]) -> None:
             raise ValueError(f"section key {key!r} is used twice")
 
 
-def _shown(sections: Sequence[Section], audience: Audience) -> list[Section]:
+def readable_sections(sections: Sequence[Section], audience: Audience) -> list[Section]:
     """Keep what `audience` may read, and no section that is left empty."""
     kept = (replace(s, blocks=tuple(_readable(s.blocks, audience))) for s in sections)
     return [s for s in kept if s.blocks]

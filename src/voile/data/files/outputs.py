@@ -23,6 +23,8 @@ READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
 ENROLMENT_FORMAT = "voile-enrolment"
 ACCEPTANCE_FORMAT = "voile-acceptance"
 LEDGER_FORMAT, HEADS_FORMAT = "voile-ledger", "voile-ledgers"
+DETERMINATION_FORMAT = "voile-determination-files"
+DETERMINATION_INDEX, DETERMINATION_FACTS = "files.json", "determination.json"
 EXPORT_FORMAT, EXPORT_INDEX, DEVICE_RECORD = "voile-export", "map.json", b"VOILEDV1"
 KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
 WORK_FORMAT, WORK_VERSION, WORK_INDEX, WORK_KIT = "voile-work", 1, "work.json", "kit"
@@ -113,6 +115,17 @@ def _is_work(path: Path) -> bool:
     """Say whether it is a work folder in which nobody has reviewed anything."""
     index = json_at(path / WORK_INDEX)
     return index.get("format") == WORK_FORMAT and {*os.listdir(path)} <= {WORK_INDEX, WORK_KIT}
+
+
+def is_determination(path: Path) -> bool:
+    """Say whether it is the folder of a determination, signed or not, whole or not."""
+    return any((path / name).is_file() for name in (DETERMINATION_INDEX, DETERMINATION_FACTS))
+
+
+def _is_unsigned(path: Path) -> bool:
+    index = json_at(path / DETERMINATION_INDEX)
+    names = {DETERMINATION_INDEX, *_names(index.get("files"))}
+    return index.get("format") == DETERMINATION_FORMAT and holds_only(path, names)
 
 
 def _is_evidence(path: Path) -> bool:
@@ -246,6 +259,8 @@ EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True)
 SEALS = Output("seal", {"": _is_seal}, is_private=True)
 ENROLMENT = Output("enrolment", {"": _is_enrolment}, is_private=True)
 ACCEPTANCE = Output("acceptance", {"": _is_acceptance}, is_private=True)
+DETERMINATION = Output("unsigned determination", {"": _is_unsigned})
+STATEMENT = Output("statement to replace", {"": lambda _: False})
 EXPORT = Output("export", {"": _is_export})
 REPORT = Output("report", {"": _is_report})
 LEDGER = Output("ledger", {"": _is_ledger}, is_private=True)

@@ -45,6 +45,8 @@ BREAKS = {
     "known plaintext": "The adversary knows one reading with its message, and names the class "
     "whose map takes one to the other. Classes come equally often.",
 }
+UNPROTECTED = "readings as they are"
+"""The attack on readings that no map hides, for comparison."""
 BELIEVING = Note(
     "The adversary has a belief about each person's class beforehand, and weighs what is overheard "
     "by it; the baseline names the likeliest class by it, and what messages reveal counts from "
@@ -145,7 +147,7 @@ def _before(scene: Scene, people: People, seed: int) -> Evidence:
     half, X = people.half, as_numbers(scene.forms, people.X)
     found = learners(X[:half], people.c[:half], X[half:], people.c[half:], seed, people.after)
     return Evidence(
-        "readings as they are",
+        UNPROTECTED,
         "inference",
         Note("The same attackers, had the readings been sent as they are."),
         knows=scene.columns,

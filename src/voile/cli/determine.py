@@ -1,0 +1,132 @@
+"""`voile determine` and `voile sign`: a decision about a release, and the people who sign it."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+
+import click
+
+from voile.cli.parameters import Command, argument, key_file, out, path
+from voile.cli.screen import Screen
+from voile.data.files.outputs import DETERMINATION
+
+DECISIONS = ("approve", "approve with conditions", "refuse", "renew", "withdraw")
+
+
+def _determine(
+    screen: Screen,
+    *,
+    release: str,
+    context: Path,
+    out: Path,
+    evidence: tuple[Path, ...],
+    key_file: Path | None,
+    pdf: bool,
+    force: bool,
+) -> None:
+    """Judge a release for a recipient and a purpose.
+
+    Writes a folder that people sign: the page, its Markdown, its facts as JSON, and a PDF where
+    the system has Chromium.
+    """
+    from voile.determination.determine import determine
+    from voile.release.manifest import Release
+
+    one = determine(
+        Release.open(release),
+        context,
+        out,
+        evidence=evidence or None,
+        key_file=key_file,
+        pdf=pdf,
+        force=force,
+    )
+    rows = {each.name: each.verdict for each in one.criteria}
+    width = max(map(len, rows))
+    for name, verdict in rows.items():
+        screen.show(f"{name:<{width}}  {verdict}")
+    screen.say(f"{out}: {one.verdict}, until {one.context.expires.isoformat()}; not signed yet")
+    screen.result({"determination": str(out), "verdict": one.verdict, "criteria": rows})
+
+
+def _sign(
+    screen: Screen,
+    *,
+    folder: str,
+    decision: str,
+    signer: str,
+    key: Path | None,
+    until: datetime | None,
+    condition: tuple[str, ...],
+    reason: str,
+) -> None:
+    """Sign a determination: approve, refuse, renew or withdraw.
+
+    Adds one statement, which names the one before it. Without --key the statement is written, and
+    ssh-keygen signs it.
+    """
+    from voile.determination.sign import sign, signing
+
+    day: date | None = until.date() if until else None
+    statement = sign(
+        folder,
+        decision,  # type: ignore[arg-type]  # click offers no other
+        signer=signer,
+        key=key,
+        until=day,
+        conditions=condition,
+        reason=reason,
+    )
+    screen.say(f"{statement}: {decision}, by {signer}")
+    if key is None:
+        screen.say(signing(statement))
+    screen.result({"statement": str(statement), "decision": decision, "signed": key is not None})
+
+
+determine = Command(
+    "determine",
+    _determine,
+    [
+        argument("release"),
+        path("context", "Recipient, purpose, thresholds and expiry, as TOML.", required=True),
+        *out("FOLDER", DETERMINATION),
+        click.Option(
+            ["--evidence"],
+            metavar="FILE",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            help="What attacks found [RELEASE.private/evidence.json where it is].",
+        ),
+        key_file(),
+        click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),
+    ],
+)
+sign = Command(
+    "sign",
+    _sign,
+    [
+        argument("folder"),
+        click.Option(
+            ["--decision"],
+            type=click.Choice(DECISIONS),
+            required=True,
+            help="What the signer decides.",
+        ),
+        click.Option(
+            ["--as", "signer"],
+            metavar="SIGNER",
+            required=True,
+            help="The signer, as allowed_signers names them, e.g. an e-mail address.",
+        ),
+        path("key", "File with an Ed25519 key of OpenSSH's, without a passphrase."),
+        click.Option(
+            ["--until"],
+            type=click.DateTime(["%Y-%m-%d"]),
+            metavar="DAY",
+            help="Last day of an approval or a renewal [what the context says].",
+        ),
+        click.Option(["--condition"], multiple=True, help="Condition of an approval. Repeatable."),
+        click.Option(["--reason"], default="", help="Why, in the signer's words."),
+    ],
+)

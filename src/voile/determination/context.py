@@ -1,0 +1,150 @@
+"""What a release is judged for: recipient, purpose, controls, thresholds, until when."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from voile.core.errors import RequestError
+from voile.data.files.own_files import mistakes, read_toml
+from voile.release.criteria import Bounds, Name
+
+Text = Annotated[str, Field(min_length=1, max_length=4000)]
+Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+STANDARDS: Mapping[str, tuple[float, str]] = {
+    "ema-0070": (0.09, "EMA Policy 0070: at most 0.09"),
+    "k-11": (0.091, "groups of at least 11, as US health statistics use: 1/11, stated as 0.091"),
+}
+"""Thresholds that have a name, and their source."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Threshold(_Strict):
+    """What a figure may be at most, and who says so; or why a figure is accepted as it is.
+
+    Parameters
+    ----------
+    standard : a threshold by its name; or at_most, and its source.
+    bounds : what the threshold bounds: the largest risk of a record, or the mean; why, if the mean.
+    accept : why a figure over the threshold, or one that nobody measured, is accepted.
+    """
+
+    standard: Literal["ema-0070", "k-11"] | None = None
+    at_most: Share | None = None
+    source: Text | None = None
+    bounds: Bounds = "largest"
+    why: Text | None = None
+    accept: Text | None = None
+
+    @model_validator(mode="after")
+    def _has_source(self) -> Self:
+        if self.standard and (self.at_most is not None or self.source):
+            raise ValueError("has a standard, and at_most or source as well: give one")
+        if self.at_most is not None and not self.source:
+            raise ValueError("has no source: say who sets it")
+        if self.source and self.at_most is None:
+            raise ValueError("has a source and no at_most")
+        if not (self.standard or self.at_most is not None or self.accept):
+            raise ValueError("has no standard, no at_most with its source, and no accept")
+        if self.bounds == "mean" and not self.why:
+            raise ValueError("bounds the mean and does not say why")
+        return self
+
+    @property
+    def limit(self) -> float | None:
+        """The largest figure that meets it."""
+        return STANDARDS[self.standard][0] if self.standard else self.at_most
+
+    @property
+    def origin(self) -> str:
+        """Who sets it."""
+        return STANDARDS[self.standard][1] if self.standard else self.source or ""
+
+
+class Attacker(_Strict):
+    """Which adversary is assumed, and why."""
+
+    assumed: Text
+    why: Text
+
+
+class Attempt(_Strict):
+    """How likely an attack is attempted under the controls, as the data holder states it."""
+
+    chance: Share
+    source: Text
+    why: Text
+
+
+class Controls(_Strict):
+    """What binds the recipient."""
+
+    contract: Text
+    access: Text
+    audit: Text
+
+
+class Context(_Strict):
+    """What `context.toml` says.
+
+    Parameters
+    ----------
+    recipient, purpose, legal_basis : as the data holder states them.
+    expires : the last day on which the determination holds.
+    renewal : what ends it before: a new release, a new public register.
+    signers : how many people have to approve it.
+    decisions : who decided what.
+    """
+
+    recipient: Text
+    purpose: Text
+    legal_basis: Text
+    expires: Annotated[date, Field(strict=True)]
+    renewal: Annotated[list[Text], Field(min_length=1, max_length=20)]
+    signers: Literal[1, 2] = 1
+    decisions: Annotated[dict[Text, Text], Field(min_length=1)]
+    attacker: Attacker
+    controls: Controls
+    attempt: Attempt | None = None
+    thresholds: dict[Name, Threshold]
+
+    @classmethod
+    def read(cls, context: str | os.PathLike[str] | Mapping[str, Any], *, today: date) -> Self:
+        """Read a context from a TOML file, or from what such a file holds.
+
+        Raises
+        ------
+        RequestError : every mistake at once, each with its place.
+        """
+        where = None if isinstance(context, Mapping) else str(context)
+        try:
+            data = context if isinstance(context, Mapping) else read_toml(Path(context))
+        except (FileNotFoundError, NotADirectoryError):
+            raise RequestError("no such context file", where=where) from None
+        found = list(_beyond_fields(data, today))
+        try:
+            read = cls.model_validate(data)
+        except ValidationError as error:
+            found.insert(0, mistakes(error).replace("Value error, ", ""))
+        if found:
+            raise RequestError("; ".join(found), where=where or "the context")
+        return read
+
+
+def _beyond_fields(data: Mapping[str, Any], today: date) -> list[str]:
+    """Find what a field alone does not show: a day gone by, a threshold that has to be there."""
+    found = []
+    expires, thresholds = data.get("expires"), data.get("thresholds")
+    if type(expires) is date and expires < today:
+        found.append("expires: is in the past")
+    if isinstance(thresholds, Mapping) and "re-identification" not in thresholds:
+        found.append("thresholds.re-identification: is absent")
+    return found

@@ -1,0 +1,85 @@
+"""A determination: the facts that a page shows and that people sign, and their file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError
+from voile.core.evidence import FORBID
+from voile.core.version import __version__
+from voile.data.files.own_files import mistakes, read_bytes
+from voile.determination.context import Context
+from voile.determination.judging import Criterion, Verdict, judge, worst
+from voile.keys.seal import file_sha256
+from voile.release.evidence import AttackResults
+from voile.release.manifest import Release, manifest_path
+from voile.wings import wing
+
+FORMAT = "voile-determination"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Determination(Brief):
+    """What was judged, by what, and with which result.
+
+    Parameters
+    ----------
+    release : the name of the release's file. sha256 : of its bytes, or rows.
+    manifest_sha256 : of its public manifest, a copy of which lies beside the determination.
+    verdict : the worst of the criteria's.
+    """
+
+    __pydantic_config__ = FORBID
+    shows = ("verdict", "release")
+
+    format: Literal["voile-determination"] = "voile-determination"
+    version: Literal[1] = 1
+    kind: str
+    release: str
+    sha256: str
+    manifest_sha256: str
+    made: date
+    voile: str = __version__
+    context: Context
+    criteria: tuple[Criterion, ...]
+    verdict: Verdict
+
+    @classmethod
+    def of(
+        cls, release: Release, evidence: AttackResults, context: Context, *, today: date
+    ) -> Self:
+        """Judge a release by what its manifest and its evidence state in public."""
+        criteria = judge(context, wing(release.kind).CRITERIA, release.public, evidence)
+        return cls(
+            kind=release.kind,
+            release=release.path.name,
+            sha256=str(release.public["sha256"]),
+            manifest_sha256=file_sha256(Path(str(manifest_path(release.path)))),
+            made=today,
+            context=context,
+            criteria=criteria,
+            verdict=worst(criteria),
+        )
+
+    def to_json(self) -> str:
+        """Return its file's text."""
+        data: dict[str, Any] = {**asdict(self), "context": self.context.model_dump(mode="json")}
+        return json.dumps({**data, "made": self.made.isoformat()}, indent=1, ensure_ascii=False)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read its file back. Raises DamagedError: it is not as voile writes it."""
+        try:
+            return TypeAdapter(cls).validate_json(read_bytes(path), strict=True)
+        except (FileNotFoundError, NotADirectoryError):
+            raise DamagedError("is not there", where=str(path)) from None
+        except ValidationError as error:
+            said = mistakes(error)
+            raise DamagedError(f"the determination is damaged: {said}", where=str(path)) from None

@@ -1,0 +1,117 @@
+"""A determination's folder: its files, their hashes, and the statements that people signed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from voile.core.errors import DamagedError, RequestError
+from voile.data.files.atomic import write_bytes
+from voile.data.files.outputs import (
+    DETERMINATION_FACTS,
+    DETERMINATION_FORMAT,
+    DETERMINATION_INDEX,
+    STATEMENT,
+    is_determination,
+    manifest_of,
+)
+from voile.data.files.own_files import read_bytes, read_json
+from voile.determination.determination import Determination
+from voile.keys.seal import file_sha256
+
+PAGE, PASTE = "determination.html", "determination.md"
+PRINT, MANIFEST = "determination.pdf", "release.manifest.json"
+STATEMENTS = "statements"
+
+
+def index_of(folder: Path) -> bytes:
+    """Return the manifest of a folder's files, by their names and their hashes."""
+    files = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
+    data = {**json.loads(manifest_of(DETERMINATION_FORMAT)), "files": files}
+    return json.dumps(data, indent=1, sort_keys=True).encode()
+
+
+class Folder:
+    """A determination on disk, signed or not.
+
+    Parameters
+    ----------
+    path : the folder that `determine` wrote.
+
+    Raises
+    ------
+    RequestError : it is no determination.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not is_determination(self.path):
+            raise RequestError("this is no determination", where=str(self.path))
+
+    @property
+    def index(self) -> Mapping[str, str]:
+        """The hash of each file, as the signers saw them."""
+        place = self.path / DETERMINATION_INDEX
+        found = read_json(place, "the list of files").get("files")
+        if not isinstance(found, dict) or not all(is_plain(name) for name in found):
+            raise DamagedError("the list of files is damaged", where=str(place))
+        return {name: str(sha256) for name, sha256 in found.items()}
+
+    @property
+    def has_index(self) -> bool:
+        """Whether there is a list of files."""
+        return (self.path / DETERMINATION_INDEX).is_file()
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the list of files: what each statement names."""
+        return hashlib.sha256(read_bytes(self.path / DETERMINATION_INDEX)).hexdigest()
+
+    def changed(self) -> list[str]:
+        """Name the files that are not as the list has them, and those that it does not have."""
+        index = self.index
+        wrong = [name for name, sha256 in index.items() if not self._is_whole(name, sha256)]
+        known = {*index, DETERMINATION_INDEX, STATEMENTS}
+        return sorted([*wrong, *({path.name for path in self.path.iterdir()} - known)])
+
+    def _is_whole(self, name: str, sha256: str) -> bool:
+        path = self.path / name
+        return path.is_file() and not path.is_symlink() and file_sha256(path) == sha256
+
+    @property
+    def determination(self) -> Determination:
+        """What was judged."""
+        return Determination.read(self.path / DETERMINATION_FACTS)
+
+    def statements(self) -> list[Path]:
+        """Return the statements' files, in the order in which they were made."""
+        folder = self.path / STATEMENTS
+        names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+        return [folder / name for name in names if name.endswith(".json")]
+
+    def strangers(self) -> list[str]:
+        """Name what lies among the statements and is neither one nor the signature of one."""
+        folder, known = self.path / STATEMENTS, self.statements()
+        names = {one.name for path in known for one in (path, signature_of(path))}
+        found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        return sorted(f"{STATEMENTS}/{name}" for name in found - names)
+
+    def add(self, name: str, content: bytes) -> Path:
+        """Write a file among the statements, whole or not at all; never over another."""
+        folder = self.path / STATEMENTS
+        folder.mkdir(exist_ok=True)
+        write_bytes(folder / name, content, STATEMENT)
+        return folder / name
+
+
+def signature_of(statement: Path) -> Path:
+    """Return where ssh-keygen writes the signature of a statement."""
+    return statement.with_name(f"{statement.name}.sig")
+
+
+def is_plain(name: str) -> bool:
+    """Say whether a name is that of a file in a folder, and leads nowhere else."""
+    return name == Path(name).name and name not in (".", "..", "")

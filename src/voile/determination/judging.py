@@ -1,0 +1,177 @@
+"""From figures and thresholds to verdicts; by nothing else, so that anybody can judge again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from voile.core.evidence import FORBID, Evidence
+from voile.data.roles import AS_IT_IS
+from voile.determination.context import Context, Threshold
+from voile.release.criteria import NAMES, Measure, Measurement, Name
+
+Verdict = Literal["meets", "meets with conditions", "does not meet"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+"""From the best to the worst."""
+APPLIES: Mapping[Name, tuple[tuple[str, ...], str]] = {
+    "text-left": (("text",), "no column of text is released"),
+    "kept-columns": (AS_IT_IS, "no column is released as it is"),
+}
+"""The roles without which there is nothing to judge, and how that is said."""
+NO_LEDGER = "no ledger was given: other releases of these people were not judged with this one"
+NOT_MEASURED = "nothing was measured: no figure of the manifest and no attack answers this"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criterion:
+    """One verdict, with what it is by.
+
+    Parameters
+    ----------
+    figure : the measurement; None where nothing was measured, and `reason` says why.
+    limit, origin : what the figure may be at most, and who says so; None: there is no threshold.
+    condition : what has to hold for the verdict, where it has conditions.
+    """
+
+    __pydantic_config__ = FORBID
+
+    name: Name
+    verdict: Verdict
+    reason: str
+    figure: Measurement | None = None
+    limit: float | None = None
+    origin: str = ""
+    condition: str = ""
+
+
+def judge(
+    context: Context,
+    measures: Sequence[Measure],
+    public: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+) -> tuple[Criterion, ...]:
+    """Judge a release by each criterion.
+
+    An estimate is judged by the upper limit of its interval. What nobody measured does not meet,
+    unless the context says why it is accepted.
+    """
+    return tuple(_judged(name, context, measures, public, evidence) for name in NAMES)
+
+
+def worst(criteria: Sequence[Criterion]) -> Verdict:
+    """Return the verdict on the whole: that of the worst criterion."""
+    return max((one.verdict for one in criteria), key=VERDICTS.index)
+
+
+def _judged(
+    name: Name,
+    context: Context,
+    measures: Sequence[Measure],
+    public: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+) -> Criterion:
+    threshold = context.thresholds.get(name)
+    figure = _worst_figure(name, threshold, measures, public, evidence)
+    assumptions = public.get("assumptions", ()) if name == "re-identification" else ()
+    return weigh(name, figure, threshold, _why_nothing(name, public), assumptions)
+
+
+def _worst_figure(
+    name: Name,
+    threshold: Threshold | None,
+    measures: Sequence[Measure],
+    public: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+) -> Measurement | None:
+    bounds = threshold.bounds if threshold else "largest"
+    own = (measure for measure in measures if measure.criterion == name)
+    found = [one for measure in own for one in measure.read(public, evidence, bounds)]
+    return max(found, key=lambda one: one.most, default=None)
+
+
+def _why_nothing(name: Name, public: Mapping[str, Any]) -> tuple[bool, str]:
+    """Say whether there is nothing to judge, or nothing that was measured, and how that is said."""
+    if name in APPLIES:
+        roles, says = APPLIES[name]
+        if not any(column["role"] in roles for column in public["columns"]):
+            return True, says
+    return False, NO_LEDGER if name == "joint-risk" else NOT_MEASURED
+
+
+def weigh(
+    name: Name,
+    figure: Measurement | None,
+    threshold: Threshold | None,
+    nothing: tuple[bool, str],
+    assumptions: Sequence[str] = (),
+) -> Criterion:
+    """Weigh one figure against its threshold.
+
+    Parameters
+    ----------
+    nothing : whether there is nothing to judge, and why there is no figure.
+    assumptions : of the figure's population: it meets on the condition that they hold.
+    """
+    limit = threshold.limit if threshold else None
+    origin = threshold.origin if threshold else ""
+    accepted = (threshold.accept if threshold else "") or ""
+
+    def verdict(given: Verdict, reason: str, condition: str = "") -> Criterion:
+        return Criterion(
+            name=name,
+            verdict=given,
+            reason=reason,
+            figure=figure,
+            limit=limit,
+            origin=origin,
+            condition=condition,
+        )
+
+    if figure is None and nothing[0]:
+        return verdict("meets", nothing[1])
+    if figure is not None and limit is not None and figure.most <= limit:
+        reason = "at most the threshold"
+        if threshold and threshold.why:
+            reason = f"the mean is at most the threshold; why the mean: {threshold.why}"
+        condition = "; ".join(assumptions)
+        return verdict("meets with conditions" if condition else "meets", reason, condition)
+    reason = _why_not(figure, limit, nothing[1])
+    is_over = name == "re-identification" and figure is not None and limit is not None
+    if accepted and not is_over:
+        return verdict("meets with conditions", reason, accepted)
+    return verdict("does not meet", reason)
+
+
+def _why_not(figure: Measurement | None, limit: float | None, nothing: str) -> str:
+    if figure is None:
+        return nothing
+    if limit is None:
+        return "measured, and the context has no threshold for it"
+    return "over the threshold"
+
+
+def is_judged_so(
+    criterion: Criterion,
+    context: Context,
+    measures: Sequence[Measure],
+    public: Mapping[str, Any],
+) -> bool:
+    """Say whether a verdict follows from its figure, the context and the public manifest.
+
+    A figure of an attack stands as it is, and is no better than the manifest's own.
+    """
+    name, figure = criterion.name, criterion.figure
+    threshold = context.thresholds.get(name)
+    certified = _worst_figure(name, threshold, measures, public, ())
+    is_attack = figure is not None and figure.evidence.startswith("attack: ")
+    if is_attack and certified is not None and figure is not None:
+        is_attack = figure.most >= certified.most
+    assumptions = public.get("assumptions", ()) if name == "re-identification" else ()
+    again = weigh(name, figure, threshold, _why_nothing(name, public), assumptions)
+    return criterion == again and (is_attack or figure == certified)
+
+
+def conditions(criteria: Sequence[Criterion]) -> Iterator[str]:
+    """Yield the conditions on which criteria are met."""
+    yield from dict.fromkeys(one.condition for one in criteria if one.condition)

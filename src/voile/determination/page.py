@@ -1,0 +1,166 @@
+"""A determination as a page: is it enough, for whom and until when; then what the release is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from voile.core.evidence import Evidence
+from voile.determination.determination import Determination
+from voile.determination.headings import headings
+from voile.determination.judging import Criterion, conditions
+from voile.report.sections import Bullets, Commands, Grid, Heading, Prose, Section
+from voile.report.wording import share
+
+TITLES = {
+    "re-identification": "Re-identification risk",
+    "singling-out": "Singling out",
+    "linkability": "Linkability",
+    "inference": "Inference",
+    "text-left": "Identifiers left in text",
+    "joint-risk": "Joint risk with other releases",
+    "kept-columns": "Unique on all released columns",
+}
+OVERALL = {
+    "meets": "This release meets every criterion for this recipient and purpose.",
+    "meets with conditions": "This release meets the criteria for this recipient and purpose on "
+    "the conditions named below.",
+    "does not meet": "This release does not meet the criteria for this recipient and purpose.",
+}
+VERIFY = (
+    "voile verify FOLDER --signers allowed_signers --release RELEASE",
+    "ssh-keygen -Y verify -f allowed_signers -I SIGNER -n voile \\\n"
+    "    -s statements/01.json.sig < statements/01.json",
+)
+
+
+def sections_of(
+    one: Determination, own: Sequence[Section], evidence: Sequence[Evidence]
+) -> tuple[Section, ...]:
+    """Return the sections of a determination; `own` are those of the wing's report."""
+    rest = (replace(section, first=False) for section in own)
+    return (
+        _verdict(one),
+        _context(one),
+        headings(one, sentence, evidence),
+        *rest,
+        Section("decision", "Signatures", _signatures()),
+    )
+
+
+def sentence(criterion: Criterion) -> str:
+    """Say a verdict with what it is by.
+
+    >>> sentence(Criterion(name="text-left", verdict="meets", reason="no text is released"))
+    'Identifiers left in text: meets (no text is released).'
+    """
+    title = f"{TITLES[criterion.name]}: {criterion.verdict}"
+    said = f"{title} ({criterion.reason})"
+    if criterion.figure is not None:
+        said += f": {_small(criterion.figure.says)} {_figure(criterion)}"
+    if criterion.limit is not None:
+        said += f"; threshold {share(criterion.limit)}, {criterion.origin}"
+    if criterion.condition:
+        said += f". Condition: {criterion.condition}"
+    return f"{said.removesuffix('.')}."
+
+
+def _evidence(criterion: Criterion) -> str:
+    figure, reason = criterion.figure, criterion.reason
+    if figure is None:
+        return reason
+    is_met = criterion.verdict == "meets"
+    return f"{figure.says} ({figure.evidence})" + ("" if is_met else f": {reason}")
+
+
+def _figure(criterion: Criterion) -> str:
+    figure = criterion.figure
+    if figure is None:
+        return "nothing to measure" if criterion.verdict == "meets" else "not measured"
+    return f"{figure.shown} ({figure.interval})" if figure.interval else figure.shown
+
+
+def _verdict(one: Determination) -> Section:
+    said = [
+        OVERALL[one.verdict],
+        f"Recipient: {one.context.recipient}. Purpose: {one.context.purpose}. "
+        f"It holds until {one.context.expires.isoformat()}, or until what ends it before.",
+    ]
+    rows = tuple(
+        (
+            TITLES[each.name],
+            each.verdict,
+            _figure(each),
+            "none" if each.limit is None else f"{share(each.limit)} ({each.origin})",
+            _evidence(each),
+        )
+        for each in one.criteria
+    )
+    columns = ("criterion", "verdict", "figure (95% interval)", "threshold", "evidence")
+    blocks: list[Prose | Grid | Heading | Bullets] = [
+        Prose(tuple(said)),
+        Grid(columns, rows, "The verdict for each criterion"),
+    ]
+    if asked := list(conditions(one.criteria)):
+        blocks += [Heading("Conditions"), Bullets(tuple(asked))]
+    return Section("verdict", "Is it enough?", tuple(blocks), first=True)
+
+
+def _context(one: Determination) -> Section:
+    context = one.context
+    facts = [
+        ("recipient", context.recipient),
+        ("purpose", context.purpose),
+        ("legal basis, as the data holder states it", context.legal_basis),
+        ("adversary assumed", context.attacker.assumed),
+        ("why this adversary", context.attacker.why),
+        *((f"control: {name}", said) for name, said in context.controls.model_dump().items()),
+        *((f"decided: {what}", who) for what, who in context.decisions.items()),
+        ("judged on", one.made.isoformat()),
+        ("holds until", context.expires.isoformat()),
+        ("signers required", str(context.signers)),
+    ]
+    return Section(
+        "context",
+        "For whom, and until when",
+        (
+            Grid(("what", "as stated by the data holder"), tuple(facts)),
+            *_attempt(one),
+            Heading("What ends it before"),
+            Bullets(tuple(context.renewal)),
+        ),
+    )
+
+
+def _attempt(one: Determination) -> Iterator[Prose]:
+    """Show the chance of an attempt as a factor of its own; no figure holds it."""
+    attempt = one.context.attempt
+    if attempt is None:
+        return
+    risk = next((each.figure for each in one.criteria if each.name == "re-identification"), None)
+    said = (
+        f"Under these controls the data holder puts the chance that an attack is attempted at "
+        f"{share(attempt.chance)} ({attempt.source}: {attempt.why}). No figure above contains this "
+        "factor, and no verdict is by it."
+    )
+    if risk is not None:
+        product = share(attempt.chance * risk.most)
+        said += f" Times the re-identification risk of {share(risk.most)} it is {product}."
+    yield Prose((said,))
+
+
+def _signatures() -> tuple[Prose | Commands, ...]:
+    return (
+        Prose(
+            (
+                "Signed statements lie beside this page, in statements/: approvals, renewals, a "
+                "refusal or a withdrawal. This page does not show them, since they may come "
+                "later; these commands check them.",
+            )
+        ),
+        Commands(VERIFY),
+    )
+
+
+def _small(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,92 @@
+"""`voile sign`: one more statement in a determination's chain, and its signature."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from voile.core.errors import RequestError, TamperedError, as_keywords
+from voile.determination.folder import Folder, signature_of
+from voile.determination.ssh import load_key
+from voile.determination.ssh import sign as sign_bytes
+from voile.determination.statements import (
+    APPROVALS,
+    DECISIONS,
+    Decision,
+    Statement,
+    standing_of,
+)
+
+
+@as_keywords()
+def sign(
+    folder: str | os.PathLike[str],
+    decision: Decision,
+    *,
+    signer: str,
+    key: str | os.PathLike[str] | None = None,
+    until: date | None = None,
+    conditions: Sequence[str] = (),
+    reason: str = "",
+    now: datetime | None = None,
+) -> Path:
+    """Add a signed statement to a determination; return its file.
+
+    Parameters
+    ----------
+    decision : approve, approve with conditions, refuse, renew or withdraw.
+    signer : as allowed_signers names them, e.g. an e-mail address.
+    key : file with an Ed25519 key that OpenSSH wrote, without a passphrase. Without it the
+        statement is written, and ``ssh-keygen -Y sign -n voile`` signs it.
+    until : the last day of an approval, or of a renewal [what the context says].
+    conditions, reason : in the signer's words.
+    now : the time of the statement.
+
+    Raises
+    ------
+    RequestError : the determination, or what was signed before, does not allow the decision.
+    TamperedError : a file is not as it was written.
+    """
+    own = Folder(folder)
+    if wrong := [*own.changed(), *own.strangers()]:
+        raise TamperedError(f"{', '.join(wrong)}: not as written", where=str(own.path))
+    if decision not in DECISIONS:
+        raise RequestError(f"{decision} is no decision", instead=f"use {', '.join(DECISIONS)}")
+    one, before = own.determination, [Statement.read(path) for path in own.statements()]
+    for path in own.statements():
+        if not signature_of(path).exists():
+            raise RequestError("has no signature yet", where=str(path), instead=signing(path))
+    moment = (now or datetime.now(UTC)).replace(microsecond=0)
+    statement = Statement(
+        number=len(before) + 1,
+        decision=decision,
+        signer=signer,
+        at=moment,
+        until=until or (one.context.expires if decision in APPROVALS else None),
+        conditions=tuple(conditions),
+        reason=reason,
+        files=own.sha256,
+        before=before[-1].sha256 if before else None,
+    )
+    standing = standing_of(one, own.sha256, [*before, statement], moment)
+    if standing.faults:
+        number, fault = standing.faults[0]
+        whose = "the statement" if number == statement.number else f"statement {number}"
+        raise RequestError(f"{whose} {fault}", where=str(own.path))
+    return _write(own, statement, key)
+
+
+def _write(own: Folder, statement: Statement, key: str | os.PathLike[str] | None) -> Path:
+    """Write a statement and, with a key, its signature: the signature first, then what it signs."""
+    raw, name = statement.to_bytes(), f"{statement.number:02}.json"
+    if key is not None:
+        signature = sign_bytes(raw, load_key(Path(key)))
+        own.add(f"{name}.sig", signature.armoured().encode())
+    return own.add(name, raw)
+
+
+def signing(statement: Path) -> str:
+    """Say how ssh-keygen signs a statement that voile wrote."""
+    return f"sign it: ssh-keygen -Y sign -n voile -f KEY {statement}"

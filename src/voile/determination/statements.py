@@ -1,0 +1,170 @@
+"""Signed statements: approvals, renewals, refusals, withdrawals; each names the one before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Literal, Self, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from voile.core.errors import DamagedError
+from voile.core.evidence import FORBID
+from voile.data.files.own_files import mistakes, read_bytes
+from voile.determination.determination import Determination
+from voile.determination.judging import conditions
+
+Decision = Literal["approve", "approve with conditions", "refuse", "renew", "withdraw"]
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
+APPROVALS = ("approve", "approve with conditions")
+ENDS = ("refuse", "withdraw")
+SIGNER = re.compile(r"[^\s,!*?\"\x00-\x1f]{1,200}")
+"""A name that allowed_signers can have as it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """What one person says of a determination.
+
+    Parameters
+    ----------
+    number : its place in the chain, from 1.
+    signer : who says it, as allowed_signers names them. at : when, by the signer's clock.
+    until : the last day on which an approval or a renewal holds.
+    conditions, reason : in the signer's words.
+    files : the hash of the determination's list of files.
+    before : the hash of the statement before; None of the first.
+    """
+
+    __pydantic_config__ = FORBID
+
+    format: Literal["voile-statement"] = "voile-statement"
+    version: Literal[1] = 1
+    number: int
+    decision: Decision
+    signer: str
+    at: datetime
+    until: date | None = None
+    conditions: tuple[str, ...] = ()
+    reason: str = ""
+    files: str
+    before: str | None = None
+
+    def to_bytes(self) -> bytes:
+        """Return its file's bytes, which are what is signed."""
+        plain = {
+            "at": self.at.isoformat(),
+            "until": self.until.isoformat() if self.until else None,
+        }
+        data = json.dumps({**asdict(self), **plain}, indent=1, sort_keys=True, ensure_ascii=False)
+        return f"{data}\n".encode()
+
+    @property
+    def sha256(self) -> str:
+        """The hash of its bytes, which the next statement names."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a statement's file. Raises DamagedError: it is not as voile writes it."""
+        raw = read_bytes(path)
+        try:
+            one = TypeAdapter(cls).validate_json(raw, strict=True)
+        except ValidationError as error:
+            said = mistakes(error)
+            raise DamagedError(f"the statement is damaged: {said}", where=str(path)) from None
+        if one.at.tzinfo is None or one.to_bytes() != raw:
+            raise DamagedError("the statement is not as voile writes one", where=str(path))
+        return one
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What statements come to, whoever signed them.
+
+    Parameters
+    ----------
+    approvals : for each signer the last day on which their approval holds.
+    end : the refusal or withdrawal that ended it.
+    faults : what a statement says and must not, by its number.
+    """
+
+    approvals: Mapping[str, date] = field(default_factory=dict)
+    end: Statement | None = None
+    faults: tuple[tuple[int, str], ...] = ()
+
+    def until(self, signers: int) -> date | None:
+        """Return the last day on which as many approve as have to; None: too few do."""
+        days = sorted(self.approvals.values(), reverse=True)
+        return days[signers - 1] if len(days) >= signers else None
+
+
+def standing_of(
+    one: Determination, files: str, statements: Sequence[Statement], now: datetime
+) -> Standing:
+    """Fold statements into what they come to; a fault in one counts it as not made."""
+    standing, before = Standing(), None
+    for place, statement in enumerate(statements, start=1):
+        fault = _fault(one, files, statement, standing, before, place, now)
+        faults = (*standing.faults, (place, fault)) if fault else standing.faults
+        approvals, end = dict(standing.approvals), standing.end
+        if not fault and statement.decision in ENDS:
+            end = end or statement
+        elif not fault and statement.until is not None:
+            approvals[statement.signer] = statement.until
+        standing, before = Standing(approvals, end, faults), statement
+    return standing
+
+
+def _fault(
+    one: Determination,
+    files: str,
+    statement: Statement,
+    standing: Standing,
+    before: Statement | None,
+    place: int,
+    now: datetime,
+) -> str | None:
+    """Say what is wrong with a statement, in its place."""
+    if statement.number != place or statement.before != (before.sha256 if before else None):
+        return "does not follow the statement before it"
+    if statement.files != files:
+        return "is about other files"
+    if statement.at > now:
+        return "was made later than now, by this clock"
+    if statement.at.date() < one.made or (before and statement.at < before.at):
+        return "was made before what it follows"
+    if not SIGNER.fullmatch(statement.signer):
+        return "names a signer as allowed_signers cannot"
+    if standing.end is not None:
+        return f"follows a statement to {standing.end.decision}, which nothing follows"
+    return _unfit(one, statement, standing)
+
+
+def _unfit(one: Determination, statement: Statement, standing: Standing) -> str | None:
+    """Say why a decision is not one that this determination, or this signer, allows."""
+    decision, approved = statement.decision, statement.signer in standing.approvals
+    if decision in ENDS:
+        is_early = decision == "withdraw" and not approved
+        return "withdraws what this signer did not approve" if is_early else None
+    if one.verdict == "does not meet":
+        return "approves a release that does not meet its criteria"
+    if decision == "approve" and one.verdict != "meets":
+        return "approves without conditions what meets its criteria with conditions"
+    if decision == "approve with conditions" and not (
+        statement.conditions or any(conditions(one.criteria))
+    ):
+        return "approves with conditions and names none"
+    if statement.until is None or statement.until < statement.at.astimezone(UTC).date():
+        return "holds until no day to come"
+    if decision == "renew":
+        is_longer = approved and statement.until > standing.approvals[statement.signer]
+        return None if is_longer else "renews nothing that this signer approved until before"
+    if approved:
+        return "approves again: a renewal does that"
+    return "holds longer than the context says" if statement.until > one.context.expires else None

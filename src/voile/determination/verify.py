@@ -1,0 +1,227 @@
+"""`voile verify FOLDER`: what a third party can check of a determination, without the source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from voile.core.errors import VoileError, as_keywords
+from voile.data.files.outputs import DETERMINATION_INDEX
+from voile.data.files.own_files import read_json
+from voile.determination.allowed_signers import AllowedSigner, read_allowed_signers
+from voile.determination.determination import Determination
+from voile.determination.folder import MANIFEST, STATEMENTS, Folder, is_plain, signature_of
+from voile.determination.judging import is_judged_so, worst
+from voile.determination.ssh import PublicKey, read_signature
+from voile.determination.statements import Standing, Statement, standing_of
+from voile.keys.seal import file_sha256
+from voile.keys.secret import Secret
+from voile.release.criteria import NAMES
+from voile.release.manifest import Release, manifest_path
+from voile.release.verify import MALFORMED, Check, checks
+from voile.wings import wing
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was checked, and what it comes to.
+
+    Parameters
+    ----------
+    checks : in words, and whether each holds; None: it could not be made.
+    says : what the determination comes to. holds : whether it may be relied on today.
+    """
+
+    checks: tuple[Check, ...]
+    says: str
+    holds: bool
+
+
+class _Signed(NamedTuple):
+    name: str
+    statement: Statement | None
+    key: PublicKey | None
+
+
+@as_keywords()
+def verify(
+    folder: str | os.PathLike[str],
+    *,
+    signers: str | os.PathLike[str] | None = None,
+    release: str | os.PathLike[str] | None = None,
+    key_file: str | os.PathLike[str] | None = None,
+    now: datetime | None = None,
+) -> Verified:
+    """Check a determination: files, verdicts, signatures, expiry, and the release it is about.
+
+    Parameters
+    ----------
+    signers : a file in the form of OpenSSH's allowed_signers, from somebody other than the sender
+        of the folder. Without it no signer is confirmed, and nothing holds.
+    release : the release [the file of its name beside the folder].
+    key_file : file with the secret of the release's seals [variable VOILE_SECRET].
+    now : the time at which it is to hold.
+    """
+    moment = now or datetime.now(UTC)
+    own = Folder(folder)
+    anchors = None if signers is None else read_allowed_signers(Path(signers))
+    found = list(_files(own))
+    try:
+        one = own.determination
+    except VoileError as error:
+        return _result([*found, Check(_said(error), False)], "it cannot be read", holds=False)
+    signed = list(_signed(own))
+    statements = [each.statement for each in signed if each.statement is not None]
+    sha256 = file_sha256(own.path / DETERMINATION_INDEX) if own.has_index else ""
+    standing = standing_of(one, sha256, statements, moment)
+    found += _verdicts(own, one)
+    found += _signatures(own, signed, standing, sha256)
+    found += _confirmed(signed, anchors)
+    found += _release(own, one, release, Secret.find(key_file))
+    return _result(found, *_conclusion(one, signed, standing, anchors, moment))
+
+
+def _result(found: Sequence[Check], says: str, holds: bool) -> Verified:
+    failed = sum(check.holds is False for check in found)
+    if failed:
+        says, holds = f"not valid: {failed} of {len(found)} checks failed", False
+    return Verified(tuple(found), says, holds)
+
+
+def _said(error: VoileError) -> str:
+    """Say an error as a check that fails: the file's name, and no path of this machine."""
+    return f"{Path(error.where or '').name} can be read: {error.what}"
+
+
+def _files(own: Folder) -> Iterator[Check]:
+    """Hold the files to the list of them, and name what is on no list."""
+    try:
+        index = own.index
+    except (VoileError, OSError):
+        yield Check(f"{DETERMINATION_INDEX} is the list of files that voile wrote", False)
+        return
+    changed = own.changed()
+    for name in sorted({*index, *changed}):
+        listed = "is as" if name in index else "is in"
+        yield Check(f"{name} {listed} {DETERMINATION_INDEX} has it", name not in changed)
+    for name in own.strangers():
+        yield Check(f"{name} is a statement or its signature", False)
+
+
+def _verdicts(own: Folder, one: Determination) -> Iterator[Check]:
+    """Judge again, by the manifest that lies in the folder."""
+    place = own.path / MANIFEST
+    same = place.is_file() and file_sha256(place) == one.manifest_sha256
+    yield Check(f"{MANIFEST} is the manifest that was judged", same)
+    if not same:
+        return
+    try:
+        public = read_json(place, "the manifest")
+        yield Check("the manifest is of the release judged", public["sha256"] == one.sha256)
+        measures = wing(one.kind).CRITERIA
+        for each in one.criteria:
+            holds = is_judged_so(each, one.context, measures, public)
+            yield Check(f"{each.name}: the verdict follows from its figure and threshold", holds)
+    except MALFORMED:
+        yield Check(f"{MANIFEST} can be read as a manifest of {one.kind}", False)
+    names = tuple(each.name for each in one.criteria)
+    whole = names == NAMES and worst(one.criteria) == one.verdict
+    yield Check("the verdict is that of the worst criterion, and every criterion is judged", whole)
+
+
+def _signed(own: Folder) -> Iterator[_Signed]:
+    """Read each statement with the key that signed it; what is not whole has none."""
+    for path in own.statements():
+        name = f"{STATEMENTS}/{path.name}"
+        try:
+            statement = Statement.read(path)
+        except (VoileError, OSError):
+            yield _Signed(name, None, None)
+            continue
+        try:
+            signature = read_signature(signature_of(path))
+        except (VoileError, OSError):
+            signature = None
+        holds = signature is not None and signature.holds(statement.to_bytes())
+        yield _Signed(name, statement, signature.key if signature and holds else None)
+
+
+def _signatures(
+    own: Folder, signed: Sequence[_Signed], standing: Standing, sha256: str
+) -> Iterator[Check]:
+    """Hold each statement to its signature, to the list of files, and to the one before it."""
+    for each in signed:
+        if each.statement is None:
+            yield Check(f"{each.name} is a statement as voile writes one", False)
+        else:
+            holds = each.key is not None
+            yield Check(f"{each.name}.sig is a signature of {each.name}", holds)
+            same = each.statement.files == sha256
+            yield Check(f"{DETERMINATION_INDEX} is the list that {each.name} is about", same)
+    for number, fault in standing.faults:
+        yield Check(f"statement {number} {fault}: a statement is one that may be made", False)
+
+
+def _confirmed(
+    signed: Sequence[_Signed], anchors: Sequence[AllowedSigner] | None
+) -> Iterator[Check]:
+    """Hold each key to the allowed signers; without them no key is anybody's."""
+    for each in signed:
+        if each.statement is not None and each.key is not None:
+            who, at = each.statement.signer, each.statement.at
+            key = each.key
+            says = f"{each.name} is signed by {who}, with {key.fingerprint}"
+            allowed = anchors and any(anchor.allows(who, key, at) for anchor in anchors)
+            yield Check(says, None if anchors is None else bool(allowed))
+    keys: dict[PublicKey, str] = {}
+    for each in signed:
+        if each.statement is not None and each.key is not None:
+            owner = keys.setdefault(each.key, each.statement.signer)
+            if owner != each.statement.signer:
+                yield Check(f"{each.name} is signed with a key of its signer's own", False)
+
+
+def _release(
+    own: Folder, one: Determination, given: str | os.PathLike[str] | None, secret: Secret | None
+) -> Iterator[Check]:
+    """Hold the release to what was judged, where it is at hand, and check it as itself."""
+    beside = own.path.absolute().parent / one.release if is_plain(one.release) else None
+    place = Path(given) if given is not None else beside
+    if place is None or (given is None and not place.exists()):
+        yield Check("the release is the one judged: it is not here, give it by --release", None)
+        return
+    release = Release.open(place)
+    same = file_sha256(Path(str(manifest_path(release.path)))) == one.manifest_sha256
+    yield Check("the release's manifest is the one judged", same)
+    for says, holds in checks(release, wing(release.kind).verify, secret):
+        yield Check(f"release: {says}", holds)
+
+
+def _conclusion(
+    one: Determination,
+    signed: Sequence[_Signed],
+    standing: Standing,
+    anchors: Sequence[AllowedSigner] | None,
+    now: datetime,
+) -> tuple[str, bool]:
+    """Say what a whole determination comes to, and whether it may be relied on."""
+    if not signed:
+        return "intact; not signed", False
+    if anchors is None:
+        prints = ", ".join(dict.fromkeys(each.key.fingerprint for each in signed if each.key))
+        return f"intact; signer not confirmed: {prints}; give --signers FILE", False
+    if (end := standing.end) is not None:
+        what = "withdrawn" if end.decision == "withdraw" else "refused"
+        return f"{what} by {end.signer} on {end.at.date().isoformat()}", False
+    until, signers = standing.until(one.context.signers), one.context.signers
+    if until is None:
+        return f"approved by {len(standing.approvals)} of {signers} signers", False
+    if now.astimezone(UTC).date() > until:
+        return f"expired: it held until {until.isoformat()}", False
+    who = " and ".join(standing.approvals)
+    how = "approved" if one.verdict == "meets" else "approved with conditions"
+    return f"{how} by {who} until {until.isoformat()}", True

@@ -1,0 +1,155 @@
+"""What of a release and of its evidence answers each question that a determination judges.
+
+A wing lists its measures in `verbs/criteria.py`; here they are read from a public manifest and from
+evidence, as the public may see them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, get_args
+
+from voile.core.evidence import FORBID, Evidence, Finding, difference
+from voile.core.rounding import rounded
+from voile.report.wording import estimate, is_hidden, name_of, share, upper_bound
+
+Name = Literal[
+    "re-identification",
+    "singling-out",
+    "linkability",
+    "inference",
+    "text-left",
+    "joint-risk",
+    "kept-columns",
+]
+NAMES: tuple[Name, ...] = get_args(Name)
+Bounds = Literal["largest", "mean"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One figure, as the public may see it.
+
+    Parameters
+    ----------
+    says : what it is a figure of. shown, interval : as a page shows them.
+    most : the upper limit, which a verdict is by; the figure itself where it was counted.
+    evidence : where it stands: a figure of the manifest, or an attack.
+    """
+
+    __pydantic_config__ = FORBID
+
+    says: str
+    shown: str
+    interval: str
+    most: float
+    evidence: str
+
+
+class Measure(Protocol):
+    """How one wing answers one question."""
+
+    @property
+    def criterion(self) -> Name:
+        """The question."""
+
+    def read(
+        self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
+    ) -> Iterator[Measurement]:
+        """Yield what the manifest or the evidence has; nothing where the figure is absent."""
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A figure of the public manifest: the largest risk of a record, and the mean one."""
+
+    criterion: Name
+    figure: str
+    says: str
+    mean: str = ""
+    is_group_size: bool = False
+
+    def read(
+        self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds
+    ) -> Iterator[Measurement]:
+        """Yield the certified figure, or the mean where the context bounds that."""
+        name, says = self.figure, self.says
+        if bounds == "mean":
+            name, says = self.mean, f"mean over the records, not the largest: {self.mean}"
+        value = public["figures"].get(name)
+        if value is None:
+            return
+        if self.is_group_size:
+            value = min(1.0, 1 / value) if value else 1.0
+        yield Measurement(says, share(value), "certified", value, f"manifest: {name}")
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """Findings of attacks, the largest of which counts.
+
+    Parameters
+    ----------
+    takes : whether a finding answers the question.
+    gain : the share beyond the control group, or else the baseline, rather than the share itself.
+    """
+
+    criterion: Name
+    takes: Callable[[Evidence, Finding], bool]
+    gain: bool = False
+
+    def read(
+        self, _: Mapping[str, Any], evidence: Sequence[Evidence], __: Bounds
+    ) -> Iterator[Measurement]:
+        """Yield the finding with the largest upper limit."""
+        measure = _gain if self.gain else _rate
+        found = [
+            measure(attack, one)
+            for attack in evidence
+            for one in attack.findings
+            if self.takes(attack, one) and one.rate.trials
+        ]
+        if found:
+            yield max(found, key=lambda one: one.most)
+
+
+def _rate(attack: Evidence, found: Finding) -> Measurement:
+    shown, interval = estimate(found.rate, "public")
+    most = rounded(min(1.0, upper_bound(found.rate, "public")), "up")
+    return Measurement(_capital(name_of(found, "public")), shown, interval, most, _of(attack))
+
+
+def _gain(attack: Evidence, found: Finding) -> Measurement:
+    """Measure how much more often a guess is right than without the release.
+
+    Beyond people who were never released, where there is such a control; else beyond the baseline.
+    Where few were counted on either side, the share itself is the bound.
+    """
+    if found.control and found.control.trials:
+        other, beyond = found.control, "people who were never released"
+    elif found.baseline and found.baseline.trials:
+        other, beyond = found.baseline, "an adversary without the release"
+    else:
+        return _rate(attack, found)
+    if is_hidden(found.rate, "public") or is_hidden(other, "public"):
+        return _rate(attack, found)
+    value, low, high = difference(found.rate, other)
+    low, high = rounded(low, "down"), rounded(high, "up")
+    says = f"{_capital(name_of(found, 'public'))}, beyond {beyond}"
+    interval = f"{_points(low)} to {_points(high)}"
+    return Measurement(
+        says, f"{_points(rounded(value))} points", interval, max(0.0, high), _of(attack)
+    )
+
+
+def _of(attack: Evidence) -> str:
+    return f"attack: {attack.attack}" + (f", {attack.of}" if attack.of else "")
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.2g}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

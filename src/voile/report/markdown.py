@@ -1,0 +1,83 @@
+"""A page's sections as Markdown text, for pasting into a document of one's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from voile.report.page import readable_sections
+from voile.report.sections import (
+    Block,
+    Bullets,
+    Commands,
+    Figures,
+    Grid,
+    Heading,
+    Prose,
+    Section,
+)
+
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
+_STARTS = re.compile(r"^(\s*)([-+=]|\d+[.)])(?=\s|$)")
+
+
+def markdown(title: str, sections: Sequence[Section], facts: Mapping[str, str]) -> str:
+    """Return the public part of sections as Markdown; charts stay on the page.
+
+    Every text is escaped: what looks like a mark or a tag is shown as it is written.
+
+    >>> from voile.report.sections import Prose
+    >>> markdown("A *page*", [Section("x", "X", (Prose(("<b> said.",)),))], {})
+    '# A \\\\*page\\\\*\\n\\n## X\\n\\n\\\\<b\\\\> said.\\n'
+    """
+    lines = [f"# {_escaped(title)}", ""]
+    for section in readable_sections(sections, "public"):
+        lines += [f"## {_escaped(section.title)}", ""]
+        for block in section.blocks:
+            lines += [*_lines(block)]
+    if facts:
+        lines += [*_lines(Grid(("fact", "value"), tuple(facts.items())))]
+    text = "\n".join(lines).rstrip() + "\n"
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _lines(block: Block) -> Iterator[str]:
+    match block:
+        case Prose():
+            for paragraph in block.paragraphs:
+                yield from (_escaped(paragraph), "")
+        case Heading():
+            yield from (f"### {_escaped(block.text)}", "")
+        case Bullets():
+            yield from (*(f"- {_escaped(item)}" for item in block.items), "")
+        case Commands():
+            yield from ("```sh", *(line.replace("```", "'''") for line in block.lines), "```", "")
+        case Figures():
+            shown = (
+                (one.label, f"{one.value} {one.interval}".strip(), one.meaning)
+                for one in block.figures
+            )
+            yield from _table(Grid(("figure", "value", "meaning"), tuple(shown)))
+        case Grid():
+            yield from _table(block)
+        case _:
+            yield from (f"{_escaped(block.caption)} (chart: see the page)", "")
+
+
+def _table(grid: Grid) -> Iterator[str]:
+    if grid.caption:
+        yield from (_escaped(grid.caption), "")
+    yield _row(grid.columns)
+    yield _row(["---"] * len(grid.columns), escape=False)
+    yield from map(_row, grid.rows)
+    yield ""
+
+
+def _row(cells: Sequence[str], *, escape: bool = True) -> str:
+    return f"| {' | '.join(_escaped(cell) if escape else cell for cell in cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Write a text on one line, so that Markdown shows it and does nothing else with it."""
+    line = " ".join(text.split())
+    return _STARTS.sub(r"\1\\\2", _MARKS.sub(r"\\\1", line))

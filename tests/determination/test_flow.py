@@ -1,0 +1,216 @@
+"""From a context to a verdict, signed by one or two people, and verified by a third party."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.determination.conftest import DAY, NOON
+
+from voile.core.errors import RequestError, TamperedError
+from voile.determination.determine import determine
+from voile.determination.sign import sign
+from voile.determination.verify import Verified, verify
+from voile.face.release import Release
+
+CONDITIONS = "approve with conditions"
+Make = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def folder(release: Release, context: Make, tmp_path: Path) -> Path:
+    """Determine the release, for two signers."""
+    out = tmp_path / "determination"
+    determine(release, context(signers=2), out, pdf=False, on=DAY)
+    return out
+
+
+@pytest.fixture
+def signed(folder: Path, keys: Path) -> Path:
+    for hours, name in enumerate("ab"):
+        _sign(folder, CONDITIONS, name, keys, hours=hours)
+    return folder
+
+
+def _sign(folder: Path, decision: Any, name: str, keys: Path, hours: int = 9, **more: Any) -> Path:
+    now = NOON + timedelta(hours=hours)
+    return sign(folder, decision, signer=f"{name}@x.org", key=keys / name, now=now, **more)
+
+
+def _verify(folder: Path, keys: Path, days: int = 2, **more: Any) -> Verified:
+    given = {"signers": keys / "allowed", **more}
+    return verify(folder, now=NOON + timedelta(days=days), **given)
+
+
+def _failed(found: Verified) -> str:
+    return "\n".join(check.says for check in found.checks if check.holds is False)
+
+
+def test_two_signers_approve_and_a_third_party_verifies(signed: Path, keys: Path) -> None:
+    found = _verify(signed, keys)
+    assert not _failed(found)
+    assert found.holds
+    assert found.says == "approved with conditions by a@x.org and b@x.org until 2031-04-30"
+
+
+def test_the_release_is_the_one_judged(signed: Path, keys: Path, release: Release) -> None:
+    found = _verify(signed, keys, release=str(release.path))
+    assert found.holds
+    copy = signed.parent / "release.csv"
+    shutil.copyfile(str(release.path), copy)
+    shutil.copyfile(f"{release.path}.manifest.json", f"{copy}.manifest.json")
+    assert _verify(signed, keys).holds
+    copy.write_bytes(copy.read_bytes().replace(b",", b";", 1))
+    assert "release: the bytes are those that the manifest names" in _failed(_verify(signed, keys))
+
+
+def test_one_signer_of_two_is_too_few(folder: Path, keys: Path) -> None:
+    _sign(folder, CONDITIONS, "a", keys)
+    found = _verify(folder, keys)
+    assert (found.says, found.holds) == ("approved by 1 of 2 signers", False)
+
+
+def test_unsigned_it_is_intact_and_does_not_hold(folder: Path, keys: Path) -> None:
+    found = _verify(folder, keys)
+    assert (found.says, found.holds) == ("intact; not signed", False)
+
+
+def test_without_an_anchor_no_signer_is_confirmed(signed: Path, keys: Path) -> None:
+    found = _verify(signed, keys, signers=None)
+    assert not found.holds
+    assert found.says.startswith("intact; signer not confirmed: SHA256:")
+    words = ["ssh-keygen", "-l", "-f", str(keys / "a.pub")]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()[1]
+    assert shown in found.says
+
+
+def test_a_key_that_is_not_named_signs_for_nobody(folder: Path, keys: Path) -> None:
+    now = NOON
+    sign(folder, CONDITIONS, signer="a@x.org", key=keys / "outsider", now=now)
+    found = _verify(folder, keys)
+    assert not found.holds
+    assert "statements/01.json is signed by a@x.org" in _failed(found)
+
+
+def test_one_key_does_not_sign_for_two(folder: Path, keys: Path, tmp_path: Path) -> None:
+    public = (keys / "a.pub").read_text()
+    (tmp_path / "allowed").write_text(f"a@x.org {public}b@x.org {public}")
+    for hours, name in enumerate("ab"):
+        now = NOON + timedelta(hours=hours)
+        sign(folder, CONDITIONS, signer=f"{name}@x.org", key=keys / "a", now=now)
+    found = _verify(folder, keys, signers=tmp_path / "allowed")
+    assert "signed with a key of its signer's own" in _failed(found)
+
+
+def test_it_expires(signed: Path, keys: Path) -> None:
+    days = (date(2031, 4, 30) - DAY).days
+    assert _verify(signed, keys, days).holds
+    found = _verify(signed, keys, days + 1)
+    assert (found.says, found.holds) == ("expired: it held until 2031-04-30", False)
+
+
+def test_a_renewal_holds_once_both_have_signed_it(signed: Path, keys: Path) -> None:
+    later, days = date(2032, 4, 30), (date(2032, 4, 30) - DAY).days
+    _sign(signed, "renew", "a", keys, until=later)
+    assert _verify(signed, keys).says.endswith("until 2031-04-30")
+    assert not _verify(signed, keys, days).holds
+    _sign(signed, "renew", "b", keys, hours=10, until=later)
+    assert _verify(signed, keys, days).says.endswith("until 2032-04-30")
+    assert not _verify(signed, keys, days + 1).holds
+
+
+@pytest.mark.parametrize(("decision", "says"), [("withdraw", "withdrawn"), ("refuse", "refused")])
+def test_an_approval_does_not_survive_what_ends_it(
+    signed: Path, keys: Path, decision: str, says: str
+) -> None:
+    _sign(signed, decision, "b", keys, reason="A new register is for sale")
+    found = _verify(signed, keys)
+    assert (found.says, found.holds) == (f"{says} by b@x.org on 2030-05-01", False)
+    with pytest.raises(RequestError, match="which nothing follows"):
+        _sign(signed, CONDITIONS, "a", keys, hours=11)
+
+
+@pytest.mark.parametrize(
+    ("decision", "more", "says"),
+    [
+        ("approve", {}, "without conditions what meets its criteria with conditions"),
+        ("withdraw", {}, "withdraws what this signer did not approve"),
+        ("renew", {"until": date(2032, 1, 1)}, "renews nothing"),
+        (CONDITIONS, {"until": date(2032, 1, 1)}, "holds longer than the context says"),
+        (CONDITIONS, {"until": date(2030, 4, 30)}, "holds until no day to come"),
+        (CONDITIONS, {"hours": -48}, "was made before what it follows"),
+    ],
+)
+def test_a_decision_that_may_not_be_made_is_refused(
+    folder: Path, keys: Path, decision: str, more: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(RequestError, match=says):
+        _sign(folder, decision, "a", keys, **more)
+    assert not (folder / "statements").exists()
+
+
+def test_what_does_not_meet_is_not_approved(
+    release: Release, context: Make, tmp_path: Path, keys: Path
+) -> None:
+    given = context({"joint-risk": {"at_most": 0.1, "source": "The officer"}})
+    one = determine(release, given, tmp_path / "d", pdf=False, on=DAY)
+    assert one.verdict == "does not meet"
+    with pytest.raises(RequestError, match="does not meet its criteria"):
+        _sign(tmp_path / "d", CONDITIONS, "a", keys)
+    _sign(tmp_path / "d", "refuse", "a", keys)
+    assert _verify(tmp_path / "d", keys).says == "refused by a@x.org on 2030-05-01"
+
+
+def test_a_signed_determination_is_not_replaced(
+    signed: Path, release: Release, context: Make
+) -> None:
+    with pytest.raises(RequestError, match="is no unsigned determination"):
+        determine(release, context(), signed, pdf=False, on=DAY, force=True)
+
+
+def test_a_release_changed_before_it_is_judged_is_refused(
+    release: Release, context: Make, tmp_path: Path
+) -> None:
+    copy = tmp_path / "release.csv"
+    shutil.copyfile(str(release.path), copy)
+    shutil.copyfile(f"{release.path}.manifest.json", f"{copy}.manifest.json")
+    copy.write_bytes(copy.read_bytes() + b"\n")
+    with pytest.raises(TamperedError, match="not those its manifest names"):
+        determine(Release.open(copy), context(), tmp_path / "d", pdf=False, on=DAY)
+    assert not (tmp_path / "d").exists()
+
+
+def test_any_byte_that_changes_is_named(signed: Path, keys: Path) -> None:
+    """Flip one bit at several places of every file, and cut every file by a byte."""
+    assert _verify(signed, keys).holds
+    for path in sorted(path for path in signed.rglob("*") if path.is_file()):
+        raw = path.read_bytes()
+        for place in {0, 1, len(raw) // 3, len(raw) // 2, len(raw) - 2, len(raw) - 1}:
+            for changed in (raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :], raw[:place]):
+                path.write_bytes(changed)
+                found = _verify(signed, keys)
+                assert not found.holds
+                assert path.name in _failed(found), (path.name, place)
+        path.write_bytes(raw)
+
+
+def test_a_file_that_is_added_or_taken_away_is_named(signed: Path, keys: Path) -> None:
+    (signed / "annex.html").write_text("more")
+    assert "annex.html" in _failed(_verify(signed, keys))
+    (signed / "annex.html").unlink()
+    (signed / "statements" / "note.txt").write_text("more")
+    assert "statements/note.txt" in _failed(_verify(signed, keys))
+    (signed / "statements" / "note.txt").unlink()
+    (signed / "statements" / "01.json.sig").unlink()
+    assert "statements/01.json.sig" in _failed(_verify(signed, keys))
+
+
+def test_a_statement_taken_out_of_the_chain_is_noticed(signed: Path, keys: Path) -> None:
+    for name in ("01.json", "01.json.sig"):
+        (signed / "statements" / name).unlink()
+    assert "does not follow the statement before it" in _failed(_verify(signed, keys))
