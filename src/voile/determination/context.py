@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from voile.core.errors import RequestError
-from voile.data.files.own_files import mistakes, read_toml
+from voile.core.mistakes import mistakes
+from voile.data.files.own_files import read_toml
 from voile.release.criteria import Bounds, Name
 
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
@@ -133,7 +134,7 @@ class Context(_Strict):
         try:
             read = cls.model_validate(data)
         except ValidationError as error:
-            found.insert(0, mistakes(error).replace("Value error, ", ""))
+            found.insert(0, mistakes(error))
         if found:
             raise RequestError("; ".join(found), where=where or "the context")
         return read

@@ -13,8 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError
 from voile.core.evidence import FORBID
+from voile.core.mistakes import mistakes
 from voile.core.version import __version__
-from voile.data.files.own_files import mistakes, read_bytes
+from voile.data.files.own_files import read_bytes
 from voile.determination.context import Context
 from voile.determination.judging import Criterion, Verdict, judge, worst
 from voile.keys.seal import file_sha256

@@ -15,7 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from voile.core.errors import DamagedError
 from voile.core.evidence import FORBID
-from voile.data.files.own_files import mistakes, read_bytes
+from voile.core.mistakes import mistakes
+from voile.data.files.own_files import read_bytes
 from voile.determination.determination import Determination
 from voile.determination.judging import conditions
 
