@@ -63,6 +63,7 @@ def in_short(assessment: Assessment, audience: Audience) -> tuple[str, ...]:
     people, whole = figures["subjects"], size(facts["subjects"], audience)
     whom = "population" if facts["population_known"] else "original"
     said = [
+        *(f"The release holds a key to the original: rows can be {key}." for key in facts["keys"]),
         f"An adversary who links every record to the {whom} is expected to re-identify "
         f"{count_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
         f"({share(figures['mean_risk'])}); without protection, "
@@ -74,8 +75,6 @@ def in_short(assessment: Assessment, audience: Audience) -> tuple[str, ...]:
 
 
 def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
-    for key in facts["keys"]:
-        yield f"The release holds a key to the original: rows can be {key}."
     for one in facts["read"]:
         if one["unread"]:
             rows = share_of(one["unread"] / facts["rows"], facts["rows"], audience)
@@ -85,16 +84,16 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
             )
     if facts["changed"]:
         yield (
-            f"Columns {listed(facts['changed'])} hold values that the original has not, or more "
-            "often: they did not help to match rows."
+            "Some columns hold values that the original has not, or more often, and did not help "
+            f"to match rows: {listed(facts['changed'])}."
         )
     if facts["beyond"]:
         yield (
-            f"Columns {listed(facts['beyond'])} of the release are no quasi-identifiers and not "
-            "kept by the roles: no figure counts what they reveal."
+            "No figure counts what columns reveal that are no quasi-identifiers and not kept by "
+            f"the roles: {listed(facts['beyond'])}."
         )
     if facts["not_released"]:
-        yield f"Columns {listed(facts['not_released'])} were not released."
+        yield f"Not released: {listed(facts['not_released'])}."
 
 
 def _summary(assessment: Assessment, audience: Audience) -> Section:
