@@ -27,6 +27,16 @@ from voile.study import Study
             "apply = { date_shift_days = 90 }",
             "a study has one offset for each person, of up to 30 days",
         ),
+        (
+            "choose = { max_relative_risk = 0.05 }",
+            "apply = { keep_order = true }",
+            "parts.notes.apply.keep_order: the study decides it for all parts",
+        ),
+        (
+            'source = "notes.parquet"',
+            'of = "visits"\ntext = "remark"\napply = { text = ["note"] }',
+            "parts.notes.apply.text: the study decides it for all parts",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(change, old, new, said):

@@ -9,6 +9,7 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.study.conftest import NOTE_ROLES
 
 from voile.core.errors import RequestError, VoileError
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
@@ -123,6 +124,27 @@ def test_notes_of_nobody_in_the_table_are_set_aside_and_counted(folder, change):
     set_aside = {x["reason"]: x["rows"] for x in release.counts["notes"]["set_aside_by"]}
     assert set_aside == {NO_ROW: 2}
     assert release.counts["notes"]["released"] == notes.num_rows
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [("seen", "seen would be released beside the texts: a date"), ("age", "age would be released")],
+)
+def test_columns_beside_notes_may_not_say_what_the_policy_hides(folder, change, column, said):
+    roles = {**NOTE_ROLES["columns"], column: "keep"}
+    (folder / "notes-roles.toml").write_text(
+        'subject = "person_id"\n[columns]\n'
+        + "".join(f'{n} = "{r}"\n' for n, r in roles.items() if isinstance(r, str))
+        + 'note = { role = "text", spans = "spans" }\n'
+    )
+    notes, visits = (pq.read_table(folder / f"{n}.parquet") for n in ("notes", "visits"))
+    more = visits[{"seen": "visit_date"}.get(column, column)]
+    pq.write_table(notes.append_column(column, more), folder / "notes.parquet")
+    study = change(("0.05 }", '0.05 }\napply = { roles = "notes-roles.toml" }'))
+    study.fit(force=True)
+    with pytest.raises(RequestError, match=said):
+        study.apply()
+    assert not list(folder.glob("*.release*"))
 
 
 def test_a_part_that_fails_leaves_no_part(folder, change):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from voile.core.errors import RequestError
 from voile.core.progress import Progress
 from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
@@ -23,7 +24,7 @@ from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
 from voile.report.wording import listed
 from voile.study.certify import Certificate, certify
-from voile.study.fit import miss_of
+from voile.study.fit import is_date, miss_of
 from voile.study.in_place import gather_texts, put_texts
 from voile.study.measure import MATCHES, measure
 from voile.study.mentions import Rules, writer_of
@@ -124,6 +125,7 @@ class _Room:
             given["date_shift_days"] = self.plan.study.date_shift_days
         options = self.plan.options("documents", "Apply", _given(given), f"parts.{name}.apply")
         step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)
+        self._check_kept(name, step)
         rules = self._rules(options)
         step = replace(step.writing(writer_of(rules)), refuse=rules.refuse)
         manifests = self._run(name, step, options, place)
@@ -133,6 +135,20 @@ class _Room:
                 next(c for c in manifests[0]["columns"] if c["column"] == part.text)
             )
         return manifests
+
+    def _check_kept(self, name: str, step: Applying[Any, Any]) -> None:
+        """Refuse columns beside the texts that would say what the table's policy hides."""
+        quasi = {column.column for column in self.shown.codebook.columns}
+        for kept in step.schema:
+            what = "a date, which does not move" if is_date(kept.type) else None
+            if kept.name in quasi:
+                what = "a quasi-identifier of the table, as it is"
+            if what is not None:
+                raise RequestError(
+                    f"column {kept.name} would be released beside the texts: {what}",
+                    where=f"parts.{name}",
+                    instead="drop it in the roles of the notes",
+                )
 
     def _columns(self, part: TextPart) -> tuple[str, str]:
         return self.plan.study.subject, str(part.text)

@@ -128,7 +128,7 @@ def _dates(plan: Plan, roles: Roles, source: Source, where: str) -> dict[str, An
                 where=where,
                 instead="take date_shift_days out: a person has one offset",
             )
-        if asked is None and not _is_date(source.columns.get(name)):
+        if asked is None and not is_date(source.columns.get(name)):
             continue
         if glossary()["birth"].found_in(name):
             raise RequestError(
@@ -141,7 +141,7 @@ def _dates(plan: Plan, roles: Roles, source: Source, where: str) -> dict[str, An
     return changed
 
 
-def _is_date(kind: pa.DataType | None) -> bool:
+def is_date(kind: pa.DataType | None) -> bool:
     return kind is not None and (pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 

@@ -27,6 +27,12 @@ from voile.wings import wing
 
 MAY_COME = "is not read by this voile yet: take it out"
 JOINT = "joint_risk"
+DECIDED = "the study decides it for all parts: take it out"
+OF_STUDY = frozenset(
+    ("key_file", "keep_order", "no_pseudonyms", "pseudonyms", "subject", "files", "file_names")
+)
+OF_IN_PLACE = frozenset(("formulas", "roles", "text"))
+"""Options that a part may not have; and none that has a text column in place, or is one."""
 PLACED = ("key_file", "kit", "release")
 """What a study names that does not change what is released."""
 
@@ -181,6 +187,7 @@ class Plan(_Part):
                 said.append(f"parts.{name}.of: there is no table {part.of}")
         for name, own in self.parts.items():
             said += [f"parts.{name}: {one}" for one in _misnamed(name)]
+            said += [f"parts.{name}.apply.{one}: {DECIDED}" for one in self._decided(name)]
             days = own.apply.get("date_shift_days", self.study.date_shift_days)
             if days != self.study.date_shift_days:
                 said.append(
@@ -190,6 +197,14 @@ class Plan(_Part):
         if self.mentions and not self.texts:
             said.append("mentions: there is no part of kind documents")
         return said
+
+    def _decided(self, name: str) -> list[str]:
+        """Return the options of a part's release that the study alone decides."""
+        part, among = self.parts[name], OF_STUDY
+        beside = any(one.of == name for one in self.texts.values())
+        if beside or (isinstance(part, TextPart) and part.of is not None):
+            among = among | OF_IN_PLACE
+        return sorted(among & part.apply.keys())
 
     @classmethod
     def read(cls, path: Path) -> Plan:
