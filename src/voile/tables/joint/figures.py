@@ -103,7 +103,7 @@ class Joined:
 
     def _add(self, shown: Shown) -> None:
         key, keys = self._keys(shown.policy)
-        suppressed = self._suppressed(shown, key)
+        suppressed = self._suppressed(shown, key, keys)
         self._visible = self._visible | ~suppressed
         self._refine(np.where(suppressed, SUPPRESSED, key + 1), keys + 1)
 
@@ -121,13 +121,13 @@ class Joined:
             keys, size = keys * many + interval[own], size * many
         return keys, size
 
-    def _suppressed(self, shown: Shown, key: Labels) -> Mask:
+    def _suppressed(self, shown: Shown, key: Labels, keys: int) -> Mask:
         """Say of which combinations a release suppresses the group, subjects being in it."""
         if shown.rules is None:
             return np.zeros(len(key), dtype=np.bool_)
         counts = self._space.counts
         space = PolicySpace(self._space.domains, counts, shown.rules, self._space.population)
-        group, groups = _numbered(key)
+        group, groups = (key, keys) if keys <= len(key) else _numbered(key)
 
         def add(values: NDArray[np.float64]) -> NDArray[np.float64]:
             return np.bincount(group, values, groups).astype(np.float64)
