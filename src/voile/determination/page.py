@@ -121,7 +121,7 @@ def _context(one: Determination) -> Section:
         ("signers required", str(context.signers)),
     ]
     return Section(
-        "context",
+        "for-whom",
         "For whom, and until when",
         (
             Grid(("what", "as stated by the data holder"), tuple(facts)),
