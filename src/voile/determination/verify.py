@@ -191,7 +191,7 @@ def _release(
     """Hold the release to what was judged, where it is at hand, and check it as itself."""
     beside = own.path.absolute().parent / one.release if is_plain(one.release) else None
     place = Path(given) if given is not None else beside
-    if place is None or (given is None and not place.exists()):
+    if place is None or (given is None and not manifest_path(place).exists()):
         yield Check("the release is the one judged: it is not here, give it by --release", None)
         return
     release = Release.open(place)
