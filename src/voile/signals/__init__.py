@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from voile.signals.face import decode, enrol, export, fit, receive, send
     from voile.signals.information.mutual import mutual_information
     from voile.signals.information.subjects import Subjects
-    from voile.signals.maps.privacy_map import PrivacyMap, SignalsWarning
+    from voile.signals.maps.checks import SignalsWarning
+    from voile.signals.maps.privacy_map import PrivacyMap
     from voile.signals.sequences.sequence_codec import SequenceCodec
     from voile.signals.sequences.sequence_map import SequenceMap
     from voile.signals.sequences.session import Session
@@ -51,7 +52,7 @@ __getattr__ = lazily(
         "SequenceCodec": "sequences.sequence_codec",
         "SequenceMap": "sequences.sequence_map",
         "Session": "sequences.session",
-        "SignalsWarning": "maps.privacy_map",
+        "SignalsWarning": "maps.checks",
         "Subjects": "information.subjects",
         "audit": "adversary.map_audit",
         "mutual_information": "information.mutual",

@@ -15,7 +15,7 @@ from voile.data import Source, open_source
 from voile.data.source import BATCH_ROWS
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.marks import mark
-from voile.documents.verbs.apply import REMOVALS
+from voile.documents.verbs.removals import REMOVALS
 from voile.release.manifest import ROW, ROWS
 from voile.study.mentions import Rules
 

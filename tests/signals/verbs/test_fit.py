@@ -27,7 +27,7 @@ from voile.release.kit import Kit
 from voile.signals import Session
 from voile.signals.codec.place import CLASSES, Place
 from voile.signals.information.mutual import contributions
-from voile.signals.maps.privacy_map import SignalsWarning
+from voile.signals.maps.checks import SignalsWarning
 from voile.signals.maps.registry import METHODS
 from voile.signals.maps.trials import Trials, points, trials
 from voile.signals.readings.sources import SourceReadings, without_copies

@@ -19,7 +19,7 @@ from voile.data.formats.folders import TEXT
 from voile.data.writer import Writer
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.committee.worker import Failure, Worker
-from voile.documents.replacements import Edit, Reason, Replacer
+from voile.documents.replacements import Reason, Replacer
 from voile.documents.text.document import Document
 from voile.documents.text.reader import (
     KEPT,
@@ -37,6 +37,7 @@ from voile.documents.verbs.models import publish_models
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
 from voile.documents.verbs.recipe import make_recipe, pattern_names
+from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
@@ -50,22 +51,6 @@ from voile.report.wording import needs_suppression
 FIGURES = ("risk", "risk_low", "risk_high", "loss", "published_tokens")
 OF_TEXT = ("published_tokens",)
 """The figures that need no annotated text."""
-REMOVALS = "removals.parquet"
-REASON = [("kind", pa.string()), ("name", pa.string()), ("number", pa.int32())]
-"""The fields of a `Reason`."""
-REMOVED = pa.schema(
-    [
-        ("row", pa.int64()),
-        ("column", pa.string()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("published_start", pa.int64()),
-        ("published_end", pa.int64()),
-        ("label", pa.string()),
-        ("by", pa.list_(pa.struct(REASON))),
-    ]
-)
-"""Who removed what: characters of the source, and where in the release what stands for them."""
 UNTAGGED, FAILED = "no parts of speech, which the kit learnt from", "could not be worked on"
 LEARNT, UNREAD = "learnt from", "why it could not be read"
 ROWS_AT_A_TIME = 128
@@ -242,7 +227,7 @@ class _Sanitizing(Applying[Worked, Worked]):
             for place, one in found.items()
             if documents[place].text.strip()
         )
-        beside = {REMOVALS: self._removals(batch, released)}
+        beside = {REMOVALS: removals_of(batch, released, self.texts)}
         if self.files is None:
             columns = [self._column(batch, name, released) for name in self.schema.names]
         else:
@@ -345,16 +330,6 @@ class _Sanitizing(Applying[Worked, Worked]):
             notes.labels.update(edit.label for edit in one.edits)
         return notes
 
-    def _removals(self, batch: Batch, released: Mapping[int, PublishedDocument]) -> pa.RecordBatch:
-        rows: list[tuple[object, ...]] = []
-        for place, one in released.items():
-            row, column = divmod(place, len(self.texts))
-            number, name = int(batch.numbers[row]), self.texts[column]
-            rows += [(number, name, *edit_row(edit)) for edit in one.edits]
-        cells = zip(*rows, strict=True) if rows else [()] * len(REMOVED)
-        arrays = [pa.array(column, kind) for column, kind in zip(cells, REMOVED.types, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=REMOVED)
-
     def _is_seen(self, text: str) -> bool:
         key = bytes.fromhex(self.content.found["key"])
         seen, number = self.content.seen, text_hash(text, key)
@@ -413,9 +388,3 @@ class _Sanitizing(Applying[Worked, Worked]):
             "subject_pattern": self.options.subject_pattern,
             "story": report_data(self.content, self.chosen.number),
         }
-
-
-def edit_row(edit: Edit) -> tuple[object, ...]:
-    """Return what `REMOVED` stores of an edit."""
-    source, published = (edit.source_start, edit.source_end), (edit.start, edit.end)
-    return *source, *published, edit.label, [reason._asdict() for reason in edit.by]

@@ -21,12 +21,12 @@ from voile.documents.acceptance.kept import READER, Pair
 from voile.documents.committee.publication import PublishedDocument, publish
 from voile.documents.replacements import Marks, Removal, Replacer, join_removals
 from voile.documents.replacements.kinds import kind_of, safe_label
-from voile.documents.verbs.apply import REMOVALS, REMOVED, edit_row
 from voile.documents.verbs.certify import certify
 from voile.documents.verbs.mended_files import kind_of_files, write_files
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_replacer_of
 from voile.documents.verbs.released import released_names, rows_shown
+from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release

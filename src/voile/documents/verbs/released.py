@@ -14,8 +14,8 @@ from voile.documents.committee.publication import PublishedDocument
 from voile.documents.replacements import Edit, Reason
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
-from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.files import FILES
+from voile.documents.verbs.removals import REMOVALS
 from voile.release.manifest import Release
 from voile.release.scoring import rows_released
 from voile.report.wording import listed

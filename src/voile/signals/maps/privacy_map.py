@@ -16,8 +16,9 @@ from voile.keys.random import Protective, RandomState
 from voile.signals.codec.codec import MOST_PLACES, Codec
 from voile.signals.codec.given import as_given, as_labels, as_table
 from voile.signals.codec.nominal import Assignment
-from voile.signals.codec.place import CLASSES, Place
+from voile.signals.codec.place import Place
 from voile.signals.information.subjects import CheckedSubjects, Whose
+from voile.signals.maps.checks import SignalsWarning, check_looks, check_sizes
 from voile.signals.maps.columns import Resolution, columns_of, sample_of
 
 if TYPE_CHECKING:
@@ -25,13 +26,7 @@ if TYPE_CHECKING:
     from voile.signals.maps.levels import Levels
     from voile.signals.methods.fitted import Method, Sample
 
-LEAST = 20
-FEW = 100
 COARSEST = 0.1  # of a cell: fewer points sent of each, and the lattice would show by their number
-
-
-class SignalsWarning(UserWarning):
-    """A map was fitted, but promises less than it seems to."""
 
 
 class PrivacyMap(Parameters):
@@ -243,7 +238,7 @@ class PrivacyMap(Parameters):
         """
         from voile.signals.maps.stored import StoredMap
 
-        _check_looks(base, strength)
+        check_looks(base, strength)
         own = None if self.levels_ is None else self.levels_.steps(subject)
         map = StoredMap(self.classes_, self._kinds, self.fitted_, self._side)
         return map.codec(base=base, strength=strength, personal=own, places=self.places)
@@ -393,37 +388,9 @@ class PrivacyMap(Parameters):
         """Return the method meant, all that can be checked without readings being right."""
         from voile.signals.maps.registry import METHODS
 
-        _check_looks(self.base, self.strength)
+        check_looks(self.base, self.strength)
         if not isinstance(self.method, str):
             return self.method
         if self.method not in METHODS:
             raise RequestError(f"no method {self.method!r}", instead=nearest(self.method, METHODS))
         return METHODS[self.method]
-
-
-def _check_looks(base: str, strength: float) -> None:
-    from voile.signals.maps.bases import BASES
-
-    if base not in BASES:
-        raise RequestError(f"no base {base!r}", instead=nearest(base, BASES))
-    if not 0 <= strength <= 1:
-        raise RequestError("the strength must lie between 0 and 1")
-
-
-def check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[np.intp]) -> None:
-    """Refuse classes too small to hide, warn of small ones."""
-    if not len(codes):
-        raise RequestError("there are no readings")
-    if len(classes) == len(codes) > 1:
-        raise RequestError("every reading has a class of its own", where=CLASSES)
-    pairs = np.unique(np.stack([codes, whose]), axis=1)[0]
-    sizes = np.bincount(pairs)
-    if sizes.min() < LEAST:
-        raise RequestError(
-            f"a class has {sizes.min()} subjects, fewer than {LEAST}",
-            where=CLASSES,
-            instead="merge it with another",
-        )
-    if sizes.min() < FEW:
-        note = f"a class has only {sizes.min()} subjects: the map hides it less well"
-        warn(note, SignalsWarning)

@@ -15,8 +15,8 @@ from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
 from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt
+from voile.signals.maps.checks import check_sizes
 from voile.signals.maps.columns import Resolution, columns_of
-from voile.signals.maps.privacy_map import check_sizes
 from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Chain, fit_layer
 from voile.signals.methods.smoothing import grid_over

@@ -28,7 +28,7 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.known_mac import KnownMac
 from voile.signals.codec.lattice import OFF, Lattice
 from voile.signals.codec.side import NumberGrid, SideLevels
-from voile.signals.maps.privacy_map import SignalsWarning
+from voile.signals.maps.checks import SignalsWarning
 from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.sources import BatchReadings, SignalReader, nothing
 from voile.signals.verbs.certify import Certificate, certify

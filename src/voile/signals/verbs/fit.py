@@ -27,7 +27,8 @@ from voile.signals.codec.side import SideLevels, read_levels
 from voile.signals.information.beliefs import Beliefs
 from voile.signals.information.over_time import information_over_time
 from voile.signals.information.subjects import CheckedSubjects, Subjects
-from voile.signals.maps.privacy_map import PrivacyMap, SignalsWarning
+from voile.signals.maps.checks import SignalsWarning
+from voile.signals.maps.privacy_map import PrivacyMap
 from voile.signals.maps.registry import METHODS
 from voile.signals.maps.stored import StoredMap
 from voile.signals.maps.trials import MOST, Leakage, Trials, trials

@@ -16,7 +16,7 @@ from voile.core.warn import warn
 from voile.release.choice import STRICT, read_fields
 from voile.release.kit import Kit
 from voile.release.policies import StoredPolicies
-from voile.signals.maps.privacy_map import SignalsWarning
+from voile.signals.maps.checks import SignalsWarning
 from voile.signals.verbs.options import Base
 
 ESTIMATES = ("bits", "bits_low", "bits_high", "risk", "loss", "distortion")

@@ -15,7 +15,7 @@ from voile.core.progress import Progress
 from voile.core.warn import warn
 from voile.keys.random import streams
 from voile.signals.adversary.sessions import Overheard, overhear
-from voile.signals.maps.privacy_map import SignalsWarning
+from voile.signals.maps.checks import SignalsWarning
 from voile.signals.readings.moments import TimeUnit, unit_of
 from voile.signals.readings.sources import SignalReader, SourceReadings
 from voile.signals.sequences.sequence_codec import SequenceCodec
