@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from datetime import datetime
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from voile.core.errors import RequestError, VoileError
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
 from voile.study import Study
 from voile.study import apply as applying
+from voile.study.measure import _left
 from voile.study.mentions import NO_ROW
 
 SECRET = Secret(b"k" * 64)
@@ -83,6 +85,13 @@ def test_one_manifest_counts_what_says_more_and_states_the_joint_risk(release):
         "visits.parquet",
         "notes.parquet",
     }
+
+
+def test_a_kit_that_sees_nothing_in_a_text_may_have_missed_it():
+    """Of people: two mentions seen, none seen in a text, no text at all."""
+    seen = [{"a": Counter(AGE=2), "b": Counter()}]
+    assert _left(["a", "b", "c"], seen, {"AGE"}, 0.1).tolist() == pytest.approx([0.19, 0.1, 0])
+    assert _left(["b"], seen, set(), 1.0).tolist() == [1.0]
 
 
 def test_without_join_no_part_has_a_pseudonym(change):

@@ -57,8 +57,9 @@ def certify(
     counted = Certificate()
     for number, row in _rows(texts, open_source(private / ROWS), columns):
         whose = str(people[number].as_py())
+        mentions = counted.by_person[rules.shown.name_of(whose)]
         for column, label, start, end in places.get(number, ()):
-            counted.by_person[rules.shown.name_of(whose)][label] += 1
+            mentions[label] += 1
             if label not in rules.mentions:
                 continue
             written = (row[column] or "")[start:end]

@@ -1,7 +1,8 @@
 """The joint figures of a written release, at perfect detection and at the recall that was measured.
 
 Of a person of whose age a text was seen to speak m times, and of whose mentions a kit misses the
-share q, a mention is taken to be left with the chance 1 - (1 - q)^m.
+share q, a mention is taken to be left with the chance 1 - (1 - q)^m. Where a person has a text, m
+is at least 1: a kit that sees nothing proves nothing.
 """
 
 from __future__ import annotations
@@ -52,20 +53,19 @@ def measure(
     judged = JointRisk(space, policy)
     at, weights = judged.places(codes), _one_a_person(people)
     kept = {x.column: 1.0 for x in rules.mentions.values() if x.keep and x.column}
-    left = {
-        label: _left(people, counted, label, miss) for label in {*rules.mentions, *_names(counted)}
-    }
     columns: dict[str, Chance] = {
-        x.column: left[label] for label, x in rules.mentions.items() if x.column and not x.keep
+        x.column: _left(people, counted, {label}, miss)
+        for label, x in rules.mentions.items()
+        if x.column and not x.keep
     }
-    named = 1 - np.prod([1 - left[label] for label in _names(counted)], axis=0)
+    named = _left(people, counted, _names(counted), miss)
     found = judged.each({**columns, **kept}, at)
     return {
         "subjects": float(weights.sum()),
         "table": float(weights @ judged.each({}, at)),
         "joint": float(weights @ judged.each(kept, at)),
         "joint_at_recall": float(weights @ (named + (1 - named) * found)),
-        "left_named": float(weights @ (named * np.ones(len(people)))),
+        "left_named": float(weights @ named),
     }
 
 
@@ -82,9 +82,9 @@ def _names(counted: Iterable[Mapping[str, Counter[str]]]) -> set[str]:
 
 
 def _left(
-    people: list[str], counted: Iterable[Mapping[str, Counter[str]]], label: str, miss: float
+    people: list[str], counted: Iterable[Mapping[str, Counter[str]]], labels: set[str], miss: float
 ) -> Floats:
-    """Return the chance that a mention of a type is left of each row's person."""
-    nothing: Counter[str] = Counter()
-    seen = [sum(part.get(one, nothing)[label] for part in counted) for one in people]
+    """Return the chance that a mention of some types is left of each row's person."""
+    own = [[part[one] for part in counted if one in part] for one in people]
+    seen = [max(1, sum(x[n] for x in texts for n in labels)) if texts else 0 for texts in own]
     return np.asarray(1 - (1 - miss) ** np.array(seen, dtype=np.float64))
