@@ -25,6 +25,7 @@ WHOLE = (
     "cli",
     "contracts",
     "data/postgres",
+    "data/spark",
     "data/writing/test_duckdb_release.py",
     "docs",
     "documents/acceptance/test_reading.py",

@@ -17,6 +17,7 @@ from voile.data.files.memory import MemoryPath
 from voile.data.formats.part_files import is_partitioned
 from voile.data.postgres.address import POSTGRESQL, Address
 from voile.data.source import Source, TableSource
+from voile.data.spark.session import SCHEME, is_spark
 from voile.data.standard_input import is_pipe, keep_pipe
 
 TABLE = ".table"
@@ -90,11 +91,11 @@ def open_source(
     Parameters
     ----------
     thing : a path; "-" or a pipe (see `voile.data.standard_input`); a pattern such as
-        "visits-*.csv", whose files must have the same columns; a folder of Parquet files, such as
-        "visits/year=2024/part-0.parquet" lies in, whose folders may name columns; a table as
-        "county.duckdb::patients", "postgresql://host/county::clinic.patients" or
-        "service=county::clinic.patients"; or what `voile.data.frames.FrameSource` takes. A source
-        that is open already is given back.
+        "visits-*.csv", whose files must have the same columns; a folder of Parquet files, whose
+        own folders may name columns ("visits/year=2024/part-0.parquet"); a table as
+        "county.duckdb::patients", "postgresql://host/county::clinic.patients",
+        "service=county::clinic.patients" or "spark:clinic.patients"; a data frame of Spark; or what
+        `voile.data.frames.FrameSource` takes. A source that is open already is given back.
     table : the table or sheet, instead of `::`; without both the only one there is.
     encoding : of a text file, instead of the one that is found.
     errors : as of `open`: with "replace" what is no text in CSV or JSON lines is U+FFFD; other
@@ -110,12 +111,20 @@ def open_source(
         return thing
     if isinstance(thing, MemoryPath):
         return TableSource(_rows_of(thing), thing.name, "memory")
+    if is_spark(thing):
+        from voile.data.spark.source import SparkSource
+
+        return SparkSource(thing, "Spark frame")
     if not isinstance(thing, str | os.PathLike):
         from voile.data.frames import FrameSource
 
         return FrameSource(thing)
     if (address := Address.parse(thing)) is not None:
         return _open_address(address, table, encoding)
+    if os.fspath(thing).startswith(SCHEME):
+        from voile.data.spark.source import open_table
+
+        return open_table(os.fspath(thing))
     check_address(thing)
     path, named = split_table(thing)
     if is_pipe(path):

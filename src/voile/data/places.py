@@ -38,8 +38,11 @@ class Data(_Given):
     def check(thing: Any) -> Any:
         from voile.data.frames import KNOWN, frame_kind
         from voile.data.source import Source
+        from voile.data.spark.session import is_spark
 
-        if isinstance(thing, str | PathLike | Source) or frame_kind(thing) is not None:
+        if isinstance(thing, str | PathLike | Source) or is_spark(thing):
+            return thing
+        if frame_kind(thing) is not None:
             return thing
         raise ValueError(f"a {type(thing).__name__} is no source: give a path, a table, {KNOWN}")
 

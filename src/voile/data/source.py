@@ -130,7 +130,7 @@ class Source(ABC):
         Parameters
         ----------
         sql : names the data `source` and reads only `columns` of it; plain SQL that DuckDB,
-            SQLite and PostgreSQL understand alike. A server's source overrides this method.
+            SQLite, PostgreSQL and Spark understand alike. A server's source overrides this method.
         answer : the columns and types that `sql` gives.
         """
         import duckdb

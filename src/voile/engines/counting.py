@@ -126,7 +126,7 @@ def _by_subject(source: Source, columns: Sequence[str], subject: str) -> _Query:
     return _Query(
         reads=list(dict.fromkeys([*columns, subject])),
         first=f"""
-            WITH pairs AS MATERIALIZED (
+            WITH pairs AS (
                 SELECT {_shown(columns)}, {identifier(subject)} AS s, count(*) AS n
                 FROM source GROUP BY {_first(len(columns) + 1)}
             ), spread AS (

@@ -1,0 +1,1 @@
+"""Tables of Spark: counted in the cluster, streamed from it."""

@@ -1,0 +1,107 @@
+"""Spark's session: the one that is there, or one that Spark's own settings describe."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from voile.core.errors import RequestError, SourceError, install
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEME = "spark:"
+"""How the address of a table begins: ``spark:clinic.visits``."""
+MAJOR = "4"
+QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+"""Settings of a session that voile starts, unless Spark's own files or variables say otherwise."""
+STANDARD = {"spark.sql.ansi.enabled": "true", "spark.sql.groupByOrdinal": "true"}
+"""Settings under which Spark counts by standard SQL, and never past the largest number."""
+
+
+def is_spark(thing: object) -> bool:
+    """Say whether this is a data frame of Spark, classic or Connect, without loading Spark."""
+    kind = type(thing)
+    return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
+
+
+def open_session() -> SparkSession:
+    """Return the active session; else start one by spark-defaults.conf.
+
+    One that nothing describes runs in this process, and listens on loopback alone.
+
+    Raises
+    ------
+    RequestError : there is no PySpark, one of another major version, or no Java.
+    SourceError : Spark does not start.
+    """
+    try:
+        import pyspark
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise RequestError("Spark is not installed", instead=install("spark")) from None
+    if pyspark.__version__.partition(".")[0] != MAJOR:
+        raise RequestError(
+            f"this is Spark {pyspark.__version__}, and voile works with Spark {MAJOR}",
+            instead=install("spark"),
+        )
+    active = SparkSession.getActiveSession()
+    return active if active is not None else _start(SparkSession.builder)
+
+
+def _start(builder: Any) -> SparkSession:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if not os.environ.get("SPARK_CONF_DIR"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        builder = builder.master("local[*]")
+        for name, value in QUIET.items():
+            builder = builder.config(name, value)
+    with spark_failures("spark"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session: SparkSession = builder.getOrCreate()
+    return session
+
+
+ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE", "SCHEMA_NOT_FOUND")
+"""Spark's names for a table that is not there."""
+
+
+@contextmanager
+def settings(session: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
+    """Set a session's settings for a while, and put back what they were."""
+    before = {name: session.conf.get(name, None) for name in values}
+    try:
+        for name, value in values.items():
+            session.conf.set(name, value)
+        yield
+    finally:
+        for name, was in before.items():
+            if was is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, was)
+
+
+@contextmanager
+def spark_failures(where: str) -> Iterator[None]:
+    """Say in one sentence that Spark failed, by its name of the failure: its words quote rows."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        known = isinstance(error, PySparkException) and error.getCondition()
+        condition = known or "no reason given"
+        if condition == "JAVA_GATEWAY_EXITED":
+            said = RequestError(
+                "Spark finds no Java that runs", where=where, instead="install Java 17"
+            )
+            raise said from None
+        if condition in ABSENT:
+            raise RequestError("there is no such table", where=where) from None
+        raise SourceError(f"Spark cannot read it ({condition})", where=where) from None

@@ -1,0 +1,169 @@
+"""Tables and data frames of Spark: counted in the cluster, streamed from it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.source import Source, conform, hash_rows
+from voile.data.spark.session import SCHEME, STANDARD, open_session, settings, spark_failures
+
+if TYPE_CHECKING:
+    import duckdb
+    from pyspark.sql import DataFrame
+
+UNREAD = {"struct": pa.types.is_struct, "map": pa.types.is_map, "list": pa.types.is_list}
+"""Types of columns that have no order and no group, so that they are not read."""
+
+
+class SparkSource(Source):
+    """A table or data frame of Spark.
+
+    `tabulate` runs in the cluster, and the driver receives the groups alone. Rows are streamed in
+    the order of all their values, which Spark sorts: a table has no order of its own. Memory
+    follows the largest partition of the sorted rows.
+
+    Files that come or go under a table while it is read are an error; what changes in a table that
+    does not lie in files is not noticed.
+    """
+
+    def __init__(self, frame: DataFrame, name: str) -> None:
+        self._frame, self._session = frame, frame.sparkSession
+        with spark_failures(name):
+            fields = list(frame.limit(0).toArrow().schema)
+            self._files = self._list_files()
+        super().__init__(name, "spark", fields)
+
+    @classmethod
+    def table(cls, name: str) -> SparkSource:
+        """Open a table by its name, as Spark SQL writes it."""
+        with spark_failures(name):
+            return cls(open_session().table(name), name)
+
+    def schema(self, columns: Iterable[str] | None = None) -> pa.Schema:
+        """Give the Arrow schema of `columns`; one whose type is not read is refused by its name."""
+        schema = super().schema(columns)
+        for field in schema if columns is not None else ():
+            if unread := self._unread(field.type):
+                raise RequestError(
+                    f"is a {unread}, which is not read",
+                    where=f"{self.name}, column {field.name}",
+                    instead="select its parts in a view",
+                )
+        return schema
+
+    @staticmethod
+    def _unread(kind: pa.DataType) -> str | None:
+        return next((name for name, is_so in UNREAD.items() if is_so(kind)), None)
+
+    @property
+    def _readable(self) -> list[str]:
+        return [name for name, kind in self.columns.items() if self._unread(kind) is None]
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        schema = self.schema(columns)
+        shown = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(columns))
+        order = ", ".join(map(_quoted, self._readable))
+        with self._unchanged(), spark_failures(self.name), self._view() as view:
+            ordered = self._session.sql(f"SELECT {shown} FROM {view} ORDER BY {order}")
+            for packed in ordered.mapInArrow(_packing(), "batch binary").toLocalIterator():
+                with pa.ipc.open_stream(bytes(packed[0])) as stream:
+                    for batch in stream:
+                        yield conform(batch, schema)
+
+    def tabulate(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        sql: str,
+        *,
+        columns: Iterable[str],
+        answer: pa.Schema,
+        into: str,
+    ) -> None:
+        """Run `sql` in Spark, and bring only its answer into DuckDB."""
+        names = self.schema(columns).names
+        shown = ", ".join(map(_quoted, names))
+        with self._unchanged(), spark_failures(self.name), self._view() as view:
+            read = f"SELECT {shown} FROM {view}"
+            query = f"WITH source AS ({read}) SELECT * FROM ({_requoted(sql)}) AS answer"
+            with settings(self._session, STANDARD):
+                counted = self._session.sql(query).toArrow()
+        rows = (conform(batch, answer) for batch in counted.to_batches())
+        connection.from_arrow(pa.RecordBatchReader.from_batches(answer, rows)).create(into)
+
+    def fingerprint(self) -> str:
+        """Hash all rows in the order of their values, streaming."""
+        names = self._readable
+        return hash_rows(self.schema(names), self.batches(names))
+
+    @contextmanager
+    def _view(self) -> Iterator[str]:
+        """Give the frame a name of its own for a while: SQL quotes names that frames cannot."""
+        view = f"voile_{secrets.token_hex(8)}"
+        self._frame.createOrReplaceTempView(view)
+        try:
+            yield view
+        finally:
+            self._session.catalog.dropTempView(view)
+
+    @contextmanager
+    def _unchanged(self) -> Iterator[None]:
+        """Refuse what was read while files came or went."""
+        yield
+        with spark_failures(self.name):
+            if self._list_files() != self._files:
+                raise SourceError("changed while it was read", where=self.name, instead="run again")
+
+    def _list_files(self) -> list[str]:
+        return sorted(self._frame.inputFiles())
+
+
+def open_table(address: str) -> SparkSource:
+    """Open ``spark:TABLE``."""
+    name = address.removeprefix(SCHEME)
+    if not name:
+        raise RequestError("the address names no table", where=address, instead="write spark:TABLE")
+    return SparkSource.table(name)
+
+
+def _quoted(name: str) -> str:
+    """Quote a name as Spark does.
+
+    >>> _quoted("tick`")
+    '`tick```'
+    """
+    return f"`{name.replace('`', '``')}`"
+
+
+def _requoted(sql: str) -> str:
+    """Quote the names of standard SQL as Spark does, which knows no quotes within double quotes.
+
+    >>> _requoted('SELECT "a ""b"" c" FROM source')
+    'SELECT `a "b" c` FROM source'
+    """
+    return re.sub('"((?:[^"]|"")*)"', lambda name: _quoted(name[1].replace('""', '"')), sql)
+
+
+def _packing() -> Any:
+    """Return what makes each batch of rows one value of bytes, so that rows travel as Arrow.
+
+    It is a function of this function so that it is sent as it is, and workers need no voile.
+    """
+
+    def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow
+
+        for batch in batches:
+            sink = pyarrow.BufferOutputStream()
+            with pyarrow.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            packed = pyarrow.array([sink.getvalue().to_pybytes()], pyarrow.binary())
+            yield pyarrow.RecordBatch.from_arrays([packed], names=["batch"])
+
+    return pack
