@@ -22,7 +22,7 @@ from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.after import EVALUATIONS
 from voile.tables.verbs.search import search
 
-TIMES, ASKED = (1.0, 1.5, 2.0, 4.0), (0.321, 0.279, 0.248, 0.160)
+TIMES, TARGETS = (1.0, 1.5, 2.0, 4.0), (0.321, 0.279, 0.248, 0.160)
 RELEASES, RUNS, SAFE_HARBOR = 100, 3, 84.3
 
 
@@ -31,7 +31,7 @@ def main() -> None:
     save(
         "releases_together",
         "The Tennessee pair, 32,561 records, 734 bits; the first release shows every year of age.",
-        ("what", "result", "asked", "CPU s"),
+        ("what", "result", "target", "CPU s"),
         rows,
         f"CPU seconds of one core. Loss by eq. 4, policies that hold for a whole column, "
         f"{EVALUATIONS:,} evaluations. Judging: lines read and joined, median of {RUNS}.",
@@ -65,7 +65,7 @@ def after() -> list[tuple[str, ...]]:
     space, found, matches = searched(first.bits)
     spent = time.process_time() - began
     rows = []
-    for times, asked in zip(TIMES, ASKED, strict=True):
+    for times, asked in zip(TIMES, TARGETS, strict=True):
         best = int(np.flatnonzero(matches <= times * alone + 1e-9)[-1])
         both = [Shown(first), Shown(space.policy(found.policies[best]))]
         assert joint_figures(space, both).matches <= times * alone + 1e-9
