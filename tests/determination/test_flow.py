@@ -10,13 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contracts.tables import ordinary, roles
 from tests.determination.conftest import DAY, NOON
 
+import voile.tables as tables
 from voile.core.errors import RequestError, TamperedError
 from voile.determination.determine import determine
+from voile.determination.judging import LEDGER_IS_PRIVATE
 from voile.determination.sign import sign
 from voile.determination.verify import Verified, verify
-from voile.face.release import Release
+from voile.face.release import Release, open_release
+from voile.ledger.ledger import create
+from voile.ledger.promise import Promise
 
 CONDITIONS = "approve with conditions"
 Make = Callable[..., dict[str, Any]]
@@ -167,6 +172,25 @@ def test_what_does_not_meet_is_not_approved(
     assert _verify(tmp_path / "d", keys).says == "refused by a@x.org on 2030-05-01"
 
 
+def test_a_release_of_a_ledger_is_not_said_to_have_none(
+    keys: Path, context: Make, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.touch(mode=0o600)
+    secret.write_text("5" * 64)
+    create(tmp_path / "l.ledger", Promise(joint_risk=1.0), secret)
+    kit = tables.fit(ordinary(), roles=roles(), seed=1)
+    policy, out = kit.choose(max_loss=0.9), tmp_path / "release.csv"
+    kit.apply(policy, ordinary(), out, ledger=tmp_path / "l.ledger", key_file=secret)
+    folder = tmp_path / "determination"
+    one = determine(open_release(out), context(), folder, pdf=False, on=DAY)
+    [joint] = [found for found in one.criteria if found.name == "joint-risk"]
+    assert joint.verdict == "meets with conditions"
+    assert joint.reason == LEDGER_IS_PRIVATE
+    failed = _failed(_verify(folder, keys))
+    assert "joint-risk" not in failed
+
+
 def test_a_signed_determination_is_not_replaced(
     signed: Path, release: Release, context: Make
 ) -> None:
@@ -202,7 +226,7 @@ def test_any_byte_that_changes_is_named(signed: Path, keys: Path) -> None:
 
 def test_a_file_that_is_added_or_taken_away_is_named(signed: Path, keys: Path) -> None:
     (signed / "annex.html").write_text("more")
-    assert "annex.html" in _failed(_verify(signed, keys))
+    assert "annex.html is in files.json" in _failed(_verify(signed, keys)).splitlines()
     (signed / "annex.html").unlink()
     (signed / "statements" / "note.txt").write_text("more")
     assert "statements/note.txt" in _failed(_verify(signed, keys))

@@ -20,6 +20,9 @@ APPLIES: Mapping[Name, tuple[tuple[str, ...], str]] = {
 }
 """The roles without which there is nothing to judge, and how that is said."""
 NO_LEDGER = "no ledger was given: other releases of these people were not judged with this one"
+LEDGER_IS_PRIVATE = (
+    "the release is in a ledger, whose joint figure is private: voile ledger show has it"
+)
 NOT_MEASURED = "nothing was measured: no figure of the manifest and no attack answers this"
 
 
@@ -96,7 +99,9 @@ def _why_nothing(name: Name, public: Mapping[str, Any]) -> tuple[bool, str]:
         roles, says = APPLIES[name]
         if not any(column["role"] in roles for column in public["columns"]):
             return True, says
-    return False, NO_LEDGER if name == "joint-risk" else NOT_MEASURED
+    if name == "joint-risk":
+        return False, LEDGER_IS_PRIVATE if "ledger" in public else NO_LEDGER
+    return False, NOT_MEASURED
 
 
 def weigh(

@@ -106,8 +106,8 @@ def _files(own: Folder) -> Iterator[Check]:
         return
     changed = own.changed()
     for name in sorted({*index, *changed}):
-        listed = "is as" if name in index else "is in"
-        yield Check(f"{name} {listed} {DETERMINATION_INDEX} has it", name not in changed)
+        listed = "is as {} has it" if name in index else "is in {}"
+        yield Check(f"{name} {listed.format(DETERMINATION_INDEX)}", name not in changed)
     for name in own.strangers():
         yield Check(f"{name} is a statement or its signature", False)
 
