@@ -24,6 +24,11 @@ from voile.study import Study
         ('AGE = "age"', "AGE = { keep = true }", "mentions.AGE: name the column"),
         (
             "choose = { max_relative_risk = 0.05 }",
+            "choose = { max_risky = 1 }",
+            "choose: max_risky: is not known here",
+        ),
+        (
+            "choose = { max_relative_risk = 0.05 }",
             "apply = { date_shift_days = 90 }",
             "a study has one offset for each person, of up to 30 days",
         ),
@@ -59,7 +64,11 @@ def test_all_mistakes_are_said_at_once(change):
             [('AGE = "age"', 'HEIGHT = "age"')],
             "mentions names HEIGHT, which the kit of parts.notes",
         ),
-        ([('AGE = "age"', 'AGE = "ward"')], "mentions.AGE follows column ward, which is not quasi"),
+        (
+            [('AGE = "age"', 'AGE = "ward"'), ('ZIP = "zip"', 'ZIP = "place"')],
+            "mentions.AGE follows column ward, which is not quasi; "
+            "mentions.ZIP follows column place, which is not quasi",
+        ),
         ([('"person_id"', '"patient"')], "its subject is person_id, and the study's is patient"),
         ([("choose = { max_relative_risk = 0.05 }", "")], "no policy of the notes' kit is chosen"),
         (
@@ -114,3 +123,18 @@ def test_a_secret_is_needed(change, monkeypatch):
 def test_no_plan():
     with pytest.raises(RequestError, match="no such plan"):
         Study.open("nowhere/study.toml")
+
+
+@pytest.mark.parametrize(
+    ("given", "opened"),
+    [
+        ("visits.parquet", "FOLDER/visits.parquet"),
+        ("/elsewhere/visits.parquet", "/elsewhere/visits.parquet"),
+        ("brat:notes", "brat:FOLDER/notes"),
+        ("spark:clinic.visits", "spark:clinic.visits"),
+        ("service=county::visits", "service=county::visits"),
+        ("postgresql://host/county::visits", "postgresql://host/county::visits"),
+    ],
+)
+def test_a_source_is_an_address_or_lies_beside_the_plan(change, folder, given, opened):
+    assert change().plan.source(given) == opened.replace("FOLDER", str(folder))

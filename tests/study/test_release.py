@@ -183,3 +183,13 @@ def test_the_same_plan_replaces_its_release_with_force_alone(cohort, release):
     with pytest.raises(RequestError, match="is there already"):
         study.apply()
     assert study.apply(force=True).public["figures"] == release.public["figures"]
+
+
+def test_texts_of_nobody_in_the_table_are_refused(change, folder):
+    notes = pq.read_table(folder / "notes.parquet")
+    others = pa.array([f"other-{one}" for one in notes["person_id"].to_pylist()])
+    at = notes.schema.get_field_index("person_id")
+    pq.write_table(notes.set_column(at, "person_id", others), folder / "notes.parquet")
+    with pytest.raises(RequestError, match=r"parts\.notes: no text is of a person with a released"):
+        change().apply()
+    assert not (folder / "study.release").exists()

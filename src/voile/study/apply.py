@@ -129,6 +129,7 @@ class _Room:
         rules = self._rules(options)
         step = replace(step.writing(writer_of(rules)), refuse=rules.refuse)
         manifests = self._run(name, step, options, place)
+        self._check_met(name, manifests[1]["counts"])
         if part.of is not None:
             put_texts(self.place(name), place, self.private / name / ROWS, str(part.text))
             beside[0]["columns"].append(
@@ -149,6 +150,15 @@ class _Room:
                     where=f"parts.{name}",
                     instead="drop it in the roles of the notes",
                 )
+
+    def _check_met(self, name: str, counts: Mapping[str, Any]) -> None:
+        """Refuse texts that are all set aside: their subjects are written in another way."""
+        if counts["set_aside"] and not counts["released"]:
+            raise RequestError(
+                "no text is of a person with a released row",
+                where=f"parts.{name}",
+                instead=f"write {self.plan.study.subject} the same way as the table has it",
+            )
 
     def _columns(self, part: TextPart) -> tuple[str, str]:
         return self.plan.study.subject, str(part.text)

@@ -147,20 +147,20 @@ def is_date(kind: pa.DataType | None) -> bool:
 
 def _kept_cuts(plan: Plan, roles: Roles, where: str) -> dict[str, Any]:
     """Keep all cuts of the columns whose values the text says."""
-    changed = {}
-    for label, mention in plan.mentions.items():
-        if mention.column is None:
-            continue
-        if mention.column not in roles.of("quasi"):
-            raise RequestError(
-                f"mentions.{label} follows column {mention.column}, which is not quasi",
-                where=where,
-                instead="name a quasi-identifier, or drop",
-            )
-        if mention.keep:
-            settings = roles.columns[mention.column].settings
-            changed[mention.column] = {"role": "quasi", **settings, "keep_cuts": "all"}
-    return changed
+    quasi = roles.of("quasi")
+    wrong = [
+        f"mentions.{label} follows column {one.column}, which is not quasi"
+        for label, one in plan.mentions.items()
+        if one.column not in (None, *quasi)
+    ]
+    if wrong:
+        remedy = "name a quasi-identifier, or drop"
+        raise RequestError("; ".join(wrong), where=where, instead=remedy)
+    kept = [str(one.column) for one in plan.mentions.values() if one.keep]
+    return {
+        column: {"role": "quasi", **roles.columns[column].settings, "keep_cuts": "all"}
+        for column in kept
+    }
 
 
 def miss_of(chosen: Chosen) -> float:

@@ -20,6 +20,8 @@ from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_toml
 from voile.data.places import PLACES
+from voile.data.spark.session import SCHEME
+from voile.documents.text.source import split_format
 from voile.keys.secret import Secret
 from voile.release.choice import FLAGS, WAYS, Choice
 from voile.release.options import Options, checked, fields_of, leaves
@@ -114,6 +116,13 @@ class TextPart(_Part):
     out: str | None = None
     choose: dict[str, Any] = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("choose")
+    @classmethod
+    def _picks_once(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if given:
+            Choice.parse(given)
+        return given
 
     @model_validator(mode="after")
     def _in_one_place(self) -> Self:
@@ -266,9 +275,11 @@ class Plan(_Part):
 
     def source(self, given: str) -> str:
         """Return a source as it is opened: an address as it is, a file beside the plan."""
-        return given if "://" in given or given.startswith("service=") else str(
-            self._path.parent / given
-        )  # fmt: skip
+        if "://" in given or given.startswith(("service=", SCHEME)):
+            return given
+        path, form = split_format(given)
+        beside = str(self._path.parent / path)
+        return beside if form is None else f"{form}:{beside}"
 
     def options(self, kind: str, verb: str, given: Mapping[str, Any], where: str) -> Any:
         """Return a part's options of a verb, with the files that they name beside the plan."""
