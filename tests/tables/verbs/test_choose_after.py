@@ -5,8 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.tables.verbs.test_ledger import how, key_file, kit, ledger, of_one, people  # noqa: F401
+from tests.tables.verbs.test_ledger import (  # noqa: F401
+    ROLES,
+    how,
+    key_file,
+    kit,
+    ledger,
+    of_one,
+    people,
+)
 
+import voile.tables as vt
 from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError
 from voile.ledger.ledger import Ledger
@@ -69,3 +78,12 @@ def test_what_cannot_be_is_refused(kit, out):  # noqa: F811
         kit.choose(joint_risk=0.1)
     with pytest.raises(RequestError, match="file of the secret"):
         kit.choose(after=out["after"])
+
+
+def test_where_nothing_is_out_the_kits_own_trees_count(ledger, key_file):  # noqa: F811
+    trees = vt.fit(people(), ROLES, family="tree", seed=1)
+    chosen = trees.choose(after=ledger, key_file=key_file)
+    content = Content.of(trees)
+    within = content.figures.expected_matches <= 40
+    assert within.any()
+    assert chosen.figures["loss"] <= content.frontier.loss[within].min() + 1e-9

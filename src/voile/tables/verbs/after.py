@@ -111,15 +111,15 @@ def _first_within(
 ) -> tuple[AnyPolicy, Figures]:
     """Return the policy of least loss that keeps the limit, judged exactly.
 
-    Where a tree is out the kit's own policies are looked at as well: one pruned further than it
-    adds nothing.
+    Where nothing is out, or a tree, the kit's own policies are looked at as well: one pruned
+    further than a tree that is out adds nothing.
     """
     space = content.space
     policies: list[tuple[float, AnyPolicy]] = [
         (x, space.policy(p)) for x, p in zip(found.loss, found.policies, strict=True)
     ]
     matches = space.evaluator.figures(found.policies).expected_matches.tolist()
-    if any(isinstance(one.policy, TreePolicy) for one in past.shown):
+    if not past.shown or any(isinstance(one.policy, TreePolicy) for one in past.shown):
         policies += [(x, content.family.policy(i)) for i, x in enumerate(content.frontier.loss)]
         matches += content.figures.expected_matches.tolist()
     most = (limit.joint_risk or 1.0) * space.evaluator.matches + SLACK
