@@ -31,6 +31,7 @@ WHOLE = (
     "documents/acceptance/test_reading.py",
     "documents/reviewing/test_command.py",
     "documents/reviewing/test_page.py",
+    "documents/reviewing/test_page_safety.py",
     "documents/reviewing/test_refitting.py",
     "documents/reviewing/test_server.py",
     "documents/verbs/test_accept.py",

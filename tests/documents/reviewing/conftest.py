@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.documents.reviewing.made import letter, summers
+from playwright.sync_api import Browser, BrowserContext
+from tests.documents.reviewing.made import Served, letter, served, summers
+from tests.documents.reviewing.window import Window
 from tests.documents.start.made import hospital
 
 import voile
@@ -42,3 +45,29 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def work(begun: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(begun, tmp_path / "work"))
+
+
+@pytest.fixture
+def window(chromium: Browser) -> Iterator[Callable[..., Window]]:
+    contexts: list[BrowserContext] = []
+
+    def make(**options: Any) -> Window:
+        contexts.append(chromium.new_context(**options))
+        return Window(contexts[-1])
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def serving(made: Callable[..., Path]) -> Iterator[Served]:
+    with served(made(), "Eva", "Bo") as server:
+        yield server
+
+
+@pytest.fixture
+def eva(serving: Served, window: Callable[..., Window]) -> Window:
+    opened = window()
+    opened.open(serving.addresses["Eva"])
+    return opened
