@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
+from voile.signals.codec.columns import Scale, column_arrays, read_columns
 from voile.signals.codec.conditional import Conditional, MapStep, RowFrames, read_steps
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.lattice import Lattice, dither
@@ -31,7 +32,6 @@ BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cach
 TRIES = 64  # draws of the dither for one whose rounded message would not come back
 MOST_PLACES = 12
 FARTHEST = 4.25  # normal score beyond which curves go on straight
-Scale: TypeAlias = Lattice | Assignment
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,15 +360,9 @@ class Codec:
         """Return plain arrays, none of objects, for `numpy.savez`."""
         format = FORMATS[bool(self.side)]
         arrays: Arrays = {"format": np.array(format), "classes": self.classes}
-        arrays |= side_arrays(self.side)
+        arrays |= side_arrays(self.side) | column_arrays(self.columns)
         if self.places is not None:
             arrays["places"] = np.array(self.places)
-        for j, column in enumerate(self.columns):
-            if isinstance(column, Lattice):
-                arrays[f"column.{j}.lattice"] = np.array([column.step, column.per, column.offset])
-            else:
-                arrays[f"column.{j}.values"] = column.values
-                arrays[f"column.{j}.sent"] = column.sent
         for which, steps in enumerate(self.steps):
             for place, step in enumerate(steps):
                 for name, array in step.to_arrays().items():
@@ -381,7 +375,7 @@ class Codec:
         try:
             if int(arrays["format"]) not in FORMATS:
                 raise RequestError("the map is of another version of voile")
-            columns, steps = _read_columns(arrays), read_steps(arrays)
+            columns, steps = read_columns(arrays), read_steps(arrays)
             places = int(arrays["places"]) if "places" in arrays else None
             codec = cls(np.asarray(arrays["classes"]), columns, steps, places, read_side(arrays))
         except (LookupError, ValueError, TypeError, np.linalg.LinAlgError) as wrong:
@@ -391,17 +385,6 @@ class Codec:
         if len(codec.steps) != len(codec.classes):
             raise RequestError("the map has other classes than steps")
         return codec
-
-
-def _read_columns(arrays: Mapping[str, NDArray[Any]]) -> tuple[Scale, ...]:
-    columns: list[Scale] = []
-    while any(key.startswith(f"column.{len(columns)}.") for key in arrays):
-        key = f"column.{len(columns)}"
-        if f"{key}.lattice" in arrays:
-            columns.append(Lattice(*(int(part) for part in arrays[f"{key}.lattice"])))
-        else:
-            columns.append(Assignment(arrays[f"{key}.values"], arrays[f"{key}.sent"]))
-    return tuple(columns)
 
 
 def _strings(column: NDArray[Any]) -> NDArray[np.str_]:

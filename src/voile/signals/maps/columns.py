@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.signals.codec.codec import Scale
+from voile.signals.codec.columns import Scale
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import NOMINAL, Assignment
 from voile.signals.codec.place import Place

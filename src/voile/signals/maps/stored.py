@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.signals.codec.codec import Codec, Scale
+from voile.signals.codec.codec import Codec
+from voile.signals.codec.columns import Scale
 from voile.signals.codec.conditional import Conditional, MapStep
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import Assignment

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Z95
-from voile.signals.codec.codec import Scale
+from voile.signals.codec.columns import Scale
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Codes, Floats

@@ -14,6 +14,7 @@ subject, and the model gives their people to the others: it has small groups too
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,3 +115,18 @@ def expect_inverse(n: Floats, p: Floats) -> Floats:
     for x, weight in zip(*np.polynomial.laguerre.laggauss(NODES), strict=True):
         expected += weight * p / (p + (1 - p) * np.exp(-x / n))
     return expected / n
+
+
+def add_within(
+    boxes: NDArray[np.int32],
+    values: Sequence[NDArray[np.bool_]],
+    codes: NDArray[np.int32],
+    counts: Floats,
+) -> Floats:
+    """Add up the counts of the combinations in each box, by its intervals' numbers and values."""
+    total = np.zeros(len(boxes))
+    for number, box in enumerate(boxes):
+        of = zip(values, box, codes.T, strict=True)
+        within = np.logical_and.reduce([held[entry][own] for held, entry, own in of])
+        total[number] = counts[within].sum()
+    return total

@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
-from voile.data import open_source
+from voile.data import Source, open_source
 from voile.tables.domains.domain import Domain
 from voile.tables.people import combinations
 from voile.tables.people.counted_boxes import (
     CountedBoxes,
+    add_within,
     estimate_each,
     estimate_matches,
     estimate_uniques,
 )
 from voile.tables.people.counts import Constraints, Counts
-from voile.tables.people.population import Population, population_of
+from voile.tables.people.population import Population, Table, population_of
 from voile.tables.people.weights import count_weighted
 from voile.tables.policies.asked import Settings, add_cuts, importance_of
 from voile.tables.policies.family import AnyPolicy
@@ -141,10 +142,7 @@ class PolicySpace:
             raise RequestError("outcomes is one text", instead="give a list of columns")
         risk_of, loss_of = measure_named("risk", risk), measure_named("loss", loss)
         source = open_source(sample)
-        if subject is not None and subject not in source.columns:
-            raise RequestError(
-                f"subject {subject} is not a column", instead=nearest(subject, source.columns)
-            )
+        _check_subject(source, subject)
         counted = combinations.count_sample(source, quasi, subject)
         tables = [
             combinations.count_population(open_source(table), quasi, people)
@@ -160,12 +158,7 @@ class PolicySpace:
             fraction=fraction,
             gap=population_gap,
             sampled=sampled,
-            weighted=None
-            if weight is None
-            else (
-                (weight,),
-                *combinations.encode(domains, count_weighted(source, quasi, weight, subject)),
-            ),
+            weighted=_weigh(source, domains, weight, subject),
         )
         private = [sensitive] if isinstance(sensitive, str) else sensitive
         by_value, columns = combinations.count_sensitive(source, domains, codes, private, subject)
@@ -173,19 +166,11 @@ class PolicySpace:
         counts = combinations.join(domains, codes, count, joined, by_value, by_outcome, columns)
         limits = add_cuts(domains, constraints or Constraints(), settings or {})
         weights = Weights(loss_weight, importance_of(domains, settings or {}))
-        its_risk, its_loss = risk_of(counts, weights), loss_of(counts, weights)
-        if its_risk == estimated_matches() and not (joined.boxes and joined.boxes.sampled):
-            raise RequestError(
-                "matches are estimated where a table counts people by some quasi-identifiers, and "
-                "the source is declared a random sample of these people",
-                instead="give both (--population, --sampled), or ask for the risk matches",
-            )
-        if outcomes and not (sees_outcomes(its_risk) or sees_outcomes(its_loss)):
-            raise RequestError(
-                "outcomes are named and neither risk nor loss looks at them",
-                instead="ask for the loss mutual-information",
-            )
-        return cls(domains, counts, limits, joined, risk=its_risk, loss=its_loss, weights=weights)
+        measures = risk_of(counts, weights), loss_of(counts, weights)
+        _check_measures(*measures, joined, outcomes)
+        return cls(
+            domains, counts, limits, joined, risk=measures[0], loss=measures[1], weights=weights
+        )
 
     def without_constraints(self) -> PolicySpace:
         """Return the same space, nothing of which is suppressed or forbidden."""
@@ -333,8 +318,8 @@ class PolicySpace:
         own = [self.quasi.index(column) for column in boxes.columns]
         distinct, place = np.unique(entries[:, own], axis=0, return_inverse=True)
         held = [values[i] for i in own]
-        subjects = _add_within(distinct, held, self.counts.codes[:, own], self.counts.sample)
-        people = _add_within(distinct, held, boxes.codes, boxes.people)
+        subjects = add_within(distinct, held, self.counts.codes[:, own], self.counts.sample)
+        people = add_within(distinct, held, boxes.codes, boxes.people)
         return classes.sample[kept], subjects[place], people[place]
 
     def allowed(self, classes: Classes) -> Bits:
@@ -363,16 +348,39 @@ class PolicySpace:
         return {name: MEASURES[name].worst([one[name] for one in found]) for name in found[0]}
 
 
-def _add_within(
-    boxes: NDArray[np.int32], values: Sequence[Bits], codes: NDArray[np.int32], counts: Floats
-) -> Floats:
-    """Add up the counts of the combinations in each box, by its intervals' numbers and values."""
-    total = np.zeros(len(boxes))
-    for number, box in enumerate(boxes):
-        of = zip(values, box, codes.T, strict=True)
-        within = np.logical_and.reduce([held[entry][own] for held, entry, own in of])
-        total[number] = counts[within].sum()
-    return total
+def _check_subject(source: Source, subject: str | None) -> None:
+    if subject is not None and subject not in source.columns:
+        raise RequestError(
+            f"subject {subject} is not a column", instead=nearest(subject, source.columns)
+        )
+
+
+def _weigh(
+    source: Source, domains: Sequence[Domain], weight: str | None, subject: str | None
+) -> Table | None:
+    """Return the columns of weights, and the combinations with their sums of weights."""
+    if weight is None:
+        return None
+    quasi = [domain.column for domain in domains]
+    sums = count_weighted(source, quasi, weight, subject)
+    return ((weight,), *combinations.encode(domains, sums))
+
+
+def _check_measures(
+    risk: GroupMeasure, loss: GroupMeasure, population: Population, outcomes: Sequence[str]
+) -> None:
+    """Refuse an estimate that nothing supports, and outcomes that no measure looks at."""
+    if risk == estimated_matches() and not (population.boxes and population.boxes.sampled):
+        raise RequestError(
+            "matches are estimated where a table counts people by some quasi-identifiers, and "
+            "the source is declared a random sample of these people",
+            instead="give both (--population, --sampled), or ask for the risk matches",
+        )
+    if outcomes and not (sees_outcomes(risk) or sees_outcomes(loss)):
+        raise RequestError(
+            "outcomes are named and neither risk nor loss looks at them",
+            instead="ask for the loss mutual-information",
+        )
 
 
 def _several(population: Any) -> Iterator[Any]:
