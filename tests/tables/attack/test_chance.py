@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voile.tables.attack.chance import Chance
+from voile.tables.attack.chance import Chance, _fit
 from voile.tables.attack.patterns import agreement_patterns
 from voile.tables.attack.records import distinct_rows
 
@@ -59,3 +59,10 @@ def test_a_register_that_says_nothing_is_no_mistake(register):
     chances = Chance.learn(register, seen).of(agreement_patterns(seen, register))
     assert np.isfinite(chances).all()
     assert ((chances > 0) & (chances <= 1)).all()
+
+
+def test_agreement_far_above_what_was_predicted_is_fitted() -> None:
+    rng = np.random.default_rng(1)
+    predicted, agree = rng.uniform(0.5e-6, 2e-6, 200), rng.poisson(500, 200).astype(float)
+    law = _fit(predicted, agree, np.ones(200))
+    assert np.abs(law.mean(predicted).mean() / agree.mean() - 1) < 0.5

@@ -28,6 +28,7 @@ POWER = 0.25  # this and the next settled on the Tennessee data
 ALIKE = 10.0  # combinations of so many people and more weigh alike in the mean
 SHAPES = np.geomspace(1e-2, 1e6, 49)
 ROUNDS, STEPS = 3, 8
+FARTHEST = 3.0
 MOST_WEIGHT = 20.0
 
 
@@ -162,12 +163,17 @@ def _fit(predicted: Floats, agree: Floats, weight: Floats) -> Law:
 
 
 def _line(x: Floats, agree: Floats, weight: Floats, law: Law) -> Law:
-    """Regress the log mean on x, Newton's steps; level and slope are held near 0 and 1."""
+    """Regress the log mean on x, Newton's steps; level and slope are held near 0 and 1.
+
+    No step moves a mean by more than a factor of e^`FARTHEST`: where agreement is far above what was
+    predicted, a whole step overshoots until the exponential overflows.
+    """
     line = np.array([law.level, law.slope])
     design = np.stack([np.ones_like(x), x])
     for _ in range(STEPS):
         mean = np.exp(line @ design)
         trust = weight / (1 + mean / ALIKE)
         slope = design @ (trust * (agree - mean)) - (line - [0, 1])
-        line = line + np.linalg.solve((design * (trust * mean)) @ design.T + np.eye(2), slope)
+        step = np.linalg.solve((design * (trust * mean)) @ design.T + np.eye(2), slope)
+        line = line + step / max(1.0, float(np.abs(step @ design).max()) / FARTHEST)
     return Law(float(line[0]), float(line[1]), law.shape)
