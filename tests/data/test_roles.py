@@ -93,7 +93,7 @@ def test_all_mistakes_are_named_at_once_and_no_value_is(tmp_path):
     ("text", "said"),
     [
         ("", "columns"),
-        ("[columns]\n", "at least 1"),
+        ("[columns]\n", "1 or more entries"),
         ('subjects = "a"\n[columns]\na = "quasi"\n', "subjects"),
         ("[columns", "not a TOML file"),
     ],

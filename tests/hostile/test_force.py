@@ -362,6 +362,12 @@ NO_PLACES = {
     "spans",
     "subject_pattern",
     "file_names",
+    "key",  # of assess: a column
+    "counts",
+    "left",
+    "signer",
+    "condition",
+    "reason",
 }
 """What a command takes as text and that names no file, folder or table: all else is a path."""
 

@@ -41,16 +41,19 @@ MOST = 12
 """How many mistakes are said at once."""
 
 
-def mistakes(error: ValidationError) -> str:
-    """Say every mistake with its place and what must be there."""
+def mistakes(error: ValidationError, *within: str) -> str:
+    """Say every mistake with its place, `within` a larger one, and what must be there."""
     found = error.errors(include_url=False)
-    said = [": ".join(filter(None, (_place(one), plainly(one)))) for one in found[:MOST]]
+    said = [
+        ": ".join(filter(None, (_place(*within, *one["loc"]), plainly(one))))
+        for one in found[:MOST]
+    ]
     more = [f"{len(found) - MOST} more"] if len(found) > MOST else []
     return "; ".join([*said, *more])
 
 
-def _place(one: Mapping[str, Any]) -> str:
-    place = ".".join(map(str, one["loc"]))
+def _place(*parts: int | str) -> str:
+    place = ".".join(map(str, parts))
     return place if len(place) <= 200 else f"{place[:200]}..."
 
 

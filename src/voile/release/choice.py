@@ -175,7 +175,7 @@ class Choice:
         try:
             return TypeAdapter(cls).validate_json(json.dumps(data, default=str))
         except ValidationError as error:
-            raise RequestError(f"choice.{mistakes(error)}", where=where) from None
+            raise RequestError(mistakes(error, "choice"), where=where) from None
 
 
 def default_choice(kit: Kit) -> Choice:

@@ -200,8 +200,8 @@ def test_a_policy_edited_into_another_of_the_kit_has_its_figures(tmp_path):
     [
         ({"miss_cost": 3, "passes": 1}, "no committee was trained for a miss_cost of 3"),
         ({"miss_cost": 2, "passes": 99}, "the committee has no 99 passes"),
-        ({"passes": 1}, "the policy lacks miss_cost"),
-        ({"miss_cost": 2, "passes": 1.5}, "the policy's passes is no whole number"),
+        ({"passes": 1}, "policy: miss_cost: is absent"),
+        ({"miss_cost": 2, "passes": 1.5}, "policy: passes: must be a whole number"),
     ],
 )
 def test_a_policy_that_there_is_not_writes_nothing(tmp_path, policy, said):

@@ -76,7 +76,7 @@ def test_the_report_has_no_identifiers_left_of_it_and_no_word():
         blocks = shown(release, evidence, audience)
         assert "Identifiers left" not in figures(blocks["summary"])
         assert "inference" in blocks
-        assert "annotated text (--truth)" in page(release, evidence, audience)
+        assert "voile documents accept proves by reading" in page(release, evidence, audience)
     told = json.dumps([one.to_json() for one in evidence])
     words = {word for row in people() for word in row["name"].split()} - {"May"}
     assert not any(word in told + page(release, evidence, "public") for word in words)

@@ -178,9 +178,9 @@ def test_what_cannot_be_applied_is_refused(apply, monkeypatch, options, said):
     [
         ("miss_cost = 20.0", "miss_cost = 7.0", "no committee was trained for a miss_cost of 7"),
         ("passes = 2", "passes = 12", "the committee has no 12 passes"),
-        ("passes = 2", "passes = 2.5", "no whole number"),
-        ("passes = 2", "", "the policy lacks passes"),
-        ("passes = 2", "passes = 2\nlabel = 1", "the policy says label"),
+        ("passes = 2", "passes = 2.5", "must be a whole number"),
+        ("passes = 2", "", "policy: passes: is absent"),
+        ("passes = 2", "passes = 2\nlabel = 1", "policy: label: is not known here"),
         ('kind = "documents"', 'kind = "tables"', "the policy is for tables"),
     ],
 )

@@ -28,6 +28,9 @@ class Interval(NamedTuple):
     high: float | None
     unknown: bool = False
 
+    def __repr__(self) -> str:
+        return "Interval()"  # no number: a kit's cuts lie between people's values
+
     @property
     def ends(self) -> tuple[float, float]:
         """The ends as numbers, infinite where they are open."""

@@ -165,8 +165,8 @@ def _fit(predicted: Floats, agree: Floats, weight: Floats) -> Law:
 def _line(x: Floats, agree: Floats, weight: Floats, law: Law) -> Law:
     """Regress the log mean on x, Newton's steps; level and slope are held near 0 and 1.
 
-    No step moves a mean by more than a factor of e^`FARTHEST`: where agreement is far above what was
-    predicted, a whole step overshoots until the exponential overflows.
+    No step moves a mean by more than a factor of e^`FARTHEST`: where agreement is far above what
+    was predicted, a whole step overshoots until the exponential overflows.
     """
     line = np.array([law.level, law.slope])
     design = np.stack([np.ones_like(x), x])
