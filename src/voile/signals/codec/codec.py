@@ -18,13 +18,14 @@ from voile.keys.random import Protective
 from voile.signals.codec.columns import Scale, column_arrays, read_columns
 from voile.signals.codec.conditional import Conditional, MapStep, RowFrames, read_steps
 from voile.signals.codec.given import as_labels, as_table
+from voile.signals.codec.grain import rounded
 from voile.signals.codec.lattice import Lattice, dither
 from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES, Place
 from voile.signals.codec.posterior import Posterior, after, chances_of, log_densities
 from voile.signals.codec.side import SideColumn, SideLevels, read_levels, read_side, side_arrays
-from voile.signals.codec.single import GRAIN, Single, Singles
+from voile.signals.codec.single import Single, Singles
 from voile.signals.codec.steps import Arrays, Step
 
 FORMATS = 1, 2  # of maps without side columns, and with
@@ -389,19 +390,6 @@ class Codec:
 
 def _strings(column: NDArray[Any]) -> NDArray[np.str_]:
     return column.astype(str)
-
-
-def rounded(Z: Floats, places: int | None = None) -> Floats:
-    """Round what is sent, so that float64's own lattice does not reveal the class.
-
-    A class's map reaches only some of the float64 values near a message, those that stand for a
-    float64 reading; an adversary who takes a message back and forth by every class's map finds
-    the one that leaves its last bits alone. Of a multiple of `GRAIN`, or a decimal, all maps
-    reach many.
-    """
-    if places is None:
-        return np.asarray(np.rint(Z / GRAIN) * GRAIN + 0.0)  # no -0.0
-    return np.asarray(np.rint(Z * 10.0**places) / 10.0**places + 0.0)
 
 
 def _batches(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:

@@ -14,12 +14,12 @@ import numpy as np
 
 from voile.keys.random import Protective
 from voile.signals.codec.conditional import Conditional, MapStep
+from voile.signals.codec.grain import GRAIN
 from voile.signals.codec.lattice import MARGIN, Lattice
 from voile.signals.codec.scalar import Path, at, drawn, is_on, nearest, part_of, place
 from voile.signals.codec.scalar_side import CellFrames, Level, level_of
 from voile.signals.codec.side import SideColumn, SideLevels
 
-GRAIN = 2.0**-44  # what is sent is a multiple of it: see `codec.rounded`
 CELLS = 1024  # levels of side columns whose maps are held
 
 

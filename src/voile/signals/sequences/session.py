@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
+from voile.signals.codec.grain import GRAIN
 from voile.signals.codec.lattice import MARGIN, OFF, Lattice
 from voile.signals.codec.limits import RANGE
 from voile.signals.codec.scalar import Point, at, drawn, nearest, place
-from voile.signals.codec.single import GRAIN
 from voile.signals.sequences.direction import read_state
 from voile.signals.sequences.messages import (
     LATEST,

@@ -15,9 +15,9 @@ from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.release.manifest import ROW
 from voile.signals.codec.codec import Codec
+from voile.signals.codec.grain import GRAIN
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.side import SideLevels
-from voile.signals.codec.single import GRAIN
 from voile.signals.readings.forms import ReadingColumn
 from voile.signals.readings.sources import SignalReader
 
