@@ -44,13 +44,14 @@ def judge_policy(content: Content, policy: AnyPolicy, ledger: Ledger, keys: Keys
     past = Past.of(content, ledger, keys)
     own = Shown.of(policy, past.rules)
     alone = joint_figures(content.space, [own])
+    joint = joint_figures(content.space, [*past.shown, own])
     each = [line.content["alone"]["matches"] for line in ledger.released]
     return Judgement(
         past.disclosed(policy),
         len(past.shown),
         alone,
-        max([alone.matches, *each]),
-        joint_figures(content.space, [*past.shown, own]),
+        min(max([alone.matches, *each]), joint.matches),  # a ledger's figures are rounded up
+        joint,
         missing=past.missing,
     )
 
