@@ -104,7 +104,15 @@ class Source(ABC):
     ) -> duckdb.DuckDBPyRelation:
         """Show `columns` to DuckDB, for one query: what is streamed into it passes once."""
         schema = self.schema(columns)
-        rows = self._watched(self.batches(schema.names))
+        return self._streamed(connection, schema, self.batches(schema.names))
+
+    def _streamed(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        schema: pa.Schema,
+        batches: Iterator[pa.RecordBatch],
+    ) -> duckdb.DuckDBPyRelation:
+        rows = self._watched(batches)
         return connection.from_arrow(pa.RecordBatchReader.from_batches(schema, rows))
 
     def _watched(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -130,16 +138,29 @@ class Source(ABC):
         Parameters
         ----------
         sql : names the data `source` and reads only `columns` of it; plain SQL that DuckDB,
-            SQLite, PostgreSQL and Spark understand alike. A server's source overrides this method.
+            SQLite, PostgreSQL and Spark understand alike.
         answer : the columns and types that `sql` gives.
         """
         import duckdb
 
+        self._stopped = None
         try:
             with unreadable(self.name, self.kind):
-                self.relation(connection, columns).query("source", sql).create(into)
+                rows = self._answer(sql, self.schema(columns).names, answer)
+                if rows is None:
+                    counted = self.relation(connection, columns).query("source", sql)
+                else:
+                    fitting = (conform(batch, answer) for batch in rows)
+                    counted = self._streamed(connection, answer, fitting)
+                counted.create(into)
         except (SourceError, duckdb.Error) as error:
             raise self._stopped or error from None
+
+    def _answer(
+        self, sql: str, columns: list[str], answer: pa.Schema
+    ) -> Iterator[pa.RecordBatch] | None:
+        """Run `sql` as `tabulate` is given it; None for a source that has no engine of its own."""
+        return None
 
 
 class FileSource(Source):

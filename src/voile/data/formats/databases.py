@@ -121,23 +121,14 @@ class SQLiteSource(FileSource):
         return f"SELECT {', '.join(shown)} FROM {self._table}"
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        yield from self._answer(self._select(columns), self.schema(columns), rows)
+        yield from self._run(self._select(columns), self.schema(columns), rows)
 
-    def tabulate(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        sql: str,
-        *,
-        columns: Iterable[str],
-        answer: pa.Schema,
-        into: str,
-    ) -> None:
-        """Run `sql` in SQLite over a temporary view, and stream only its answer into DuckDB."""
+    def _answer(self, sql: str, columns: list[str], answer: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Run `sql` in SQLite over a temporary view."""
         view = f"CREATE TEMP VIEW source AS {self._select(columns)}"
-        rows = self._answer(sql, answer, BATCH_ROWS, prepare=view)
-        connection.from_arrow(pa.RecordBatchReader.from_batches(answer, rows)).create(into)
+        yield from self._run(sql, answer, BATCH_ROWS, prepare=view)
 
-    def _answer(
+    def _run(
         self, sql: str, schema: pa.Schema, rows: int, *, prepare: str = ""
     ) -> Iterator[pa.RecordBatch]:
         with sqlite_failures(self.name), closing(self._connect()) as connection:

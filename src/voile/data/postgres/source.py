@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -12,10 +11,7 @@ from voile.core.errors import RequestError
 from voile.data.postgres.address import Address
 from voile.data.postgres.session import Session
 from voile.data.postgres.table import find_table
-from voile.data.source import Source, conform, hash_rows, identifier
-
-if TYPE_CHECKING:
-    import duckdb
+from voile.data.source import Source, hash_rows, identifier
 
 
 class PostgresSource(Source):
@@ -61,33 +57,14 @@ class PostgresSource(Source):
         with self._session() as session:
             yield from self._table.rows(session, columns)
 
-    def tabulate(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        sql: str,
-        *,
-        columns: Iterable[str],
-        answer: pa.Schema,
-        into: str,
-    ) -> None:
-        """Run `sql` in PostgreSQL, and stream only its answer into DuckDB."""
-        import duckdb
-
-        self.schema(columns)
+    def _answer(self, sql: str, columns: list[str], answer: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Run `sql` in PostgreSQL, and stream only its answer."""
         shown = ", ".join(map(_sent, answer))
         query = (
             f"WITH source AS ({self._table.select(columns)}) SELECT {shown} FROM ({sql}) AS answer"
         )
-        rows = self._watched(self._answer(query, answer))
-        try:
-            connection.from_arrow(pa.RecordBatchReader.from_batches(answer, rows)).create(into)
-        except duckdb.Error as error:
-            raise self._stopped or error from None
-
-    def _answer(self, sql: str, answer: pa.Schema) -> Iterator[pa.RecordBatch]:
         with self._session() as session:
-            for batch in session.stream(sql):
-                yield conform(batch, answer)
+            yield from session.stream(query)
 
     def fingerprint(self) -> str:
         """Hash all rows in their order, streaming."""

@@ -15,7 +15,6 @@ from voile.data.source import Source, conform, hash_rows
 from voile.data.spark.session import SCHEME, STANDARD, open_session, settings, spark_failures
 
 if TYPE_CHECKING:
-    import duckdb
     from pyspark.sql import DataFrame
 
 UNREAD = {"struct": pa.types.is_struct, "map": pa.types.is_map, "list": pa.types.is_list}
@@ -25,7 +24,7 @@ UNREAD = {"struct": pa.types.is_struct, "map": pa.types.is_map, "list": pa.types
 class SparkSource(Source):
     """A table or data frame of Spark.
 
-    `tabulate` runs in the cluster, and the driver receives the groups alone. Rows are streamed in
+    Counting happens in the cluster, and the driver receives the groups alone. Rows are streamed in
     the order of all their values, which Spark sorts: a table has no order of its own. Memory
     follows the largest partition of the sorted rows.
 
@@ -77,25 +76,15 @@ class SparkSource(Source):
                     for batch in stream:
                         yield conform(batch, schema)
 
-    def tabulate(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        sql: str,
-        *,
-        columns: Iterable[str],
-        answer: pa.Schema,
-        into: str,
-    ) -> None:
-        """Run `sql` in Spark, and bring only its answer into DuckDB."""
-        names = self.schema(columns).names
-        shown = ", ".join(map(_quoted, names))
+    def _answer(self, sql: str, columns: list[str], answer: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Run `sql` in Spark, which sends only its answer."""
+        shown = ", ".join(map(_quoted, columns))
         with self._unchanged(), spark_failures(self.name), self._view() as view:
             read = f"SELECT {shown} FROM {view}"
             query = f"WITH source AS ({read}) SELECT * FROM ({_requoted(sql)}) AS answer"
             with settings(self._session, STANDARD):
                 counted = self._session.sql(query).toArrow()
-        rows = (conform(batch, answer) for batch in counted.to_batches())
-        connection.from_arrow(pa.RecordBatchReader.from_batches(answer, rows)).create(into)
+        yield from counted.to_batches()
 
     def fingerprint(self) -> str:
         """Hash all rows in the order of their values, streaming."""
