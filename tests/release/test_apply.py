@@ -33,10 +33,10 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
+from voile.release.accounting import Accounted, Accounting
 from voile.release.apply import write
 from voile.release.options import ApplyOptions
 from voile.release.outcomes import Batch, Outcome, Tally
-from voile.release.run import Run
 from voile.release.step import released_schema
 from voile.release.verify import check_seal
 
@@ -213,14 +213,14 @@ def test_an_output_that_is_there_is_replaced_only_by_force(out: Path) -> None:
 def test_a_row_that_is_lost_or_made_stops_the_release(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep = Run._keep
+    account = Accounting.__call__
 
-    def lossy(self: Run[Any, Any], batch: Batch, made: Outcome[Any]) -> pa.RecordBatch:
-        rows = keep(self, batch, made)
-        self._tally.released -= 1
-        return rows
+    def lossy(self: Accounting[Any, Any], batch: Batch, made: Outcome[Any]) -> Accounted:
+        accounted = account(self, batch, made)
+        accounted.tally.released -= 1
+        return accounted
 
-    monkeypatch.setattr(Run, "_keep", lossy)
+    monkeypatch.setattr(Accounting, "__call__", lossy)
     with pytest.raises(AssertionError, match="12 rows came in and 9 are accounted for"):
         write(run(), out, IN_ORDER, force=False, progress=silent)
     assert not out.exists()

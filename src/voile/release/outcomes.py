@@ -90,6 +90,15 @@ class Tally:
     set_aside: Counter[tuple[str, str]] = field(default_factory=Counter)
     set_aside_rows: int = 0
 
+    def add(self, more: Tally) -> None:
+        """Count what became of the next rows."""
+        self.read += more.read
+        self.released += more.released
+        self.held_out += more.held_out
+        self.suppressed += more.suppressed
+        self.set_aside.update(more.set_aside)
+        self.set_aside_rows += more.set_aside_rows
+
     def check(self) -> None:
         out = self.released + self.set_aside_rows + self.suppressed + self.held_out
         if self.read != out:

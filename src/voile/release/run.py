@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 import pyarrow as pa
@@ -21,20 +21,11 @@ from voile.data.files.memory import AnyPath
 from voile.data.writer import Writer
 from voile.engines.processes import in_order
 from voile.engines.shuffle import held, shuffled
-from voile.keys.macs import tokens_of, utf8_of
 from voile.keys.random import Protective
-from voile.release.manifest import (
-    ASIDE,
-    CONTROL,
-    ESCAPED,
-    FORMAT,
-    PERSON,
-    ROW,
-    ROWS,
-    VERSION,
-)
+from voile.release.accounting import Accounting
+from voile.release.manifest import ESCAPED, FORMAT, ROWS, VERSION
 from voile.release.options import OPTIONS, ApplyOptions, stored
-from voile.release.outcomes import Aside, Batch, Known, Notes, Outcome, Tally, Written
+from voile.release.outcomes import Known, Notes, Tally, Written
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
 
@@ -49,11 +40,7 @@ class Run(Generic[Notes, Known]):
         self._escape = options.formulas == "escape"
         self._tally, self._notes = Tally(), applying.nothing()
         self._dropped = [np.zeros(0, np.int64)]
-        self._key, self._subject = Protective().bytes(16), applying.roles.subject
-        self._named = [] if applying.named is None else [applying.named]
-        self._made = applying.unfinished or applying.schema
-        person = [(PERSON, pa.int64())] if self._subject else []
-        self._tail = pa.schema([(ROW, pa.int64()), *person])
+        self._account = Accounting(applying, Protective().bytes(16))
 
     def fill(self, parts: Parts, *, force: bool) -> Manifests:
         """Write the parts of the release, certify it, and return its manifests."""
@@ -78,44 +65,34 @@ class Run(Generic[Notes, Known]):
 
     def _stream(self, parts: Parts, *, force: bool) -> Mapping[str, int]:
         """Write the rows and what stays beside them; return how many cells are formulas."""
-        applying, shown = self._applying, len(self._made)  # a kept column may have any name
+        applying, shown = self._applying, self._account.shown  # a kept column may have any name
         with ExitStack() as files:
-            beside = {
-                name: files.enter_context(_open_beside(parts.private / name, schema))
-                for name, schema in self._beside().items()
-            }
+            beside = self._open_beside(files, parts)
             batches = self._in_order(self._released(beside), parts.scratch)
             writer = applying.writer(parts.rows, force=force, escape=self._escape)
             release = files.enter_context(writer)
             written = 0
             for batch in batches:
                 columns = batch.columns
-                made = self._finished(columns[:shown])
+                made = finished(applying, columns[:shown], lambda: self._known)
                 release.write(pa.RecordBatch.from_arrays(made, schema=applying.schema))
-                tail = pa.RecordBatch.from_arrays(columns[shown:], schema=self._tail)
+                tail = pa.RecordBatch.from_arrays(columns[shown:], schema=self._account.tail)
                 beside[ROWS].write(tail)
                 if not self._options.keep_order:
                     written += len(batch)
                     self._progress("writing the release", written, self._tally.released)
-            for name, rows in applying.last(self._known).items():
-                beside[name].write(rows)
+            self._write_last(beside)
         return release.formulas
 
-    def _finished(self, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
-        if self._applying.unfinished is None:
-            return columns
-        return self._applying.finish(columns, self._known)
-
-    def _beside(self) -> dict[str, pa.Schema]:
-        """Return the files of the private folder that hold rows."""
-        named = [(name, self._applying.source.columns[name]) for name in self._named]
-        text = [(name, pa.string()) for name in ("column", "reason")]
+    def _open_beside(self, files: ExitStack, parts: Parts) -> dict[str, Writer]:
         return {
-            ROWS: self._tail,
-            ASIDE: pa.schema([(ROW, pa.int64()), *text, *named]),
-            CONTROL: pa.schema([(ROW, pa.int64())]),
-            **self._applying.beside,
+            name: files.enter_context(_open_beside(parts.private / name, schema))
+            for name, schema in self._account.beside.items()
         }
+
+    def _write_last(self, beside: Mapping[str, Writer]) -> None:
+        for name, rows in self._applying.last(self._known).items():
+            beside[name].write(rows)
 
     def _in_order(
         self, batches: Iterator[pa.RecordBatch], scratch: Path | None
@@ -134,65 +111,19 @@ class Run(Generic[Notes, Known]):
     def _released(self, beside: Mapping[str, Writer]) -> Iterator[pa.RecordBatch]:
         """Yield released rows beside their number in the source and their person's token."""
         applying, rows = self._applying, self._applying.source.about_rows()
-        batches = self._read(beside[CONTROL])
-        for batch, made in in_order(applying.make, batches, jobs=applying.jobs):
-            applying.merge(self._notes, made.notes)
-            for name, lines in made.beside.items():
+        for batch, made in in_order(applying.make, applying.batches(), jobs=applying.jobs):
+            accounted = self._account(batch, made)
+            self._take(made.notes, accounted.tally, accounted.dropped)
+            for name, lines in accounted.beside:
                 beside[name].write(lines)
-            for aside in made.aside:
-                self._set_aside(batch, aside, beside[ASIDE])
-            yield self._keep(batch, made)
+            yield accounted.rows
             self._progress("applying the policy", self._tally.read, rows)
 
-    def _read(self, control: Writer) -> Iterator[Batch]:
-        """Yield the source's rows, and write down which are held out."""
-        for batch in self._applying.batches():
-            held = pa.array(batch.numbers[~batch.counted])
-            control.write(pa.RecordBatch.from_arrays([held], [ROW]))
-            yield batch
-
-    def _set_aside(self, batch: Batch, aside: Aside, file: Writer) -> None:
-        """Write down which rows are set aside for a column, if any, and why."""
-        lost = aside.rows & batch.counted
-        if not lost.any():
-            return
-        n = int(lost.sum())
-        self._tally.set_aside[aside.column, aside.reason] += n
-        why = [pa.repeat(text, n) for text in (aside.column, aside.reason)]
-        names = [batch.rows.column(name).filter(pa.array(lost)) for name in self._named]
-        columns = [pa.array(batch.numbers[lost]), *why, *names]
-        file.write(pa.RecordBatch.from_arrays(columns, schema=self._beside()[ASIDE]))
-
-    def _keep(self, batch: Batch, made: Outcome[Notes]) -> pa.RecordBatch:
-        """Return the rows of a batch that are released, and count the others."""
-        left = batch.left(made.aside)
-        suppressed = np.zeros_like(left) if made.suppressed is None else made.suppressed & left
-        kept = left & ~suppressed
-        tally = self._tally
-        tally.read += len(kept)
-        tally.held_out += int((~batch.counted).sum())
-        tally.set_aside_rows += int((batch.counted & ~left).sum())
-        tally.suppressed += int(suppressed.sum())
-        tally.released += int(kept.sum())
-        tail = [pa.array(batch.numbers)]
-        if self._subject is not None:
-            tokens = self._tokens(batch.rows.column(self._subject), batch.numbers)
-            self._dropped.append(np.unique(tokens[suppressed]))
-            tail.append(pa.array(tokens))
-        whole = pa.schema([*self._made, *self._tail])
-        arrays = [*made.columns, *tail]
-        return pa.RecordBatch.from_arrays(arrays, schema=whole).filter(pa.array(kept))
-
-    def _tokens(self, people: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give each person of this run a number that only this run's key could give again."""
-        coded = people.cast(pa.string()).dictionary_encode()
-        named = tokens_of(self._key, [b"s" + name for name in utf8_of(coded.dictionary)])
-        nobody = coded.indices.is_null().to_numpy(zero_copy_only=False)
-        rows = [b"r%d" % row for row in numbers[nobody]]  # each is a person of its own
-        places = coded.indices.fill_null(len(named)).to_numpy()
-        tokens: NDArray[np.uint64] = np.append(named, np.uint64(0))[places]
-        tokens[nobody] = tokens_of(self._key, rows)
-        return tokens.view(np.int64)
+    def _take(self, notes: Notes, tally: Tally, dropped: NDArray[np.int64]) -> None:
+        """Take in what became of the next rows of the source."""
+        self._applying.merge(self._notes, notes)
+        self._tally.add(tally)
+        self._dropped.append(dropped)
 
     def _manifests(self, figures: Mapping[str, float], formulas: Mapping[str, int]) -> Manifests:
         applying, known = self._applying, self._known
@@ -221,6 +152,13 @@ class Run(Generic[Notes, Known]):
         shown["figures"] = {name: applying.stating(x, name) for name, x in exact}
         escaped = {"formulas": ESCAPED} if self._escape else {}
         return {**both, "voile": __version__, **escaped, **shown}, hidden
+
+
+def finished(
+    applying: Applying[Any, Known], columns: Sequence[pa.Array], known: Callable[[], Known]
+) -> Sequence[pa.Array]:
+    """Return the release's columns of what was made."""
+    return columns if applying.unfinished is None else applying.finish(columns, known())
 
 
 class _Lines(Writer):

@@ -78,12 +78,18 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     jobs: int = 1
     entering: Entering | None = None
 
-    def batches(self) -> Iterator[Batch]:
-        """Read the source's rows, and say which are held out."""
-        first = 0
+    def read_columns(self) -> list[str]:
+        """Return the columns of the source that are read."""
         more = [name for name in (self.named, self.roles.subject) if name is not None]
-        columns = dict.fromkeys([*self.columns, *more])
-        for rows in self.source.batches(columns, batch_rows=self.batch_rows):
+        return [*dict.fromkeys([*self.columns, *more])]
+
+    def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[Batch]:
+        """Read the source's rows, and say which are held out.
+
+        piece : a part of the source, whose first row has this number there; all without it.
+        """
+        source = self.source if piece is None else piece
+        for rows in source.batches(self.read_columns(), batch_rows=self.batch_rows):
             numbers = np.arange(first, first + len(rows))
             yield Batch(rows, numbers, ~self.hold_out.held(rows, first))
             first += len(rows)

@@ -180,9 +180,9 @@ class _Sanitizing(Applying[Worked, Worked]):
     def texts(self) -> list[str]:
         return self.content.reading.texts
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[Batch]:
         """Yield rows beside why a file could not be read, which other processes do not learn."""
-        for batch in super().batches():
+        for batch in super().batches(piece, first):
             rows = batch.rows
             if isinstance(self.source, CorpusSource):
                 names = rows.column("id").to_pylist()

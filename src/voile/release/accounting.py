@@ -1,0 +1,115 @@
+"""What becomes of each row of a batch, so that each is accounted for in any process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.keys.macs import tokens_of, utf8_of
+from voile.release.manifest import ASIDE, CONTROL, PERSON, ROW, ROWS
+from voile.release.outcomes import Batch, Known, Notes, Outcome, Tally
+from voile.release.step import Applying
+
+
+@dataclass(frozen=True)
+class Accounted(Brief):
+    """A batch, each of whose rows is accounted for.
+
+    rows : those that are released, as they were made, and the `tail` of each.
+    tally : what became of all.
+    dropped : the distinct tokens of people of whom a row was suppressed.
+    beside : rows for files of the private folder, by name.
+    """
+
+    rows: pa.RecordBatch
+    tally: Tally
+    dropped: NDArray[np.int64]
+    beside: Sequence[tuple[str, pa.RecordBatch]]
+
+
+@dataclass(frozen=True)
+class Accounting(Brief, Generic[Notes, Known]):
+    """Account for every row of a batch. `key` gives people their tokens, for one release."""
+
+    shows = ()
+
+    applying: Applying[Notes, Known]
+    key: bytes
+
+    @property
+    def shown(self) -> int:
+        """How many columns stand before the tail."""
+        return len(self.applying.unfinished or self.applying.schema)
+
+    @cached_property
+    def tail(self) -> pa.Schema:
+        """What stands beside each released row: its number in the source, and its person."""
+        person = [(PERSON, pa.int64())] if self.applying.roles.subject is not None else []
+        return pa.schema([(ROW, pa.int64()), *person])
+
+    @cached_property
+    def beside(self) -> dict[str, pa.Schema]:
+        """The files of the private folder that hold rows."""
+        named = [(name, self.applying.source.columns[name]) for name in self._named]
+        text = [(name, pa.string()) for name in ("column", "reason")]
+        return {
+            ROWS: self.tail,
+            ASIDE: pa.schema([(ROW, pa.int64()), *text, *named]),
+            CONTROL: pa.schema([(ROW, pa.int64())]),
+            **self.applying.beside,
+        }
+
+    def __call__(self, batch: Batch, made: Outcome[Any]) -> Accounted:
+        tally = Tally()
+        aside = [*self._aside(batch, made, tally)]
+        left = batch.left(made.aside)
+        suppressed = np.zeros_like(left) if made.suppressed is None else made.suppressed & left
+        kept = left & ~suppressed
+        tally.read = len(kept)
+        tally.held_out = int((~batch.counted).sum())
+        tally.set_aside_rows = int((batch.counted & ~left).sum())
+        tally.suppressed = int(suppressed.sum())
+        tally.released = int(kept.sum())
+        tail, dropped = [pa.array(batch.numbers)], np.zeros(0, np.int64)
+        if (subject := self.applying.roles.subject) is not None:
+            tokens = self._tokens(batch.rows.column(subject), batch.numbers)
+            dropped = np.unique(tokens[suppressed])
+            tail.append(pa.array(tokens))
+        whole = pa.schema([*(self.applying.unfinished or self.applying.schema), *self.tail])
+        rows = pa.RecordBatch.from_arrays([*made.columns, *tail], schema=whole)
+        held = pa.RecordBatch.from_arrays([pa.array(batch.numbers[~batch.counted])], [ROW])
+        beside = [(CONTROL, held), *made.beside.items(), *((ASIDE, one) for one in aside)]
+        return Accounted(rows.filter(pa.array(kept)), tally, dropped, beside)
+
+    @property
+    def _named(self) -> list[str]:
+        return [] if self.applying.named is None else [self.applying.named]
+
+    def _aside(self, batch: Batch, made: Outcome[Any], tally: Tally) -> Iterator[pa.RecordBatch]:
+        """Yield which rows are set aside for each column, and why."""
+        for aside in made.aside:
+            lost = aside.rows & batch.counted
+            if n := int(lost.sum()):
+                tally.set_aside[aside.column, aside.reason] += n
+                why = [pa.repeat(text, n) for text in (aside.column, aside.reason)]
+                names = [batch.rows.column(name).filter(pa.array(lost)) for name in self._named]
+                columns = [pa.array(batch.numbers[lost]), *why, *names]
+                yield pa.RecordBatch.from_arrays(columns, schema=self.beside[ASIDE])
+
+    def _tokens(self, people: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give each person of this run a number that only this run's key could give again."""
+        coded = people.cast(pa.string()).dictionary_encode()
+        named = tokens_of(self.key, [b"s" + name for name in utf8_of(coded.dictionary)])
+        nobody = coded.indices.is_null().to_numpy(zero_copy_only=False)
+        rows = [b"r%d" % row for row in numbers[nobody]]  # each is a person of its own
+        places = coded.indices.fill_null(len(named)).to_numpy()
+        tokens: NDArray[np.uint64] = np.append(named, np.uint64(0))[places]
+        tokens[nobody] = tokens_of(self.key, rows)
+        return tokens.view(np.int64)
