@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voile.core.brief import Brief
 from voile.core.errors import InfeasibleError
 from voile.core.rounding import rounded
 from voile.core.wording import count
 from voile.ledger.promise import Figures, Promise
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NO_BOUND = "judge these data as one study, or give a reason with --override"
 
 
 @dataclass(frozen=True)
@@ -20,40 +25,72 @@ class Judgement(Brief):
 
     disclosed : what the new release discloses, as its line will hold it.
     others : how many releases are out.
-    alone : the new release's own figures.
+    unbounded : why no figure bounds what all of them come to; nothing where one does.
+    alone : the new release's own figures; None where nothing bounds them.
     low : expected matches of the single release that allows most, two digits of those out.
+    linked : what an adversary was measured to find who links rows by what the releases share; None
+        where it was not measured.
     high : of all of them, every row linked.
+    floor : the least group that each of the releases was made to keep; all together keep it too.
+    epsilon : of differential privacy, of all of them: epsilons add.
+    difference : what the difference from earlier releases shows of people who were added, removed
+        or changed, in words.
     missing : what could not be read of earlier lines, and so was taken at its worst.
+    beside : files of the private folder by which a later release is judged.
     """
 
     shows = ("others",)
 
     disclosed: Mapping[str, Any]
     others: int
-    alone: Figures
-    low: float
-    high: Figures
+    unbounded: str = ""
+    alone: Figures | None = None
+    low: float = 0.0
+    linked: float | None = None
+    high: Figures | None = None
+    floor: int = 1
+    epsilon: float = 0.0
+    difference: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    beside: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
-    def check(self, promise: Promise) -> None:
-        """Raise `InfeasibleError` where a promise would be broken; all figures are said."""
-        if broken := list(promise.broken_by(self.alone)):
-            raise InfeasibleError(
+    def check(self, promise: Promise, override: str | None = None) -> None:
+        """Raise `InfeasibleError` where a promise would be broken, and no reason overrides it."""
+        refusal = None if override else next(self._refusals(promise), None)
+        if refusal is not None:
+            raise refusal
+
+    def breaks(self, promise: Promise) -> bool:
+        """Say whether the promise would be broken."""
+        return next(self._refusals(promise), None) is not None
+
+    def _refusals(self, promise: Promise) -> Iterator[InfeasibleError]:
+        if self.unbounded:
+            yield InfeasibleError(self.unbounded, instead=NO_BOUND)
+        if self.alone is not None and (broken := list(promise.broken_by(self.alone))):
+            yield InfeasibleError(
                 f"this release alone breaks the ledger's promise: {' and '.join(broken)}",
                 instead="choose a policy of less risk",
             )
-        if broken := list(promise.broken_by(self.high)):
-            raise InfeasibleError(
+        broken = [] if self.high is None else list(promise.at_least(self.floor).broken_by(self.high))
+        broken += promise.exceeded_by(self.epsilon)
+        if broken:
+            said = "; ".join([self.in_words(), *self.difference])
+            yield InfeasibleError(
                 f"with the {count(self.others, 'release')} that {_are(self.others)} out, this one "
-                f"breaks the ledger's promise: {' and '.join(broken)} ({self.in_words()})",
-                instead="choose with --after the ledger, or a policy all of whose cuts are out",
+                f"breaks the ledger's promise: {' and '.join(broken)} ({said})",
+                instead=AFTER_A_CHANGE if self.difference else AFTER,
             )
 
     def in_words(self) -> str:
         """Say the figures, and what was taken at its worst."""
-        said = f"expected matches: {self.low:.4g} from the best single release, "
-        said += f"{self.high.matches:.4g} if every row is linked"
-        return "; ".join([said, *self.missing])
+        if self.high is None:
+            return self.unbounded
+        said = [f"{self.low:.3g} from the best single release"]
+        if self.linked is not None:
+            said.append(f"{self.linked:.3g} by linking rows through what the releases share")
+        said.append(f"{self.high.matches:.3g} if every row is linked")
+        return "; ".join([f"expected matches: {', '.join(said)}", *self.missing])
 
     def figures(self) -> dict[str, dict[str, float]]:
         """Return the figures of a ledger's line: two digits, and no small group."""
@@ -63,20 +100,32 @@ class Judgement(Brief):
         """Return all figures, for the data holder."""
         return {
             "releases": self.others,
+            **({"unbounded": self.unbounded} if self.unbounded else {}),
             "alone": _exact(self.alone),
             "low": {"matches": self.low},
+            **({} if self.linked is None else {"linked": {"matches": self.linked}}),
             "high": _exact(self.high),
+            **({"epsilon": self.epsilon} if self.epsilon else {}),
+            "difference": list(self.difference),
             "missing": list(self.missing),
         }
+
+
+AFTER = "choose with --after the ledger, or a policy all of whose cuts are out"
+AFTER_A_CHANGE = (
+    "let new people wait with --hold-back, or release when more people have come, gone or changed"
+)
 
 
 def _are(n: int) -> str:
     return "is" if n == 1 else "are"
 
 
-def _stated(found: Figures) -> dict[str, float]:
+def _stated(found: Figures | None) -> dict[str, float]:
+    if found is None:
+        return {}
     return {"matches": rounded(found.matches, "up"), "relative": rounded(found.relative, "up")}
 
 
-def _exact(found: Figures) -> dict[str, float]:
-    return {name: x for name, x in vars(found).items() if isfinite(x)}
+def _exact(found: Figures | None) -> dict[str, float]:
+    return {} if found is None else {name: x for name, x in vars(found).items() if isfinite(x)}

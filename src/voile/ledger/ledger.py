@@ -26,7 +26,7 @@ from voile.ledger.promise import Promise
 VERSION = 1
 RECIPIENTS = "may collude"
 INTENT = ("kind", "release", "manifest", "disclosed", "joint")
-Act = Literal["promise", "intent", "done", "void"]
+Act = Literal["promise", "intent", "done", "void", "erase"]
 Clock = Callable[[], datetime]
 
 
@@ -79,7 +79,9 @@ class Ledger(Brief):
         _ = self.promise, self.time
         for line in self.chain.lines[1:]:
             if line.content["act"] == "intent":
-                _ = [line.content[name] for name in INTENT], line.content["alone"]["matches"]
+                _ = [line.content[name] for name in INTENT], dict(line.content["alone"])
+            elif line.content["act"] == "erase":
+                _ = line.content["who"]
             elif self.chain.lines[line.content["of"]].content["act"] != "intent":
                 raise TamperedError(f"line {line.number} closes none", where=str(self.path))
 
@@ -105,12 +107,30 @@ class Ledger(Brief):
     @property
     def released(self) -> list[Line]:
         """The intents that count as released: all but those found to have published nothing."""
-        return [x for x in self._intents if self.closed.get(x.number) != "void"]
+        closed = self.closed
+        return [x for x in self._intents if closed.get(x.number) != "void"]
 
     @property
     def open(self) -> list[Line]:
         """The intents of which nobody knows whether they were published."""
-        return [line for line in self._intents if line.number not in self.closed]
+        closed = self.closed
+        return [line for line in self._intents if line.number not in closed]
+
+    @property
+    def epsilon(self) -> float:
+        """What the epsilons of the releases add up to."""
+        return float(sum(line.content.get("epsilon", 0.0) for line in self.released))
+
+    @property
+    def erased(self) -> frozenset[str]:
+        """The keyed hashes of the subjects who are to be in no further release."""
+        acts = (line.content for line in self.chain.lines)
+        return frozenset(c["who"] for c in acts if c["act"] == "erase")
+
+    @property
+    def low(self) -> float:
+        """The expected matches of the single release that allows most, two digits rounded up."""
+        return float(max((x.content["alone"].get("matches", 0.0) for x in self.released), default=0))
 
     @property
     def _intents(self) -> list[Line]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from voile.core.errors import RequestError
@@ -32,18 +32,22 @@ class Promise:
     expected_matches : the most people expected to be re-identified correctly.
     joint_risk : the most of the untouched source's expected matches, as a share, 0 to 1.
     k : the least number of subjects in a group.
+    epsilon : the most that the epsilons of differentially private releases may add up to.
     """
 
     expected_matches: float | None = None
     joint_risk: float | None = None
     k: int = 1
+    epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        if self.expected_matches is None and self.joint_risk is None and self.k == 1:
+        if self.k == 1 and not self.to_data().keys() - {"k"}:
             raise RequestError(
                 "a ledger without a promise refuses nothing",
-                instead="give --expected-matches, --joint-risk or --k",
+                instead="give --expected-matches, --joint-risk, --k or --epsilon",
             )
+        if self.epsilon is not None and not self.epsilon > 0:
+            raise RequestError("--epsilon is more than 0")
         if self.expected_matches is not None and not self.expected_matches > 0:
             raise RequestError("--expected-matches is more than 0")
         if self.joint_risk is not None and not 0 < self.joint_risk <= 1:
@@ -60,6 +64,16 @@ class Promise:
         if found.k < self.k:
             yield f"a group of fewer than the {self.k} people promised"
 
+    def exceeded_by(self, epsilon: float) -> list[str]:
+        """Say in words whether epsilons add up to more than was promised."""
+        if self.epsilon is None or epsilon <= self.epsilon + SLACK:
+            return []
+        return [f"an epsilon of {epsilon:.4g} of {self.epsilon:g} promised"]
+
+    def at_least(self, k: int) -> Promise:
+        """Return the same promise with groups of `k` or more."""
+        return replace(self, k=max(self.k, k))
+
     def __str__(self) -> str:
         said = []
         if self.expected_matches is not None:
@@ -68,6 +82,8 @@ class Promise:
             said.append(f"a relative risk of at most {self.joint_risk:g}")
         if self.k > 1:
             said.append(f"groups of {self.k} people or more")
+        if self.epsilon is not None:
+            said.append(f"an epsilon of at most {self.epsilon:g}")
         return " and ".join(said)
 
     def to_data(self) -> dict[str, Any]:
@@ -75,4 +91,5 @@ class Promise:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Promise:
-        return cls(data.get("expected_matches"), data.get("joint_risk"), data.get("k", 1))
+        limits = (data.get(name) for name in ("expected_matches", "joint_risk"))
+        return cls(*limits, data.get("k", 1), data.get("epsilon"))

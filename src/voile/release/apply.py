@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from voile.core.errors import RequestError
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.frames import frame_of
 from voile.release.choice import Chosen
-from voile.release.entering import enter
+from voile.release.entering import Entering, enter, no_bound
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.options import ApplyOptions
@@ -63,14 +64,26 @@ def write(
         check_lists(out, applying.lists)
     like = frame_of(applying.source)
     how: Any = {"secret": applying.secret, "like": like, "force": force}
-    if applying.entering is None:
+    entering = _entering(applying, options)
+    if entering is None:
         return write_release(out, fill, **how)
-    with enter(applying.entering, applying.kit, out) as entry:
+    with enter(entering, applying.kit, out) as entry:
 
         def fill_entered(parts: Parts) -> Manifests:
             public, private = fill(parts)
+            entry.write_beside(parts.private)
             return {**public, **entry.public}, {**private, **entry.private}
 
         release = write_release(out, fill_entered, before=entry.intend, **how)
         entry.finish()
     return release
+
+
+def _entering(applying: Applying[Any, Any], options: ApplyOptions) -> Entering | None:
+    """Return how the release enters a ledger, where one is given."""
+    if options.ledger is None:
+        if options.override is not None:
+            raise RequestError("--override is of a ledger", instead="name it with --ledger")
+        return None
+    judge = applying.judge or no_bound(applying.kit.kind)
+    return Entering(options.ledger, options.key_file, judge, options.override)

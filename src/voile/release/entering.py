@@ -10,7 +10,10 @@ from typing import Any, TypeAlias
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
+from voile.data import open_writer
+from voile.data.files.memory import AnyPath
 from voile.data.opening import split_output
+from voile.ledger.chain import Line
 from voile.ledger.judgement import Judgement
 from voile.ledger.ledger import Keys, Ledger, OpenLedger, open_ledger
 from voile.release.kit import Kit
@@ -25,6 +28,7 @@ class Entering(Brief):
     """How a release enters a ledger.
 
     ledger : its file. key_file : of the secret. judge : the wing's.
+    override : why it is released though the promise is broken; recorded in the ledger.
     """
 
     shows = ()
@@ -32,6 +36,66 @@ class Entering(Brief):
     ledger: Path
     key_file: Path | None
     judge: Judge
+    override: str | None = None
+
+
+@dataclass(frozen=True)
+class Published(Brief):
+    """What is published: one line of a ledger, whatever made it.
+
+    kind : ``tables``, ``itemsets``..., or ``study`` of several kinds judged as one.
+    kit : its id. hashes : of the release and its public manifest, as the seal has them.
+    folder : where it is published; only a keyed hash of it is written.
+    judgement : what it discloses, and the figures. override : why it goes out all the same.
+    """
+
+    shows = ("kind",)
+
+    kind: str
+    kit: str
+    hashes: Mapping[str, str]
+    folder: Path
+    judgement: Judgement
+    override: str | None = None
+
+
+def intend(opened: OpenLedger, published: Published) -> Line:
+    """Write down what is about to be published; from now on it counts as released.
+
+    The caller has checked the judgement, publishes next, and then appends `done` of this line.
+    """
+    judgement, hashes = published.judgement, published.hashes
+    more: dict[str, Any] = {} if published.override is None else {"override": published.override}
+    if judgement.epsilon > opened.ledger.epsilon:
+        more["epsilon"] = judgement.epsilon - opened.ledger.epsilon
+    return opened.append(
+        "intent",
+        {
+            "kind": published.kind,
+            "kit": published.kit,
+            "release": hashes[RELEASE],
+            "manifest": hashes[MANIFEST],
+            "folder": opened.keys.hash("folder", str(published.folder.resolve())),
+            "disclosed": judgement.disclosed,
+            **judgement.figures(),
+            **more,
+        },
+    )
+
+
+def no_bound(kind: str) -> Judge:
+    """Return the judge of a kind of data that no figure bounds beside others of the same people."""
+
+    def judge(ledger: Ledger, keys: Keys) -> Judgement:
+        return Judgement(
+            {},
+            len(ledger.released),
+            unbounded=f"no figure bounds what {kind} come to with other releases of the same "
+            "people",
+            epsilon=ledger.epsilon,
+        )
+
+    return judge
 
 
 @dataclass(frozen=True)
@@ -43,7 +107,8 @@ class Entry(Brief):
     opened: OpenLedger
     judgement: Judgement
     kit: Kit
-    folder: str
+    folder: Path
+    override: str | None
 
     @property
     def public(self) -> dict[str, Any]:
@@ -54,22 +119,22 @@ class Entry(Brief):
 
     @property
     def private(self) -> dict[str, Any]:
-        return {"ledger": {**self.public["ledger"], **self.judgement.to_data()}}
+        said = {} if self.override is None else {"override": self.override}
+        return {"ledger": {**self.public["ledger"], **self.judgement.to_data(), **said}}
+
+    def write_beside(self, private: AnyPath) -> None:
+        """Write the files of the private folder by which a later release is judged."""
+        for name, rows in self.judgement.beside.items():
+            with open_writer(private / name, rows.schema) as writer:
+                writer.write(rows)
 
     def intend(self, hashes: Mapping[str, str]) -> None:
         """Write down what is about to be published; from now on it counts as released."""
-        self.opened.append(
-            "intent",
-            {
-                "kind": self.kit.kind,
-                "kit": self.kit.id,
-                "release": hashes[RELEASE],
-                "manifest": hashes[MANIFEST],
-                "folder": self.folder,
-                "disclosed": self.judgement.disclosed,
-                **self.judgement.figures(),
-            },
+        kit = self.kit
+        published = Published(
+            kit.kind, kit.id, hashes, self.folder, self.judgement, self.override
         )
+        intend(self.opened, published)
 
     def finish(self) -> None:
         """Write down that it was published."""
@@ -91,5 +156,7 @@ def enter(entering: Entering, kit: Kit, out: Path | None) -> Iterator[Entry]:
     folder = split_output(out)[0].parent.resolve()
     with open_ledger(entering.ledger, entering.key_file) as opened:
         judgement = entering.judge(opened.ledger, opened.keys)
-        judgement.check(opened.ledger.promise)
-        yield Entry(opened, judgement, kit, opened.keys.hash("folder", str(folder)))
+        promise = opened.ledger.promise
+        judgement.check(promise, entering.override)
+        override = entering.override if judgement.breaks(promise) else None
+        yield Entry(opened, judgement, kit, folder, override)

@@ -151,6 +151,16 @@ class ApplyOptions(Options):
         description="file with the secret of pseudonyms, dates, surrogates and the seal "
         "[variable VOILE_SECRET]",
     )
+    ledger: Path | None = Field(
+        None, description="ledger of the source's releases: judge by it first, then enter in it"
+    )
+    override: str | None = Field(
+        None,
+        min_length=8,
+        max_length=2000,
+        description="reason to release though the ledger's promise is broken; the ledger records "
+        "it, so name nobody",
+    )
 
 
 class Pseudonymous(ApplyOptions):

@@ -21,7 +21,7 @@ from voile.data.writer import Writer
 from voile.engines.shuffle import MEMORY
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
-from voile.release.entering import Entering
+from voile.release.entering import Judge
 from voile.release.kit import Kit
 from voile.release.outcomes import Batch, Known, Notes, Outcome, Written
 
@@ -52,7 +52,7 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     lists : the columns of lists, for which not every format has a type.
     secret : what the release is sealed under, where there is one.
     jobs : how many processes make outcomes.
-    entering : how the release enters a ledger, where it does.
+    judge : how the release is judged with others of a ledger; None where no figure bounds that.
     """
 
     stating: ClassVar[Stating]
@@ -76,7 +76,7 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     beside: Mapping[str, pa.Schema] = field(default_factory=dict)
     lists: Sequence[str] = ()
     jobs: int = 1
-    entering: Entering | None = None
+    judge: Judge | None = None
 
     def read_columns(self) -> list[str]:
         """Return the columns of the source that are read."""

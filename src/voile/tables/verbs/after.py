@@ -58,9 +58,10 @@ def choose_after(
     keys = Keys.of(key_file, ledger.id)
     keys.check(ledger)
     past = Past.of(content, ledger, keys)
-    limit = _limit(content.space, ledger.promise, joint_risk)
+    promise = ledger.promise.at_least(past.floor)
+    limit = _limit(content.space, promise, joint_risk)
     _check_room(past, content.space, limit)
-    found = _searched(content, past, ledger.promise, seed)
+    found = _searched(content, past, promise, seed)
     policy, figures = _first_within(content, past, found, limit)
     return _chosen(kit, content, policy, figures, limit)
 

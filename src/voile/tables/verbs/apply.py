@@ -17,7 +17,6 @@ from voile.ledger.judgement import Judgement
 from voile.ledger.ledger import Keys, Ledger
 from voile.release.apply import apply_by
 from voile.release.choice import Chosen
-from voile.release.entering import Entering
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
@@ -86,7 +85,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         ),
         unfinished=pa.schema([output.unfinished for output in outputs]),
         secret=secret,
-        entering=_entering(content, policy, source, options),
+        judge=partial(_judge, content, policy, source),
         content=content,
         policy=policy,
         bounds=options.bounds,
@@ -106,18 +105,11 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
 apply = partial(apply_by, prepare)
 
 
-def _entering(
-    content: Content, policy: AnyPolicy, source: Source, options: ApplyOptions
-) -> Entering | None:
-    """Return how the release enters a ledger, where one is given."""
-    if options.ledger is None:
-        return None
-
-    def judge(ledger: Ledger, keys: Keys) -> Judgement:
-        check_counted(content, source)
-        return judge_policy(content, policy, ledger, keys)
-
-    return Entering(options.ledger, options.key_file, judge)
+def _judge(
+    content: Content, policy: AnyPolicy, source: Source, ledger: Ledger, keys: Keys
+) -> Judgement:
+    check_counted(content, source)
+    return judge_policy(content, policy, ledger, keys)
 
 
 def _counts_runs(asked: bool | None, space: PolicySpace) -> bool:

@@ -45,13 +45,14 @@ def judge_policy(content: Content, policy: AnyPolicy, ledger: Ledger, keys: Keys
     own = Shown.of(policy, past.rules)
     alone = joint_figures(content.space, [own])
     joint = joint_figures(content.space, [*past.shown, own])
-    each = [line.content["alone"]["matches"] for line in ledger.released]
     return Judgement(
         past.disclosed(policy),
         len(past.shown),
-        alone,
-        min(max([alone.matches, *each]), joint.matches),  # a ledger's figures are rounded up
-        joint,
+        alone=alone,
+        low=min(max(alone.matches, ledger.low), joint.matches),  # a ledger's are rounded up
+        high=joint,
+        floor=past.floor,
+        epsilon=ledger.epsilon,
         missing=past.missing,
     )
 
@@ -64,6 +65,8 @@ class Past:
         self.rules = Constraints(**rules_of(content.space.constraints))
         read = [names.read(line.content["disclosed"], content.sensitive) for line in lines]
         self.shown = [shown for shown, _ in read]
+        asked = [line.content["disclosed"]["rules"]["k"] for line in lines]
+        self.floor = min([self.rules.k, *asked])
         unread = [line.number for line, (_, known) in zip(lines, read, strict=True) if not known]
         self.missing = tuple(
             f"line {number} has other values or another order of a column, so all of that column "

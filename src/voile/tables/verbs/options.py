@@ -144,9 +144,6 @@ class ApplyOptions(Pseudonymous):
         description="of trees: count released people by runs of each column's values, in the "
         "manifest [where risks rest on the source alone]",
     )
-    ledger: Path | None = Field(
-        None, description="ledger of the source's releases: judge by it first, then enter in it"
-    )
 
 
 class AttackOptions(voile.release.options.Controlled):
