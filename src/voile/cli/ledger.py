@@ -24,6 +24,7 @@ def _init(
     expected_matches: float | None,
     joint_risk: float | None,
     k: int,
+    epsilon: float | None,
     key_file: Path,
 ) -> None:
     """Begin a ledger: what all releases of one source must keep together.
@@ -34,7 +35,7 @@ def _init(
     from voile.ledger.ledger import create
     from voile.ledger.promise import Promise
 
-    made = create(Path(ledger), Promise(expected_matches, joint_risk, k), key_file)
+    made = create(Path(ledger), Promise(expected_matches, joint_risk, k, epsilon), key_file)
     screen.say(f"{ledger}: all releases together keep to {made.promise}")
     screen.result({"ledger": ledger, "id": made.id, "promise": made.promise.to_data()})
 
@@ -66,25 +67,35 @@ def _rows(said: Mapping[str, Any]) -> list[list[Any]]:
     return rows
 
 
-def _judge(screen: Screen, *, ledger: str, kit: str, policy: Path, key_file: Path) -> None:
+def _judge(
+    screen: Screen,
+    *,
+    ledger: str,
+    kit: str,
+    policy: Path,
+    source: str | None,
+    releases: tuple[Path, ...],
+    key_file: Path,
+) -> None:
     """Judge a policy together with all that is out; nothing is written.
 
-    The kit's source is taken to be that of the ledger's releases; apply --ledger checks it. Exits
-    with 2 where the promise would be broken.
+    With --source, the rows are those to be released; without it, those that the kit was fitted on.
+    Exits with 0 where the promise is kept and with 2 where it would be broken.
     """
     from voile.core.errors import RequestError
     from voile.ledger.ledger import open_ledger
     from voile.release.choice import Chosen
     from voile.release.kit import Kit
-    from voile.wings import wing
+    from voile.wings import opener, wing
 
     fitted = Kit.load(Path(kit))
     judge = getattr(wing(fitted.kind), "judge", None)
     if judge is None:
         raise RequestError(f"releases of {fitted.kind} cannot be judged together", where=kit)
     chosen = Chosen.read(policy)
+    rows = None if source is None else opener(fitted.kind)(source)
     with open_ledger(Path(ledger), key_file) as opened:
-        judged = judge(fitted, chosen, opened.ledger, opened.keys)
+        judged = judge(fitted, chosen, opened.ledger, opened.keys, source=rows, releases=releases)
     judged.check(opened.ledger.promise)
     screen.say(f"{policy}: keeps the promise; {judged.in_words()}")
     screen.result({"ledger": ledger, "kit": fitted.id, "keeps_promise": True, **judged.to_data()})
@@ -142,6 +153,11 @@ def _policy() -> click.Option:
     return click.Option(["--policy"], type=kind, required=True, help=help)
 
 
+def _source() -> click.Option:
+    help = "The rows to be released; sets of features are judged on them."
+    return click.Option(["--source"], metavar="SOURCE", help=help)
+
+
 def _folders(name: str, help: str) -> click.Option:
     kind = click.Path(path_type=Path, exists=True)
     return click.Option([f"--{name}"], type=kind, multiple=True, help=help)
@@ -150,6 +166,7 @@ def _folders(name: str, help: str) -> click.Option:
 _MATCHES = "Most people expected to be re-identified correctly, from all releases together."
 _RISK = "Most of the untouched source's expected matches, as a share, 0 to 1."
 _K = "Minimum number of subjects in a group that all releases together show [1]."
+_EPSILON = "Most that the epsilons of differentially private releases may add up to."
 
 ledger = Group("ledger", help="Judge all releases of one source together.")
 ledger.add_command(
@@ -161,6 +178,7 @@ ledger.add_command(
             click.Option(["--expected-matches"], type=float, help=_MATCHES),
             click.Option(["--joint-risk"], type=float, help=_RISK),
             click.Option(["--k"], type=int, default=1, help=_K),
+            click.Option(["--epsilon"], type=float, help=_EPSILON),
             _key_file(required=True),
         ],
     )
@@ -174,6 +192,8 @@ ledger.add_command(
             argument("ledger"),
             argument("kit"),
             _policy(),
+            _source(),
+            _folders("releases", "Folder where earlier releases lie, with what stays private."),
             _key_file(required=True),
         ],
     )

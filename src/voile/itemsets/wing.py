@@ -27,5 +27,7 @@ __all__ = [
 ]
 
 __getattr__ = lazily(
-    __name__, {**VERBS, "open_source": "rows.matrix_source"}, package="voile.itemsets"
+    __name__,
+    {**VERBS, "open_source": "rows.matrix_source", "judge": "verbs.judging"},
+    package="voile.itemsets",
 )

@@ -11,6 +11,7 @@ from voile.core.brief import Brief
 from voile.core.errors import InfeasibleError
 from voile.core.rounding import rounded
 from voile.core.wording import count
+from voile.ledger.chain import Line
 from voile.ledger.promise import Figures, Promise
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ class Judgement(Brief):
                 f"this release alone breaks the ledger's promise: {' and '.join(broken)}",
                 instead="choose a policy of less risk",
             )
-        broken = [] if self.high is None else list(promise.at_least(self.floor).broken_by(self.high))
+        broken = (
+            [] if self.high is None else list(promise.at_least(self.floor).broken_by(self.high))
+        )
         broken += promise.exceeded_by(self.epsilon)
         if broken:
             said = "; ".join([self.in_words(), *self.difference])
@@ -109,6 +112,17 @@ class Judgement(Brief):
             "difference": list(self.difference),
             "missing": list(self.missing),
         }
+
+
+def other_kind(line: Line, kind: str) -> str:
+    """Say that a line is a release of another kind of data, where it is."""
+    other = line.content["kind"]
+    if other == kind:
+        return ""
+    return (
+        f"line {line.number} is a release of {other}, and no figure bounds what it comes to with "
+        f"{kind} of the same people"
+    )
 
 
 AFTER = "choose with --after the ledger, or a policy all of whose cuts are out"

@@ -130,7 +130,9 @@ class Ledger(Brief):
     @property
     def low(self) -> float:
         """The expected matches of the single release that allows most, two digits rounded up."""
-        return float(max((x.content["alone"].get("matches", 0.0) for x in self.released), default=0))
+        return float(
+            max((x.content["alone"].get("matches", 0.0) for x in self.released), default=0)
+        )
 
     @property
     def _intents(self) -> list[Line]:

@@ -91,5 +91,5 @@ class Promise:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Promise:
-        limits = (data.get(name) for name in ("expected_matches", "joint_risk"))
-        return cls(*limits, data.get("k", 1), data.get("epsilon"))
+        matches, risk = data.get("expected_matches"), data.get("joint_risk")
+        return cls(matches, risk, data.get("k", 1), data.get("epsilon"))

@@ -131,9 +131,7 @@ class Entry(Brief):
     def intend(self, hashes: Mapping[str, str]) -> None:
         """Write down what is about to be published; from now on it counts as released."""
         kit = self.kit
-        published = Published(
-            kit.kind, kit.id, hashes, self.folder, self.judgement, self.override
-        )
+        published = Published(kit.kind, kit.id, hashes, self.folder, self.judgement, self.override)
         intend(self.opened, published)
 
     def finish(self) -> None:

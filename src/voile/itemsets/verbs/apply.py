@@ -21,6 +21,7 @@ from voile.itemsets.rows.ranges import Ranges
 from voile.itemsets.rows.sources import unlabelled
 from voile.itemsets.verbs.certify import certify
 from voile.itemsets.verbs.content import Content
+from voile.itemsets.verbs.judging import judge_policy
 from voile.itemsets.verbs.options import ApplyOptions
 from voile.itemsets.verbs.policies import Policy
 from voile.itemsets.verbs.report_data import STATING, report_data
@@ -86,6 +87,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         schema=schema,
         lists=[name for name in schema.names if name in masks and kinds[name] == "items"],
         secret=Secret.find(options.key_file),
+        judge=partial(judge_policy, content, policy, source),
         content=content,
         policy=policy,
         masks=masks,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,23 @@ from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import KIND, Content
 
 
-def judge(kit: Kit, chosen: Chosen, ledger: Ledger, keys: Keys) -> Judgement:
+def judge(
+    kit: Kit,
+    chosen: Chosen,
+    ledger: Ledger,
+    keys: Keys,
+    *,
+    source: Source | None = None,
+    releases: Sequence[Path] = (),
+) -> Judgement:
     """Judge what a policy of a kit would add to the releases that a ledger names.
 
-    The releases are taken to be of the rows that the kit was fitted on.
+    Without a source, the rows are those that the kit was fitted on.
     """
     chosen.check(kit)
     content = Content.of(kit)
+    if source is not None:
+        check_counted(content, source)
     return judge_policy(content, content.family.read(chosen.policy), ledger, keys)
 
 

@@ -1,0 +1,197 @@
+"""Judge a release of itemsets together with all that a ledger names.
+
+Whoever has two releases of the same rows, and links them, knows of each row what either shows: the
+union of their features. Two sets of features that each keep k may have a k of 1 together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.itemsets.measures.containment import (
+    anonymity,
+    part_anonymity,
+    row_anonymity,
+    row_exact_anonymity,
+)
+from voile.itemsets.measures.feasibility import Constraint
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.sources import Rows
+from voile.itemsets.verbs.content import KIND, Content
+from voile.itemsets.verbs.policies import Policy
+from voile.ledger.judgement import Judgement, other_kind
+from voile.ledger.ledger import Keys, Ledger
+from voile.ledger.linking import Pairs, linked_matches
+from voile.ledger.promise import Figures
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+
+
+def judge(
+    kit: Kit,
+    chosen: Chosen,
+    ledger: Ledger,
+    keys: Keys,
+    *,
+    source: Source | None = None,
+    releases: Sequence[Path] = (),
+) -> Judgement:
+    """Judge what a policy of a kit would add to the releases that a ledger names.
+
+    Raises
+    ------
+    RequestError : no source; a kit does not hold the rows by which sets of features are joined.
+    """
+    chosen.check(kit)
+    content = Content.of(kit)
+    if source is None:
+        raise RequestError(
+            "sets of features are judged on the rows of their source", instead="give --source"
+        )
+    policy = Policy.from_data(chosen.policy, content.names)
+    return judge_policy(content, policy, content.reader.records(source), ledger, keys)
+
+
+def judge_policy(
+    content: Content, policy: Policy, source: Source, ledger: Ledger, keys: Keys
+) -> Judgement:
+    """Judge a policy on the rows of a source; O(ones) for each release, and once for the union."""
+    features = _Features(content.reader.read(source, content.forms, strict=False), keys)
+    disclosed = features.disclosed(policy)
+    past = [line.content["disclosed"] for line in ledger.released]
+    common: dict[str, Any] = {"epsilon": ledger.epsilon}
+    if why := _unbounded(ledger, features, disclosed["counted"]):
+        return Judgement(disclosed, len(past), unbounded=why, **common)
+    constraint = _strongest([policy.constraint, *(_constraint(one) for one in past)])
+    known = [features.numbers(one["features"]) for one in past]
+    own = features.numbers(disclosed["features"])
+    alone = features.figures(own, policy.constraint)
+    joint = features.figures(np.logical_or.reduce([own, *known]), constraint)
+    linked = [features.linked(one, own, constraint) for one in known]
+    low = min(max(alone.matches, ledger.low), joint.matches)
+    return Judgement(
+        disclosed,
+        len(past),
+        alone=alone,
+        low=low,
+        linked=max([low, *linked]) if past else None,
+        high=joint,
+        floor=min([policy.constraint.k, *(one["k"] for one in past)]),
+        **common,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Features(Brief):
+    """The rows of a source, whose features a ledger knows by keyed hashes."""
+
+    shows = ()
+
+    rows: Rows
+    keys: Keys
+
+    @property
+    def incidence(self) -> Incidence:
+        return self.rows.incidence
+
+    @property
+    def hashes(self) -> list[str]:
+        return [self.keys.hash("feature", name) for name in self.incidence.features]
+
+    def disclosed(self, policy: Policy) -> dict[str, Any]:
+        """Return what a ledger's line says of a policy's release."""
+        asked = policy.constraint
+        return {
+            "counted": self.keys.hash("rows", self._digest()),
+            "features": sorted(self.keys.hash("feature", name) for name in policy.features),
+            "k": asked.k,
+            "m": asked.m,
+            "absences": asked.absences,
+        }
+
+    def _digest(self) -> str:
+        """Return a hash of the rows, the same in whatever order they are read."""
+        held = self.incidence
+        each = [np.sort(x).tobytes() for x in np.split(held.items, held.starts[1:-1])]
+        patterns = [hashlib.sha256(one).digest() for one in each]
+        labels = self.rows.labels
+        said = [] if labels is None else [str(label).encode() for label in labels]
+        rows = [patterns[p] + (said[i] if said else b"") for i, p in enumerate(held.pattern)]
+        names = "\0".join(held.features).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(names + b"".join(sorted(rows))).hexdigest()
+
+    def numbers(self, hashes: Sequence[str]) -> NDArray[np.bool_]:
+        return np.isin(self.hashes, list(hashes))
+
+    def figures(self, features: NDArray[np.bool_], constraint: Constraint) -> Figures:
+        held = self.incidence.project(features)
+        matches = float((1.0 / _sharing(held, constraint)).sum())
+        whole = float((1.0 / _sharing(self.incidence, constraint)).sum())
+        return Figures(matches, matches / whole if whole else 0.0, _least(held, constraint))
+
+    def linked(
+        self, one: NDArray[np.bool_], other: NDArray[np.bool_], constraint: Constraint
+    ) -> float:
+        """Link rows by the features and the label that both releases show."""
+        first, second = self.incidence.project(one), self.incidence.project(other)
+        both, shared = self.incidence.project(one | other), self.incidence.project(one & other)
+        key = shared.pattern.astype(np.int64)
+        if self.rows.labels is not None:
+            label = np.unique(self.rows.labels.astype(str), return_inverse=True)[1]
+            key = key * (int(label.max(initial=0)) + 1) + label
+        a, b = first.pattern.astype(np.int64), second.pattern.astype(np.int64)
+        people = _sharing(both, constraint).astype(np.float64)
+        _, place = np.unique(both.pattern, return_index=True)
+        alone = np.ones(int(a.max()) + 1)
+        alone[a] = _sharing(first, constraint)
+        pairs = Pairs(a[place], b[place], people[place])
+        return linked_matches(a, b, np.unique(key, return_inverse=True)[1], alone, pairs)
+
+
+def _unbounded(ledger: Ledger, features: _Features, counted: str) -> str:
+    """Say why no figure bounds what the releases come to, where none does."""
+    known = set(features.hashes)
+    for line in ledger.released:
+        if why := other_kind(line, KIND):
+            return why
+        said = line.content["disclosed"]
+        if said["counted"] != counted or not known.issuperset(said["features"]):
+            return (
+                f"line {line.number} is a release of other rows than this source's, or of items "
+                "that this kit reads otherwise, and no figure bounds what both come to"
+            )
+    return ""
+
+
+def _constraint(said: dict[str, Any]) -> Constraint:
+    return Constraint(said["k"], said["m"], said["absences"])
+
+
+def _strongest(each: Sequence[Constraint]) -> Constraint:
+    """Return what asks for the least k against an adversary who knows all that any of them may."""
+    limits = [one.m for one in each if one.m is not None]
+    m = max(limits) if len(limits) == len(each) else None
+    return Constraint(min(one.k for one in each), m, any(one.absences for one in each))
+
+
+def _sharing(held: Incidence, constraint: Constraint) -> NDArray[np.int64]:
+    """Return how many subjects an adversary who knows a whole row takes for its own."""
+    return row_exact_anonymity(held) if constraint.absences else row_anonymity(held)
+
+
+def _least(held: Incidence, constraint: Constraint) -> float:
+    if constraint.m is not None:
+        return float(part_anonymity(held, constraint.m, absences=constraint.absences))
+    if constraint.absences:
+        return float(row_exact_anonymity(held).min())
+    return float(anonymity(held))

@@ -1,0 +1,34 @@
+"""Each kind of data enters a ledger judged, or for a reason that stays; never in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from voile.core.errors import InfeasibleError
+from voile.ledger.ledger import Ledger, create
+from voile.ledger.promise import Promise
+
+
+def test_a_kind_that_no_figure_bounds_is_refused_unless_a_reason_is_given(
+    case: Any, tmp_path: Path
+) -> None:
+    key = tmp_path / "key"
+    key.write_text("a key known to the tests alone")
+    key.chmod(0o600)
+    create(tmp_path / "l", Promise(expected_matches=1e9), key)
+    how = {"ledger": tmp_path / "l", "key_file": key}
+    how |= {name: x for name, x in case.options["apply"].items() if name != "key_file"}
+    if hasattr(case.wing, "judge"):
+        case.apply(tmp_path / "r.parquet", **how)
+        assert Ledger.read(tmp_path / "l").released[0].content["alone"]["matches"] > 0
+        return
+    with pytest.raises(InfeasibleError, match=f"no figure bounds what {case.kind} come to"):
+        case.apply(tmp_path / "r.parquet", **how)
+    assert not list(tmp_path.glob("r.parquet*"))
+    release = case.apply(tmp_path / "r.parquet", override="the board agreed", **how)
+    (line,) = Ledger.read(tmp_path / "l").released
+    assert line.content["override"] == "the board agreed"
+    assert release.public["ledger"]["line"] == line.number
