@@ -119,8 +119,30 @@ def test_an_end_with_a_secret_sends_the_same_bits_again():
     again = sent(Session(codec, "calm", "a", secret=SECRET), readings)
     assert again == first + rest
     assert rest[0].values != rest[1].values
-    for other in (Session(codec, "calm", "b", secret=SECRET), Session(codec, "calm", "a")):
+    # another session sends it by the same map, where nothing went before: it must not differ
+    other = sent(Session(codec, "calm", "b", secret=SECRET), readings)
+    assert [one.values for one in other] == [one.values for one in again]
+    later = Session(codec, "calm", "b", secret=SECRET, before=1)
+    for other in (later, Session(codec, "calm", "a")):
         assert sent(other, readings[:1])[0].values != first[0].values
+
+
+def test_dither_is_never_the_same_by_another_map():
+    """It would cancel: the readings that two messages stand for would be whole cells apart."""
+    codec = fitted().codec_
+    session = Session(codec, "calm", "a", secret=SECRET)
+    sent(session, [(170.0, 70.1), (170.0, 70.4)])
+    begun = Session(codec, "calm", "b", secret=SECRET, before=1)
+
+    ends = session, begun
+    for end in ends:
+        end.send((170.0, 70.9))
+    messages = [end.pending()[0] for end in ends]
+    points = []
+    for end, message in zip(ends, messages, strict=True):
+        base = end._bases[-1]
+        points.append(end._read(base, end._outlook(base, message.moment), message.values))
+    assert abs(np.subtract(*points)).min() > 1e-6
 
 
 def test_two_messages_of_one_reading_reveal_the_class_where_dither_is_fresh():

@@ -69,8 +69,8 @@ def test_half_steps_off_nought_are_a_lattice_of_their_own():
 
 
 def test_dither_fills_the_cell_evenly_and_no_seed_repeats_it():
-    u = dither(200_000, Protective())
+    u = dither(1, 200_000, Protective())[0]
     assert np.abs(u).max() < 0.5 - MARGIN / 2
     counts = np.histogram(u, 20, (-0.5, 0.5))[0]
     assert ((counts - 10_000) ** 2 / 10_000).sum() < 55  # chi-square of 19, one in 25,000
-    assert not np.array_equal(u, dither(200_000, Protective()))
+    assert not np.array_equal(u, dither(1, 200_000, Protective())[0])

@@ -140,25 +140,49 @@ def test_a_lost_device_is_shut_out_at_once_and_its_successor_begins_anew(end, tm
 
 
 @pytest.mark.parametrize("entropy", ["none", "0", "absent"])
-def test_without_entropy_nothing_is_encoded(end, entropy):
+def test_without_entropy_no_session_begins(end, entropy):
     end.open("one", record())
     before = end.stored
     end.set(entropy=entropy)
     if entropy == "absent":
         end.open("one", record(), before)
-    with pytest.raises(EndError, match="entropy"):
-        end.send("one", ROWS[0])
-    assert (end.post("one"), end.stored) == (None, before)
+    for begin in (lambda: end.again("one"), lambda: end.open("two", record())):
+        with pytest.raises(EndError, match="entropy"):
+            begin()
+    assert end.stored == before
 
 
-def test_entropy_that_repeats_itself_is_refused(end, tmp_path):
+def test_one_reading_has_the_same_bits_whatever_became_of_the_device(end, tmp_path):
+    """Begun again, restored or cloned it encodes nothing anew; another reading it does."""
     with clinic(tmp_path) as at:
         end.open("one", record())
-        end.set(entropy="7")
         end.send("one", ROWS[0])
         exchange(end, "one", at)
-        with pytest.raises(EndError, match="entropy"):
-            end.send("one", ROWS[1])
+        saved = end.stored
+        end.send("one", ROWS[1])
+        sent = values(end, "one")
+        end.again("one")
+        end.again("one")
+        end.send("one", [v + 1e-12 for v in ROWS[1]])
+        assert values(end, "one") == sent
+        end.open("clone", record(), saved)
+        end.send("clone", ROWS[1])
+        assert values(end, "clone") == sent
+        exchange(end, "one", at)
+        end.send("one", ROWS[1])  # the patient's next reading is the same
+        later = values(end, "one")
+    other = {}
+    for name, made in {
+        "reading": lambda: end.open("x", record(), saved),
+        "class": lambda: end.open("x", record("low")),
+        "subject": lambda: end.open("x", record(pseudonym="B")),
+        "generation": lambda: end.open("x", record(generation=2)),
+    }.items():
+        made()
+        end.send("x", ROWS[2] if name == "reading" else ROWS[1])
+        other[name] = values(end, "x")
+    every = [sent, later, *other.values()]
+    assert len({v for one in every for v in one}) == 2 * len(every)
 
 
 @pytest.mark.parametrize("store", ["full", "absent"])
@@ -271,6 +295,7 @@ def test_the_lattice_attack_finds_no_class_after_reset_clone_or_restored_snapsho
         end.open("one", record(label), snapshot)
         end.send("one", x)
         Z[2, i] = values(end, "one")
+    assert (Z[2] == Z[0]).all()
     map = codec().codec
     for readings_sent, sent in zip((X, other, X), Z, strict=True):
         found = lattice(map, readings_sent, sent, numbers)

@@ -28,8 +28,9 @@ from tests.signals.fhir.made import (
 )
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
+from voile.keys.secret import Secret
 from voile.signals import PrivacyMap, SequenceMap
+from voile.signals.codec.lattice import RowDraws
 from voile.signals.fhir import Field, FileSummary, SequenceScheme, SingleScheme, decode, encode
 from voile.signals.fhir.observations import URL
 from voile.signals.methods.layers import Chain
@@ -179,13 +180,35 @@ def test_sent_numbers_have_full_precision(tmp_path):
     """What a single map sends of known dither is in the file to the last bit."""
     map = PrivacyMap(method="normal", random_state=0).fit(*days(300, 1, 1)[:2])
     codec = map.codec_
-    how = SingleScheme(codec, codec, "m", class_of, protective=Protective.for_tests(1))
+    secret = Secret(b"a secret that nobody knows")
+    how = SingleScheme(codec, codec, "m", class_of, secret=secret)
     (tmp_path / "source").write_text(LINES[4])
     encode(tmp_path / "source", tmp_path / "sent", how, FIELDS)
     (whole,) = observations((tmp_path / "sent").read_text())
     sent = [float(part["valueQuantity"]["value"]) for part in whole["component"]]
-    twin = codec.encode([[160.0, 60.2]], "wild", protective=Protective.for_tests(1))
-    assert sent == twin[0].tolist()
+    row = (whole["subject"]["reference"], 1, "wild", [160.0, 60.2])
+    draws = RowDraws.keyed(secret.derive("protective", "dither m"), [row])
+    assert sent == codec.encode([[160.0, 60.2]], "wild", protective=draws)[0].tolist()
+
+
+def test_a_secret_gives_a_file_the_same_values_again(tmp_path):
+    """A file that grows by a reading keeps those before; without a secret all are drawn afresh."""
+    lines = [observation(f"7{t}.5", FIELDS[1], time=f"2024-03-0{t}") for t in range(1, 6)]
+    height = [observation("170.0", FIELDS[0], time=f"2024-03-0{t}") for t in range(1, 6)]
+
+    def sent(name, days, secret):
+        how = SequenceScheme(fitted().codec_, class_of, secret=secret)
+        (tmp_path / name).write_text("\n".join(lines[:days] + height[:days]))
+        encode(tmp_path / name, tmp_path / f"{name}.sent", how, FIELDS)
+        return [
+            one["valueQuantity"]["value"] for one in values((tmp_path / f"{name}.sent").read_text())
+        ]
+
+    secret = Secret(b"a secret that nobody knows")
+    one, longer = sent("one", 4, secret), sent("longer", 5, secret)
+    assert one == longer[:4] + longer[5:9]
+    assert not set(one) & set(sent("other", 4, Secret(b"a secret of somebody else")))
+    assert not set(one) & set(sent("fresh", 4, None))
 
 
 def test_an_invariant_may_stand_anywhere_and_is_sent_the_same_each_time(tmp_path):

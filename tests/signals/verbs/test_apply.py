@@ -166,6 +166,29 @@ def test_the_dither_is_drawn_anew_for_every_release(kit, tmp_path):
     assert (one != other).all()
 
 
+def test_a_secret_gives_a_reading_the_same_bits_in_every_release(kit, tmp_path, monkeypatch):
+    """Two messages of one reading would reveal its class; of two readings, a dither drawn alike."""
+    monkeypatch.setenv("VOILE_SECRET", "a secret that is long enough for anybody")
+
+    def sent(name, table=None, **options):
+        path = tmp_path / f"{name}.parquet"
+        given = [kit, path] if table is None else [kit, path, table]
+        release = applied(*given, keep_order=True, no_pseudonyms=False, **options)
+        return np.array(table_of(release.path)["weight"].to_pylist())
+
+    one, again = sent("one"), sent("again")
+    assert (one == again).all()
+    moved = people()
+    moved = moved.set_column(
+        moved.schema.get_field_index("weight"), "weight",
+        [[round(w + 0.1, 1) for w in moved["weight"].to_pylist()]],
+    )  # fmt: skip
+    for other in (sent("moved", moved), sent("places", places=9)):
+        assert (np.abs(one - other) > 1e-9).mean() > 0.99
+    monkeypatch.setenv("VOILE_SECRET", "another secret that is long enough")
+    assert (sent("other") != one).all()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -15,9 +15,10 @@ from voile.signals.channel.keys import DeviceKey, Enrolment
 from voile.signals.channel.posts import Letter, Plain, Post, Reply, is_beside
 from voile.signals.channel.store import Store
 from voile.signals.codec.place import CLASSES
+from voile.signals.codec.scalar import on_lattice
 from voile.signals.sequences.messages import Receipt
 from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.sequences.session import Session, on_lattice
+from voile.signals.sequences.session import Session
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ends (
@@ -192,12 +193,17 @@ class Sender:
 
         For two ends out of step, such as after a backup was loaded. The first message of a session
         does not stand on what went before: each new session reveals as much as one more reading
-        sent by itself. A reading whose receipt was lost comes a second time.
+        sent by itself. A reading whose receipt was lost comes a second time: with the same bits
+        where the map sends each by itself, or where it was the first before, too.
         """
+        before = {one: self._acknowledged(one) for one in self.pseudonyms()}
+        self._ends.clear()
         with self.store.transaction():
             self.store.run("UPDATE ends SET state = ''")
             self.store.run("UPDATE spool SET number = NULL")
-        self._ends.clear()
+            for pseudonym, count in before.items():
+                self._ends[pseudonym] = self._begun(pseudonym, count)
+                self._save(pseudonym)
         self._look |= set(self.pseudonyms())
         self.refused = self._unenrolled()
 
@@ -311,10 +317,9 @@ class Sender:
         return self._ends[pseudonym]
 
     def _loaded(self, pseudonym: str) -> _End:
-        sql = "SELECT class, state FROM ends WHERE pseudonym = ?"
-        ((which, state),) = self.store.run(sql, pseudonym)
+        ((state,),) = self.store.run("SELECT state FROM ends WHERE pseudonym = ?", pseudonym)
         if not state:
-            return _End(self._begun(pseudonym, self.codec.codec.classes[int(which)]), {})
+            return self._begun(pseudonym)
         sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
         beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
         secret = self._keys[pseudonym].dither()
@@ -323,9 +328,18 @@ class Sender:
             raise ValueError("no envelope bears such a name")
         return _End(session, {one.number: beside[one.number] for one in session.pending()})
 
-    def _begun(self, pseudonym: str, label: object) -> Session:
-        name, secret = secrets.token_hex(SESSION), self._keys[pseudonym].dither()
-        return Session(self.codec, label, name, ahead=self._ahead, secret=secret)
+    def _begun(self, pseudonym: str, before: int = 0) -> _End:
+        ((which,),) = self.store.run("SELECT class FROM ends WHERE pseudonym = ?", pseudonym)
+        label, name = self.codec.codec.classes[int(which)], secrets.token_hex(SESSION)
+        secret = self._keys[pseudonym].dither()
+        session = Session(self.codec, label, name, ahead=self._ahead, secret=secret, before=before)
+        return _End(session, {})
+
+    def _acknowledged(self, pseudonym: str) -> int:
+        """Return how many readings of a subject came through; 0 if its state is damaged."""
+        with suppress(RequestError):
+            return self._end(pseudonym).session.acknowledged
+        return 0
 
     def _save(self, pseudonym: str) -> None:
         state = json.dumps(self._ends[pseudonym].session.to_json())

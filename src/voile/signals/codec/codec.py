@@ -19,7 +19,7 @@ from voile.signals.codec.columns import Scale, column_arrays, read_columns
 from voile.signals.codec.conditional import Conditional, MapStep, RowFrames, read_steps
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.grain import rounded
-from voile.signals.codec.lattice import Lattice, dither
+from voile.signals.codec.lattice import Lattice, RowDraws, dither
 from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES, Place
@@ -74,7 +74,7 @@ class Codec:
         c: ArrayLike,
         *,
         known: ArrayLike | SideLevels | None = None,
-        protective: Protective | None = None,
+        protective: Protective | RowDraws | None = None,
     ) -> NDArray[Any]:
         """Return what is sent for readings of known classes.
 
@@ -84,7 +84,7 @@ class Codec:
             column is nominal.
         c : (n,) the class of each reading, or one class for all.
         known : (n, q) the side columns, where the map takes any; see `read_levels`.
-        protective : the dither's randomness; another than the system's in tests only.
+        protective : the dither's randomness, or each reading's own: `RowDraws`.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class Codec:
         which: int,
         rows: NDArray[np.intp],
         levels: SideLevels,
-        protective: Protective,
+        protective: Protective | RowDraws,
     ) -> None:
         """Fill in the numeric columns of one batch of one class, and look whether they decode."""
         X, lattices = self._numbers(table, rows), self._lattices()
@@ -134,10 +134,11 @@ class Codec:
             return
         Z, todo = np.empty_like(X), np.arange(len(rows))
         wide = 1 + self.reach(X, which, levels.take(rows))
-        for _ in range(1 if self.places is None else TRIES):
-            u = wide[:, todo] * dither(len(lattices) * len(todo), protective).reshape(
-                X.shape[0], -1
-            )
+        for attempt in range(1 if self.places is None else TRIES):
+            draws = protective
+            if isinstance(draws, RowDraws):
+                draws = draws.take(rows[todo])
+            u = wide[:, todo] * dither(len(lattices), len(todo), draws, attempt)
             parts = zip(lattices, k, u, strict=True)
             V = np.stack([lattice.values(p[todo] + t) for (_, lattice), p, t in parts])
             at = levels.take(rows[todo])

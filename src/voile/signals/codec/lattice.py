@@ -7,7 +7,10 @@ drawn within its rounding cell, by randomness that no seed gives; rounding takes
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
-from voile.signals.codec.pieces import Floats
+from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.place import Place
 
 PLACES = 9
@@ -115,7 +118,35 @@ def _common(numbers: NDArray[np.int64]) -> int:
     return int(np.gcd.reduce(np.abs(np.unique(numbers) - numbers.min())))
 
 
-def dither(n: int, protective: Protective) -> Floats:
-    """Draw n points of a cell, -1/2 to 1/2, each from 53 fresh protective bits."""
-    bits = np.frombuffer(protective.bytes(8 * n), dtype="<u8") >> np.uint64(11)
+@dataclass(frozen=True, eq=False)
+class RowDraws:
+    """Draw the dither of each reading from a key of its own, so that its holder can again.
+
+    keys : 32 bytes a row, which nobody else can guess. Another reading, or another map, needs
+        another key: the same dither would cancel between them, and reveal the class.
+    """
+
+    keys: Sequence[bytes]
+
+    @classmethod
+    def keyed(cls, key: bytes, rows: Iterable[object]) -> RowDraws:
+        """Derive the rows' keys from one, by all that makes rows differ: plain Python values."""
+        return cls([hmac.digest(key, repr(row).encode(), "sha256") for row in rows])
+
+    def take(self, rows: Codes) -> RowDraws:
+        return RowDraws([self.keys[row] for row in rows.tolist()])
+
+    def bytes(self, n: int, attempt: int = 0) -> bytes:
+        """Return the bytes of all rows, n in all."""
+        each, turn = n // max(len(self.keys), 1), bytes([attempt])
+        return b"".join(hashlib.shake_256(key + turn).digest(each) for key in self.keys)
+
+
+def dither(d: int, n: int, protective: Protective | RowDraws, attempt: int = 0) -> Floats:
+    """Draw (d, n) points of a cell, -1/2 to 1/2, each from 53 fresh protective bits."""
+    if isinstance(protective, RowDraws):
+        drawn = np.frombuffer(protective.bytes(8 * d * n, attempt), dtype="<u8").reshape(n, d).T
+    else:
+        drawn = np.frombuffer(protective.bytes(8 * d * n), dtype="<u8").reshape(d, n)
+    bits = drawn >> np.uint64(11)
     return (bits.astype(np.float64) * 2.0**-53 - 0.5) * (1 - 2 * MARGIN)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Protocol, TypeAlias
 
+from voile.core.errors import RequestError
 from voile.keys.random import Protective
-from voile.signals.codec.lattice import MARGIN, OFF, Lattice
+from voile.signals.codec.lattice import MARGIN, OFF, Lattice, RowDraws
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt, Step
 
@@ -202,6 +204,20 @@ def nearest(lattice: Lattice, v: float) -> float:
     return at(lattice, float(round(place(lattice, v))))
 
 
+def on_lattice(lattice: Lattice, v: float, where: str) -> float:
+    """Return the value of the lattice that a reading is, or raise a RequestError."""
+    if not isfinite(v):
+        raise RequestError("a reading is missing or infinite", where=where, instead="set it aside")
+    value = nearest(lattice, v)
+    if abs(value - v) > OFF * lattice.resolution or abs(v) * lattice.per >= 2.0**52:
+        raise RequestError(
+            f"a reading contradicts the resolution {lattice.resolution:g}",
+            where=where,
+            instead="round it, or declare a finer resolution and fit again",
+        )
+    return value
+
+
 def place(lattice: Lattice, v: float) -> float:
     """Return where a point lies, in cells; who checks and who decodes must round the same number.
 
@@ -211,7 +227,7 @@ def place(lattice: Lattice, v: float) -> float:
     return (v * lattice.per - lattice.offset) / lattice.step
 
 
-def drawn(n: int, protective: Protective) -> list[float]:
+def drawn(n: int, protective: Protective | RowDraws) -> list[float]:
     """Draw n points of a cell: `lattice.dither`, of few."""
     whole = struct.unpack(f"<{n}Q", protective.bytes(8 * n))
     return [((bits >> 11) * 2.0**-53 - 0.5) * (1 - 2 * MARGIN) for bits in whole]

@@ -15,7 +15,7 @@ import numpy as np
 from voile.keys.random import Protective
 from voile.signals.codec.conditional import Conditional, MapStep
 from voile.signals.codec.grain import GRAIN
-from voile.signals.codec.lattice import MARGIN, Lattice
+from voile.signals.codec.lattice import MARGIN, Lattice, RowDraws
 from voile.signals.codec.scalar import Path, at, drawn, is_on, nearest, part_of, place
 from voile.signals.codec.scalar_side import CellFrames, Level, level_of
 from voile.signals.codec.side import SideColumn, SideLevels
@@ -33,7 +33,7 @@ class Single:
     lattices: tuple[Lattice, ...]
     path: Path
 
-    def send(self, x: Sequence[float], protective: Protective) -> list[float] | None:
+    def send(self, x: Sequence[float], protective: Protective | RowDraws) -> list[float] | None:
         """Return the message of a reading; None of one that is off its lattice or lost."""
         try:
             k = [round(place(one, v)) for one, v in zip(self.lattices, x, strict=True)]

@@ -3,7 +3,8 @@
  * C99 with IEEE 754 doubles; no allocation, and nothing of the C library but memcpy. Compile
  * the three files with -ffp-contract=off and without -ffast-math. The tables are those of
  * one kit (voile_tables.h) and hold every class alike; which class the device is of stands in its
- * record alone, which `voile signals enrol --small` writes.
+ * record alone, which `voile signals enrol --small` writes. Dither is drawn from the key in the
+ * record: a device that is restored, cloned or begun again encodes a reading with the same bits.
  */
 #ifndef VOILE_H
 #define VOILE_H
@@ -14,7 +15,7 @@
 #include "voile_tables.h"
 
 #define VOILE_RECORD 149          /* bytes of a device's record */
-#define VOILE_DRAW (8 * VOILE_COLUMNS) /* bytes of entropy that one reading takes */
+#define VOILE_DRAW (8 * VOILE_COLUMNS) /* bytes of dither that one reading takes */
 #define VOILE_BESIDE 256          /* longest JSON object beside a reading, in bytes */
 #define VOILE_LETTER (128 + VOILE_BESIDE + 64 * VOILE_COLUMNS)
 #define VOILE_POST (68 + VOILE_LETTER) /* longest message */
@@ -28,7 +29,7 @@ enum {
     VOILE_OFF = 3,         /* a reading contradicts its column's resolution */
     VOILE_FAR = 4,         /* a reading lies too far out to be carried exactly */
     VOILE_IMPLAUSIBLE = 5, /* a message decodes to what no reading can be */
-    VOILE_ENTROPY = 6,     /* no entropy, or the same as before: nothing was encoded */
+    VOILE_ENTROPY = 6,     /* no entropy to name a session by: none was begun */
     VOILE_STORE = 7,       /* the state could not be stored: nothing was sent */
     VOILE_RECORD_BAD = 8,  /* the record is damaged, or of another kit */
     VOILE_STATE_BAD = 9,   /* the stored state is damaged, or of another kit, subject or class */
@@ -41,8 +42,11 @@ enum {
     VOILE_REFUSED = 15     /* the recipient refuses the message; its word is in `refused` */
 };
 
-/* The map alone. x, z: VOILE_COLUMNS numbers; draw: VOILE_DRAW fresh bytes of entropy. */
+/* The map alone. x, z: VOILE_COLUMNS numbers; draw: VOILE_DRAW bytes that nobody can guess, never
+ * the same for two readings. */
 int voile_encode(int which, const double *x, const uint8_t *draw, double *z);
+/* The lattice's values nearest to a reading's. */
+void voile_nearest(const double *x, double *near);
 int voile_decode(int which, const double *z, double *x);
 
 /* Whether products are rounded before they are added, as -ffp-contract=off asks. */
@@ -51,6 +55,7 @@ int voile_is_exact(void);
 typedef struct {
     uint8_t seal[8];     /* digest of all below, against damage */
     uint8_t session[16]; /* its name, public */
+    uint64_t before;     /* readings acknowledged in sessions before this one */
     uint64_t number;     /* messages acknowledged */
     uint8_t check[8];    /* digest of these */
     uint8_t next[8];     /* the digest with the letter under way */
@@ -71,7 +76,7 @@ typedef struct {
 typedef struct {
     voile_ways ways;
     voile_state state;
-    uint8_t last[VOILE_DRAW], mac[32], whose[8];
+    uint8_t mac[32], dither[32], whose[8];
     uint16_t generation, which;
     char posts[VOILE_TOPIC], hears[VOILE_TOPIC]; /* topics, to publish to and to subscribe to */
     char refused[16];

@@ -105,6 +105,15 @@ static uint64_t big(const uint8_t *data, int n)
     return v;
 }
 
+/* The bytes of a double, the lowest first. */
+static void bytes_of(double v, uint8_t out[8])
+{
+    uint64_t bits;
+    memcpy(&bits, &v, 8);
+    for (int i = 0; i < 8; i++)
+        out[i] = (uint8_t)(bits >> (8 * i));
+}
+
 /* The digest with one more message: of its numbers, as the line shows them. */
 static void chain(const uint8_t check[8], const double *z, uint8_t next[8])
 {
@@ -116,11 +125,8 @@ static void chain(const uint8_t check[8], const double *z, uint8_t next[8])
     voile_begin(&s);
     voile_add(&s, hex, sizeof hex);
     for (int j = 0; j < VOILE_COLUMNS; j++) {
-        uint64_t bits;
         uint8_t bytes[8];
-        memcpy(&bits, &z[j], 8);
-        for (int i = 0; i < 8; i++)
-            bytes[i] = (uint8_t)(bits >> (8 * i));
+        bytes_of(z[j], bytes);
         voile_add(&s, bytes, 8);
     }
     voile_finish(&s, out);
@@ -159,15 +165,43 @@ static int draw(voile_end *end, uint8_t *out, size_t n)
     return any ? VOILE_OK : VOILE_ENTROPY; /* a source that writes nothing */
 }
 
+/* Draw the dither of a reading: of the key, the kit, the class, the reading and its number. */
+static void dither_of(const voile_end *end, const double *x, uint8_t out[VOILE_DRAW])
+{
+    double near[VOILE_COLUMNS];
+    uint8_t block[32], fixed[19];
+    memcpy(fixed, voile_mark, 8);
+    put_big(fixed + 8, end->which, 2);
+    put_big(fixed + 10, end->state.before + end->state.number, 8);
+    voile_nearest(x, near);
+    for (int j = 0; j < VOILE_COLUMNS; j++) {
+        if (j % 4 == 0) {
+            voile_hash s;
+            fixed[18] = (uint8_t)(j / 4);
+            voile_begin_keyed(&s, end->dither, 32, 0x36);
+            voile_add(&s, fixed, sizeof fixed);
+            for (int i = 0; i < VOILE_COLUMNS; i++) {
+                uint8_t bytes[8];
+                bytes_of(near[i], bytes);
+                voile_add(&s, bytes, 8);
+            }
+            voile_finish_keyed(&s, end->dither, 32, block);
+        }
+        memcpy(out + 8 * j, block + 8 * (j % 4), 8);
+    }
+}
+
 int voile_begin_again(voile_end *end)
 {
     voile_state state;
+    const uint64_t before = end->state.before + end->state.number;
     uint8_t out[32];
     char name[49];
     text t = {name, 0, sizeof name};
     for (size_t i = 0; i < sizeof state; i++)
         ((uint8_t *)&state)[i] = 0;
     memcpy(state.whose, end->whose, 8);
+    state.before = before;
     if (draw(end, state.session, sizeof state.session) != VOILE_OK)
         return VOILE_ENTROPY;
     memcpy(state.mark, voile_mark, 8);
@@ -197,6 +231,7 @@ static int opened(voile_end *end, const uint8_t *record, const char *topic,
     if (!voile_is_exact())
         return VOILE_INEXACT;
     voile_hmac(record + 85, 32, (const uint8_t *)"voile mac", 9, end->mac);
+    voile_hmac(record + 85, 32, (const uint8_t *)"voile dither", 12, end->dither);
     mac_of(end->mac, "device", record, VOILE_RECORD - MAC, mac);
     const size_t n = record[20];
     const uint64_t which = big(record + 18, 2);
@@ -243,16 +278,15 @@ void voile_close(voile_end *end)
 int voile_send(voile_end *end, const double *x, const char *beside)
 {
     voile_state state = end->state;
-    uint8_t fresh[VOILE_DRAW];
+    uint8_t drawn[VOILE_DRAW];
     double z[VOILE_COLUMNS];
     text t = {state.letter, 0, VOILE_LETTER};
     if (state.length)
         return VOILE_WAITING;
     if (beside && length_of(beside) > VOILE_BESIDE)
         return VOILE_LONG;
-    if (draw(end, fresh, sizeof fresh) != VOILE_OK || same(fresh, end->last, sizeof fresh))
-        return VOILE_ENTROPY;
-    const int wrong = voile_encode(end->which, x, fresh, z);
+    dither_of(end, x, drawn);
+    const int wrong = voile_encode(end->which, x, drawn, z);
     if (wrong)
         return wrong;
     say(&t, "{\"ahead\":1,\"after\":");
@@ -271,10 +305,7 @@ int voile_send(voile_end *end, const double *x, const char *beside)
         return VOILE_LONG;
     state.length = (uint32_t)t.n;
     chain(state.check, z, state.next);
-    const int kept = keep(end, &state);
-    if (kept == VOILE_OK)
-        memcpy(end->last, fresh, sizeof fresh);
-    return kept;
+    return keep(end, &state);
 }
 
 int voile_post(voile_end *end, uint8_t out[VOILE_POST], size_t *length)

@@ -5,10 +5,12 @@
 //     end.hear(payload);              and give it what comes at end.hears
 //
 // record: the bytes that `voile signals enrol --small` wrote, with the subject's class and key.
+// Dither is drawn from that key: a device that is restored, cloned or begun again encodes a reading
+// with the same bits.
 // entropy(n): n fresh bytes, as of crypto.getRandomValues; never from a seed in a snapshot.
 // store(state): writes a plain object where a loss of power leaves it or the one before, and
 // returns true once it is there. stored: what it was given last; none on a device's first start.
-import { DRAW, VoileError, encode } from "./voile_map.mjs";
+import { DRAW, VoileError, encode, nearest } from "./voile_map.mjs";
 import { hmac, join, sha256 } from "./voile_hash.mjs";
 import { tables } from "./voile_tables.mjs";
 
@@ -53,18 +55,22 @@ function shown(value) {
   return text;
 }
 
-/** Return the digest with one more message: of its numbers, as the line shows them. */
-function chain(check, z) {
-  const packed = new DataView(new ArrayBuffer(8 * z.length));
-  z.forEach((value, j) => packed.setFloat64(8 * j, value, true));
-  return hex(sha256(join(bytes(check), new Uint8Array(packed.buffer)))).slice(0, 16);
+/** Return numbers as bytes, the lowest of each first. */
+function packed(numbers) {
+  const view = new DataView(new ArrayBuffer(8 * numbers.length));
+  numbers.forEach((value, j) => view.setFloat64(8 * j, value, true));
+  return new Uint8Array(view.buffer);
 }
+
+/** Return the digest with one more message: of its numbers, as the line shows them. */
+const chain = (check, z) => hex(sha256(join(bytes(check), packed(z)))).slice(0, 16);
 
 function isState(state) {
   const digest = (text) => typeof text === "string" && /^[0-9a-f]{16}$/.test(text);
   return (
     typeof state === "object" && state !== null && Number.isSafeInteger(state.number) &&
-    state.number >= 0 && /^[0-9a-f]{32}$/.test(state.session) && digest(state.check) &&
+    state.number >= 0 && Number.isSafeInteger(state.before) && state.before >= 0 &&
+    /^[0-9a-f]{32}$/.test(state.session) && digest(state.check) &&
     (state.letter === "" || digest(state.next)) && typeof state.letter === "string"
   );
 }
@@ -76,7 +82,7 @@ export class End {
   #whose;
   #ways;
   #state;
-  #last = "";
+  #dither;
 
   constructor(record, ways, { topic = "voile", stored = null } = {}) {
     const key = hmac(record.slice(85, 117), bytes("voile mac"));
@@ -93,6 +99,7 @@ export class End {
     this.posts = `${topic}/${pseudonym}/readings`;
     this.hears = `${topic}/${pseudonym}/receipts`;
     this.#key = key;
+    this.#dither = hmac(record.slice(85, 117), bytes("voile dither"));
     this.#which = which;
     this.#generation = read(record.slice(16, 18));
     this.#whose = hex(sha256(record.slice(18, 85))).slice(0, 16);
@@ -111,7 +118,8 @@ export class End {
     const session = hex(this.#drawn(16));
     const check = hex(sha256(bytes(`${tables.mark} ${session}`))).slice(0, 16);
     const own = { mark: tables.mark, whose: this.#whose };
-    this.#keep({ ...own, session, number: 0, check, next: "", letter: "" });
+    const before = this.#state ? this.#state.before + this.#state.number : 0;
+    this.#keep({ ...own, session, before, number: 0, check, next: "", letter: "" });
   }
 
   /** Encode a reading and store it as the message under way; beside: a plain object. */
@@ -122,14 +130,22 @@ export class End {
     if (bytes(with_it).length > BESIDE) {
       throw new VoileError("long", "what goes beside a reading is too long");
     }
-    const fresh = this.#drawn(DRAW);
-    if (hex(fresh) === this.#last) throw new VoileError("entropy", "the entropy repeats itself");
-    const z = encode(this.#which, x, fresh);
+    const z = encode(this.#which, x, this.#ditherOf(x));
     const on = `{"ahead":1,"after":${state.number},"check":"${state.check}"`;
     const values = Array.from(z, shown).join(",");
     const letter = `${on},"values":[${values}],"beside":${with_it}}`;
     this.#keep({ ...state, letter, next: chain(state.check, z) });
-    this.#last = hex(fresh);
+  }
+
+  /** Draw the dither of a reading: of the key, the kit, the class, the reading and its number. */
+  #ditherOf(x) {
+    const { before, number } = this.#state, out = new Uint8Array(DRAW + 32);
+    const fixed = join(unhex(tables.mark), big(this.#which, 2), big(before + number, 8));
+    for (let at = 0; at < DRAW; at += 32) {
+      const which = Uint8Array.of(at / 32);
+      out.set(hmac(this.#dither, join(fixed, which, packed(nearest(x)))), at);
+    }
+    return out.subarray(0, DRAW);
   }
 
   /** Return the message under way, the same bytes each time; null where there is none. */

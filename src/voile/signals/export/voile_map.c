@@ -155,6 +155,12 @@ int voile_is_exact(void)
     return near * near - twice == 0.0; /* fused, 2^-60 is left */
 }
 
+void voile_nearest(const double *x, double *near)
+{
+    for (int j = 0; j < D; j++)
+        near[j] = value_at(j, whole(place_of(j, x[j])));
+}
+
 int voile_encode(int which, const double *x, const uint8_t *draw, double *z)
 {
     double k[D], v[D], sent[D];
@@ -196,8 +202,7 @@ int voile_decode(int which, const double *z, double *x)
             return VOILE_MISSING;
     memcpy(v, z, sizeof v);
     inverse(which, v);
-    for (int j = 0; j < D; j++)
-        v[j] = value_at(j, whole(place_of(j, v[j])));
+    voile_nearest(v, v);
     memcpy(score, v, sizeof v);
     forward(which, score);
     for (int j = 0; j < D; j++)

@@ -7,7 +7,7 @@ const MARGIN = 2 ** -20; // of a cell: see codec/lattice.py
 const RANGE = 8; // normal scores of a plausible reading
 
 const { columns, lattice, numbers, plans, steps } = tables;
-export const DRAW = 8 * columns; // bytes of entropy that one reading takes
+export const DRAW = 8 * columns; // bytes of dither that one reading takes
 
 export class VoileError extends Error {
   constructor(code, message) {
@@ -117,7 +117,14 @@ function check(which, v) {
   }
 }
 
-/** Return the message of a reading: the class's number, its columns, and DRAW fresh bytes. */
+/** Return the lattice's values nearest to a reading's. */
+export const nearest = (x) =>
+  Float64Array.from({ length: columns }, (_, j) => valueAt(j, whole(placeOf(j, x[j]))));
+
+/**
+ * Return the message of a reading: the class's number, its columns, and DRAW bytes that nobody can
+ * guess, never the same for two readings.
+ */
 export function encode(which, x, draw) {
   check(which, x);
   if (!(draw instanceof Uint8Array) || draw.length !== DRAW) {
@@ -151,9 +158,9 @@ export function encode(which, x, draw) {
 /** Return the reading of a message. */
 export function decode(which, z) {
   check(which, z);
-  const v = Float64Array.from(z);
+  let v = Float64Array.from(z);
   inverse(which, v);
-  for (let j = 0; j < columns; j++) v[j] = valueAt(j, whole(placeOf(j, v[j])));
+  v = nearest(v);
   const score = v.slice();
   forward(which, score);
   if (!score.every((one) => Math.abs(one) <= RANGE)) {

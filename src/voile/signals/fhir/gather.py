@@ -14,11 +14,11 @@ import numpy as np
 from voile.core.errors import RequestError
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.limits import ReadingLimits
+from voile.signals.codec.scalar import on_lattice
 from voile.signals.fhir.fields import MOST, Decimals, Field
 from voile.signals.fhir.observations import Element, Mark, written
 from voile.signals.fhir.schemes import Scheme, Sent
 from voile.signals.sequences.messages import LATEST, is_sound
-from voile.signals.sequences.session import on_lattice
 
 Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which one of these
 TIME = re.compile(r"-?\d{1,16}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import nan
 from typing import NamedTuple, Protocol, TypeAlias
@@ -11,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.keys.random import Protective
+from voile.keys.secret import Secret
 from voile.signals.codec.codec import Codec
-from voile.signals.codec.lattice import Lattice
+from voile.signals.codec.lattice import Lattice, RowDraws
 from voile.signals.codec.limits import RANGE
 from voile.signals.codec.pieces import Floats
 from voile.signals.sequences.messages import Message
@@ -46,6 +47,9 @@ class Scheme(Protocol):
     subject's in order of time, and their moments in seconds, None where one is unknown; `show`
     what `hide` returned, in any order. Columns in `once` never change within a subject, and are
     sent with its first reading alone.
+
+    With a secret, a file that is encoded again has the same values again; without, each time
+    others, and two of one reading begin to reveal the class.
     """
 
     mark: str
@@ -68,7 +72,7 @@ class SingleScheme:
         mark: str,
         class_of: ClassOf,
         *,
-        protective: Protective | None = None,
+        secret: Secret | None = None,
     ) -> None:
         lattices = tuple(column for column in codec.columns if isinstance(column, Lattice))
         if len(lattices) < len(codec.columns):
@@ -77,17 +81,22 @@ class SingleScheme:
         self.mark = mark
         self.once: frozenset[int] = frozenset()
         self.class_of = class_of
-        self._codec, self._scores, self._protective = codec, scores, protective
+        self._codec, self._scores, self._secret = codec, scores, secret
 
     def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
         labels = np.array([self.class_of(one) for one in whose])
-        Z = self._codec.encode(X, labels, protective=self._protective)
-        numbers: dict[str, int] = {}
-        sent = []
-        for one, z in zip(whose, Z.tolist(), strict=True):
-            numbers[one] = numbers.get(one, 0) + 1
-            sent.append(Sent(numbers[one], tuple(z)))
-        return sent
+        count: Counter[str] = Counter()
+        numbers = []
+        for one in whose:
+            count[one] += 1
+            numbers.append(count[one])
+        draws = None
+        if self._secret is not None:
+            key = self._secret.derive("protective", f"dither {self.mark}")
+            rows = zip(whose, numbers, labels.tolist(), X.tolist(), strict=True)
+            draws = RowDraws.keyed(key, rows)
+        Z = self._codec.encode(X, labels, protective=draws)
+        return [Sent(n, tuple(z)) for n, z in zip(numbers, Z.tolist(), strict=True)]
 
     def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
         labels = np.array([self.class_of(one) for one in whose])
@@ -105,7 +114,14 @@ class SequenceScheme:
     `unit` is that of the map's times, in seconds; None: readings are counted.
     """
 
-    def __init__(self, codec: SequenceCodec, class_of: ClassOf, unit: int | None = None) -> None:
+    def __init__(
+        self,
+        codec: SequenceCodec,
+        class_of: ClassOf,
+        unit: int | None = None,
+        *,
+        secret: Secret | None = None,
+    ) -> None:
         self.mark = codec.mark
         pairs = sorted(zip(codec.order, codec.lattices, strict=True), key=lambda pair: pair[0])
         self.lattices = tuple(lattice for _, lattice in pairs)
@@ -113,6 +129,7 @@ class SequenceScheme:
         self.class_of = class_of
         self._codec = codec
         self._unit = unit
+        self._secret = secret
 
     def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
         """Return what is sent of readings; of invariants with the first of a subject alone."""
@@ -121,14 +138,17 @@ class SequenceScheme:
         for one, x, seconds in zip(whose, X.tolist(), moments, strict=True):
             if one not in ends:
                 name = f"{token}.{len(ends) + 1}"
-                label = self.class_of(one)
-                ends[one] = Session(self._codec, label, name)
+                ends[one] = Session(self._codec, self.class_of(one), name, secret=self._own(one))
             ends[one].send(x, self._time(seconds))
             (message,) = ends[one].pending()
             ends[one].acknowledge(ends[one].expected())
             z = self._placed([nan] * (len(x) - len(message.values)) + list(message.values))
             sent.append(Sent(message.number, z, message.session, message.check, message.time))
         return sent
+
+    def _own(self, subject: str) -> Secret | None:
+        """Return the secret of a subject's dither."""
+        return self._secret and Secret(self._secret.derive("protective", "dither", subject))
 
     def _time(self, seconds: float | None) -> int | None:
         if seconds is None or self._unit is None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, NamedTuple
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
 from voile.signals.codec.grain import GRAIN
-from voile.signals.codec.lattice import MARGIN, OFF, Lattice
+from voile.signals.codec.lattice import MARGIN
 from voile.signals.codec.limits import RANGE
-from voile.signals.codec.scalar import Point, at, drawn, nearest, place
+from voile.signals.codec.scalar import Point, at, drawn, nearest, on_lattice, place
 from voile.signals.sequences.direction import read_state
 from voile.signals.sequences.messages import (
     LATEST,
@@ -28,7 +27,7 @@ from voile.signals.sequences.messages import (
 )
 from voile.signals.sequences.sequence_codec import Outlook, SequenceCodec, State
 
-FORMAT = 2
+FORMAT = 3
 Values = tuple[float, ...]
 
 
@@ -67,9 +66,10 @@ class Session:
     ahead : how many messages may be under way unacknowledged, >= 1, the same at both ends. With
         1, each is new to all who heard the others; with more, those under way together do not
         stand on each other, and reveal as much of the class as readings sent one by one.
-    secret : the device's, for its dither: an end that is restored from a backup, or cloned, then
-        sends a reading again with the same bits. None: each time with fresh dither, and two
-        messages of one reading begin to reveal the class.
+    secret : the device's, for its dither: an end that is restored from a backup, cloned or begun
+        again then encodes a reading that the same map hides with the same bits. None: each time
+        with fresh dither, and two messages of one reading begin to reveal the class.
+    before : how many readings came through in sessions before this one; they number the dither.
     protective : the dither's randomness; another than the system's in tests only.
 
     Save the sender's end before a message is handed on, and the recipient's before its receipt
@@ -104,6 +104,7 @@ class Session:
         *,
         ahead: int = 1,
         secret: Secret | None = None,
+        before: int = 0,
         protective: Protective | None = None,
     ) -> None:
         if ahead < 1:
@@ -111,6 +112,7 @@ class Session:
         self.codec = codec
         self.name = name
         self.ahead = ahead
+        self._before = before
         self._which = codec.which(c)
         self._law = codec.law[self._which]
         self._secret, self._protective = secret, protective or Protective()
@@ -241,13 +243,13 @@ class Session:
         """Make the next message of a reading, and look whether it decodes with room to spare."""
         base, k = self._bases[-1], self.codec.invariants
         number = base.number + len(self._out) + 1
-        u = drawn(len(values), self._dither(base, number, time, values))
+        outlook = self._outlook(base, number - 1 if time is None else time)
+        u = drawn(len(values), self._dither(outlook, number, values))
         lattices = self.codec.lattices
         parts = zip(values, u, lattices, strict=True)
         moved = [at(lattice, round(place(lattice, v)) + t) for v, t, lattice in parts]
         path = self._law.path
         scores = path.forward([*values[:k], *moved[k:]])
-        outlook = self._outlook(base, number - 1 if time is None else time)
         sent = tuple(self._law.hide(outlook, scores[k:]))
         if not base.number:
             # while the first is under way, the others repeat its invariants as they were sent
@@ -272,14 +274,21 @@ class Session:
             self._latest = base.state, time, self._law.outlook(base.state, time)
         return self._latest[2]
 
-    def _dither(
-        self, base: SharedState, number: int, time: int | None, values: Values
-    ) -> Protective:
-        """Return what dither is drawn from; of a secret, the same again for the same reading."""
+    def _dither(self, outlook: Outlook, number: int, values: Values) -> Protective:
+        """Return what dither is drawn from; of a secret, the same again for the same reading.
+
+        Never the same for another reading, or by another map: the two would cancel it.
+        """
         if self._secret is None:
             return self._protective
-        purpose = f"{self.name} {base.check} {number} {time} {values}"
-        return Protective.keyed(self._secret, purpose=purpose)
+        hides = [law[:2] for law in outlook.laws], outlook.known
+        what = self.codec.mark, self._which, self._before + number, hides, values
+        return Protective.keyed(self._secret, purpose=repr(what))
+
+    @property
+    def acknowledged(self) -> int:
+        """How many readings came through, in this session and those before it."""
+        return self._before + self._bases[-1].number
 
     def _read(self, base: SharedState, outlook: Outlook, sent: Values) -> Point:
         """Return what is said, invariants first, within the rounding cells."""
@@ -321,6 +330,7 @@ class Session:
             "class": self._which,
             "name": self.name,
             "ahead": self.ahead,
+            "before": self._before,
             "bases": self._bases,
             "waiting": self._waiting,
             "out": [[message.to_json(), values] for message, values in self._out],
@@ -336,9 +346,9 @@ class Session:
             if data["format"] != FORMAT or data["mark"] != codec.mark:
                 raise RequestError("the session is of another map or version of voile")
             label = codec.codec.classes[whole(data["class"])]
-            session = cls(
-                codec, label, str(data["name"]), ahead=whole(data["ahead"]), secret=secret
-            )
+            ahead, before = whole(data["ahead"]), whole(data["before"])
+            name = str(data["name"])
+            session = cls(codec, label, name, ahead=ahead, secret=secret, before=before)
             session._bases = [session._base(*each) for each in data["bases"]]
             session._waiting = [
                 (None if time is None else moment(time), session._point(values))
@@ -378,17 +388,3 @@ class Session:
 
 def _follows(message: Message, base: SharedState) -> bool:
     return base.moment is None or message.moment > base.moment
-
-
-def on_lattice(lattice: Lattice, v: float, where: str) -> float:
-    """Return the value of the lattice that a reading is, or raise a RequestError."""
-    if not isfinite(v):
-        raise RequestError("a reading is missing or infinite", where=where, instead="set it aside")
-    value = nearest(lattice, v)
-    if abs(value - v) > OFF * lattice.resolution or abs(v) * lattice.per >= 2.0**52:
-        raise RequestError(
-            f"a reading contradicts the resolution {lattice.resolution:g}",
-            where=where,
-            instead="round it, or declare a finer resolution and fit again",
-        )
-    return value

@@ -26,11 +26,12 @@ from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.known_mac import KnownMac
-from voile.signals.codec.lattice import OFF, Lattice
+from voile.signals.codec.lattice import OFF, Lattice, RowDraws
 from voile.signals.codec.side import NumberGrid, SideLevels
 from voile.signals.maps.checks import SignalsWarning
 from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.sources import BatchReadings, SignalReader, nothing
+from voile.signals.verbs.carried import carried
 from voile.signals.verbs.certify import Certificate, certify
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.options import ApplyOptions
@@ -156,7 +157,8 @@ class _Encoding(Applying[Sent, Sent]):
         self._check_classes(labels, batch.numbers[rows])
         known = seen.known(rows)
         at = self.codec.levels(known, len(rows))
-        Z, far = carried(self.codec, table, labels, at, self.protective)
+        draws = self._draws(seen.subjects[rows], batch.numbers[rows], labels, table, at)
+        Z, far = carried(self.codec, table, labels, at, draws)
         uncarried = np.zeros_like(batch.counted)
         uncarried[rows[far]] = True
         aside.append(Aside(", ".join(self.reader.columns), UNCARRIED, uncarried))
@@ -174,6 +176,27 @@ class _Encoding(Applying[Sent, Sent]):
         made[PSEUDONYM] = pa.array(names, pa.string())
         columns = [made[n] if n in made else batch.rows.column(n) for n in self.schema.names]
         return Outcome(columns, sent, aside, beside={OUTSIDE: flags})
+
+    @cached_property
+    def _dither(self) -> bytes:
+        """The key of the dither of this map: by another, a row's dither must be another."""
+        purpose = f"dither {mark_of(self.map.codec_)} {self.places}"
+        return self.keyed.derive("protective", purpose)
+
+    def _draws(
+        self,
+        subjects: NDArray[np.object_],
+        numbers: NDArray[np.int64],
+        labels: NDArray[np.str_],
+        table: NDArray[Any],
+        at: SideLevels,
+    ) -> Protective | RowDraws:
+        """Return what dither is drawn from: of the user's secret, the same for the same row."""
+        if not self.lasts:
+            return self.protective
+        columns = subjects, numbers, labels, table, at.left.T, at.share.T
+        parts = (column.tolist() for column in columns)
+        return RowDraws.keyed(self._dither, zip(*parts, strict=True))
 
     def _noted(
         self, batch: Batch, seen: BatchReadings, names: NDArray[np.object_], flags: pa.RecordBatch
@@ -361,29 +384,3 @@ class _Encoding(Applying[Sent, Sent]):
             "outside": dict(known.outside),
             "story": report_data(self.content, self.policy, self.chosen.number),
         }
-
-
-def carried(
-    codec: Codec,
-    table: NDArray[Any],
-    labels: NDArray[np.str_],
-    at: SideLevels,
-    protective: Protective,
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Encode what float64 can carry; say which rows it cannot. O(n log n) where some cannot."""
-    try:
-        sent = codec.encode(table, labels, known=at, protective=protective)
-        return sent, np.zeros(len(table), np.bool_)
-    except RequestError as error:
-        if codec.places is not None:
-            remedy = "give more --places"
-            raise RequestError(error.what, where="--places", instead=remedy) from None
-        if len(table) == 1:
-            return table, np.ones(1, dtype=np.bool_)
-    half = len(table) // 2
-    parts = np.arange(half), np.arange(half, len(table))
-    halves = [
-        carried(codec, table[part], labels[part], at.take(part), protective) for part in parts
-    ]
-    Z, far = zip(*halves, strict=True)
-    return np.concatenate(Z), np.concatenate(far)

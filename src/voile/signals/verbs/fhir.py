@@ -9,6 +9,7 @@ from pathlib import Path
 from voile.core.errors import RequestError
 from voile.core.wording import count
 from voile.data.files.outputs import SET_ASIDE
+from voile.keys.secret import Secret
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
@@ -53,7 +54,8 @@ def encode_fhir(
     encoding: str | None,
 ) -> Ended:
     """Encode the readings of a file, and change no other byte."""
-    reader, scheme = _scheme(options, reporter, kit, table, encoding)
+    secret = Secret.find(options.key_file)
+    reader, scheme = _scheme(options, reporter, kit, table, encoding, secret)
     fields = read_fields(options.fields, reader.columns)
     others: Others = "keep" if options.keep_others else "refuse"
     counts = encode(source, out, scheme, fields, others=others, force=force)
@@ -89,6 +91,7 @@ def _scheme(
     kit: str,
     table: str | None,
     encoding: str | None,
+    secret: Secret | None = None,
 ) -> tuple[SignalReader, Scheme]:
     """Return what the kit reads, and how it hides readings of the known subjects."""
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
@@ -97,7 +100,7 @@ def _scheme(
         known = _ClassOf(subjects_in(opened, content.reader, content.classes))
         unit = content.sessions.unit if content.sessions else None
         seconds = unit.ticks if unit and unit.is_of_dates else None
-        return content.reader, SequenceScheme(sequences, known, seconds)
+        return content.reader, SequenceScheme(sequences, known, seconds, secret=secret)
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
     chosen.check(fitted)
     content = Content.of(fitted)
@@ -105,7 +108,8 @@ def _scheme(
     map = content.map(Policy.from_data(chosen.policy, content.maps))
     known = _ClassOf(subjects_in(opened, content.reader, content.classes))
     scores = map.codec(base="normal", strength=1.0)
-    return content.reader, SingleScheme(map.codec_, scores, mark_of(map.codec_), known)
+    mark = mark_of(map.codec_)
+    return content.reader, SingleScheme(map.codec_, scores, mark, known, secret=secret)
 
 
 class _ClassOf:

@@ -253,3 +253,8 @@ class EncodeFhirOptions(DecodeFhirOptions):
     keep_others: bool = Field(
         False, description="leave values of other codes as they are, readable"
     )
+    key_file: Path | None = Field(
+        None,
+        description="file with the secret that dither is drawn from, so that a file encoded again "
+        "has the same values [variable VOILE_SECRET; else drawn afresh]",
+    )
