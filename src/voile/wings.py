@@ -150,7 +150,11 @@ def wing(kind: str) -> Wing:
 
 
 def choose_by(
-    kit: Kit, ways: Mapping[str, Any], after: Path | None = None, key_file: Path | None = None
+    kit: Kit,
+    ways: Mapping[str, Any],
+    after: Path | None = None,
+    key_file: Path | None = None,
+    releases: Sequence[Path] = (),
 ) -> Chosen:
     """Pick one policy of a kit by exactly one way; `after` a ledger, one that is safe given it.
 
@@ -172,7 +176,7 @@ def choose_by(
             instead="give --joint-risk with it, or nothing",
         )
     chosen: Chosen = getattr(here, "choose_after")(  # noqa: B009, of wings that can
-        kit, Path(after), key_file=key_file, joint_risk=joint_risk
+        kit, Path(after), key_file=key_file, joint_risk=joint_risk, releases=releases
     )
     return chosen
 

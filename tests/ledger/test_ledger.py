@@ -126,10 +126,10 @@ with ledger.open_ledger(Path(sys.argv[1]), Path(sys.argv[2])) as opened:
 """
 DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 STEPS = {
-    "before the line": f"ledger._write = lambda *_: {DIE}",
+    "before the line": f"ledger.write_line = lambda *_: {DIE}",
     "half a line": "def half(path, line):\n"
     "    with path.open('ab', buffering=0) as file: file.write(line.encoded()[:40])\n"
-    f"    {DIE}\nledger._write = half",
+    f"    {DIE}\nledger.write_line = half",
     "before the head": f"ledger.Heads.keep = lambda *_: {DIE}",
 }
 

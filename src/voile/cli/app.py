@@ -12,6 +12,7 @@ from voile.cli.kind import kind_group
 from voile.cli.ledger import ledger
 from voile.cli.parameters import Group
 from voile.cli.report import report
+from voile.cli.reveal import reveal
 from voile.cli.study import study
 from voile.cli.verify import verify
 from voile.wings import WINGS
@@ -52,6 +53,6 @@ def command() -> None:
 
 
 _KINDS = map(kind_group, WINGS)
-_ON_RELEASES = (report, determine, sign, verify, ledger)
+_ON_RELEASES = (report, determine, sign, verify, ledger, reveal)
 for _command in (inspect, *_KINDS, study, *_ON_RELEASES, demo, completion):
     command.add_command(_command)

@@ -136,6 +136,7 @@ def _choose(kind: str) -> click.Command:
         force: bool,
         after: Path | None = None,
         key_file: Path | None = None,
+        releases: tuple[Path, ...] = (),
         **how: Any,
     ) -> None:
         """Pick one policy of a kit.
@@ -144,7 +145,7 @@ def _choose(kind: str) -> click.Command:
         """
         from voile.data.files.atomic import write_text
 
-        chosen = choose_by(load_kit(Path(kit), kind), how, after, key_file)
+        chosen = choose_by(load_kit(Path(kit), kind), how, after, key_file, releases)
         write_text(out, chosen.to_toml(), POLICY, force=force)
         tell_chosen(screen, chosen, out)
 
@@ -178,6 +179,12 @@ def _choose(kind: str) -> click.Command:
             ["--key-file"],
             type=click.Path(path_type=Path),
             help="File with the secret of the ledger.",
+        ),
+        _After(
+            ["--releases"],
+            type=click.Path(path_type=Path, exists=True),
+            multiple=True,
+            help="Folder where the ledger's releases of other rows lie; may be given again.",
         ),
     ]
     return _Choose(kind, run, [argument("kit"), *ways, *out("POLICY", POLICY)])

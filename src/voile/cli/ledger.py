@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from voile.cli.parameters import Command, Group, argument
-from voile.cli.screen import Screen, show_table
+from voile.cli.screen import Screen, count, show_table
 from voile.cli.verify import FAILED, STATES
 
 if TYPE_CHECKING:
@@ -99,6 +99,44 @@ def _judge(
     judged.check(opened.ledger.promise)
     screen.say(f"{policy}: keeps the promise; {judged.in_words()}")
     screen.result({"ledger": ledger, "kit": fitted.id, "keeps_promise": True, **judged.to_data()})
+
+
+def _erase(
+    screen: Screen,
+    *,
+    ledger: str,
+    subjects: str,
+    reason: str,
+    releases: tuple[Path, ...],
+    key_file: Path,
+) -> None:
+    """Leave people out of every further release, on their request.
+
+    SUBJECTS names one subject a line. The ledger holds a keyed token of each, and the reason, but
+    no name. What is out stays out: the recipients are to be told.
+    """
+    from voile.ledger.ledger import open_ledger
+    from voile.release.archive import erase, showing
+    from voile.release.reveal import read_subjects
+
+    names = read_subjects(Path(subjects))
+    with open_ledger(Path(ledger), key_file) as opened:
+        tokens = erase(opened, names, reason)
+        shows, unknown = showing(opened.ledger, tokens, releases)
+    screen.say(f"{ledger}: {count(len(tokens), 'subject')} in no further release")
+    if shows:
+        screen.say(f"shown by {_lines(shows)}: tell whoever has them, for nothing calls them back")
+    if unknown:
+        screen.say(f"not known of {_lines(unknown)}: name their folder with --releases")
+    screen.say(
+        "a later release shows by their absence who left: it is refused until k of a group did"
+    )
+    screen.result({"ledger": ledger, "erased": len(tokens), "shown": shows, "unknown": unknown})
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    said = ", ".join(map(str, numbers))
+    return f"the release of line {said}" if len(numbers) == 1 else f"the releases of lines {said}"
 
 
 def _verify(
@@ -194,6 +232,19 @@ ledger.add_command(
             _policy(),
             _source(),
             _folders("releases", "Folder where earlier releases lie, with what stays private."),
+            _key_file(required=True),
+        ],
+    )
+)
+ledger.add_command(
+    Command(
+        "erase",
+        _erase,
+        [
+            argument("ledger"),
+            argument("subjects"),
+            click.Option(["--reason"], required=True, help="Why; the ledger keeps it: no name."),
+            _folders("releases", "Folder where releases lie: which of them show these people."),
             _key_file(required=True),
         ],
     )

@@ -142,10 +142,16 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
 
 def _judged(joint: Mapping[str, Any]) -> str:
     """Say what a release comes to with those that were out."""
-    alone, high = (short(joint[name]["matches"]) for name in ("alone", "high"))
-    said = f"  ledger, line {joint['line']}: {alone} expected matches alone"
-    others = joint["releases"]
-    return f"{said}, at most {high} with {count(others, 'release')} before it" if others else said
+    said, others = f"  ledger, line {joint['line']}", joint["releases"]
+    if "unbounded" in joint:
+        said += f": {joint['unbounded']}"
+    else:
+        alone, high = (f"{joint[name]['matches']:.3g}" for name in ("alone", "high"))
+        said += f": {alone} expected matches alone"
+        said += f", at most {high} with {count(others, 'release')} before it" if others else ""
+    for why, n in joint["kept_back"].items():
+        said += f"; {count(n, 'row')} {why}" if n else ""
+    return f"{said}; released for a reason that stays there" if "override" in joint else said
 
 
 def _formulas(found: Mapping[str, Any]) -> str:

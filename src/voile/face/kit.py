@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, cast
@@ -42,6 +42,7 @@ class Kit(PlainKit):
         *,
         after: str | PathLike[str] | None = None,
         key_file: str | PathLike[str] | None = None,
+        releases: Sequence[str | PathLike[str]] = (),
         **how: Any,
     ) -> Chosen:
         """Pick one policy of the frontier, by exactly one of these ways; not every kind has all.
@@ -59,6 +60,7 @@ class Kit(PlainKit):
             together: least loss, 0 to 1; without it, what the ledger promises.
         after : ledger of the source's releases; the policy is safe given them.
         key_file : file with the secret of the ledger.
+        releases : folders where the ledger's releases of other rows lie.
 
         Raises
         ------
@@ -74,8 +76,8 @@ class Kit(PlainKit):
                 raise RequestError(f"no such option: {name}", instead=nearest(name, known))
             if after is not None and not judged:
                 raise RequestError(f"releases of {self.kind} cannot be judged together")
-            places = [None if x is None else Path(x) for x in (after, key_file)]
-            return choose_by(self, given, *places)
+            ledger, secret = (None if x is None else Path(x) for x in (after, key_file))
+            return choose_by(self, given, ledger, secret, [Path(x) for x in releases])
 
     @property
     def apply(self) -> Callable[..., Release]:

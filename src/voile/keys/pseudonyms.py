@@ -29,10 +29,12 @@ __all__ = [
     "Secret",
     "ShiftedDates",
     "Subject",
+    "canonical_of",
     "choose",
     "date_shift",
     "pseudonym",
     "pseudonyms_of",
+    "purpose_of",
     "shift_dates",
     "without_subject",
 ]
@@ -66,6 +68,11 @@ def pseudonym(
     True
     """
     return str(_pseudonyms(secret, purpose, length)([_canonical(subject).encode()])[0])
+
+
+def purpose_of(recipient: str | None) -> str:
+    """Return what the key of a recipient's own pseudonyms is derived for; of none, everybody's."""
+    return "subject" if recipient is None else f"subject for {recipient}"
 
 
 def choose(secret: Secret, subject: Subject, value: str, candidates: Sequence[str]) -> str:
@@ -299,7 +306,7 @@ def _map_subjects(
 
     def one(chunk: pa.Array) -> pa.Array:
         coded = chunk.dictionary_encode()
-        return each(_canonical_of(coded.dictionary)).take(coded.indices)
+        return each(canonical_of(coded.dictionary)).take(coded.indices)
 
     plain = _plain(subjects)
     if isinstance(plain, pa.ChunkedArray):
@@ -307,7 +314,7 @@ def _map_subjects(
     return one(plain)
 
 
-def _canonical_of(subjects: pa.Array) -> list[bytes]:
+def canonical_of(subjects: pa.Array) -> list[bytes]:
     """Return the canonical form of each subject, as `_canonical` does, of which none is refused."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -37,6 +37,7 @@ class Judgement(Brief):
     difference : what the difference from earlier releases shows of people who were added, removed
         or changed, in words.
     missing : what could not be read of earlier lines, and so was taken at its worst.
+    kept_back : how many rows do not leave for the ledger's sake, by reason.
     beside : files of the private folder by which a later release is judged.
     """
 
@@ -53,6 +54,7 @@ class Judgement(Brief):
     epsilon: float = 0.0
     difference: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    kept_back: Mapping[str, int] = field(default_factory=dict)
     beside: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
     def check(self, promise: Promise, override: str | None = None) -> None:
@@ -111,6 +113,7 @@ class Judgement(Brief):
             **({"epsilon": self.epsilon} if self.epsilon else {}),
             "difference": list(self.difference),
             "missing": list(self.missing),
+            "kept_back": dict(self.kept_back),
         }
 
 

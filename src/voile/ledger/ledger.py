@@ -5,12 +5,12 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError, TamperedError, VoileError
@@ -18,10 +18,15 @@ from voile.data.files.atomic import FULL, check_folder, write_bytes
 from voile.data.files.locks import Lock
 from voile.data.files.outputs import LEDGER, LEDGER_FORMAT
 from voile.data.files.own_files import fitting, read_bytes
+from voile.keys.macs import tokens_of
 from voile.keys.secret import Secret
 from voile.ledger.chain import Chain, Line, read_chain
 from voile.ledger.heads import Heads
 from voile.ledger.promise import Promise
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 VERSION = 1
 RECIPIENTS = "may collude"
@@ -160,6 +165,10 @@ class Keys(Brief):
         said = "\0".join(f"{len(part)}:{part}" for part in parts)
         return hmac.digest(self.key, said.encode("utf-8", "surrogatepass"), "sha256").hex()[:16]
 
+    def tokens(self, use: str, texts: Iterable[bytes]) -> NDArray[np.uint64]:
+        """Return a keyed token of each of many texts, 64 bits."""
+        return tokens_of(self.key, [use.encode() + b"\0" + text for text in texts])
+
     def check(self, ledger: Ledger) -> None:
         """Refuse a ledger of another secret, or one that lacks its last line."""
         if ledger.chain.lines[0].content.get("key") != self.hash("ledger"):
@@ -216,7 +225,7 @@ class OpenLedger:
             )
         chain = self.ledger.chain
         line = chain.next({**content, "act": act, "time": _text(time)})
-        _write(self.ledger.path, line)
+        write_line(self.ledger.path, line)
         self.ledger = Ledger(self.ledger.path, chain.followed_by(line))
         self.keys.heads.keep(self.ledger.id, self.ledger.chain)
         return line
@@ -255,7 +264,7 @@ def _text(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _write(path: Path, line: Line) -> None:
+def write_line(path: Path, line: Line) -> None:
     """Add a line's bytes; where the disk is full, none of them."""
     data = line.encoded() + b"\n"
     with path.open("ab", buffering=0) as file:

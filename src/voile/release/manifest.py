@@ -30,6 +30,8 @@ ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # which row of the source, 
 RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public files
 CONTROL, ASIDE = "control.parquet", "set-aside.csv"  # who was held out, what no policy speaks of
 PRIVATE_MANIFEST = "manifest.json"
+PEOPLE, WHO = "people.parquet", "person"
+"""Of a release in a ledger: whose rows it shows, by tokens under the ledger's key."""
 APPLIED = (SEAL, PRIVATE_MANIFEST, ROWS, CONTROL, ASIDE)
 """What apply writes into every private folder."""
 EVIDENCE = "evidence.json"  # where it is looked for in the private folder

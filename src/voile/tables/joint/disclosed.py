@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from voile.core.brief import Brief
+from voile.data.roles import Roles
 from voile.tables.domains.domain import Domain
 from voile.tables.joint.figures import Shown
 from voile.tables.people.counts import Constraints
@@ -121,6 +122,31 @@ class Names(Brief):
              for d, own in zip(domains, known, strict=True)]
         )  # fmt: skip
         return Shown.of(policy, rules if all(known) else Constraints()), all(known)
+
+    def read_at_another_time(
+        self, disclosed: Mapping[str, Any], domains: Mapping[str, Sequence[str]]
+    ) -> Shown:
+        """Read what a release of other rows shows, whose domains had these values, in order.
+
+        Values that it had not stand alone, and so do all of a column that it cut in boxes.
+        """
+        bits = []
+        for domain in self.space.domains:
+            then = domains.get(self.column(domain.column))
+            cuts = disclosed.get("cuts", {}).get(self.column(domain.column))
+            if then is None or cuts is None:
+                bits.append(np.ones(len(domain) - 1, dtype=np.bool_))
+                continue
+            ends = np.isin(then[:-1], list(cuts))
+            interval = dict(zip(then, np.append(0, np.cumsum(ends)).tolist(), strict=True))
+            own = [interval.get(value, -1 - i) for i, value in enumerate(self.values(domain))]
+            bits.append(np.diff(own) != 0)
+        return Shown(Policy(tuple(self.space.domains), np.concatenate(bits)))
+
+    def kept(self, roles: Roles) -> list[str]:
+        """Return the keyed hashes of the columns that are released as they are."""
+        own = set(roles.of("keep", "sensitive", "label")) - {roles.subject}
+        return sorted(map(self.column, own))
 
     def _finest(self, cuts: Sequence[Sequence[str] | None]) -> Policy:
         """Return the policy of these cuts by column; None, or none given, is every cut."""

@@ -148,6 +148,19 @@ class Joined:
             key, keys = _numbered(key)
         self._label, self._labels = self._label * keys + key, self._labels * keys
 
+    @property
+    def groups(self) -> tuple[Labels, Mask]:
+        """The class of each combination, from 0, and whether a release shows it."""
+        return _numbered(self._label)[0], self._visible
+
+    @property
+    def outside(self) -> NDArray[np.float64]:
+        """For each combination how many people of its class are not in the data."""
+        counts = self._space.counts
+        label, labels = _numbered(self._label)
+        people, n = (np.bincount(label, x, labels) for x in (counts.population, counts.sample))
+        return np.asarray(np.maximum(people - n, 0.0)[label])
+
     def figures(self) -> Figures:
         counts = self._space.counts
         label, labels = _numbered(self._label)

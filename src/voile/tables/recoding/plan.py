@@ -23,7 +23,7 @@ from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.recoding.recoder import Recoded
 
 ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
-RELEASED = ("quasi", "sensitive", "label", "keep")
+RELEASED: tuple[Role, ...] = ("quasi", "sensitive", "label", "keep")
 Made = tuple[pa.Array, NDArray[np.bool_] | None]
 Make = Callable[[pa.RecordBatch, Recoded], Made]
 
@@ -63,6 +63,7 @@ def plan(
     bounds: bool,
     secret: Secret | None,
     pseudonyms: bool = True,
+    purpose: str = "subject",
 ) -> tuple[Output, ...]:
     """Decide each column, in the source's order; identifiers, text, dropped ones never appear."""
     outputs = []
@@ -75,7 +76,7 @@ def plan(
         if role == "quasi":
             outputs.append(_quasi(policy, domains[name], bounds=bounds))
         elif name == roles.subject:
-            outputs += [_pseudonym(name, named)] if named is not None else []
+            outputs += [_pseudonym(name, named, purpose)] if named is not None else []
         elif role in RELEASED:
             days = KeptSettings.read(name, roles.columns[name].settings).date_shift_days
             if days is None:
@@ -126,11 +127,12 @@ def _quasi(policy: AnyPolicy, domain: Domain, *, bounds: bool) -> Output:
     return Output(name, "quasi", fields, what, lambda _, r: (pa.array(r.intervals[:, place]), None))
 
 
-def _pseudonym(name: str, secret: Secret) -> Output:
+def _pseudonym(name: str, secret: Secret, purpose: str) -> Output:
     def make(batch: pa.RecordBatch, _: Recoded) -> Made:
         people = batch.column(name)
         nobody = _nobody(people)
-        names = pseudonyms_of(secret, pc.if_else(pa.array(nobody), "nobody", people.cast("string")))
+        who = pc.if_else(pa.array(nobody), "nobody", people.cast("string"))
+        names = pseudonyms_of(secret, who, purpose=purpose)
         return names, nobody
 
     field = pa.field(name, pa.string())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.judging import Past
+from voile.tables.verbs.following import Archive
+from voile.tables.verbs.past import Past
 from voile.tables.verbs.search import search
 
 EVALUATIONS = 400_000
@@ -33,6 +35,7 @@ def choose_after(
     *,
     key_file: Path | None,
     joint_risk: float | None = None,
+    releases: Sequence[Path] = (),
     seed: int | None = 0,
 ) -> Chosen:
     """Search the policy of least loss that keeps a limit together with all that a ledger names.
@@ -41,6 +44,9 @@ def choose_after(
     them: where nothing is suppressed and no tree is out, its own risk is the joint one. Searched
     are policies that hold for a whole column; of trees, the kit's own are looked at. Cost:
     `EVALUATIONS` policies, and O(combinations) for each that is judged.
+
+    Releases of other rows, found in the folders `releases`, count as if they were of these: what
+    their difference shows of people is judged when the policy is applied.
 
     joint_risk : the most of the source's expected matches that all releases may leave together, as
         a share; what the ledger promises where that is less.
@@ -57,7 +63,7 @@ def choose_after(
     ledger = Ledger.read(after)
     keys = Keys.of(key_file, ledger.id)
     keys.check(ledger)
-    past = Past.of(content, ledger, keys)
+    past = Past.of(content, ledger, keys, Archive(releases), None)
     promise = ledger.promise.at_least(past.floor)
     limit = _limit(content.space, promise, joint_risk)
     _check_room(past, content.space, limit)
@@ -77,7 +83,7 @@ def _limit(space: PolicySpace, promise: Promise, joint_risk: float | None) -> Pr
 
 def _check_room(past: Past, space: PolicySpace, limit: Promise) -> None:
     """Refuse where the releases that are out exceed the limit by themselves."""
-    out = joint_figures(space, past.shown)
+    out = joint_figures(space, past.all_shown)
     if broken := list(limit.broken_by(out)):
         raise InfeasibleError(
             f"what is out exceeds the limit by itself: {' and '.join(broken)}",
@@ -88,7 +94,7 @@ def _check_room(past: Past, space: PolicySpace, limit: Promise) -> None:
 def _searched(content: Content, past: Past, promise: Promise, seed: int | None) -> Frontier:
     """Search the policies that have every cut which is out."""
     rules = content.space.constraints
-    cuts = [one.policy.bits for one in past.shown if isinstance(one.policy, Policy)]
+    cuts = [one.policy.bits for one in past.all_shown if isinstance(one.policy, Policy)]
     out: NDArray[np.bool_] = np.logical_or.reduce(cuts) if cuts else content.space.top
     if rules.required is not None:
         out = out | rules.required
@@ -113,18 +119,24 @@ def _first_within(
     """Return the policy of least loss that keeps the limit, judged exactly.
 
     Where nothing is out, or a tree, the kit's own policies are looked at as well: one pruned
-    further than a tree that is out adds nothing.
+    further than a tree that is out adds nothing. So are those that are out: where groups are
+    suppressed, another policy shows other people by leaving them out.
     """
     space = content.space
     policies: list[tuple[float, AnyPolicy]] = [
         (x, space.policy(p)) for x, p in zip(found.loss, found.policies, strict=True)
     ]
     matches = space.evaluator.figures(found.policies).expected_matches.tolist()
+    again = [one.policy for one in past.all_shown if isinstance(one.policy, Policy)]
+    if again:
+        bits = np.array([policy.bits for policy in again])
+        policies += zip(space.evaluator.scores(bits).loss, again, strict=True)
+        matches += space.evaluator.figures(bits).expected_matches.tolist()
     if not past.shown or any(isinstance(one.policy, TreePolicy) for one in past.shown):
         policies += [(x, content.family.policy(i)) for i, x in enumerate(content.frontier.loss)]
         matches += content.figures.expected_matches.tolist()
     most = (limit.joint_risk or 1.0) * space.evaluator.matches + SLACK
-    out = Joined(space, past.shown)
+    out = Joined(space, past.all_shown)
     for i in sorted(range(len(policies)), key=lambda i: policies[i][0]):
         policy = policies[i][1]
         if matches[i] > most:  # together never less than alone

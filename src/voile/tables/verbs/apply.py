@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
-from voile.ledger.judgement import Judgement
-from voile.ledger.ledger import Keys, Ledger
 from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
@@ -29,10 +27,10 @@ from voile.tables.recoding.class_ids import CLASS, ClassIds
 from voile.tables.recoding.marginals import Marginal
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import Recoder
-from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.certify import certify, certify_marginals, people_sharing
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.judging import check_counted, judge_policy
+from voile.tables.verbs.entering import entering
+from voile.tables.verbs.judging import released_groups
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
 from voile.tables.verbs.report_data import STATING, report_data
@@ -70,9 +68,12 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         bounds=options.bounds,
         secret=secret,
         pseudonyms=not options.no_pseudonyms,
+        purpose=options.purpose,
     )
     if options.class_id:
         _check_name_of_classes(source)
+    recoder = Recoder(policy, released_groups(content, policy))
+    judge, left_out = entering(content, policy, recoder, source, options)
     return _Recoding(
         kit=kit,
         chosen=chosen,
@@ -85,13 +86,14 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         ),
         unfinished=pa.schema([output.unfinished for output in outputs]),
         secret=secret,
-        judge=partial(_judge, content, policy, source),
+        judge=judge,
         content=content,
         policy=policy,
         bounds=options.bounds,
         class_ids=ClassIds() if options.class_id else None,
         outputs=outputs,
-        recoder=Recoder(policy, _released(content, policy)),
+        recoder=recoder,
+        left_out=left_out,
         showing=showing_of(
             policy,
             content.space,
@@ -103,13 +105,6 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
 
 
 apply = partial(apply_by, prepare)
-
-
-def _judge(
-    content: Content, policy: AnyPolicy, source: Source, ledger: Ledger, keys: Keys
-) -> Judgement:
-    check_counted(content, source)
-    return judge_policy(content, policy, ledger, keys)
 
 
 def _counts_runs(asked: bool | None, space: PolicySpace) -> bool:
@@ -128,16 +123,6 @@ def _check_name_of_classes(source: Source) -> None:
             f"the source has a column {CLASS.name}, as --class-id would add",
             instead="rename it before fitting, or leave --class-id out",
         )
-
-
-def _released(content: Content, policy: AnyPolicy) -> NDArray[np.int32] | None:
-    """Return the groups that are not suppressed; None where none can be, as none is of a tree."""
-    rules = content.space.constraints
-    bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
-    if isinstance(policy, TreePolicy) or not bound:
-        return None
-    groups, _, kept = content.space.groups(policy)
-    return groups[kept]
 
 
 def _scored(chosen: Chosen, content: Content, policy: AnyPolicy) -> Chosen:
@@ -226,11 +211,13 @@ class _Recoding(Applying[Any, AnyPublished]):
     class_ids: ClassIds | None
     outputs: tuple[Output, ...]
     recoder: Recoder
+    left_out: NDArray[np.int64]
     showing: Showing[Any]
 
     def make(self, batch: Batch) -> Outcome[Any]:
         """Make the output columns; set aside rows with a value that is in no interval."""
         recoded = self.recoder(batch.rows)
+        suppressed = recoded.suppressed | np.isin(batch.numbers, self.left_out)
         outside = recoded.intervals.T < 0
         aside = [
             Aside(domain.column, OUTSIDE, rows)
@@ -240,9 +227,9 @@ class _Recoding(Applying[Any, AnyPublished]):
         for output, (_, lost) in zip(self.outputs, made, strict=True):
             if lost is not None:
                 aside.append(Aside(output.source, UNMADE, lost))
-        kept = batch.left(aside) & ~recoded.suppressed
+        kept = batch.left(aside) & ~suppressed
         notes = self.showing.note(batch, recoded, kept)
-        return Outcome([array for array, _ in made], notes, aside, recoded.suppressed)
+        return Outcome([array for array, _ in made], notes, aside, suppressed)
 
     def nothing(self) -> Any:
         return self.showing.nothing()

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from voile.core.brief import Brief
 from voile.core.errors import InfeasibleError, RequestError, VoileError
 from voile.data import Source
 from voile.data.hold_out import TrainingSource
-from voile.ledger.chain import Line
 from voile.ledger.judgement import Judgement
 from voile.ledger.ledger import Keys, Ledger
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
-from voile.tables.joint.disclosed import Names, rules_of
-from voile.tables.joint.figures import Shown, joint_figures
+from voile.tables.joint.difference import Out, Timeline
+from voile.tables.joint.disclosed import Names
+from voile.tables.joint.figures import Joined, Shown, joint_figures
+from voile.tables.joint.linking import linked
+from voile.tables.joint.people import ABSENT, People, mix
 from voile.tables.people.combinations import count_sample, encode
-from voile.tables.people.counts import Constraints
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.verbs.content import KIND, Content
+from voile.tables.recoding.recoder import Recoder
+from voile.tables.verbs.content import Content
+from voile.tables.verbs.following import (
+    ERASED,
+    ROW,
+    WAITING,
+    WAITS,
+    WHY,
+    Archive,
+    Mask,
+    Rows,
+    digest_of,
+    to_beside,
+)
+from voile.tables.verbs.past import Past, values_of
+
+LINKED = 10
+"""With how many of the releases that are out, the newest first, linking is measured."""
 
 
 def judge(
@@ -35,90 +56,196 @@ def judge(
 ) -> Judgement:
     """Judge what a policy of a kit would add to the releases that a ledger names.
 
-    Without a source, the rows are those that the kit was fitted on.
+    Without a source, the rows are those that the kit was fitted on, and people are not followed.
     """
     chosen.check(kit)
     content = Content.of(kit)
+    policy = content.family.read(chosen.policy)
+    rows = None
     if source is not None:
         check_counted(content, source)
-    return judge_policy(content, content.family.read(chosen.policy), ledger, keys)
+        recoder = Recoder(policy, released_groups(content, policy))
+        rows = Rows.read(content, policy, recoder, source, keys)
+    return Case(content, policy, rows, Archive(releases)).judged(ledger, keys)
 
 
-def judge_policy(content: Content, policy: AnyPolicy, ledger: Ledger, keys: Keys) -> Judgement:
-    """Judge a policy; see `judge`.
+@dataclass(frozen=True, eq=False)
+class Case(Brief):
+    """What is to be judged, and what is known of earlier releases.
 
-    Raises
-    ------
-    InfeasibleError : an earlier line is of another kind, of other people or other columns: there
-        is no bound on what they join to.
+    rows : of the source; None where a kit alone is judged. archive : where earlier releases lie.
+    space : the space of the release's pseudonyms; None without any. ordered : whether it keeps the
+        source's order. hold_back : whether new people wait until k of a group do.
     """
-    past = Past.of(content, ledger, keys)
-    own = Shown.of(policy, past.rules)
-    alone = joint_figures(content.space, [own])
-    joint = joint_figures(content.space, [*past.shown, own])
-    return Judgement(
-        past.disclosed(policy),
-        len(past.shown),
-        alone=alone,
-        low=min(max(alone.matches, ledger.low), joint.matches),  # a ledger's are rounded up
-        high=joint,
-        floor=past.floor,
-        epsilon=ledger.epsilon,
-        missing=past.missing,
-    )
 
+    shows = ()
 
-class Past:
-    """What the releases of a ledger show, as a kit of the same rows reads it."""
+    content: Content
+    policy: AnyPolicy
+    rows: Rows | None
+    archive: Archive
+    space: str | None = None
+    ordered: bool = False
+    hold_back: bool = False
 
-    def __init__(self, content: Content, names: Names, lines: Sequence[Line]) -> None:
-        self._content, self._names = content, names
-        self.rules = Constraints(**rules_of(content.space.constraints))
-        read = [names.read(line.content["disclosed"], content.sensitive) for line in lines]
-        self.shown = [shown for shown, _ in read]
-        asked = [line.content["disclosed"]["rules"]["k"] for line in lines]
-        self.floor = min([self.rules.k, *asked])
-        unread = [line.number for line, (_, known) in zip(lines, read, strict=True) if not known]
-        self.missing = tuple(
-            f"line {number} has other values or another order of a column, so all of that column "
-            "is taken to be out"
-            for number in unread
+    def left_out(self, ledger: Ledger, keys: Keys) -> Mapping[str, Mask]:
+        """Say which rows are kept back, by reason: people erased, and new people who wait.
+
+        Raises
+        ------
+        RequestError : somebody is to be erased and the source has no column of subjects.
+        InfeasibleError : what an earlier release shows is not known.
+        """
+        found: dict[str, Mask] = {}
+        if self.rows is None:
+            return found
+        if ledger.erased:
+            self._check_followed("people were erased")
+            erased = np.array([int(x, 16) for x in sorted(ledger.erased)], np.uint64)
+            found[ERASED] = np.isin(self.rows.who, erased)
+        if self.hold_back:
+            self._check_followed("--hold-back follows people")
+            past = Past.of(self.content, ledger, keys, self.archive, self.rows)
+            case = replace(self, rows=self._rows_without(found))
+            timeline = case.timeline(past)
+            k = max(ledger.promise.k, past.floor)
+            found[WAITS] = self.rows.of_people(timeline.new.people, timeline.waiting(k))
+        return found
+
+    def _rows_without(self, left_out: Mapping[str, Mask]) -> Rows:
+        assert self.rows is not None
+        masks = list(left_out.values())
+        return self.rows.without(np.logical_or.reduce(masks)) if masks else self.rows
+
+    def _check_followed(self, what: str) -> None:
+        if self.content.roles.subject is None:
+            raise RequestError(
+                f"{what}, and no column names the subject of a row",
+                instead="name it in the roles file",
+            )
+
+    def judged(
+        self, ledger: Ledger, keys: Keys, left_out: Mapping[str, Mask] | None = None
+    ) -> Judgement:
+        """Judge the release, rows of which are kept back, with all that is out."""
+        left_out = left_out or {}
+        case = self if self.rows is None else replace(self, rows=self._rows_without(left_out))
+        partly = any(mask.any() for mask in left_out.values())
+        common: dict[str, Any] = {"epsilon": ledger.epsilon}
+        try:
+            past = Past.of(self.content, ledger, keys, self.archive, case.rows)
+        except InfeasibleError as error:
+            past = Past(self.content, Names(self.content.space, keys.hash), ())
+            common["unbounded"] = error.what
+        disclosed, beside = case.written(past, keys, partly=partly)
+        if partly:
+            beside[WAITING] = _kept_back(self.rows, left_out)
+        common["kept_back"] = {why: int(mask.sum()) for why, mask in left_out.items()}
+        common |= {"disclosed": disclosed, "others": len(ledger.released), "beside": beside}
+        if "unbounded" in common:
+            return Judgement(**common)
+        return case._bounded(past, ledger, follows=partly or bool(past.followed), **common)
+
+    def _bounded(self, past: Past, ledger: Ledger, *, follows: bool, **common: Any) -> Judgement:
+        space = self.content.space
+        own = Shown.of(self.policy, past.rules)
+        alone = joint_figures(space, [own])
+        difference: tuple[str, ...] = ()
+        if follows:
+            timeline = self.timeline(past)
+            high = timeline.figures(space.evaluator.matches)
+            difference = _in_words(timeline, max(ledger.promise.k, past.floor))
+        else:
+            high = joint_figures(space, [*past.shown, own])
+        low = min(max(alone.matches, ledger.low), high.matches)  # a ledger's are rounded up
+        return Judgement(
+            alone=alone,
+            low=low,
+            linked=self._linked(past, own, low, high.matches),
+            high=high,
+            floor=past.floor,
+            difference=difference,
+            missing=past.missing,
+            **common,
         )
 
-    @classmethod
-    def of(cls, content: Content, ledger: Ledger, keys: Keys) -> Past:
-        names = Names(content.space, keys.hash)
-        counted = names.counted
-        for line in ledger.released:
-            _check_comparable(line, counted)
-        return cls(content, names, ledger.released)
-
-    def disclosed(self, policy: AnyPolicy) -> dict[str, Any]:
-        """Return what a ledger's line says of a policy's release."""
-        names, roles = self._names, self._content.roles
-        kept = [name for role in ("keep", "sensitive", "label") for name in roles.of(role)]
-        return {
-            "counted": names.counted,
-            "rules": rules_of(self.rules),
-            "sensitive": sorted(map(names.column, self._content.sensitive)),
-            "kept": sorted(map(names.column, kept)),
-            **names.grouping(policy),
-        }
-
-
-def _check_comparable(line: Line, counted: str) -> None:
-    if line.content["kind"] != KIND:
-        raise InfeasibleError(
-            f"line {line.number} is a release of {line.content['kind']}, and no figure bounds what "
-            "it comes to with a table of the same people",
-            instead="release one kind of data of these people",
+    def timeline(self, past: Past) -> Timeline:
+        """Follow people through the releases that are out to this one."""
+        assert self.rows is not None
+        space, rows = self.content.space, self.rows
+        own = Shown.of(self.policy, past.rules)
+        whole = Joined(space, [*past.all_shown, own])
+        label, visible = Joined(space, past.shown).groups
+        tokens = np.where(visible, mix(label.astype(np.uint64)), ABSENT)
+        same = People.of_rows(rows.who, tokens[rows.combination], {}).shown
+        return Timeline(
+            past.followed,
+            Out(rows.people(), self.space),
+            same,
+            rows.per_person(whole.outside),
         )
-    if line.content["disclosed"]["counted"] != counted:
-        raise InfeasibleError(
-            f"line {line.number} is a release of other rows, or of other quasi-identifiers, than "
-            "this kit's, and no figure bounds what both come to",
-            instead="fit on the same source and roles, or begin a ledger for another source",
-        )
+
+    def _linked(self, past: Past, own: Shown, low: float, high: float) -> float | None:
+        """Measure linking with the newest releases of the same rows, through what both show."""
+        if self.rows is None or not past.shown:
+            return None
+        _, one = np.unique(self.rows.who, return_index=True)
+        space, combination = self.content.space, self.rows.combination[one]
+        found = [low]
+        for shown, said in list(zip(past.shown, past.said, strict=True))[-LINKED:]:
+            if self.joins_row_by_row(said):
+                found.append(joint_figures(space, [shown, own]).matches)
+                continue
+            shared = [x[one].view(np.int64) for n, x in self.rows.kept.items() if n in said["kept"]]
+            found.append(linked(space, combination, shown, own, shared))
+        return min(max(found), high)
+
+    def joins_row_by_row(self, said: Mapping[str, Any]) -> bool:
+        """Say whether rows of an earlier release are joined to these by a name or their order."""
+        named = self.space is not None and said.get("space") == self.space
+        return named or (self.ordered and bool(said.get("ordered")))
+
+    def written(
+        self, past: Past, keys: Keys, *, partly: bool
+    ) -> tuple[dict[str, Any], dict[str, pa.RecordBatch]]:
+        """Return what the ledger's line says of the release, and what its private folder holds."""
+        disclosed = past.disclosed(self.policy)
+        disclosed |= {"space": self.space, "ordered": self.ordered}
+        if self.rows is None or self.content.roles.subject is None:
+            return disclosed, {}
+        people = self.rows.people().released()
+        domains = past.domains
+        disclosed["people"] = digest_of(people, domains, keys)
+        disclosed["values"] = values_of(self.rows, keys)
+        if partly:
+            disclosed["counted"] = keys.hash("counted in part", disclosed["people"])
+        return disclosed, to_beside(people, domains)
+
+
+def _kept_back(rows: Rows | None, left_out: Mapping[str, Mask]) -> pa.RecordBatch:
+    assert rows is not None
+    number = [rows.number[mask] for mask in left_out.values()]
+    why = [pa.repeat(reason, int(mask.sum())) for reason, mask in left_out.items()]
+    columns = {ROW: pa.array(np.concatenate(number)), WHY: pa.concat_arrays(why)}
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _in_words(timeline: Timeline, k: int) -> tuple[str, ...]:
+    """Say whom the difference from the releases that are out shows in groups under k."""
+    few = [f"{n:,} {who}" for who, n in timeline.small(k).items() if n]
+    return (f"the difference shows {', '.join(few)} in groups under {k}",) if few else ()
+
+
+def released_groups(content: Content, policy: AnyPolicy) -> Any:
+    """Return the groups that are not suppressed; None where none can be, as none is of a tree."""
+    from voile.tables.trees.policy import TreePolicy
+
+    rules = content.space.constraints
+    bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
+    if isinstance(policy, TreePolicy) or not bound:
+        return None
+    groups, _, kept = content.space.groups(policy)
+    return groups[kept]
 
 
 def check_counted(content: Content, source: Source) -> None:

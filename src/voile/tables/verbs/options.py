@@ -10,6 +10,7 @@ from pydantic import Field
 
 import voile.release.options
 from voile.data.places import Data, Described
+from voile.keys.pseudonyms import purpose_of
 from voile.release.options import Pseudonymous
 
 AXES = {"risk": "risk", "loss": "loss"}
@@ -144,6 +145,25 @@ class ApplyOptions(Pseudonymous):
         description="of trees: count released people by runs of each column's values, in the "
         "manifest [where risks rest on the source alone]",
     )
+    releases: tuple[Path, ...] = Field(
+        (),
+        description="folder where earlier releases of the ledger lie, with their private folders; "
+        "by these people are followed; may be given several times",
+    )
+    hold_back: bool = Field(
+        False, description="let new people wait until k of a group can be released together"
+    )
+    recipient: str | None = Field(
+        None,
+        min_length=1,
+        description="recipient, or recipient and period, whose own pseudonyms these are: releases "
+        "to others cannot be linked by them",
+    )
+
+    @property
+    def purpose(self) -> str:
+        """What the pseudonyms' key is derived for."""
+        return purpose_of(self.recipient)
 
 
 class AttackOptions(voile.release.options.Controlled):

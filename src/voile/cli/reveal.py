@@ -1,0 +1,47 @@
+"""`voile reveal`: from a pseudonym back to a person, recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from voile.cli.parameters import Command
+from voile.cli.screen import Screen
+
+
+def _reveal(
+    screen: Screen, *, pseudonym: str, key_file: Path, subjects: Path, recipient: str, reason: str
+) -> None:
+    """Find whose a pseudonym is, for re-contact.
+
+    The data holder alone can: it takes the secret, and the list of subjects. The use is recorded
+    in KEY.reveals beside the secret first, with the reason and without the name.
+    """
+    from voile.keys.pseudonyms import purpose_of
+    from voile.release.reveal import read_subjects, reveal
+
+    found = reveal(
+        pseudonym, read_subjects(subjects), key_file, reason, purpose=purpose_of(recipient)
+    )
+    if not screen.json:
+        print(found)
+    screen.result({"pseudonym": pseudonym, "subject": found})
+
+
+def _file(name: str, help: str) -> click.Option:
+    kind = click.Path(path_type=Path)
+    return click.Option([f"--{name}"], type=kind, required=True, help=help)
+
+
+reveal = Command(
+    "reveal",
+    _reveal,
+    [
+        click.Argument(["pseudonym"], metavar="PSEUDONYM"),
+        _file("key-file", "File with the secret that the pseudonym was made with."),
+        _file("subjects", "File of the subjects, one a line."),
+        click.Option(["--recipient"], help="Recipient whose own pseudonym it is, as for apply."),
+        click.Option(["--reason"], required=True, help="Why; recorded, so name nobody."),
+    ],
+)

@@ -1,0 +1,64 @@
+"""The folders where releases of a ledger lie, each with its private folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.data.files.outputs import MANIFEST
+from voile.keys.pseudonyms import canonical_of
+from voile.keys.seal import file_sha256
+from voile.ledger.ledger import Ledger, OpenLedger
+from voile.release.manifest import PEOPLE, WHO, private_path
+
+
+def private_folders(folders: Sequence[Path]) -> dict[str, Path]:
+    """Return the private folder of each release, by the SHA-256 of its public manifest."""
+    return dict(_found(folders))
+
+
+def _found(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    for folder in folders:
+        for manifest in sorted(folder.glob(f"*{MANIFEST}")):
+            release = manifest.with_name(manifest.name.removesuffix(MANIFEST))
+            yield file_sha256(manifest), private_path(release)
+
+
+def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[np.uint64]:
+    """Write down that people are to be in no further release, by keyed tokens; return these.
+
+    Raises
+    ------
+    RequestError : nobody is named, or somebody by a blank.
+    """
+    import pyarrow as pa
+
+    if not subjects or any(not name.strip() for name in subjects):
+        raise RequestError("a subject is blank", instead="name one subject a line")
+    tokens = opened.keys.tokens("subject", canonical_of(pa.array(subjects, pa.string())))
+    known = opened.ledger.erased
+    for token in tokens.tolist():
+        if (who := f"{token:016x}") not in known:
+            opened.append("erase", {"who": who, "reason": reason})
+    return tokens
+
+
+def showing(
+    ledger: Ledger, tokens: NDArray[np.uint64], folders: Sequence[Path]
+) -> tuple[list[int], list[int]]:
+    """Return the lines of the releases that show any of some people, and those not known."""
+    private, shows, unknown = private_folders(folders), [], []
+    for line in ledger.released:
+        path = private.get(line.content["manifest"], Path()) / PEOPLE
+        if not path.is_file():
+            unknown.append(line.number)
+            continue
+        who = [batch.column(0).to_numpy() for batch in open_source(path).batches([WHO])]
+        if np.isin(tokens, np.concatenate([np.zeros(0, np.uint64), *who])).any():
+            shows.append(line.number)
+    return shows, unknown

@@ -1,0 +1,92 @@
+"""The data holder's way back from a pseudonym to a person, for re-contact; each use is recorded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from voile.core.errors import RequestError
+from voile.data.files.locks import Lock
+from voile.data.files.own_files import read_bytes
+from voile.keys.pseudonyms import pseudonyms_of
+from voile.keys.secret import Secret
+from voile.ledger.chain import Chain, read_chain
+from voile.ledger.ledger import now, write_line
+
+SUFFIX = ".reveals"
+
+
+def read_subjects(path: Path) -> list[str]:
+    """Read the subjects that a file names, one a line.
+
+    Raises
+    ------
+    RequestError : there is no such file, it is not UTF-8, or a line is blank.
+    """
+    try:
+        names = read_bytes(path).decode("utf-8").splitlines()
+    except FileNotFoundError:
+        raise RequestError("no such file of subjects", where=str(path)) from None
+    except UnicodeDecodeError:
+        raise RequestError("the subjects are not UTF-8", where=str(path)) from None
+    blank = [number for number, name in enumerate(names, 1) if not name.strip()]
+    if blank or not names:
+        where = f"{path}, line {blank[0]}" if blank else str(path)
+        raise RequestError("no subject is named", where=where, instead="name one subject a line")
+    return names
+
+
+def reveal(
+    pseudonym: str,
+    subjects: Sequence[str],
+    key_file: Path,
+    reason: str,
+    *,
+    purpose: str = "subject",
+    clock: Callable[[], datetime] = now,
+) -> str:
+    """Return the subject of a pseudonym, once the use is recorded beside the secret.
+
+    The record, ``KEY.reveals``, is a chain of lines as a ledger's: the pseudonym, the reason and
+    the time, never the name.
+
+    Raises
+    ------
+    RequestError : no reason, or none of the subjects has the pseudonym.
+    TamperedError : a line of the record is not as it was written.
+    """
+    import pyarrow as pa
+
+    if not reason.strip():
+        raise RequestError("no reason is given", instead="say why with --reason")
+    secret = Secret.from_file(key_file)
+    names = pseudonyms_of(secret, pa.array(subjects, pa.string()), purpose=purpose).to_pylist()
+    found = sorted({name for name, own in zip(subjects, names, strict=True) if own == pseudonym})
+    if not found:
+        raise RequestError(
+            "none of these subjects has this pseudonym under this secret",
+            instead="name the recipient with --recipient, or the secret of that release",
+        )
+    time = clock().astimezone(UTC).isoformat(timespec="seconds")
+    _record(
+        key_file.with_name(f"{key_file.name}{SUFFIX}"),
+        {"act": "reveal", "pseudonym": pseudonym, "reason": reason, "time": time},
+    )
+    return found[0]
+
+
+def _record(path: Path, content: dict[str, str]) -> None:
+    lock = Lock(path.with_name(f".{path.name}.voile") / "lock")
+    if not lock.acquire():
+        raise RequestError("another run uses it", where=str(path), instead="wait for it")
+    try:
+        chain = read_chain(read_bytes(path), path) if path.exists() else Chain()
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        write_line(path, chain.next(content))
+    finally:
+        lock.release()
+        with suppress(OSError):
+            path.with_name(f".{path.name}.voile").rmdir()

@@ -1,0 +1,135 @@
+"""What releases of rows that came, left and changed show together of each person.
+
+People who look the same in every release are one class. Somebody who is in one release and not in
+another is known by that, as is somebody whose values changed between two that share pseudonyms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.ledger.promise import Figures
+from voile.tables.joint.people import ABSENT, People, Tokens, mix
+
+Mask = NDArray[np.bool_]
+
+
+class Last(dict[str, tuple[Tokens, Mask]]):
+    """By pseudonym space and kept column: what each person was last shown with, if at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Out(Brief):
+    """A release: whom it shows, and in which space their pseudonyms are, if it has any."""
+
+    shows = ()
+
+    people: People
+    space: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline(Brief):
+    """Releases of one source at several times, the newest last.
+
+    before : those that are out. new : whom the newest would show.
+    same : (people of the newest,) what releases of the very same rows show of each, together;
+        `ABSENT` where none shows a row.
+    others : (people of the newest,) how many people outside the data look like each.
+    """
+
+    shows = ()
+
+    before: Sequence[Out]
+    new: Out
+    same: Tokens
+    others: NDArray[np.float64]
+
+    @cached_property
+    def who(self) -> Tokens:
+        """Everybody who is in any of the releases."""
+        each = [one.people.released().who for one in self.before]
+        return np.unique(np.concatenate([*each, self.new.people.who]))
+
+    @cached_property
+    def _before(self) -> tuple[Tokens, Last]:
+        label, last = np.zeros(len(self.who), np.uint64), Last()
+        for number, one in enumerate(self.before):
+            label = self._and(label, one, number, last)
+        same = self.new.people.look_up(self.same, self.who)
+        return _joined(label, same, len(self.before)), last
+
+    @cached_property
+    def before_label(self) -> Tokens:
+        """What the releases that are out show of each; `ABSENT` where none shows a row."""
+        return self._before[0]
+
+    @cached_property
+    def label(self) -> Tokens:
+        """What all releases show of each."""
+        label, last = self._before
+        return self._and(label, self.new, len(self.before) + 1, Last(last))
+
+    def _and(self, label: Tokens, one: Out, number: int, last: Last) -> Tokens:
+        """Part classes by what one more release shows, and by what changed since the last."""
+        shown = one.people.look_up(one.people.shown, self.who)
+        label = _joined(label, shown, number)
+        there = shown != ABSENT
+        for name, values in one.people.kept.items() if one.space is not None else ():
+            own = one.people.look_up(values, self.who)
+            key = f"{one.space} {name}"
+            known, seen = last.get(key, (own, np.zeros_like(there)))
+            changed = there & seen & (own != known)
+            label = np.where(changed, mix(label + np.uint64(number + 1)), label)
+            last[key] = np.where(there, own, known), seen | there
+        return label
+
+    @cached_property
+    def _classes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        _, number, counts = np.unique(self.label, return_inverse=True, return_counts=True)
+        return number, counts
+
+    @property
+    def size(self) -> NDArray[np.intp]:
+        """How many people look like each in every release."""
+        number, counts = self._classes
+        return counts[number]
+
+    def figures(self, whole: float) -> Figures:
+        """Return the figures of all releases joined; `whole` are the source's expected matches."""
+        seen = self.label != ABSENT
+        if not seen.any():
+            return Figures(0.0, 0.0, float("inf"))
+        outside = self.new.people.look_up(self.others, self.who)[seen]
+        size = self.size[seen]
+        matches = float((1.0 / (size + outside)).sum())
+        return Figures(matches, matches / whole if whole else 0.0, float(size.min()))
+
+    def waiting(self, k: int) -> Mask:
+        """Say who of the newest release is to wait: new people, fewer than k of a group."""
+        new = (self.before_label == ABSENT) & (self.label != ABSENT) & (self.size < k)
+        return np.asarray(np.isin(self.new.people.who, self.who[new]))
+
+    def small(self, k: int) -> dict[str, int]:
+        """Count the people of classes under k: who came, who left, who changed or is suppressed."""
+        now = self.new.people.look_up(self.new.people.shown, self.who) != ABSENT
+        before = self.before_label != ABSENT
+        few = (self.size < k) & (self.label != ABSENT)
+        return {
+            "who came": int((few & now & ~before).sum()),
+            "who left": int((few & ~now & before).sum()),
+            "who changed or stand in another group": int((few & now & before).sum()),
+        }
+
+
+def _joined(label: Tokens, shown: Tokens, number: int) -> Tokens:
+    """Add to a label what one more release shows; who is in neither keeps `ABSENT`."""
+    with np.errstate(over="ignore"):
+        more = mix(label * np.uint64(3) + mix(shown + np.uint64(7 * number + 1)))
+    return np.where((label == ABSENT) & (shown == ABSENT), ABSENT, more)

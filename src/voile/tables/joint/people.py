@@ -1,0 +1,101 @@
+"""Whose rows a release shows, and how: by keyed tokens, in its private folder.
+
+A release of next month's rows differs from this month's by people who came, left or changed.
+Whoever has both sees the difference, so a later release is judged by who was in this one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.release.manifest import WHO
+
+N = TypeVar("N", bound=np.generic)
+Tokens = NDArray[np.uint64]
+DOMAINS, SHOWN = "domains.parquet", "shown"
+ABSENT = np.uint64(0)
+
+
+@dataclass(frozen=True, eq=False)
+class People(Brief):
+    """The people of a release.
+
+    who : (people,) keyed tokens, rising.
+    shown : (people,) which groups the release shows their rows in, together; `ABSENT` of those of
+        whom it shows none.
+    kept : by the keyed hash of a kept column, (people,) a token of its values.
+    """
+
+    shows = ()
+
+    who: Tokens
+    shown: Tokens
+    kept: Mapping[str, Tokens]
+
+    @classmethod
+    def of_rows(cls, who: Tokens, shown: Tokens, kept: Mapping[str, Tokens]) -> People:
+        """Join the rows of each person; the order of rows does not matter."""
+        order = np.argsort(who, kind="stable")
+        people, first = np.unique(who[order], return_index=True)
+
+        def each(tokens: Tokens) -> Tokens:
+            mixed = np.where(tokens == ABSENT, ABSENT, mix(tokens))
+            return np.add.reduceat(mixed[order], first) if len(first) else mixed
+
+        return cls(people, each(shown), {name: each(one) for name, one in kept.items()})
+
+    def __len__(self) -> int:
+        return len(self.who)
+
+    def has(self, who: Tokens) -> NDArray[np.bool_]:
+        """Say who is one of these people."""
+        return np.asarray(np.isin(who, self.who))
+
+    def look_up(self, values: NDArray[N], who: Tokens) -> NDArray[N]:
+        """Return the value that each of some people has here, 0 of others."""
+        if not len(self):
+            return np.zeros(len(who), values.dtype)
+        place = np.minimum(np.searchsorted(self.who, who), len(self) - 1)
+        return np.where(self.who[place] == who, values[place], values.dtype.type(0))
+
+    def released(self) -> People:
+        """Return those of whom a row is released."""
+        there = self.shown != ABSENT
+        kept = {name: one[there] for name, one in self.kept.items()}
+        return People(self.who[there], self.shown[there], kept)
+
+    def digest(self) -> str:
+        """Return a hash of all that is written."""
+        parts = [self.who, self.shown, *(self.kept[name] for name in sorted(self.kept))]
+        digest = hashlib.sha256("\0".join(sorted(self.kept)).encode())
+        for part in parts:
+            digest.update(part.tobytes())
+        return digest.hexdigest()
+
+    def to_rows(self) -> pa.RecordBatch:
+        columns = {WHO: self.who, SHOWN: self.shown, **self.kept}
+        return pa.RecordBatch.from_pydict({name: pa.array(x) for name, x in columns.items()})
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> People:
+        columns: dict[str, Any] = {
+            name: table.column(name).to_numpy().astype(np.uint64) for name in table.column_names
+        }
+        return cls(columns.pop(WHO), columns.pop(SHOWN), columns)
+
+
+def mix(tokens: Tokens) -> Tokens:
+    """Scatter numbers over 64 bits (splitmix64), so that their sums tell multisets apart."""
+    z = tokens + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: Tokens = z ^ (z >> np.uint64(31))
+    return np.where(found == ABSENT, np.uint64(1), found)

@@ -1,0 +1,62 @@
+"""How a release of a table enters a ledger: who is left out of it, and how it is judged."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.ledger.judgement import Judgement
+from voile.ledger.ledger import Keys, Ledger
+from voile.release.entering import Judge
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.recoding.plan import find_pseudonym_column
+from voile.tables.recoding.recoder import Recoder
+from voile.tables.verbs.content import Content
+from voile.tables.verbs.following import Archive, Rows
+from voile.tables.verbs.judging import Case, check_counted
+from voile.tables.verbs.options import ApplyOptions
+
+
+def entering(
+    content: Content, policy: AnyPolicy, recoder: Recoder, source: Source, options: ApplyOptions
+) -> tuple[Judge | None, NDArray[np.int64]]:
+    """Return what judges the release, and the numbers of the rows that are kept back.
+
+    One pass over the source; memory O(rows) by the kept columns.
+    """
+    nobody = np.zeros(0, np.int64)
+    if options.ledger is None:
+        if options.hold_back or options.releases:
+            raise RequestError(
+                "--hold-back and --releases are of a ledger", instead="name it with --ledger"
+            )
+        return None, nobody
+    check_counted(content, source)
+    ledger = Ledger.read(options.ledger)
+    keys = Keys.of(options.key_file, ledger.id)
+    case = Case(
+        content,
+        policy,
+        Rows.read(content, policy, recoder, source, keys),
+        Archive(options.releases),
+        _space(content, options, keys),
+        options.keep_order,
+        options.hold_back,
+    )
+    left_out = case.left_out(ledger, keys)
+    assert case.rows is not None
+    numbers = [case.rows.number[mask] for mask in left_out.values()]
+
+    def judge(ledger: Ledger, keys: Keys) -> Judgement:
+        return case.judged(ledger, keys, left_out)
+
+    return judge, np.concatenate([nobody, *numbers])
+
+
+def _space(content: Content, options: ApplyOptions, keys: Keys) -> str | None:
+    """Return the keyed hash of the pseudonyms' space, where the release has pseudonyms."""
+    if options.no_pseudonyms or find_pseudonym_column(content.roles) is None:
+        return None
+    return keys.hash("pseudonyms", options.purpose)

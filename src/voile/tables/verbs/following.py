@@ -1,0 +1,215 @@
+"""Follow people from release to release: who would be shown, as what, and who has to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import InfeasibleError, TamperedError
+from voile.data import Source, open_source
+from voile.keys.pseudonyms import canonical_of
+from voile.ledger.chain import Line
+from voile.ledger.ledger import Keys
+from voile.release.archive import private_folders
+from voile.release.manifest import PEOPLE
+from voile.tables.joint.people import ABSENT, DOMAINS, People, Tokens, mix
+from voile.tables.people.counts import row_keys
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.recoding.plan import RELEASED
+from voile.tables.recoding.recoder import Recoder
+from voile.tables.verbs.content import Content
+
+WAITING, ROW, WHY = "waiting.parquet", "row", "reason"
+"""The rows that a ledger keeps back, in the private folder: their numbers, and why."""
+WAITS, ERASED = "wait for others of their group", "are erased"
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Brief):
+    """The rows of a source that a policy can show, read once.
+
+    number : in the source. who : keyed token of the person. combination : of the space's.
+    shown : token of the group that it would be shown in; `ABSENT` where that is suppressed.
+    kept : by the keyed hash of each kept column, a token of the value.
+    """
+
+    shows = ()
+
+    number: NDArray[np.int64]
+    who: Tokens
+    combination: NDArray[np.int64]
+    shown: Tokens
+    kept: Mapping[str, Tokens]
+
+    @classmethod
+    def read(
+        cls, content: Content, policy: AnyPolicy, recoder: Recoder, source: Source, keys: Keys
+    ) -> Rows:
+        """Read every row that is not held out and whose values are in their domains.
+
+        Without a column of subjects each row is a person of its own, and can be followed nowhere.
+        """
+        subject, roles = content.roles.subject, content.roles
+        kept = [n for n in roles.of(*RELEASED) if n not in (*content.space.quasi, subject)]
+        wanted = [*dict.fromkeys([*content.space.quasi, *kept, *filter(None, [subject])])]
+        parts: list[tuple[NDArray[np.generic], ...]] = []
+        combine, first = _Combinations(content), 0
+        for batch in source.batches(wanted):
+            number = np.arange(first, first + len(batch))
+            recoded = recoder(batch)
+            fits = ~content.hold_out.held(batch, first) & ~recoded.outside
+            groups = np.unique(policy.keys_of(recoded.intervals), return_inverse=True)
+            tokens = _group_tokens(groups[0], recoded.intervals, groups[1])
+            shown = np.where(recoded.suppressed, ABSENT, tokens)
+            who = mix(number.astype(np.uint64))
+            if subject is not None:
+                who = tokens_of_people(keys, batch.column(subject))
+            values = (_values(keys, name, batch.column(name)) for name in kept)
+            columns = (number, who, combine(recoded.values), shown, *values)
+            parts.append(tuple(one[fits] for one in columns))
+            first += len(batch)
+        joined = [np.concatenate(each) for each in zip(*parts, strict=True)]
+        hashes = [keys.hash("column", name) for name in kept]
+        number_, who_, combination, shown_, *tokens_ = joined
+        return cls(number_, who_, combination, shown_, dict(zip(hashes, tokens_, strict=True)))
+
+    def people(self) -> People:
+        return People.of_rows(self.who, self.shown, self.kept)
+
+    def without(self, left_out: Mask) -> Rows:
+        """Return the rows, some of which are shown no more."""
+        return replace(self, shown=np.where(left_out, ABSENT, self.shown))
+
+    def of_people(self, people: People, chosen: Mask) -> Mask:
+        """Say which rows are of chosen people."""
+        return people.look_up(chosen, self.who)
+
+    def per_person(self, of_combination: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the least of what is known of the combinations of each person's rows."""
+        order = np.argsort(self.who, kind="stable")
+        _, first = np.unique(self.who[order], return_index=True)
+        each: NDArray[np.float64] = of_combination[self.combination][order]
+        return np.minimum.reduceat(each, first) if len(first) else each
+
+
+class _Combinations:
+    """Find the number of each row's combination among a space's."""
+
+    def __init__(self, content: Content) -> None:
+        counts = content.space.counts
+        self._sizes = counts.sizes
+        self._keys = row_keys(counts.codes, counts.sizes)
+
+    def __call__(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        keys = row_keys(np.maximum(codes, 0), self._sizes)
+        place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.asarray(place, dtype=np.int64)
+
+
+def _group_tokens(
+    keys: NDArray[np.generic], intervals: NDArray[np.int32], number: NDArray[np.intp]
+) -> Tokens:
+    """Return a token of each row's group, the same in every batch."""
+    _, first = np.unique(number, return_index=True)
+    tokens = np.zeros(len(keys), np.uint64)
+    for column in intervals[first].T:
+        tokens = mix(tokens + column.astype(np.int64).astype(np.uint64))
+    return tokens[number]
+
+
+def tokens_of_people(keys: Keys, subjects: pa.Array) -> Tokens:
+    """Return a keyed token of each subject; nobody's rows have one for all of them."""
+    texts = subjects.cast(pa.string()).fill_null("").dictionary_encode()
+    tokens = keys.tokens("subject", canonical_of(texts.dictionary))
+    return np.asarray(tokens[texts.indices.to_numpy()])
+
+
+def _values(keys: Keys, column: str, values: pa.Array) -> Tokens:
+    try:
+        texts = values.cast(pa.string())
+    except pa.ArrowNotImplementedError:
+        texts = pa.array([None if x is None else repr(x) for x in values.to_pylist()], pa.string())
+    coded = texts.dictionary_encode(null_encoding="encode")
+    named = [b"" if x is None else b"=" + x.encode() for x in coded.dictionary.to_pylist()]
+    return np.asarray(keys.tokens(f"kept {column}", named)[coded.indices.to_numpy()])
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier(Brief):
+    """The people of a release that is out, and the order of its domains' values, by keyed hash."""
+
+    shows = ()
+
+    people: People
+    domains: Mapping[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Archive(Brief):
+    """The folders in which earlier releases lie, with their private folders."""
+
+    shows = ()
+
+    folders: Sequence[Path]
+
+    @cached_property
+    def _places(self) -> dict[str, Path]:
+        return private_folders(self.folders)
+
+    def find(self, line: Line, keys: Keys) -> Earlier:
+        """Read who is in the release of a line.
+
+        Raises
+        ------
+        InfeasibleError : it is nowhere in the folders, or says nothing of its people.
+        TamperedError : its private folder is not what the ledger says.
+        """
+        digest = line.content["disclosed"].get("people")
+        if digest is None:
+            raise InfeasibleError(
+                f"line {line.number} is a release of other rows, made without a column of subjects "
+                "by which people could be followed, and no figure bounds what both come to"
+            )
+        private = self._places.get(line.content["manifest"])
+        if private is None or not (private / PEOPLE).exists():
+            raise InfeasibleError(
+                f"line {line.number} is a release of other rows, and it lies with its private "
+                "folder in none of the folders given by --releases"
+            )
+        people = People.from_table(_table(private / PEOPLE))
+        rows = _table(private / DOMAINS)
+        domains: dict[str, list[str]] = {}
+        for column, value in zip(*(rows.column(i).to_pylist() for i in (0, 1)), strict=True):
+            domains.setdefault(column, []).append(value)
+        if digest_of(people, domains, keys) != digest:
+            raise TamperedError(
+                f"is not the private folder of line {line.number}",
+                where=str(private),
+                instead="take it from a backup",
+            )
+        return Earlier(people, domains)
+
+
+def _table(path: Path) -> pa.Table:
+    source = open_source(path)
+    return pa.Table.from_batches(source.batches(), source.schema())
+
+
+def digest_of(people: People, domains: Mapping[str, list[str]], keys: Keys) -> str:
+    return keys.hash("people", people.digest(), repr(sorted(domains.items())))
+
+
+def to_beside(people: People, domains: Mapping[str, list[str]]) -> dict[str, pa.RecordBatch]:
+    """Return the files of the private folder by which a later release is judged."""
+    each = [(column, value) for column, values in domains.items() for value in values]
+    named, values = ([one[i] for one in each] for i in (0, 1))
+    order = {"column": pa.array(named, pa.string()), "value": pa.array(values, pa.string())}
+    return {PEOPLE: people.to_rows(), DOMAINS: pa.RecordBatch.from_pydict(order)}

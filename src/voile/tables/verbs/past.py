@@ -1,0 +1,139 @@
+"""What the releases of a ledger show, as a kit of tables reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from voile.core.errors import InfeasibleError
+from voile.ledger.chain import Line
+from voile.ledger.judgement import other_kind
+from voile.ledger.ledger import Keys, Ledger
+from voile.tables.joint.difference import Out
+from voile.tables.joint.disclosed import Names, rules_of
+from voile.tables.joint.figures import Shown
+from voile.tables.joint.people import People
+from voile.tables.people.counts import Constraints
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.verbs.content import KIND, Content
+from voile.tables.verbs.following import Archive, Earlier, Rows
+
+
+class Past:
+    """What the releases of a ledger show, as a kit reads it.
+
+    shown, said : of releases of the same rows, what each shows and what its line says.
+    followed, followed_shown : of releases of other rows, whose people are followed.
+    """
+
+    def __init__(
+        self,
+        content: Content,
+        names: Names,
+        lines: Sequence[Line],
+        earlier: Mapping[int, Earlier] | None = None,
+    ) -> None:
+        earlier = earlier or {}
+        self._content, self._names = content, names
+        self.rules = Constraints(**rules_of(content.space.constraints))
+        asked = [line.content["disclosed"]["rules"]["k"] for line in lines]
+        self.floor = min([self.rules.k, *asked])
+        same = [line for line in lines if line.number not in earlier]
+        read = [names.read(line.content["disclosed"], content.sensitive) for line in same]
+        self.shown = [shown for shown, _ in read]
+        self.said = [line.content["disclosed"] for line in same]
+        unread = [line.number for line, (_, known) in zip(same, read, strict=True) if not known]
+        self.missing = tuple(
+            f"line {number} has other values or another order of a column, so all of that column "
+            "is taken to be out"
+            for number in unread
+        )
+        others = [line.content["disclosed"] for line in lines if line.number in earlier]
+        self.followed = [
+            Out(one.people, said["space"])
+            for one, said in zip(earlier.values(), others, strict=True)
+        ]
+        self.followed_shown = [
+            names.read_at_another_time(said, one.domains)
+            for one, said in zip(earlier.values(), others, strict=True)
+        ]
+
+    @classmethod
+    def of(
+        cls, content: Content, ledger: Ledger, keys: Keys, archive: Archive, rows: Rows | None
+    ) -> Past:
+        """Read the releases that are out.
+
+        rows : of the source; None where a policy is planned, and people are not followed yet.
+
+        Raises
+        ------
+        InfeasibleError : nothing bounds what one of them comes to with this one.
+        """
+        names = Names(content.space, keys.hash)
+        counted = names.counted
+        values = None
+        if rows is not None and content.roles.subject is not None:
+            values = values_of(rows, keys), names.kept(content.roles)
+        earlier: dict[int, Earlier] = {}
+        for line in ledger.released:
+            if why := other_kind(line, KIND):
+                raise InfeasibleError(why)
+            if not _is_of_same(line.content["disclosed"], counted, values):
+                earlier[line.number] = _follow(line, content, rows, archive.find(line, keys))
+        return cls(content, names, ledger.released, earlier)
+
+    @property
+    def all_shown(self) -> list[Shown]:
+        """What all releases show, those of other rows as if they were of these."""
+        return [*self.shown, *self.followed_shown]
+
+    @property
+    def domains(self) -> dict[str, list[str]]:
+        """The keyed hashes of the values of each domain, in order."""
+        names = self._names
+        return {names.column(d.column): names.values(d) for d in self._content.space.domains}
+
+    def disclosed(self, policy: AnyPolicy) -> dict[str, Any]:
+        """Return what a ledger's line says of a policy's release."""
+        names = self._names
+        return {
+            "counted": names.counted,
+            "rules": rules_of(self.rules),
+            "sensitive": sorted(map(names.column, self._content.sensitive)),
+            "kept": names.kept(self._content.roles),
+            **names.grouping(policy),
+        }
+
+
+def _is_of_same(
+    said: Mapping[str, Any], counted: str, values: tuple[str, list[str]] | None
+) -> bool:
+    """Say whether a line is of the same rows; values that both keep are compared too."""
+    if said["counted"] != counted:
+        return False
+    known = values is not None and "values" in said and said["kept"] == values[1]
+    return not known or (values is not None and said["values"] == values[0])
+
+
+def _follow(line: Line, content: Content, rows: Rows | None, found: Earlier) -> Earlier:
+    """Hold the people of a release of other rows to those of the source."""
+    if content.roles.subject is None:
+        raise InfeasibleError(
+            f"line {line.number} is a release of other rows, or of other quasi-identifiers, than "
+            "this kit's, and people are followed by a column of subjects alone"
+        )
+    if rows is not None and not np.isin(found.people.who, rows.who).any():
+        raise InfeasibleError(
+            f"nobody in the release of line {line.number} is in this source: the ledger is of "
+            "another source"
+        )
+    return found
+
+
+def values_of(rows: Rows, keys: Keys) -> str:
+    """Return a keyed hash of who has which kept values."""
+    people = rows.people()
+    return keys.hash("values", People(people.who, people.who, people.kept).digest())

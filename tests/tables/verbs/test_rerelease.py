@@ -1,0 +1,181 @@
+"""Next month's rows: who came, left or changed is what the difference shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import voile.tables as vt
+from voile.cli.run import run
+from voile.core.errors import InfeasibleError, RequestError, TamperedError
+from voile.data.files.outputs import MANIFEST
+from voile.ledger.ledger import Ledger, create
+from voile.ledger.promise import Promise
+from voile.release.manifest import Release
+
+ROLES = {
+    "columns": {"who": "identifier", "age": "quasi", "job": "keep"},
+    "subject": "who",
+}
+K = 5
+
+
+def county(*groups: tuple[int, int, int], job: str = "cook") -> pa.Table:
+    """People by age: (age, first, last) are the numbers of those who have it."""
+    each = [(f"CANARY{i}", age) for age, first, last in groups for i in range(first, last)]
+    who, ages = zip(*each, strict=True)
+    return pa.table({"who": who, "age": ages, "job": [job] * len(each)})
+
+
+FIRST = ((20, 0, 10), (30, 100, 110))
+
+
+@pytest.fixture
+def how(tmp_path: Path) -> dict[str, object]:
+    key = tmp_path / "key"
+    key.write_text("a key known to the tests alone")
+    key.chmod(0o600)
+    create(tmp_path / "l", Promise(expected_matches=1000), key)
+    return {"ledger": tmp_path / "l", "key_file": key, "releases": tmp_path}
+
+
+def release(rows: pa.Table, out: Path, **how: object) -> Release:
+    kit = vt.fit(rows, ROLES, family="global", method="exhaustive", k=K, suppress=0.9, seed=1)
+    chosen = kit.choose(policy=0)
+    ages = sorted(set(rows["age"].to_pylist()))
+    finest = {"age": [[str(age), str(age)] for age in ages]}
+    return kit.apply(replace(chosen, policy=finest, number=None), rows, out, **how)
+
+
+def difference(rows: pa.Table, out: Path, **how: object) -> str:
+    with pytest.raises(InfeasibleError, match="breaks the ledger's promise") as refused:
+        release(rows, out, **how)
+    assert not list(out.parent.glob(f"{out.name}*"))
+    assert "CANARY" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_few_new_people_are_refused_and_k_are_not(how, tmp_path):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    few = county(*FIRST, (20, 10, 12))
+    assert "2 who came in groups under 5" in difference(few, tmp_path / "b.csv", **how)
+    found = release(county(*FIRST, (20, 10, 15)), tmp_path / "b.csv", **how)
+    assert found.private["counts"]["released"] == 25
+    assert found.private["ledger"]["high"]["k"] == K
+
+
+def test_one_who_left_is_refused_and_a_batch_is_not(how, tmp_path):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    said = difference(county((20, 1, 10), FIRST[1]), tmp_path / "b.csv", **how)
+    assert "1 who left in groups under 5" in said
+    release(county((20, 5, 10), FIRST[1]), tmp_path / "b.csv", **how)
+
+
+def test_one_who_moved_is_refused(how, tmp_path):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    moved = county((20, 1, 10), (30, 0, 1), FIRST[1])
+    said = difference(moved, tmp_path / "b.csv", **how)
+    assert "1 who changed or stand in another group in groups under 5" in said
+
+
+def test_a_changed_value_shows_by_a_stable_pseudonym_and_not_by_a_new_one(how, tmp_path):
+    rows = county(*FIRST)
+    release(rows, tmp_path / "a.csv", **how)
+    jobs = ["clerk", *rows["job"].to_pylist()[1:]]
+    changed = rows.set_column(2, "job", pa.array(jobs))
+    assert "1 who changed" in difference(changed, tmp_path / "b.csv", **how)
+    renewed = release(changed, tmp_path / "b.csv", recipient="another year", **how)
+    first = set(Release.open(tmp_path / "a.csv").frame["who"].to_pylist())
+    assert not first & set(renewed.frame["who"].to_pylist())
+
+
+def test_new_people_wait_and_none_is_lost(how, tmp_path):
+    people = [*FIRST]
+    release(county(*people), tmp_path / "0.csv", **how)
+    out, waiting = [20], []
+    for month in range(1, 5):
+        people.append((20, 10 + 2 * month - 2, 10 + 2 * month))
+        rows = county(*people)
+        found = release(rows, tmp_path / f"{month}.csv", hold_back=True, **how)
+        out.append(found.private["counts"]["released"])
+        path = tmp_path / f"{month}.csv.private" / "waiting.parquet"
+        waiting.append(pq.read_table(path).num_rows if path.exists() else 0)
+        assert out[-1] + waiting[-1] == len(rows)
+        assert found.private["counts"]["suppressed"] == waiting[-1]
+    assert (out, waiting) == ([20, 20, 20, 26, 26], [2, 4, 0, 2])
+
+
+def test_the_erased_leave_when_k_of_them_do_and_no_name_is_written(how, tmp_path, capsys):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    names = tmp_path / "names.txt"
+    erase = ["ledger", "erase", how["ledger"], names, "--key-file", how["key_file"]]
+    erase += ["--reason", "asked to be erased", "--releases", tmp_path]
+    names.write_text("CANARY0\n")
+    assert run([*map(str, erase)]) == 0
+    assert "shown by the release of line 1" in capsys.readouterr().err
+    assert "CANARY" not in how["ledger"].read_text()
+    assert "1 who left" in difference(county(*FIRST), tmp_path / "b.csv", **how)
+    names.write_text("\n".join(f"CANARY{i}" for i in range(5)))
+    assert run([*map(str, erase)]) == 0
+    assert len(Ledger.read(how["ledger"]).erased) == 5
+    found = release(county(*FIRST), tmp_path / "b.csv", **how)
+    assert found.private["counts"]["released"] == 15
+    assert found.private["ledger"]["kept_back"] == {"are erased": 5}
+    capsys.readouterr()
+    run([*map(str, erase)])
+    assert "shown by the release of line 1" in capsys.readouterr().err
+
+
+def test_what_is_not_found_is_named(how, tmp_path):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    grown = county(*FIRST, (20, 10, 15))
+    with pytest.raises(InfeasibleError, match=r"line 1 is a release of other rows, and it lies"):
+        release(grown, tmp_path / "b.csv", **{**how, "releases": ()})
+    with pytest.raises(InfeasibleError, match="the ledger is of another source"):
+        release(county((20, 200, 210), (30, 300, 310)), tmp_path / "b.csv", **how)
+    people = tmp_path / "a.csv.private" / "people.parquet"
+    table = pq.read_table(people)
+    pq.write_table(table.slice(1), people)
+    with pytest.raises(TamperedError, match="is not the private folder of line 1"):
+        release(grown, tmp_path / "b.csv", **how)
+
+
+def test_people_cannot_be_followed_without_their_column(how, tmp_path):
+    kit = vt.fit(county(*FIRST).drop(["who"]), {"age": "quasi", "job": "keep"}, k=K, seed=1)
+    with pytest.raises(RequestError, match="no column names the subject of a row"):
+        kit.apply(
+            kit.choose(policy=0), county(*FIRST).drop(["who"]), tmp_path / "a.csv",
+            hold_back=True, **how,
+        )  # fmt: skip
+    with pytest.raises(RequestError, match="name it with ledger"):
+        kit.apply(kit.choose(policy=0), county(*FIRST).drop(["who"]), tmp_path, hold_back=True)
+
+
+def test_after_what_is_out_of_last_month_a_policy_is_chosen(how, tmp_path):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    grown = county(*FIRST, (20, 10, 15), (40, 400, 405))
+    kit = vt.fit(grown, ROLES, family="global", method="exhaustive", k=K, seed=1)
+    place = {"after": how["ledger"], "key_file": how["key_file"], "releases": [tmp_path]}
+    chosen = kit.choose(**place)
+    kit.apply(chosen, grown, tmp_path / "b.csv", **how)
+    assert len(list(tmp_path.glob(f"*{MANIFEST}"))) == 2
+
+
+def test_rows_suppressed_in_one_release_and_not_in_another_are_refused(how, tmp_path):
+    """One release suppresses the four of an age; another, coarser, shows them."""
+    rows = county((20, 0, 10), (30, 100, 104), (40, 200, 210))
+    release(rows, tmp_path / "a.csv", **how)
+    kit = vt.fit(rows, ROLES, family="global", method="exhaustive", k=K, suppress=0.9, seed=1)
+    coarse = replace(
+        kit.choose(policy=0), policy={"age": [["20", "20"], ["30", "40"]]}, number=None
+    )
+    with pytest.raises(InfeasibleError, match="a group of fewer than the 5 people promised"):
+        kit.apply(coarse, rows, tmp_path / "b.csv", **how)
+    again = release(rows, tmp_path / "b.csv", **how)
+    assert again.private["counts"]["released"] == 20
+    assert np.isfinite(again.private["ledger"]["high"]["k"])
