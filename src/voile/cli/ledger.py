@@ -125,7 +125,9 @@ def _erase(
         shows, unknown = showing(opened.ledger, tokens, releases)
     screen.say(f"{ledger}: {count(len(tokens), 'subject')} in no further release")
     if shows:
-        screen.say(f"shown by {_lines(shows)}: tell whoever has them, for nothing calls them back")
+        screen.say(
+            f"shown by {_lines(shows)}: tell their recipients, since nothing calls them back"
+        )
     if unknown:
         screen.say(f"not known of {_lines(unknown)}: name their folder with --releases")
     screen.say(

@@ -143,7 +143,7 @@ class Names(Brief):
             bits.append(np.diff(own) != 0)
         return Shown(Policy(tuple(self.space.domains), np.concatenate(bits)))
 
-    def kept(self, roles: Roles) -> list[str]:
+    def kept_columns(self, roles: Roles) -> list[str]:
         """Return the keyed hashes of the columns that are released as they are."""
         own = set(roles.of("keep", "sensitive", "label")) - {roles.subject}
         return sorted(map(self.column, own))

@@ -76,7 +76,7 @@ class Past:
         counted = names.counted
         values = None
         if rows is not None and content.roles.subject is not None:
-            values = values_of(rows, keys), names.kept(content.roles)
+            values = values_of(rows, keys), names.kept_columns(content.roles)
         earlier: dict[int, Earlier] = {}
         for line in ledger.released:
             if why := other_kind(line, KIND):
@@ -103,7 +103,7 @@ class Past:
             "counted": names.counted,
             "rules": rules_of(self.rules),
             "sensitive": sorted(map(names.column, self._content.sensitive)),
-            "kept": names.kept(self._content.roles),
+            "kept": names.kept_columns(self._content.roles),
             **names.grouping(policy),
         }
 
