@@ -294,18 +294,16 @@ def _expected(shares: Floats, seen: float) -> tuple[float, float]:
     means = _spread() * seen  # (8,)
     mean_more = means[:, None, None] * np.diff(shares, prepend=0.0)[:, None]
     count = np.arange(len(shares))
-    more = np.exp(xlogy(count, mean_more) - mean_more - gammaln(count + 1))  # (8, a, x)
-    chances = np.zeros((len(means), len(shares)))
-    chances[:, 0] = 1.0
+    more = np.exp(xlogy(count, mean_more) - mean_more - gammaln(count + 1))  # (8, turn, x)
+    steps = np.triu(more[:, :, count - count[:, None]])  # (8, turn, x before, x after)
+    chances = np.zeros((len(means), 1, len(shares)))
+    chances[:, :, 0] = 1.0
     accepted, mean = np.zeros(len(means)), np.zeros(len(means))
     for turn, share in enumerate(shares):
-        moved = np.zeros_like(chances)
-        for x in range(len(shares)):
-            moved[:, x:] += chances[:, x : x + 1] * more[:, turn, : len(shares) - x]
-        accepted += moved[:, turn]
-        mean += moved[:, turn] * share
-        moved[:, : turn + 1] = 0.0
-        chances = moved
+        chances = chances @ steps[:, turn]
+        accepted += chances[:, 0, turn]
+        mean += chances[:, 0, turn] * share
+        chances[:, :, : turn + 1] = 0.0
     return float(accepted.mean()), float(mean.mean() + (1 - accepted.mean()) * shares[-1])
 
 
