@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,17 @@ def letters() -> list[Text]:
     return texts(each=2, start=3)
 
 
+@cache
+def template() -> bytes:
+    """Return a Word file of one style: the hundreds of an empty document take long to clean."""
+    word, stored = docx.Document(), BytesIO()
+    word.styles.element.remove(word.styles.latent_styles.element)
+    for style in [one for one in word.styles if one.name not in ("Normal", "Quote")]:
+        style.delete()
+    word.save(stored)
+    return stored.getvalue()
+
+
 def written(kind: str, folder: Path, *, font: bool = False) -> Path:
     """Write the letters as a source of this kind, in the order of their rows.
 
@@ -95,7 +107,7 @@ def written(kind: str, folder: Path, *, font: bool = False) -> Path:
     for number, one in enumerate(letters()):
         place = folder / f"{number:03d}.{'docx' if kind == 'docx' else 'txt'}"
         if kind == "docx":
-            word = docx.Document()
+            word = docx.Document(BytesIO(template()))
             run = word.add_paragraph(style="Quote").add_run(one.words)
             for start, end in one.names if font else ():
                 run.font.name = one.words[start:end].split()[-1]
