@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from voile.cli.parameters import argument, flag, open_and_report, out, path, reading, seed
+from voile.cli.parameters import (
+    Command,
+    argument,
+    flag,
+    open_and_report,
+    out,
+    path,
+    reading,
+    seed,
+)
 from voile.cli.results import show_evidence
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
@@ -19,8 +28,22 @@ if TYPE_CHECKING:
 
 
 def assess(kind: str) -> click.Command:
-    """Return the command of one wing."""
+    """Return the command of one wing; of a kind that is not assessed, one that says why."""
+    return _assess(kind) if kind in ASSESSED else _refuse(kind)
 
+
+def _refuse(kind: str) -> click.Command:
+    def run(_: Screen, *, words: tuple[str, ...]) -> None:
+        """Say why releases of this kind that voile did not make are not assessed."""
+        assessing(kind)
+
+    words = click.Argument(["words"], nargs=-1, metavar="[ORIGINAL RELEASED]", type=str)
+    command = Command("assess", run, [words])
+    command.ignore_unknown_options = True  # whatever was asked for, the answer is the same
+    return command
+
+
+def _assess(kind: str) -> click.Command:
     def run(
         screen: Screen,
         *,
@@ -73,11 +96,4 @@ def assess(kind: str) -> click.Command:
         seed(),
         *reading(),
     ]
-    return WingCommand("assess", run, own, lambda: _options(kind))
-
-
-def _options(kind: str) -> type[BaseModel]:
-    """Return the wing's options; none of a kind that is refused in any case."""
-    from voile.release.options import Options
-
-    return assessing(kind).AssessOptions if kind in ASSESSED else Options
+    return WingCommand("assess", run, own, lambda: assessing(kind).AssessOptions)

@@ -51,6 +51,43 @@ def test_without_annotations_only_lengths_and_marks_are_known():
     assert 0 < found.figures["share_of_characters_left"] < 1
 
 
+NOTES = pd.DataFrame({"pid": [1, 2, 3], "note": TEXTS})
+BESIDE = pd.DataFrame({"pid": [1, 2, 3], "name": ["Ann May", "Bo Lee", "Cy Day"]})
+STAFF = pd.DataFrame({"name": ["Kim Park"]})
+
+
+def test_values_of_tables_beside_the_notes_are_counted_by_hand():
+    """Of Ann May, Bo Lee and the staff's Kim only Kim is left; Cy Day stands in no note."""
+    tables = {"known": BESIDE, "by": "pid", "known_people": STAFF}
+    given = {"text": "note", **tables}
+    redacted = pd.DataFrame({"note": REDACTED})
+    found = vd.assess(NOTES, redacted, **given)
+    [evidence] = found.evidence
+    left, names = evidence.findings[:2]
+    assert (left.quantity, left.rate.successes, left.rate.trials) == ("known values left", 1, 3)
+    assert (names.of, names.rate.trials) == ("NAME", 3)
+    assert found.figures["known_values_left"] == 1 / 3
+    assert any("only those are judged that stand in the tables" in said for said in found.summary)
+    assert "Known columns" in found.report(internal=True).html
+    assert all(one not in found.report().html for one in ("Ann May", "Kim Park"))
+    untouched = vd.assess(NOTES, NOTES[["note"]], **given)
+    assert untouched.figures["known_values_left"] == 1
+
+
+def test_annotations_and_known_values_are_judged_side_by_side():
+    marked = original().assign(pid=[1, 2, 3])
+    found = vd.assess(marked, pd.DataFrame({"text": REDACTED}), text="text", known=BESIDE, by="pid")
+    assert [one.attack for one in found.evidence] == ["what is left", "known values left"]
+    assert found.figures["identifiers_left"] == 1 / 4
+    assert found.figures["known_values_left"] == 0
+
+
+def test_known_columns_that_meet_no_note_are_refused():
+    other = BESIDE.assign(name=["Zed Zulu", "Yan Yoke", "Xia Xu"])
+    with pytest.raises(RequestError, match="the known columns meet no note"):
+        vd.assess(NOTES, pd.DataFrame({"note": REDACTED}), text="note", known=other, by="pid")
+
+
 def test_other_texts_are_refused():
     other = pd.DataFrame({"text": ["Wholly other words, of nobody here.", *REDACTED[1:]]})
     with pytest.raises(RequestError, match="text 1 is not the original's"):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import re
+import uuid
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ import voile.tables as vt
 from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.demo.county import ROLES, make_county, register_with_errors
+from voile.keys.pseudonyms import Secret, pseudonym
 
 KEEPING = re.sub(r'(insurance|ward|length_of_stay) = "drop"', r'\1 = "keep"', ROLES)
 QUASI = ("age", "sex", "race", "zip")
@@ -81,6 +84,21 @@ def test_of_a_release_of_voiles_own_figures_and_evidence_are_its_own(county, fam
     assert all(one["unread"] == 0 for one in found.facts["read"])
 
 
+def test_two_bounds_are_read_as_the_interval_that_they_bound(county):
+    """The same policy released as labels and as two bounds: other columns, one assessment."""
+    how = {"roles": county / "roles.toml", "seed": 3, "population": county / "population.parquet"}
+    found = []
+    for bounds in (False, True):
+        own = released(county, "global", bounds=bounds).frame
+        assert ("age_low" in own.column_names) == bounds
+        found.append(vt.assess(county / "patients.csv", own, **how))
+    labels, ends = found
+    assert ends.figures == pytest.approx(labels.figures, rel=1e-12)
+    assert ends.facts["read"] == labels.facts["read"]
+    assert ends.facts["beyond"] == labels.facts["beyond"] == []
+    assert ends.facts["not_released"] == []
+
+
 PEOPLE = pd.DataFrame(
     {
         "id": [f"P{number:03}" for number in range(8)],
@@ -136,8 +154,8 @@ def test_what_cannot_be_read_hides_nobody_and_is_named():
     assert any("could not be read" in said for said in found.summary)
 
 
-def hashed(name):
-    return lambda ids: [getattr(hashlib, name)(one.encode()).hexdigest() for one in ids]
+def hashed(name, digits=None):
+    return lambda ids: [getattr(hashlib, name)(one.encode()).hexdigest()[:digits] for one in ids]
 
 
 SHUFFLED = {
@@ -148,7 +166,9 @@ SHUFFLED = {
     "paired by code as id, their digits, reversed": lambda ids: [one[:0:-1] for one in ids],
     "paired by code as id, their MD5 hash": hashed("md5"),
     "paired by code as id, their SHA-1 hash": hashed("sha1"),
-    "paired by code as id, their SHA-256 hash": hashed("sha256"),
+    "paired by code as id, their SHA-256 hash": hashed("sha256", 20),
+    "paired by code as id, their SHA-512 hash": lambda ids: map(str.upper, hashed("sha512")(ids)),
+    "paired by code as id, their BLAKE2b hash": hashed("blake2b"),
     "paired by the order of code": lambda ids: [3 * number + 1_000 for number in range(len(ids))],
 }
 """What a released column of codes was made of, and the key that it is."""
@@ -157,7 +177,7 @@ SHUFFLED = {
 @pytest.mark.parametrize("key", SHUFFLED)
 def test_what_pairs_rows_with_the_original_is_named(key):
     many, out = many_people()
-    shuffled = out.assign(code=SHUFFLED[key](many.id)).sample(frac=1, random_state=3)
+    shuffled = out.assign(code=list(SHUFFLED[key](many.id))).sample(frac=1, random_state=3)
     assert key in vt.assess(many, shuffled, OF_PEOPLE, seed=1).facts["keys"]
 
 
@@ -168,6 +188,38 @@ def test_row_order_is_a_key_and_a_shuffle_leaves_none():
     assert not vt.assess(many, drawn.sample(frac=1, random_state=5), OF_PEOPLE, seed=1).facts[
         "keys"
     ]
+
+
+def keyed(one):
+    return hmac.digest(b"secret", one.encode(), "sha256").hex()
+
+
+PSEUDONYMS = {
+    "64 characters of hexadecimal digits": keyed,
+    "16 characters of base32": lambda one: pseudonym(Secret(bytes(32)), one),
+    "a UUID": lambda one: str(uuid.UUID(keyed(one)[:32])),
+}
+
+
+@pytest.mark.parametrize("form", PSEUDONYMS)
+def test_keyed_hashes_and_pseudonyms_are_recognised_and_no_key_is_claimed(form):
+    many, out = many_people()
+    coded = out.assign(code=[PSEUDONYMS[form](one) for one in many.id])
+    found = vt.assess(many, coded.sample(frac=1, random_state=3), OF_PEOPLE, seed=1)
+    assert found.facts["pseudonyms"] == {"code": form}
+    assert not found.facts["keys"]
+    assert any(said.startswith(f"Column code holds codes ({form})") for said in found.summary)
+    assert not any("No figure counts" in said for said in found.summary)
+
+
+def test_a_hash_of_a_person_with_several_rows_is_a_key():
+    many, out = many_people()
+    thrice, released = (pd.concat([one] * 3, ignore_index=True) for one in (many, out))
+    released["code"] = hashed("sha1")(thrice.id)
+    roles = {"subject": "id", "columns": OF_PEOPLE}
+    found = vt.assess(thrice, released.sample(frac=1, random_state=3), roles, seed=1)
+    assert "paired by code as id, their SHA-1 hash" in found.facts["keys"]
+    assert not found.facts["pseudonyms"]
 
 
 def many_people():
@@ -303,8 +355,10 @@ def test_synthetic_rows_that_copy_people_are_found_and_others_are_not():
     assert low < 0.5 < high
 
 
-def test_the_command_of_a_kind_that_is_refused_has_help_and_says_why(tmp_path, capsys):
+@pytest.mark.parametrize(
+    "words", [[], ["a.csv"], ["a.csv", "b.csv", "--roles", "r.toml", "--out", "page.html"]]
+)
+def test_a_kind_that_is_refused_says_so_before_it_asks_for_anything(words, capsys):
     assert run(["signals", "assess", "--help"]) == 0
-    words = ["signals", "assess", "a.csv", "b.csv", "--roles", "r.toml", "--out", "page.html"]
-    assert run(words) == 2
+    assert run(["signals", "assess", *words]) == 2
     assert "a message means nothing without the map that made it" in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,20 @@ from voile.documents.adversary.remaining import match_documents
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.learning.quantities import LEFT, REMOVED
 from voile.documents.replacements import PublishedText
+from voile.documents.start.known import KnownValues
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.columns import text_roles
+from voile.documents.verbs.known_tables import read_known
 from voile.documents.verbs.options import AssessOptions
 from voile.documents.words.tokens import Tokens, tokenise
 from voile.release.assessment import Assessment
 from voile.report.suppression import FEW
 
 Pair = tuple[PublishedDocument, Document]
+Case = tuple[Document, Span, bool]
+"""An identifier of an original, and whether something of it is left."""
 
 
 def assess(
@@ -40,13 +44,15 @@ def assess(
 ) -> Assessment:
     """Align texts with their originals, and count what is left and what was removed.
 
-    With annotations of the original: identifiers left by type, and harmless tokens removed. Without
-    them only lengths and marks are known. Nothing is drawn: `seed` changes nothing.
+    With annotations of the original: identifiers left by type, and harmless tokens removed. With
+    tables beside it: how many of the values that the original holds are left. With neither only
+    lengths and marks are known. Nothing is drawn: `seed` changes nothing.
 
     Raises
     ------
-    RequestError : other documents than the original's.
+    RequestError : other documents than the original's, or known columns that meet none of them.
     """
+    known = read_known(options)
     theirs = _roles_of(original, roles, options)
     truth = Corpus.from_source(original, theirs)
     ours = Corpus.from_source(released, text_roles(released, theirs.of("text")))
@@ -59,20 +65,30 @@ def assess(
         )
     pairs = list(match_documents(Corpus(_aligned(bare, truth, released.name, progress)), truth))
     annotated = [pair for pair in pairs if pair[1].annotated and (pair[1].spans or _any(truth))]
-    evidence = (_left(annotated),) if annotated else ()
+    evidence = [_left(annotated)] if annotated else []
+    if known is not None:
+        progress("looking for known values", 0)
+        evidence.append(_known_left(pairs, known, options.by))
     figures = {
         "documents": float(len(pairs)),
         "replaced": float(sum(len(one.edits) for one, _ in pairs)),
         "share_of_characters_left": _share_left(pairs),
     }
-    for finding in evidence[0].findings[:2] if evidence else ():
-        figures[finding.quantity.replace(" ", "_")] = finding.rate.value
+    for one in evidence:
+        for finding in (each for each in one.findings if not each.of and each.rate.trials):
+            figures[finding.quantity.replace(" ", "_")] = finding.rate.value
     marks = count_marks(one.text for one, _ in pairs)
-    facts = {"annotated": len(annotated), "marks": {k: v for k, v in marks.items() if v >= FEW}}
-    return Assessment("documents", released.name, figures, evidence, facts)
+    facts = {
+        "annotated": len(annotated),
+        "met": {} if known is None else dict(known.hits),
+        "marks": {k: v for k, v in marks.items() if v >= FEW},
+    }
+    return Assessment("documents", released.name, figures, tuple(evidence), facts)
 
 
 def _roles_of(source: Source, given: Roles | None, options: AssessOptions) -> Roles:
+    if options.subject is None and options.by in source.columns:
+        options = options.model_copy(update={"subject": options.by})
     if given is None and not options.text and isinstance(source, CorpusSource):
         return text_roles(source, ("text",), options.spans, options.subject)
     return options.roles_of(source, given)
@@ -107,30 +123,13 @@ def _left(pairs: list[Pair]) -> Evidence:
     """Count the identifiers of which something is left, and the harmless tokens that are gone."""
     spans = [(source, span, _is_left(one, span)) for one, source in pairs for span in source.spans]
     gone = [(source, *_harmless(one, source)) for one, source in pairs]
-    labels = sorted({span.label for _, span, _ in spans})
-    findings = (
-        Finding(
-            LEFT,
-            Rate.by_subject((left for *_, left in spans), (_who(x) for x, *_ in spans)),
-            meaning="Annotated identifiers of which some part stands in the released text.",
-        ),
-        Finding(
-            REMOVED,
-            Rate.clustered((lost for _, lost, _ in gone), (whole for *_, whole in gone)),
-            meaning="Tokens that nobody annotated and that are not in the released text.",
-        ),
-        *(
-            Finding(
-                LEFT,
-                Rate.by_subject(
-                    (left for _, span, left in spans if span.label == label),
-                    (_who(x) for x, span, _ in spans if span.label == label),
-                ),
-                of=label,
-            )
-            for label in labels
-        ),
+    all_left, *by_label = _findings(LEFT, spans, "Annotated identifiers")
+    removed = Finding(
+        REMOVED,
+        Rate.clustered((lost for _, lost, _ in gone), (whole for *_, whole in gone)),
+        meaning="Tokens that nobody annotated and that are not in the released text.",
     )
+    findings = (all_left, removed, *by_label)
     return Evidence(
         attack="what is left",
         heading="singling out",
@@ -143,6 +142,55 @@ def _left(pairs: list[Pair]) -> Evidence:
         findings=findings,
         notes=(Note("A surrogate that happens to be the same word counts as left."),),
     )
+
+
+def _known_left(pairs: Sequence[Pair], known: KnownValues, by: str | None) -> Evidence:
+    """Count the known values that stand in the originals and of which something is left."""
+    sure: list[Case] = []
+    possible: list[Case] = []
+    for (one, source), found in zip(pairs, known.propose([x for _, x in pairs]), strict=True):
+        for value in found:
+            span = Span(value.start, value.end, value.label)
+            cases = sure if known.sure(value) else possible
+            cases.append((source, span, _is_left(one, span)))
+    known.check(by)
+    return Evidence(
+        attack="known values left",
+        heading="singling out",
+        story=Note(
+            "The reader of the released texts finds every name, number, day and address that "
+            "stands in the tables beside the original and that was not replaced. Texts were "
+            "aligned word by word with their originals."
+        ),
+        knows=(),
+        findings=(
+            *_findings("known values left", sure, "Values of the tables that the original holds"),
+            *_findings("possible values left", possible, "Words that may be such a value")[:1],
+        ),
+        notes=(
+            Note(
+                "Identifiers that stand in no table are not counted. A possible value is a name "
+                "that the texts use as a word, or one with a typo."
+            ),
+        ),
+    )
+
+
+def _findings(quantity: str, cases: Sequence[Case], of: str) -> list[Finding]:
+    """Return the share of identifiers of which something is left, and the same of each type."""
+    labels = sorted({span.label for _, span, _ in cases})
+    whole = Finding(quantity, _rate(cases), meaning=f"{of}: some part is in the released text.")
+    return [
+        whole,
+        *(
+            Finding(quantity, _rate([case for case in cases if case[1].label == label]), of=label)
+            for label in labels
+        ),
+    ]
+
+
+def _rate(cases: Sequence[Case]) -> Rate:
+    return Rate.by_subject((left for *_, left in cases), (_who(source) for source, *_ in cases))
 
 
 def _who(document: Document) -> str:

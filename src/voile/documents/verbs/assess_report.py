@@ -12,6 +12,10 @@ UNANNOTATED = (
     "Nobody annotated the original: how many identifiers are left is not known, only the "
     "lengths and the marks."
 )
+KNOWN_ALONE = (
+    "Nobody annotated the original: of its identifiers only those are judged that stand in the "
+    "tables beside it."
+)
 OWN_LIMITS = (
     "What was replaced was found by aligning words: where much was removed at once, a common word "
     "may be taken for left or for gone.",
@@ -28,14 +32,17 @@ def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Se
         f"{share(figures['share_of_characters_left'])} of the original's characters are left.",
     ]
     shown: list[Figures] = []
-    if assessment.evidence:
-        left, removed, *_ = assessment.evidence[0].findings
-        values = [
-            (one.quantity.capitalize(), *estimate(one.rate, audience)) for one in (left, removed)
-        ]
+    wholes = [
+        one
+        for attack in assessment.evidence
+        for one in attack.findings
+        if not one.of and one.rate.trials
+    ]
+    if wholes:
+        values = [(one.quantity.capitalize(), *estimate(one.rate, audience)) for one in wholes]
         shown = [Figures(tuple(Figure(name, x, "", interval) for name, x, interval in values))]
-    else:
-        said.append(UNANNOTATED)
+    if not facts["annotated"]:
+        said.append(KNOWN_ALONE if assessment.evidence else UNANNOTATED)
     marks = sorted(facts["marks"].items(), key=lambda one: -one[1])
     grid = Grid(
         ("mark", "times"),
@@ -44,8 +51,11 @@ def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Se
         (1,),
         "internal",
     )
+    met = tuple((name, f"{count:,}") for name, count in facts["met"].items())
+    columns = Grid(("known column", "texts"), met, "Texts that hold its values", (1,), "internal")
     return (
         Section("summary", "In short", (Prose(tuple(said)), *shown), first=True),
+        *([Section("known", "Known columns", (columns,))] if met else []),
         *evidence_sections(assessment.evidence, audience),
         *([Section("marks", "Marks", (grid,))] if marks else []),
         limits(OWN_LIMITS),

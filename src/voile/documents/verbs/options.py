@@ -385,5 +385,9 @@ class AcceptOptions(Proof):
     )
 
 
-class AssessOptions(TextColumns):
-    """Which columns of the original hold text and annotations."""
+class AssessOptions(KnownTables, TextColumns):
+    """Which columns of the original hold text and annotations, and what is known beside it."""
+
+    known: Data | None = Field(
+        None, description="table beside the original: names, dates, numbers that are looked for"
+    )

@@ -7,8 +7,8 @@ Pairing at random is the baseline: a key is one that pairs more rows than that.
 
 from __future__ import annotations
 
-import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.tables.domains.domain import encode_cells
 from voile.tables.foreign.boxes import Bits, Codes
+from voile.tables.foreign.codes import HASHES, form_of_codes, hash_of
 
 Rows = NDArray[np.int64]
 Texts = list[str | None]
@@ -51,11 +52,8 @@ WAYS: dict[str, Callable[[str], str]] = {
     "its values": str,
     "their digits": lambda text: NOT_DIGITS.sub("", text).lstrip("0"),
     "their digits, reversed": lambda text: NOT_DIGITS.sub("", text)[::-1].lstrip("0"),
-    "their MD5 hash": lambda text: hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),
-    "their SHA-1 hash": lambda text: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest(),
-    "their SHA-256 hash": lambda text: hashlib.sha256(text.encode()).hexdigest(),
 }
-"""What of an original's identifier a released column may hold."""
+"""What of an original's identifier a released column may hold, beside a hash."""
 
 
 def try_keys(
@@ -119,7 +117,9 @@ def _pairings(
     if n == m:
         yield "paired by row order", (np.arange(n), np.arange(n))
     for name in released.column_names:
-        texts = _texts(released.column(name))
+        texts = texts_of(released.column(name))
+        for own in identifiers.column_names if form_of_codes(texts) else ():
+            yield from _by_hash(name, texts, own, texts_of(identifiers.column(own)))
         if len(set(texts)) < MOST_ALIKE * n:
             continue
         numbers = _whole_numbers(texts)
@@ -143,24 +143,62 @@ def _pairings(
                     ),
                 )
         for own in identifiers.column_names:
-            yield from _by_identifier(name, texts, own, _texts(identifiers.column(own)))
+            yield from _by_identifier(name, texts, own, texts_of(identifiers.column(own)))
 
 
 def _by_identifier(
     name: str, texts: Texts, own: str, theirs: Texts
 ) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
     for way, of in WAYS.items():
-        row_of = {of(text): row for row, text in enumerate(theirs) if text is not None}
         read = WAYS["their digits"] if "digits" in way else str
-        found = [None if text is None else row_of.get(read(text)) for text in texts]
-        ours = np.array([i for i, row in enumerate(found) if row is not None], dtype=np.int64)
-        if len(ours) >= MOST_ALIKE * len(texts):
-            rows = np.array([row for row in found if row is not None], dtype=np.int64)
-            yield f"paired by {name} as {own}, {way}", (ours, rows)
+        pairs = _paired(_each(read, texts), _each(of, theirs))
+        if pairs is not None:
+            yield f"paired by {name} as {own}, {way}", pairs
             return
 
 
-def _texts(column: pa.ChunkedArray) -> Texts:
+def _by_hash(
+    name: str, texts: Texts, own: str, theirs: Texts
+) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
+    """Try hashes without a secret, or their first digits; a code may stand in several rows."""
+    length = max(len(text) for text in texts if text is not None)
+    codes = _each(str.lower, texts)
+    for hashed in HASHES:
+        known = {text: hash_of(hashed, text, length) for text in set(theirs) if text is not None}
+        pairs = _paired(codes, _each(known.__getitem__, theirs))
+        if pairs is not None:
+            yield f"paired by {name} as {own}, their {hashed} hash", pairs
+            return
+
+
+def _each(read: Callable[[str], str], texts: Texts) -> Texts:
+    return [None if text is None else read(text) for text in texts]
+
+
+def _paired(ours: Texts, theirs: Texts) -> tuple[Rows, Rows] | None:
+    """Pair rows of one text, the first with the first; None where fewer than half have a pair."""
+    row_of = dict(zip(_numbered(theirs), range(len(theirs)), strict=True))
+    found = [
+        (place, row_of[text])
+        for place, text in enumerate(_numbered(ours))
+        if text[0] is not None and text in row_of
+    ]
+    if not found or len(found) < MOST_ALIKE * len(ours):
+        return None
+    here, there = np.array(found, dtype=np.int64).T
+    return here, there
+
+
+def _numbered(texts: Texts) -> Iterator[tuple[str | None, int]]:
+    """Yield each text with how often it came before."""
+    before = Counter[str | None]()
+    for text in texts:
+        yield text, before[text]
+        before[text] += 1
+
+
+def texts_of(column: pa.ChunkedArray) -> Texts:
+    """Return the cells of a column as text."""
     cells, places = encode_cells(column)
     texts = [None if cell is None else str(cell) for cell in cells]
     return [texts[place] for place in places]

@@ -9,15 +9,18 @@ import numpy as np
 import pyarrow as pa
 
 from voile.core.errors import RequestError
+from voile.core.evidence import Evidence
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.data.source import TableSource
 from voile.keys.random import streams
 from voile.release.assessment import Assessment
+from voile.tables.foreign.bounds import released_as
 from voile.tables.foreign.boxes import people_in
+from voile.tables.foreign.codes import form_of_codes
 from voile.tables.foreign.columns import UNREAD, ForeignCodebook
-from voile.tables.foreign.keys import is_key, try_keys
+from voile.tables.foreign.keys import is_key, texts_of, try_keys
 from voile.tables.people.counts import Counts
 from voile.tables.scoring.losses import Grouping, losses
 from voile.tables.scoring.utility import columns_kept, query_error
@@ -70,6 +73,7 @@ def assess(
     facts = {
         **_reading(stage),
         "keys": [one.quantity for one in keys.findings if is_key(one)],
+        "pseudonyms": _pseudonyms(stage, keys),
         "before": _before(stage),
         "population": stage.space.population.how,
         "population_known": stage.space.population.known,
@@ -84,7 +88,7 @@ def assess(
 def _check_released(released: Source, roles: Roles) -> None:
     """Refuse a release that has none of the columns that are assessed."""
     quasi = roles.of("quasi")
-    if not set(quasi) & set(released.columns):
+    if not any(released_as(name, released.columns) for name in quasi):
         raise RequestError(
             "the release has none of the quasi-identifiers of the roles",
             where=released.name,
@@ -180,14 +184,24 @@ def _weights(stage: ForeignStage) -> np.ndarray[Any, Any]:
     return np.asarray(1.0 / (times[of.ravel()] * own[subject][of.ravel()]))
 
 
-def _keys(stage: ForeignStage, rng: np.random.Generator) -> Any:
+def _keys(stage: ForeignStage, rng: np.random.Generator) -> Evidence:
     named = [name for name in stage.roles.of(*NAMES) if name in stage.originals.column_names]
     if stage.subject and stage.subject not in named:
         named.append(stage.subject)
-    generalised = [name for name in stage.quasi if name in stage.cells.column_names]
     return try_keys(
-        stage.sides, stage.cells.drop_columns(generalised), stage.originals.select(named), rng
+        stage.sides, stage.cells.drop_columns(stage.generalised), stage.originals.select(named), rng
     )
+
+
+def _pseudonyms(stage: ForeignStage, keys: Evidence) -> dict[str, str]:
+    """Return the form of each column of codes in which no key was found."""
+    found = [one.quantity for one in keys.findings if is_key(one)]
+    forms = {
+        name: form_of_codes(texts_of(stage.cells.column(name)))
+        for name in stage.unknown_columns
+        if not any(said.startswith(f"paired by {name} as ") for said in found)
+    }
+    return {name: form for name, form in forms.items() if form is not None}
 
 
 def _reading(stage: ForeignStage) -> dict[str, Any]:
@@ -197,7 +211,7 @@ def _reading(stage: ForeignStage) -> dict[str, Any]:
         "rows": stage.cells.num_rows,
         "original_rows": stage.originals.num_rows,
         "read": read_cells(stage),
-        "not_released": [name for name in stage.quasi if name not in stage.cells.column_names],
+        "not_released": [name for name, own in stage.released_as.items() if not own],
         "beyond": stage.unknown_columns,
         "changed": stage.changed,
         "matched_by": stage.key,

@@ -82,15 +82,21 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
                 f"Column {one['column']}: the cells of {rows} of the rows could not be read, and "
                 "are counted as released exactly."
             )
+    for name, form in facts["pseudonyms"].items():
+        yield (
+            f"Column {name} holds codes ({form}) that no hash without a secret of the original's "
+            "identifiers gives: taken for a keyed hash or for pseudonyms. Whoever holds the secret "
+            "or the list can undo them, and they join every release that carries them."
+        )
     if facts["changed"]:
         yield (
             "Some columns hold values that the original has not, or more often, and did not help "
             f"to match rows: {listed(facts['changed'])}."
         )
-    if facts["beyond"]:
+    if beyond := [name for name in facts["beyond"] if name not in facts["pseudonyms"]]:
         yield (
             "No figure counts what columns reveal that are no quasi-identifiers and not kept by "
-            f"the roles: {listed(facts['beyond'])}."
+            f"the roles: {listed(beyond)}."
         )
     if facts["not_released"]:
         yield f"Not released: {listed(facts['not_released'])}."

@@ -18,6 +18,7 @@ from voile.data.roles import AS_IT_IS, Role, Roles
 from voile.tables.attack.records import Records, distinct_rows
 from voile.tables.domains.domain import encode_cells
 from voile.tables.domains.settings import PATHS
+from voile.tables.foreign.bounds import BOUNDS, join_bounds, released_as
 from voile.tables.foreign.columns import ForeignCodebook, groups_of, read_column
 from voile.tables.foreign.keys import Sides
 from voile.tables.foreign.matching import match_rows
@@ -76,15 +77,30 @@ class ForeignStage(Stage):
         columns, codes, rows = [], [], self.cells.num_rows
         for domain in self.space.domains:
             name = domain.column
-            given = self.cells.column(name) if name in self.cells.column_names else None
             nulls = int((domain.codes(self.originals.column(name)) == len(domain) - 1).sum())
             groups = groups_of(self.settings[name], name)
-            column, own = read_column(domain, groups, given, rows, nulls * domain.nullable)
+            own = [self.cells.column(one) for one in self.released_as[name]]
+            given = own[0] if own else None
+            if len(own) == len(BOUNDS):
+                given, bounds = join_bounds(domain, *own)
+                groups = groups | bounds
+            column, numbers = read_column(domain, groups, given, rows, nulls * domain.nullable)
             columns.append(column)
-            codes.append(own)
+            codes.append(numbers)
         stacked = np.column_stack(codes).astype(np.int32)
         book, _ = ForeignCodebook.of(columns, stacked)
         return book, stacked
+
+    @cached_property
+    def released_as(self) -> dict[str, tuple[str, ...]]:
+        """The released columns of each quasi-identifier."""
+        names = self.cells.column_names
+        return {name: released_as(name, names) for name in self.roles.of("quasi")}
+
+    @property
+    def generalised(self) -> list[str]:
+        """The released columns that stand for quasi-identifiers."""
+        return [name for own in self.released_as.values() for name in own]
 
     @property
     def codebook(self) -> ForeignCodebook:
@@ -127,7 +143,7 @@ class ForeignStage(Stage):
     @property
     def unknown_columns(self) -> list[str]:
         """Released columns that the original has not: nobody knows them of a person beforehand."""
-        known = {*self.roles.of("quasi"), *self.kept_columns}
+        known = {*self.generalised, *self.kept_columns}
         return [name for name in self.cells.column_names if name not in known]
 
     @cached_property
