@@ -165,7 +165,9 @@ def _known_left(pairs: Sequence[Pair], known: KnownValues, by: str | None) -> Ev
         knows=(),
         findings=(
             *_findings("known values left", sure, "Values of the tables that the original holds"),
-            *_findings("possible values left", possible, "Words that may be such a value")[:1],
+            *_findings("possible values left", possible, "Words that may be such a value")[
+                : bool(possible)
+            ],
         ),
         notes=(
             Note(

@@ -41,6 +41,7 @@ def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Se
     if wholes:
         values = [(one.quantity.capitalize(), *estimate(one.rate, audience)) for one in wholes]
         shown = [Figures(tuple(Figure(name, x, "", interval) for name, x, interval in values))]
+        said += [f"{name}: {x}{interval and f' ({interval})'}." for name, x, interval in values]
     if not facts["annotated"]:
         said.append(KNOWN_ALONE if assessment.evidence else UNANNOTATED)
     marks = sorted(facts["marks"].items(), key=lambda one: -one[1])

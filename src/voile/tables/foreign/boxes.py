@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 Bits = NDArray[np.bool_]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 UNKNOWN = -1
 CELLS_AT_ONCE = 1 << 25
 
@@ -31,8 +33,7 @@ def fits(holds: Sequence[Bits], boxes: Codes, positions: Codes) -> Iterator[tupl
     >>> fit.astype(int).tolist()
     [[1, 1, 0, 1], [0, 1, 0, 1]]
     """
-    ends = np.array([[False, True]])
-    wide = [np.hstack([held, np.repeat(ends, len(held), axis=0)]) for held in holds]
+    wide = _with_ends(holds)
     step = max(CELLS_AT_ONCE // max(len(boxes), 1), 1)
     for start in range(0, len(positions), step):
         part = slice(start, min(start + step, len(positions)))
@@ -42,9 +43,26 @@ def fits(holds: Sequence[Bits], boxes: Codes, positions: Codes) -> Iterator[tupl
         yield part, fit
 
 
-def people_in(holds: Sequence[Bits], boxes: Codes, positions: Codes, people: Floats) -> Floats:
+def people_in(
+    holds: Sequence[Bits], boxes: Codes, positions: Codes, people: NDArray[Any]
+) -> Floats:
     """Count the people (n,) of combinations who fit each box, (b,)."""
-    total = np.zeros(len(boxes))
-    for part, fit in fits(holds, boxes, positions):
-        total += fit @ people[part]
-    return total
+    from voile.tables.foreign.kernels import sum_fitting  # loads numba
+
+    order = np.argsort([held.mean() if held.size else 1.0 for held in holds])  # rules out the most
+    flat = flattened([_with_ends(holds)[j] for j in order])
+    boxes, positions = (np.ascontiguousarray(x[:, order], np.int32) for x in (boxes, positions))
+    return sum_fitting(*flat, boxes, positions, people.astype(np.float64))
+
+
+def flattened(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Places, Places]:
+    """Return the cells of several columns one after the other; where each begins, and its width."""
+    starts = np.cumsum([0, *(column.size for column in columns)])[:-1].astype(np.int64)
+    widths = np.array([column.shape[1] for column in columns], dtype=np.int64)
+    return np.concatenate([column.ravel() for column in columns]), starts, widths
+
+
+def _with_ends(holds: Sequence[Bits]) -> list[Bits]:
+    """Return what cells hold with two values more: one outside the domain, and the unknown."""
+    ends = np.array([[False, True]])
+    return [np.hstack([held, np.repeat(ends, len(held), axis=0)]) for held in holds]

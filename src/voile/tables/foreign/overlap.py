@@ -15,7 +15,7 @@ from voile.core.evidence import Evidence, Note
 from voile.report.wording import listed
 from voile.tables.attack.linkage import Claims, curves_of, findings_at, own_entries
 from voile.tables.attack.records import Records, distinct_pairs, distinct_rows, first_of_each
-from voile.tables.foreign.boxes import Bits, Codes, fits
+from voile.tables.foreign.boxes import Bits, Codes, fits, people_in
 
 
 def count_fitting(holds: Sequence[Bits]) -> Callable[[Codes, Records], NDArray[np.int64]]:
@@ -24,11 +24,9 @@ def count_fitting(holds: Sequence[Bits]) -> Callable[[Codes, Records], NDArray[n
     def count(boxes: Codes, people: Records) -> NDArray[np.int64]:
         values, place = distinct_rows(people.codes)
         subject, value = distinct_pairs(people.subject, place)
-        total = np.zeros(len(boxes), dtype=np.int64)
         several = np.isin(subject, subject[1:][subject[1:] == subject[:-1]])
         alone = np.bincount(value[~several], minlength=len(values))
-        for part, fit in fits(holds, boxes, values):
-            total += fit @ alone[part]
+        total = people_in(holds, boxes, values, alone).astype(np.int64)
         rows = np.flatnonzero(several)
         if len(rows):
             begins = first_of_each(subject[rows])
@@ -57,11 +55,9 @@ def link_by_fit(
     A subject with several rows is claimed once, by the row that fewest entries fit.
     """
     boxes, place = distinct_rows(release.codes)
-    fitting = np.zeros(len(boxes), dtype=np.int64)
     values, value = distinct_rows(register.codes)
     entries = np.bincount(value, minlength=len(values))
-    for part, fit in fits(holds, boxes, values):
-        fitting += fit @ entries[part]
+    fitting = people_in(holds, boxes, values, entries).astype(np.int64)
     subject, box = distinct_pairs(release.subject, place)
     fewest = np.lexsort((np.where(fitting[box] > 0, fitting[box], len(register) + 1), subject))
     chosen = fewest[first_of_each(subject)]

@@ -21,7 +21,7 @@ from voile.release.assessment import Assessment
 from voile.report.wording import listed
 from voile.tables.attack import Cases, Records, inference, singling_out
 from voile.tables.attack.records import first_of_each
-from voile.tables.foreign.boxes import Codes
+from voile.tables.foreign.boxes import Codes, flattened
 from voile.tables.foreign.columns import HOW, ForeignColumn
 from voile.tables.foreign.overlap import count_fitting
 from voile.tables.verbs.assess_stage import ForeignStage
@@ -30,7 +30,6 @@ from voile.tables.verbs.scene import number_values
 
 MOST_TARGETS = 2_000
 """People of each side whose nearest synthetic row is looked for; of more, so many are drawn."""
-ROWS_AT_ONCE = 128
 SINGLED = 2
 """Findings of singling out that mean something of rows that are nobody's."""
 
@@ -130,16 +129,11 @@ def _some_of_each(people: Records, rng: np.random.Generator) -> Records:
 
 def _nearest(stage: ForeignStage, values: Codes) -> NDArray[np.float64]:
     """Return how near the nearest synthetic row is to each person's values."""
+    from voile.tables.foreign.kernels import nearest_box  # loads numba
+
     book = stage.codebook
-    apart = [_distances(column) for column in book.columns]
-    found = np.empty(len(values))
-    for start in range(0, len(values), ROWS_AT_ONCE):
-        own = values[start : start + ROWS_AT_ONCE]
-        total = np.zeros((len(own), len(book.boxes)), dtype=np.float32)
-        for far, cells, one in zip(apart, book.boxes.T, own.T, strict=True):
-            total += far[:, one].T[:, cells]
-        found[start : start + len(own)] = total.min(axis=1)
-    return found
+    far = flattened([_distances(column) for column in book.columns])
+    return nearest_box(*far, book.boxes, values.astype(np.int32))
 
 
 def _distances(column: ForeignColumn) -> NDArray[np.float32]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voile.tables.bounds.bound import bound
+from voile.tables.foreign.boxes import flattened
+from voile.tables.foreign.kernels import nearest_box, sum_fitting
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.trees.forest import growths
@@ -40,6 +42,9 @@ def main() -> None:
     tree = grow_tree(Ground(counts, Constraints(), (every,)), growths(0.5)[0], loss_weight=0.5).tree
     tree.pruned(0).place(codes)
     tree.bounds  # noqa: B018, compiled by being asked for
+    flat = flattened([np.eye(size, dtype=np.bool_) for size in SIZES])
+    sum_fitting(*flat, codes, codes, people)
+    nearest_box(flat[0].astype(np.float32), *flat[1:], codes, codes)
 
 
 if __name__ == "__main__":
