@@ -42,6 +42,7 @@ WHOLE = (
     "documents/verbs/test_refit.py",
     "hostile",
     "real",
+    "release/test_on_spark.py",
     "signals/channel",
     "signals/export/test_commands.py",
     "tables/verbs/apply",
@@ -96,6 +97,15 @@ def chromium() -> Iterator[Browser]:
 
     with launched() as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[Any]:
+    """A session of Spark in this process."""
+    from tests.spark import started_spark
+
+    with started_spark() as session:
+        yield session
 
 
 @pytest.hookimpl(tryfirst=True)

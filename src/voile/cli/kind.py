@@ -37,6 +37,7 @@ from voile.wings import ROLES_OPTIONAL, choose_by, wing
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from voile.release.options import ApplyOptions
     from voile.release.own_verbs import OwnVerb
 
 UNKEYED = (
@@ -228,7 +229,7 @@ def _apply(kind: str) -> click.Command:
         table: str | None,
         encoding: str | None,
         force: bool,
-        options: BaseModel,
+        options: ApplyOptions,
     ) -> int:
         """Write the release of a source under a policy.
 
@@ -237,6 +238,7 @@ def _apply(kind: str) -> click.Command:
         """
         from voile.release.choice import Chosen, default_choice, default_in_words
 
+        options.begin()
         fitted = load_kit(Path(kit), kind)
         if policy is None:
             chosen = wing(kind).choose(fitted, default_choice(fitted))

@@ -12,7 +12,9 @@ import pyarrow as pa
 from voile.core.errors import RequestError, SourceError
 from voile.data.source import Source, TableSource, distinct_names
 
-Frame = Literal["pandas", "polars", "lazy polars", "arrow", "duckdb", "dictionary", "numpy"]
+Frame = Literal[
+    "pandas", "polars", "lazy polars", "arrow", "duckdb", "dictionary", "numpy", "spark"
+]
 KNOWN = "a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns"
 """What is a frame, as errors say it."""
 
@@ -136,6 +138,10 @@ def to_frame(table: pa.Table, *, like: Frame) -> Any:
             import duckdb
 
             return duckdb.from_arrow(table)
+        case "spark":
+            from voile.data.spark.session import open_session
+
+            return open_session().createDataFrame(table)
         case "polars" | "lazy polars":
             import polars
 

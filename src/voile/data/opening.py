@@ -144,7 +144,7 @@ def open_source(
 
 def open_released(path: Path | MemoryPath) -> Source:
     """Open what a release holds: as any source, or the folder of files that it is."""
-    if isinstance(path, Path) and path.is_dir():
+    if isinstance(path, Path) and path.is_dir() and not is_partitioned(path):
         from voile.data.formats.folders import FolderSource
 
         return FolderSource(path)

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,18 @@ class Source(ABC):
     def about_rows(self) -> int | None:
         """Estimate the number of rows at once, to show progress; None where that takes reading."""
         return None
+
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+        """Yield sources that hold these rows one after the other, for other processes to read.
+
+        directory : an existing folder, of its owner alone, for what has to be written first.
+        size : bytes of a piece, about; a file, or a row group, is not cut.
+        """
+        raise RequestError(
+            f"workers read Parquet files and tables of Spark, not {self.kind}",
+            where=self.name,
+            instead="write it as Parquet",
+        )
 
     @property
     def origin(self) -> Source:
@@ -161,6 +174,18 @@ class Source(ABC):
     ) -> Iterator[pa.RecordBatch] | None:
         """Run `sql` as `tabulate` is given it; None for a source that has no engine of its own."""
         return None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of a source, one after the other; it can be pickled.
+
+    rows, size : how many rows, and how many bytes they are in memory, about.
+    """
+
+    source: Source
+    rows: int
+    size: int
 
 
 class FileSource(Source):

@@ -49,7 +49,7 @@ def shuffled(
     held, rest = _hold(batches, memory // 4 if directory else sys.maxsize)
     first = next(rest, None)
     if first is None:
-        yield from _permuted(held, rng, batch_rows)
+        yield from permuted(held, rng, batch_rows)
         return
     folder = Path(tempfile.mkdtemp(prefix="shuffle-", dir=directory))
     try:
@@ -125,9 +125,10 @@ def _bucket(path: Path) -> Iterator[pa.RecordBatch]:
         yield from stream
 
 
-def _permuted(
+def permuted(
     batches: list[pa.RecordBatch], rng: np.random.Generator, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
+    """Give rows in memory in an order drawn uniformly from all permutations."""
     if not batches:
         return
     table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()

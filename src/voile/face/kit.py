@@ -113,6 +113,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
     ) -> Release:
         with as_keywords():
             given = checked(here.ApplyOptions, options)
+            given.begin()
             chosen = here.choose(kit, default_choice(kit)) if policy is None else policy_of(policy)
             made = here.apply(
                 kit,

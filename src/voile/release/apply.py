@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,12 +11,14 @@ from voile.core.errors import RequestError
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.frames import frame_of
+from voile.engines.spark import on_spark
 from voile.release.choice import Chosen
 from voile.release.entering import Entering, enter, no_bound
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.options import ApplyOptions
 from voile.release.run import Run
+from voile.release.spread.run import SpreadRun
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts, check_lists, write_release
 
@@ -44,7 +47,9 @@ def apply_by(
     """
     chosen.check(kit)
     applying = prepare(kit, chosen, source, options)
-    return write(applying, out, options, force=force, progress=progress)
+    spread = partial(SpreadRun, prepare=prepare, engine=on_spark)
+    run = spread if options.engine == "spark" else Run
+    return write(applying, out, options, force=force, progress=progress, run=run)
 
 
 def write(
@@ -54,11 +59,12 @@ def write(
     *,
     force: bool,
     progress: Progress,
+    run: Callable[..., Run[Any, Any]] = Run,
 ) -> Release:
     """Put every row of a source through the prepared step, and certify what was written."""
 
     def fill(parts: Parts) -> Manifests:
-        return Run(applying, options, progress).fill(parts, force=force)
+        return run(applying, options, progress).fill(parts, force=force)
 
     if out is not None:
         check_lists(out, applying.lists)

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from voile.core.brief import Brief
@@ -110,6 +111,10 @@ class Release(Brief):
 
         from voile.data import to_frame
 
+        if self.like == "spark" and isinstance(self.path, Path) and self.path.is_dir():
+            from voile.data.spark.session import open_session
+
+            return open_session().read.parquet(str(self.path.absolute()))
         rows = self.rows()
         return to_frame(pa.Table.from_batches(rows.batches(), rows.schema()), like=self.like)
 

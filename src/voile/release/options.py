@@ -23,7 +23,7 @@ M = TypeVar("M", bound=BaseModel)
 OPTIONS, VERB = "options", "verb"
 """Where a kit's facts and a private manifest store them; and the verb they were given to, if that
 is one that a kind of data has of its own."""
-ALL_ONE = frozenset({"jobs", "resume"})
+ALL_ONE = frozenset({"jobs", "resume", "engine", "spark_conf"})
 """Options that change nothing of the result."""
 
 
@@ -161,6 +161,25 @@ class ApplyOptions(Options):
         description="reason to release though the ledger's promise is broken; the ledger records "
         "it, so name nobody",
     )
+    engine: Literal["here", "spark"] = Field(
+        "here",
+        description="where rows are worked on: in processes here, or by the workers of a Spark "
+        "that read and write the same folders; the release is then a folder of Parquet files",
+    )
+    spark_conf: tuple[str, ...] = Field(
+        (),
+        description="setting of the Spark that is started, as NAME=VALUE, beside those of its own "
+        "files",
+    )
+
+    def begin(self) -> None:
+        """Start what the engine needs, before a source is opened that would start it."""
+        if self.spark_conf and self.engine != "spark":
+            raise RequestError("is of --engine spark", where="--spark-conf")
+        if self.engine == "spark":
+            from voile.data.spark.session import open_session
+
+            open_session(self.spark_conf)
 
 
 class Pseudonymous(ApplyOptions):

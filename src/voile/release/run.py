@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from math import isfinite
@@ -113,15 +113,16 @@ class Run(Generic[Notes, Known]):
         applying, rows = self._applying, self._applying.source.about_rows()
         for batch, made in in_order(applying.make, applying.batches(), jobs=applying.jobs):
             accounted = self._account(batch, made)
-            self._take(made.notes, accounted.tally, accounted.dropped)
+            self._take([made.notes], accounted.tally, accounted.dropped)
             for name, lines in accounted.beside:
                 beside[name].write(lines)
             yield accounted.rows
             self._progress("applying the policy", self._tally.read, rows)
 
-    def _take(self, notes: Notes, tally: Tally, dropped: NDArray[np.int64]) -> None:
-        """Take in what became of the next rows of the source."""
-        self._applying.merge(self._notes, notes)
+    def _take(self, notes: Iterable[Notes], tally: Tally, dropped: NDArray[np.int64]) -> None:
+        """Take in what became of the next rows of the source, and what is noted of each batch."""
+        for one in notes:
+            self._applying.merge(self._notes, one)
         self._tally.add(tally)
         self._dropped.append(dropped)
 

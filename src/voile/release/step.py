@@ -78,6 +78,10 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     jobs: int = 1
     judge: Judge | None = None
 
+    def why_alone(self) -> str | None:
+        """Say why no other process can make this release, where none can."""
+        return None
+
     def read_columns(self) -> list[str]:
         """Return the columns of the source that are read."""
         more = [name for name in (self.named, self.roles.subject) if name is not None]

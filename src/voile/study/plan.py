@@ -32,7 +32,7 @@ JOINT = "joint_risk"
 DECIDED = "the study decides it for all parts: take it out"
 OF_STUDY = frozenset(
     ("key_file", "keep_order", "no_pseudonyms", "pseudonyms", "subject", "files", "file_names")
-)
+) | {"engine", "spark_conf"}
 OF_IN_PLACE = frozenset(("formulas", "roles", "text"))
 """Options that a part may not have; and none that has a text column in place, or is one."""
 PLACED = ("key_file", "kit", "release")

@@ -101,7 +101,7 @@ def test_a_release_of_a_data_frame_has_its_rows(session: Any, table: pa.Table) -
     policy = kit.choose(policy=1)
     assert kit.frontier.to_arrow().equals(here.frontier.to_arrow())
     release = kit.apply(policy, frame)
-    assert release.frame.num_rows == ROWS
+    assert release.frame.count() == ROWS
 
 
 @pytest.mark.parametrize("name", ["a.b", 'say "hi"', "tick`"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.core.errors import SourceError
-from voile.data.source import FileSource, unreadable
+from voile.data.source import FileSource, Piece, unreadable
 
 if TYPE_CHECKING:
     import duckdb
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 class ParquetSource(FileSource):
     """A Parquet file; DuckDB counts in it directly. Memory follows a row group of the columns."""
+
+    groups: Sequence[int] | None = None
+    """The row groups that are read; all without."""
 
     def __init__(self, path: Path) -> None:
         with unreadable(path.name, "parquet"):
@@ -30,9 +34,23 @@ class ParquetSource(FileSource):
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         with unreadable(self.name, "parquet"), pq.ParquetFile(self.path.absolute()) as file:
-            for batch in file.iter_batches(batch_size=rows, columns=columns):
+            for batch in file.iter_batches(rows, self.groups, columns):
                 batch.validate(full=True)
                 yield batch.select(columns)
+
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+        """Yield row groups, as many at a time as fill a piece."""
+        with unreadable(self.name, "parquet"):
+            footer = pq.read_metadata(self.path.absolute())
+        groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
+        start = held = 0
+        for i, group in enumerate(groups, 1):
+            held += group.total_byte_size
+            if held >= size or i == len(groups):
+                some = copy(self)
+                some.path, some.groups = self.path.absolute(), range(start, i)
+                yield Piece(some, sum(one.num_rows for one in groups[start:i]), held)
+                start, held = i, 0
 
     def relation(
         self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None

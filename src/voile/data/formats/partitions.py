@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote
@@ -14,7 +15,7 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.formats.arrow_files import ParquetSource
 from voile.data.formats.part_files import part_files
 from voile.data.formats.several import Several
-from voile.data.source import Source
+from voile.data.source import Piece, Source
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -40,7 +41,8 @@ class PartitionedSource(Several):
         self._state = _state(files)
         given = [_keys(file.relative_to(path)) for file in files]
         self._parts = [
-            _Part(file, keys) for file, keys in zip(files, _typed(given, path.name), strict=True)
+            _Part(ParquetSource(file), keys)
+            for file, keys in zip(files, _typed(given, path.name), strict=True)
         ]
         super().__init__(path.name, self._parts)
 
@@ -72,11 +74,10 @@ class PartitionedSource(Several):
 class _Part(Source):
     """A file, and what its folders say of every row of it."""
 
-    def __init__(self, path: Path, keys: Mapping[str, pa.Scalar]) -> None:
-        self.file = ParquetSource(path)
-        self._keys = keys
+    def __init__(self, file: ParquetSource, keys: Mapping[str, pa.Scalar]) -> None:
+        self.file, self._keys = file, keys
         more = [pa.field(name, value.type) for name, value in keys.items()]
-        super().__init__(path.name, "parquet", [*self.file.schema(), *more])
+        super().__init__(file.name, "parquet", [*file.schema(), *more])
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         inside = [name for name in columns if name not in self._keys]
@@ -87,6 +88,11 @@ class _Part(Source):
                 for name in columns
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+        for piece in self.file.pieces(columns, directory, size):
+            assert isinstance(piece.source, ParquetSource)
+            yield replace(piece, source=_Part(piece.source, self._keys))
 
     def fingerprint(self) -> str:
         return self.file.fingerprint()

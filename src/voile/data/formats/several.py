@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from voile.core.errors import RequestError
-from voile.data.source import Source
+from voile.data.source import Piece, Source
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,6 +41,11 @@ class Several(Source):
         if files:
             return parquet_relation(connection, files)
         return super().relation(connection, columns)
+
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+        """Yield the pieces of each file."""
+        for part in self.parts:
+            yield from part.pieces(columns, directory, size)
 
     def fingerprint(self) -> str:
         """Hash the files' own hashes, in order."""

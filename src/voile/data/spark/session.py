@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +29,12 @@ def is_spark(thing: object) -> bool:
     return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
 
 
-def open_session() -> SparkSession:
-    """Return the active session; else start one by spark-defaults.conf.
+def open_session(conf: Sequence[str] = ()) -> SparkSession:
+    """Return the active session; else start one by spark-defaults.conf and by `conf`.
 
     One that nothing describes runs in this process, and listens on loopback alone.
+
+    conf : settings as ``NAME=VALUE``, which stand above those of the file.
 
     Raises
     ------
@@ -50,16 +52,32 @@ def open_session() -> SparkSession:
             instead=install("spark"),
         )
     active = SparkSession.getActiveSession()
-    return active if active is not None else _start(SparkSession.builder)
+    if active is None:
+        return _start(SparkSession.builder, dict(map(_setting, conf)))
+    if conf:
+        raise RequestError(
+            "a session of Spark is active already, and settings are given where it begins",
+            where="--spark-conf",
+        )
+    return active
 
 
-def _start(builder: Any) -> SparkSession:
+def _setting(text: str) -> tuple[str, str]:
+    name, mark, value = text.partition("=")
+    if not (name and mark):
+        raise RequestError("is no setting of Spark", where="--spark-conf", instead="NAME=VALUE")
+    return name, value
+
+
+def _start(builder: Any, conf: Mapping[str, str]) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if not os.environ.get("SPARK_CONF_DIR"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.master("local[*]")
         for name, value in QUIET.items():
             builder = builder.config(name, value)
+    for name, value in conf.items():
+        builder = builder.config(name, value)
     with spark_failures("spark"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session: SparkSession = builder.getOrCreate()

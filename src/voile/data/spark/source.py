@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
-from voile.data.source import Source, conform, hash_rows
+from voile.data.formats.arrow_files import ParquetSource
+from voile.data.formats.typed_writers import ParquetWriter
+from voile.data.source import Piece, Source, conform, hash_rows
 from voile.data.spark.session import SCHEME, STANDARD, open_session, settings, spark_failures
 
 if TYPE_CHECKING:
@@ -67,14 +70,31 @@ class SparkSource(Source):
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(columns)
-        shown = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(columns))
-        order = ", ".join(map(_quoted, self._readable))
-        with self._unchanged(), spark_failures(self.name), self._view() as view:
-            ordered = self._session.sql(f"SELECT {shown} FROM {view} ORDER BY {order}")
+        with self._ordered(columns) as ordered:
             for packed in ordered.mapInArrow(_packing(), "batch binary").toLocalIterator():
                 with pa.ipc.open_stream(bytes(packed[0])) as stream:
                     for batch in stream:
                         yield conform(batch, schema)
+
+    def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
+        """Let the workers write the rows in their order first, and yield what they wrote.
+
+        So each row has one number, whatever is tried again afterwards.
+        """
+        schema, place = self.schema(columns), directory / "source"
+        place.mkdir(mode=0o700)
+        with self._ordered(columns) as ordered:
+            copied = ordered.mapInArrow(_copying(schema, place), "part int, name string").collect()
+        for _, name in sorted(map(tuple, copied)):
+            yield from ParquetSource(place / name).pieces(columns, directory, size)
+
+    @contextmanager
+    def _ordered(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Give the rows in the order of all their values; names that frames cannot say are gone."""
+        shown = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(columns))
+        order = ", ".join(map(_quoted, self._readable))
+        with self._unchanged(), spark_failures(self.name), self._view() as view:
+            yield self._session.sql(f"SELECT {shown} FROM {view} ORDER BY {order}")
 
     def _answer(self, sql: str, columns: list[str], answer: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Run `sql` in Spark, which sends only its answer."""
@@ -137,6 +157,29 @@ def _requoted(sql: str) -> str:
     'SELECT `a "b" c` FROM source'
     """
     return re.sub('"((?:[^"]|"")*)"', lambda name: _quoted(name[1].replace('""', '"')), sql)
+
+
+def _copying(schema: pa.Schema, place: Path) -> Any:
+    """Return what writes a partition's rows to a file of a fresh name, and says which it is."""
+
+    def copy(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        part = 0 if context is None else context.partitionId()
+        name = f"{part}-{secrets.token_hex(8)}.parquet"
+        rows = 0
+        try:
+            with ParquetWriter(place / name, schema) as file:
+                for batch in batches:
+                    file.write(conform(batch, schema))
+                    rows += len(batch)
+        except (pa.ArrowException, OSError) as error:  # its words may quote a row
+            raise RuntimeError(f"a copy failed: {type(error).__name__}") from None
+        if rows:
+            yield pa.RecordBatch.from_pydict({"part": pa.array([part], pa.int32()), "name": [name]})
+
+    return copy
 
 
 def _packing() -> Any:

@@ -192,6 +192,10 @@ class _Sanitizing(Applying[Worked, Worked]):
                     rows = rows.append_column(PATH, self._paths(names))
             yield replace(batch, rows=rows)
 
+    def why_alone(self) -> str | None:
+        is_corpus = isinstance(self.source, CorpusSource)
+        return "its documents are files of their own" if is_corpus or self.files else None
+
     def make(self, batch: Batch) -> Outcome[Worked]:
         """Put each document through the committee; set aside what cannot be."""
         first, width = int(batch.numbers[0]), len(self.texts)

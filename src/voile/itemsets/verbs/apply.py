@@ -16,7 +16,7 @@ from voile.data.files.memory import AnyPath
 from voile.data.roles import AS_IT_IS
 from voile.data.writer import Writer
 from voile.itemsets.rows.forms import Form
-from voile.itemsets.rows.long_tables import release_writer, released
+from voile.itemsets.rows.long_tables import Records, release_writer, released
 from voile.itemsets.rows.ranges import Ranges
 from voile.itemsets.rows.sources import unlabelled
 from voile.itemsets.verbs.certify import certify
@@ -149,6 +149,9 @@ class _Publishing(Applying[Seen, Seen]):
 
     def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
         return release_writer(out, self.schema, self._items(self.masks), force=force, escape=escape)
+
+    def why_alone(self) -> str | None:
+        return "its records are spread over rows" if isinstance(self.source, Records) else None
 
     def make(self, batch: Batch) -> Outcome[Seen]:
         reader = self.content.reader

@@ -148,6 +148,9 @@ class _Encoding(Applying[Sent, Sent]):
         """What finds readings beyond those that the map was fitted to."""
         return self.map.codec(base="normal", strength=1.0)
 
+    def why_alone(self) -> str | None:
+        return None if self.lasts else "without a secret its pseudonyms are one process's own"
+
     def make(self, batch: Batch) -> Outcome[Sent]:
         """Encode the readings of each row; set aside those that cannot be."""
         seen = self.reader.see(batch.rows)

@@ -214,6 +214,9 @@ class _Recoding(Applying[Any, AnyPublished]):
     left_out: NDArray[np.int64]
     showing: Showing[Any]
 
+    def why_alone(self) -> str | None:
+        return None if self.class_ids is None else "--class-id draws its ids in one process"
+
     def make(self, batch: Batch) -> Outcome[Any]:
         """Make the output columns; set aside rows with a value that is in no interval."""
         recoded = self.recoder(batch.rows)

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,8 +20,8 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="session")
-def session() -> Iterator[Any]:
+@contextmanager
+def started_spark() -> Iterator[Any]:
     """Start Spark with two threads on loopback."""
     if find_spec("pyspark") is None or shutil.which("java") is None:
         missing("no PySpark or no Java")

@@ -1,0 +1,160 @@
+"""A release made by many processes: pieces of the source become parts of a folder of Parquet.
+
+First each piece is put through the step, and its released rows are dealt to buckets; then, when
+what is noted of all of them is known, each bucket becomes a part, in an order drawn anew. An engine
+says where the tasks run; they meet in a folder that all of them can read and write.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import Any, Protocol
+
+from voile.core import errors
+from voile.core.errors import RequestError, VoileError
+from voile.core.progress import Progress
+from voile.data import open_source
+from voile.data.files.memory import AnyPath
+from voile.data.writer import Writer
+from voile.keys.random import Protective
+from voile.keys.secret import Secret
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import ROWS
+from voile.release.options import ApplyOptions
+from voile.release.outcomes import Known, Notes
+from voile.release.run import Run
+from voile.release.spread.job import (
+    JOB,
+    KEY,
+    KIT,
+    KNOWN,
+    MADE,
+    NOTES_OF,
+    PART,
+    PARTS,
+    TAIL,
+    Gathered,
+    Job,
+    Noted,
+    PiecedSource,
+    accounting,
+    load,
+    store,
+)
+from voile.release.spread.work import finish, make
+from voile.release.step import Applying
+from voile.release.writing import Parts
+
+PIECE_BYTES = 64 << 20
+"""Bytes of rows, as they are in memory, of a piece and of a part."""
+
+
+class Engine(Protocol):
+    """Where tasks run."""
+
+    def __call__(self, work: Callable[[int], str], tasks: int) -> Sequence[str]:
+        """Return what `work` gives for each of so many numbers, in their order."""
+
+
+class SpreadRun(Run[Notes, Known]):
+    """A release whose rows are made and written by an engine's workers."""
+
+    def __init__(
+        self,
+        applying: Applying[Notes, Known],
+        options: ApplyOptions,
+        progress: Progress,
+        *,
+        prepare: Callable[[Kit, Chosen, Any, Any], Applying[Notes, Known]],
+        engine: Engine,
+        size: int = PIECE_BYTES,
+    ) -> None:
+        super().__init__(applying, options, progress)
+        self._prepare, self._engine, self._size = prepare, engine, size
+        self._key = Protective().bytes(32).hex().encode()
+        self._account = accounting(applying, Secret(self._key))
+
+    def _stream(self, parts: Parts, *, force: bool) -> Mapping[str, int]:
+        folder = self._begin(parts)
+        job: Job = load(folder / JOB)
+        with ExitStack() as files:
+            beside = self._open_beside(files, parts)
+            made = []
+            for name in self._work(partial(make, folder), len(job.pieces)):
+                noted: Noted = load(folder / MADE / f"{name}{NOTES_OF}")
+                self._take(noted.notes, noted.tally, noted.dropped)
+                for file, lines in noted.beside:
+                    beside[file].write(lines)
+                made.append((name, noted.ends))
+                self._progress("applying the policy", self._tally.read, self._tally.read)
+            store(folder / KNOWN, Gathered(self._known, made))
+            names = self._work(partial(finish, folder), job.parts)
+            self._move(folder / PARTS, names, parts.release, beside[ROWS])
+            self._write_last(beside)
+        return {}
+
+    def _begin(self, parts: Parts) -> Path:
+        """Write down what workers are to do, in a folder of this run alone."""
+        applying, options = self._applying, self._options
+        if parts.scratch is None:
+            raise RequestError("workers write to a folder", instead="name the release")
+        if parts.release.suffix or parts.rows != parts.release:
+            raise RequestError(
+                "workers write a folder of Parquet files",
+                where=parts.release.name,
+                instead="give a name without an end",
+            )
+        if why := applying.why_alone():
+            raise RequestError(f"workers cannot make this release: {why}")
+        folder = parts.scratch.absolute() / secrets.token_hex(8)
+        for name in ("", MADE, PARTS):
+            (folder / name).mkdir(mode=0o700)
+        pieces = list(applying.source.pieces(applying.read_columns(), folder, self._size))
+        whole = ceil(sum(piece.size for piece in pieces) / self._size)
+        (folder / KEY).touch(mode=0o600)
+        (folder / KEY).write_bytes(self._key)
+        Kit.save(applying.kit, folder / KIT)
+        job = Job(
+            self._prepare,
+            applying.chosen,
+            _with_absolute_paths(options),
+            PiecedSource(applying.source),
+            pieces,
+            None if options.keep_order else max(whole, 1),
+        )
+        store(folder / JOB, job)
+        return folder
+
+    def _work(self, work: Callable[[int], str], tasks: int) -> list[str]:
+        """Return the names of what the tasks wrote; what a worker refused is said here."""
+        said = [json.loads(one) for one in self._engine(work, tasks)]
+        for refused in (one for one in said if "what" in one):
+            kind = getattr(errors, refused.pop("kind"), VoileError)
+            raise kind(refused["what"], where=refused["where"], instead=refused["instead"])
+        return [one["name"] for one in said]
+
+    def _move(self, place: Path, names: Sequence[str], release: AnyPath, rows: Writer) -> None:
+        """Put the parts that count where they appear, and join whose their rows are."""
+        assert isinstance(release, Path)
+        release.mkdir()
+        for number, name in enumerate(names):
+            tails = open_source(place / f"{name}{TAIL}")
+            found = 0
+            for batch in tails.batches():
+                rows.write(batch)
+                found += len(batch)
+            if found or not number:  # an empty release has one part, for its columns
+                (place / f"{name}{PART}").rename(release / f"part-{number:05d}.parquet")
+
+
+def _with_absolute_paths(options: ApplyOptions) -> ApplyOptions:
+    """Name files so that a worker finds them from its own folder."""
+    paths = {name: one.absolute() for name, one in options if isinstance(one, Path)}
+    return options.model_copy(update=paths)

@@ -1,0 +1,175 @@
+"""What a worker does: it makes a piece of the source, or a part of the release."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from voile.core.errors import RequestError, VoileError
+from voile.data.formats.typed_writers import ParquetWriter
+from voile.engines.shuffle import permuted
+from voile.release.outcomes import Tally
+from voile.release.run import finished
+from voile.release.spread.job import (
+    JOB,
+    KNOWN,
+    MADE,
+    NOTES_OF,
+    PART,
+    PARTS,
+    ROWS_OF,
+    TAIL,
+    Gathered,
+    Noted,
+    Ready,
+    load,
+    store,
+)
+
+STOP = "stop"
+"""A file that lets workers stop where another was refused."""
+_ready = lru_cache(maxsize=1)(Ready.of)
+_gathered = lru_cache(maxsize=1)(load)
+
+
+class WorkError(Exception):
+    """A failure that may be tried again, in words without a value of the data."""
+
+
+def make(folder: Path, number: int) -> str:
+    """Make a piece of the source; return what its files are called."""
+    return _attempt(folder, number, _make)
+
+
+def finish(folder: Path, number: int) -> str:
+    """Write a part of the release; return what its files are called."""
+    return _attempt(folder, number, _finish)
+
+
+def _attempt(folder: Path, number: int, work: Callable[[Path, int, str], None]) -> str:
+    """Do it under a fresh name. What voile refuses is returned, since no other try would do."""
+    name = f"{number}-{secrets.token_hex(8)}"
+    if (folder / STOP).exists():
+        return json.dumps({"stopped": True})
+    try:
+        if not (folder / JOB).exists():
+            raise RequestError(
+                "the release's folder cannot be read",
+                instead="write where every worker can read and write",
+            )
+        work(folder, number, name)
+    except VoileError as error:
+        if folder.exists():
+            (folder / STOP).touch()
+        place = f"worker {socket.gethostname()}"
+        where = f"{place}, {error.where}" if error.where else place
+        said = {"kind": type(error).__name__, "what": error.what, "where": where}
+        return json.dumps({**said, "instead": error.instead})
+    except Exception as error:
+        raise WorkError(_without_values(error)) from None
+    return json.dumps({"name": name})
+
+
+def _without_values(error: Exception) -> str:
+    """Say what failed and where; an error's own words may quote rows."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "nowhere"
+    code = f" {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""
+    return f"{type(error).__name__}{code} at {place}"
+
+
+def _make(folder: Path, number: int, name: str) -> None:
+    ready = _ready(folder)
+    applying, piece = ready.applying, ready.job.pieces[number]
+    tally, notes = Tally(), []
+    rows: list[pa.RecordBatch] = []
+    dropped = [np.zeros(0, np.int64)]
+    beside: list[tuple[str, pa.RecordBatch]] = []
+    for batch in applying.batches(piece.source, int(ready.job.firsts[number])):
+        outcome = applying.make(batch)
+        notes.append(outcome.notes)
+        accounted = ready.account(batch, outcome)
+        tally.add(accounted.tally)
+        dropped.append(accounted.dropped)
+        beside += accounted.beside
+        rows.append(accounted.rows)
+    if tally.read != piece.rows:
+        raise RequestError("changed while it was read", where=applying.source.name)
+    ends = _write_buckets(folder / MADE / f"{name}{ROWS_OF}", _dealt(ready, number, rows))
+    gone = np.unique(np.concatenate(dropped))
+    store(folder / MADE / f"{name}{NOTES_OF}", Noted(tally, notes, gone, beside, ends))
+
+
+def _dealt(
+    ready: Ready, number: int, rows: Sequence[pa.RecordBatch]
+) -> Iterator[Sequence[pa.RecordBatch]]:
+    """Deal rows to buckets, independently and uniformly; without buckets they stay together."""
+    buckets = ready.job.buckets
+    if buckets is None:
+        yield rows
+        return
+    rng = ready.generator(f"deal {number}")
+    of = [rng.integers(buckets, size=len(batch)) for batch in rows]
+    for bucket in range(buckets):
+        yield [batch.filter(pa.array(own == bucket)) for batch, own in zip(rows, of, strict=True)]
+
+
+def _write_buckets(path: Path, buckets: Iterator[Sequence[pa.RecordBatch]]) -> list[int]:
+    """Write each bucket as a stream of its own; return where they end."""
+    ends = []
+    with pa.OSFile(str(path), "wb") as file:
+        for batches in buckets:
+            held = [batch for batch in batches if len(batch)]
+            if held:
+                with pa.ipc.new_stream(file, held[0].schema) as stream:
+                    for batch in held:
+                        stream.write_batch(batch)
+            ends.append(file.tell())
+    return ends
+
+
+def _read_bucket(path: Path, ends: Sequence[int], bucket: int) -> Iterator[pa.RecordBatch]:
+    start, end = (ends[bucket - 1] if bucket else 0), ends[bucket]
+    if start == end:
+        return
+    with path.open("rb") as file:
+        file.seek(start)
+        yield from pa.ipc.open_stream(file.read(end - start))
+
+
+def _finish(folder: Path, number: int, name: str) -> None:
+    ready = _ready(folder)
+    applying, account = ready.applying, ready.account
+    gathered: Gathered = _gathered(folder / KNOWN)
+    shown, place = account.shown, folder / PARTS
+    with (
+        ParquetWriter(place / f"{name}{PART}", applying.schema) as release,
+        ParquetWriter(place / f"{name}{TAIL}", account.tail) as tails,
+    ):
+        for batch in _ordered(folder, ready, gathered, number):
+            made = finished(applying, batch.columns[:shown], lambda: gathered.known)
+            release.write(pa.RecordBatch.from_arrays(made, schema=applying.schema))
+            tails.write(pa.RecordBatch.from_arrays(batch.columns[shown:], schema=account.tail))
+
+
+def _ordered(
+    folder: Path, ready: Ready, gathered: Gathered, number: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a part: of one piece as they were, of a bucket in an order drawn anew."""
+    files = [(folder / MADE / f"{name}{ROWS_OF}", ends) for name, ends in gathered.made]
+    if ready.job.buckets is None:
+        path, ends = files[number]
+        yield from _read_bucket(path, ends, 0)
+        return
+    rows = [batch for path, ends in files for batch in _read_bucket(path, ends, number)]
+    rng = ready.generator(f"order {number}")
+    yield from permuted(rows, rng, ready.applying.batch_rows)

@@ -1,0 +1,147 @@
+"""A release is the same made here and by workers that read pieces of the source."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from voile.core.progress import silent
+from voile.data import Source, open_source
+from voile.engines.spark import on_spark
+from voile.face.release import Release
+from voile.release.apply import write
+from voile.release.spread.run import SpreadRun
+from voile.release.verify import checks
+
+SECRET = "a secret that is long enough for anybody"
+PARTS = 3
+BYTES = 2_000
+"""Of a piece, so that a tiny source has several, and a release several parts."""
+
+
+def here(work: Callable[[int], str], tasks: int) -> Sequence[str]:
+    return [work(number) for number in range(tasks)]
+
+
+def elsewhere(work: Callable[[int], str], tasks: int) -> Sequence[str]:
+    """Do the work in processes that have just begun, the last task first and each of them twice."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        begun = [processes.submit(work, n) for n in [*range(tasks)][::-1] * 2]
+        return [one.result() for one in begun[tasks:][::-1]]
+
+
+@pytest.fixture
+def source(case: Any, tmp_path: Path) -> Source:
+    """A folder of files with a strange value among the rows; beside it the secret's file."""
+    (tmp_path / "key").touch(mode=0o600)
+    (tmp_path / "key").write_text(SECRET)
+    rows = case.tiny.outside(case.table, "strange")
+    (tmp_path / "source").mkdir()
+    for part in range(PARTS):
+        some = np.array_split(np.arange(len(rows)), PARTS)[part]
+        pq.write_table(rows.take(pa.array(some)), tmp_path / "source" / f"{part}.parquet")
+    return open_source(tmp_path / "source")
+
+
+def spread(case: Any, source: Source, out: Path, engine: Any, **options: Any) -> Release:
+    kit, chosen = held_out(case)
+    given = asked(case, out, options)
+    applying = case.wing.prepare(kit, chosen, source, given)
+
+    def run(*about: Any) -> SpreadRun[Any, Any]:
+        return SpreadRun(*about, prepare=case.wing.prepare, engine=engine, size=BYTES)
+
+    return Release.of(write(applying, out, given, force=False, progress=silent, run=run))
+
+
+def asked(case: Any, out: Path, options: dict[str, Any]) -> Any:
+    given = {name: x for name, x in case.options["apply"].items() if name != "no_pseudonyms"}
+    return case.wing.ApplyOptions.model_validate(
+        {**given, "key_file": out.with_name("key"), **options}
+    )
+
+
+def held_out(case: Any) -> tuple[Any, Any]:
+    kit = case.__dict__.setdefault("held_out", case.fit(case.table, how="held out"))
+    return kit, case.middle(kit)
+
+
+def apply_here(case: Any, source: Source, out: Path, **options: Any) -> Release:
+    kit, chosen = held_out(case)
+    given = asked(case, out, options)
+    made = case.wing.apply(kit, chosen, source, out, given, force=False, progress=silent)
+    return Release.of(made)
+
+
+def rows_by_number(release: Release) -> dict[int, str]:
+    numbers = open_source(release.folder / "rows.parquet").read().column("row").to_pylist()
+    rows = [json.dumps(row, default=str) for row in release.rows().read().to_pylist()]
+    return dict(zip(numbers, rows, strict=True))
+
+
+def same(case: Any, release: Release, other: Release) -> None:
+    assert release.public["columns"] == other.public["columns"]
+    assert release.private is not None
+    assert other.private is not None
+    assert release.private["counts"] == other.private["counts"]
+    assert release.private["figures"] == pytest.approx(other.private["figures"], rel=1e-12)
+    assert release.public["figures"] == other.public["figures"]
+    rows, others = rows_by_number(release), rows_by_number(other)
+    assert rows == others
+    for file in release.folder.iterdir():
+        if file.suffix == ".csv" or file.name == "control.parquet":
+            assert Counter(lines(file)) == Counter(lines(other.folder / file.name)), file.name
+    assert all(one.holds is not False for one in checks(release, case.wing.verify, None))
+
+
+def lines(file: Path) -> Iterator[str]:
+    if file.suffix == ".csv":
+        return iter(file.read_text().splitlines())
+    return (str(row) for row in pq.read_table(file).to_pylist())
+
+
+@pytest.mark.parametrize("engine", [here, elsewhere])
+def test_workers_make_the_same_release(
+    case: Any, source: Source, tmp_path: Path, engine: Any
+) -> None:
+    release = spread(case, source, tmp_path / "spread", engine)
+    same(case, release, apply_here(case, source, tmp_path / "here.parquet"))
+    assert len([*release.path.iterdir()]) > 1
+    assert not [*tmp_path.glob(".*")]
+
+
+def test_order_that_is_kept_is_the_sources(case: Any, source: Source, tmp_path: Path) -> None:
+    release = spread(case, source, tmp_path / "spread", here, keep_order=True)
+    other = apply_here(case, source, tmp_path / "here.parquet", keep_order=True)
+    same(case, release, other)
+    assert list(rows_by_number(release)) == list(rows_by_number(other))
+
+
+@pytest.mark.spark
+def test_spark_makes_the_same_release(
+    case: Any, source: Source, tmp_path: Path, session: Any
+) -> None:
+    release = spread(case, source, tmp_path / "spread", on_spark)
+    same(case, release, apply_here(case, source, tmp_path / "here.parquet"))
+    assert not [*tmp_path.glob(".*")]
+
+
+def test_two_releases_do_not_zip(case: Any, source: Source, tmp_path: Path) -> None:
+    orders = [
+        list(rows_by_number(spread(case, source, tmp_path / name, here))) for name in ("a", "b")
+    ]
+    assert sorted(orders[0]) == sorted(orders[1])
+    places = [np.argsort(np.array(order)) for order in orders]
+    n = len(orders[0])
+    assert abs(np.corrcoef(*places)[0, 1]) < 4 / np.sqrt(n)
+    assert abs(np.corrcoef(places[0], np.arange(n))[0, 1]) < 4 / np.sqrt(n)

@@ -1,0 +1,188 @@
+"""Spark's tables and data frames are released by Spark's workers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import voile.tables
+from voile.core.errors import RequestError, VoileError
+from voile.data import open_source
+from voile.engines.spark import on_spark
+
+pytestmark = pytest.mark.spark
+
+ROWS, CANARY = 3_000, "CANARYWARD"
+DOTTED = "ward.no"
+COLUMNS = {"age": "quasi", "sex": "quasi", DOTTED: "keep", "person": "identifier", "note": "drop"}
+ROLES = {"subject": "person", "columns": COLUMNS}
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    rng = np.random.default_rng(3)
+    return pa.table(
+        {
+            "person": [f"{CANARY}{i // 2}" for i in range(ROWS)],
+            "age": rng.integers(20, 60, ROWS // 2).repeat(2),
+            "sex": pa.array(rng.choice(["F", "M"], ROWS // 2).repeat(2)),
+            DOTTED: rng.integers(0, 4, ROWS),
+            "note": [f"{CANARY} {i}" for i in range(ROWS)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def kit(table: pa.Table) -> Any:
+    return voile.tables.fit(table, roles=ROLES, k=5, seed=1)
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    key = tmp_path / "key"
+    key.touch(mode=0o600)
+    key.write_text("a secret that is long enough for anybody")
+    return key
+
+
+def rows(table: pa.Table) -> Counter[str]:
+    return Counter(map(repr, table.to_pylist()))
+
+
+def test_a_frame_comes_in_and_a_frame_goes_out(
+    session: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path
+) -> None:
+    frame, policy = session.createDataFrame(table), kit.choose(policy=1)
+    release = kit.apply(policy, frame, tmp_path / "out", engine="spark", key_file=key)
+    assert type(release.frame).__module__.startswith("pyspark.sql")
+    here = kit.apply(policy, table, tmp_path / "here.parquet", key_file=key)
+    assert rows(release.frame.toArrow()) == rows(here.frame)
+    assert release.public["figures"] == here.public["figures"]
+    ordered = open_source(frame).read()
+    numbers = open_source(release.folder / "rows.parquet").read()["row"]
+    kept = ordered[DOTTED].take(numbers.combine_chunks()).to_pylist()
+    assert kept == open_source(release.path).read()[DOTTED].to_pylist()
+    assert release.attack(frame) is not None
+
+
+def test_without_a_name_a_frame_is_released_in_memory(
+    session: Any, table: pa.Table, kit: Any, key: Path
+) -> None:
+    release = kit.apply(kit.choose(policy=1), session.createDataFrame(table), key_file=key)
+    assert release.frame.columns == release.rows().schema().names
+    assert rows(release.frame.toArrow()) == rows(release.rows().read())
+
+
+def test_partitions_do_not_show(
+    session: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path
+) -> None:
+    session.createDataFrame(table).write.partitionBy(DOTTED).parquet(str(tmp_path / "source"))
+    policy = kit.choose(policy=1)
+    for name, engine in (("out", "spark"), ("here.parquet", "here")):
+        kit.apply(policy, tmp_path / "source", tmp_path / name, engine=engine, key_file=key)
+    out = tmp_path / "out"
+    assert {one.name.removesuffix(".parquet")[:5] for one in out.iterdir()} == {"part-"}
+    released = open_source(out).read()
+    assert rows(released) == rows(pq.read_table(tmp_path / "here.parquet"))
+    wards = released[DOTTED].to_numpy()
+    assert (np.diff(wards) != 0).mean() > 0.5
+
+
+def test_what_a_worker_refuses_is_said_by_worker(
+    session: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    pq.write_table(table, tmp_path / "source.parquet")
+    begun: list[int] = []
+
+    def unreadable(work: Any, tasks: int) -> Any:
+        begun.append(tasks)
+        key.chmod(0o644)
+        return on_spark(work, tasks)
+
+    monkeypatch.setattr("voile.release.apply.on_spark", unreadable)
+    with pytest.raises(RequestError, match=r"worker .*key: others may read or write"):
+        kit.apply(
+            kit.choose(policy=1),
+            tmp_path / "source.parquet",
+            tmp_path / "out",
+            engine="spark",
+            key_file=key,
+        )
+    assert begun == [1]
+    assert not (tmp_path / "out").exists()
+    assert not [*tmp_path.glob(".*")]
+
+
+def fails(number: int) -> str:
+    raise ValueError(f"{CANARY} {number}")
+
+
+def test_a_failure_of_a_worker_quotes_nothing(session: Any) -> None:
+    with pytest.raises(VoileError) as caught:
+        on_spark(fails, 2)
+    assert CANARY not in str(caught.value)
+
+
+def test_no_tasks_are_no_work(session: Any) -> None:
+    assert on_spark(fails, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "out", "options", "words"),
+    [
+        ("source.csv", "out", {}, "workers read Parquet files and tables of Spark, not csv"),
+        ("source.parquet", "out.csv", {}, "workers write a folder of Parquet files"),
+        ("source.parquet", None, {}, "workers write to a folder"),
+        ("source.parquet", "out", {"class_id": True}, "draws its ids in one process"),
+        ("source.parquet", "out", {"spark_conf": ["x=y"]}, "is active already"),
+        ("source.parquet", "out", {"engine": "here", "spark_conf": ["x=y"]}, "is of engine spark"),
+    ],
+)
+def test_bad_requests_get_one_sentence(
+    session: Any,
+    table: pa.Table,
+    kit: Any,
+    key: Path,
+    tmp_path: Path,
+    source: str,
+    out: str | None,
+    options: dict[str, Any],
+    words: str,
+) -> None:
+    pq.write_table(table, tmp_path / "source.parquet")
+    table.to_pandas().to_csv(tmp_path / "source.csv", index=False)
+    place = None if out is None else tmp_path / out
+    given = {"engine": "spark", "key_file": key, **options}
+    with pytest.raises(RequestError, match=words):
+        kit.apply(kit.choose(policy=1), tmp_path / source, place, **given)
+    assert not [one for one in tmp_path.iterdir() if one.name.startswith((".", "out"))]
+
+
+def test_the_command_starts_a_spark_of_its_own(
+    table: pa.Table, kit: Any, key: Path, tmp_path: Path
+) -> None:
+    pq.write_table(table, tmp_path / "source.parquet")
+    kit.save(tmp_path / "kit")
+    kit.choose(policy=1).save(tmp_path / "policy.toml")
+    here = tmp_path
+    command = (
+        f"apply {here}/kit {here}/source.parquet --policy {here}/policy.toml --out {here}/out "
+        f"--engine spark --spark-conf spark.master=local[2] --key-file {key}"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "voile", "tables", *command.split()],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert CANARY not in ran.stderr
+    assert open_source(tmp_path / "out").read().num_rows > 0
