@@ -51,6 +51,8 @@ def test_a_name_is_found_where_its_rule_says(rule):
     [
         ("Nombre: Ernesto.\nApellidos: Oyono Nsue.\n", "Oyono Nsue"),
         ("Remitido por: Dra. Oyono Nsue.", "Oyono Nsue"),
+        ("Autor: Ana Eva Del Oyono Nsue de la Fuente\n", "Ana Eva Del Oyono Nsue de la Fuente"),
+        ("Médico: Samir Oyono-nsue Mba NºCol: 7", "Samir Oyono-nsue Mba"),
         ("valorada por la Dra. de la Fuente", "de la Fuente"),
         ("Estimada Obdulia:\n", "Obdulia"),
     ],
@@ -111,6 +113,16 @@ FIELDS = {
         "|3 de março de 2015",
     ),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "street",
+    ["Avda. de la Paz, s/n", "C/. Ossa el Bueno, 98, 6.º D", "C/ Ossa, 19 - 10º D",
+     "C/ Ossa 60, 7ºA", "Calle Ossa 188 A-6", "Av. Vall d´Ossa, 119-129", "C/ Ossa 345, 2º-1ª",
+     "Carretera de Ossa, km. 12.500"],
+)  # fmt: skip
+def test_a_street_is_found_with_its_number_its_floor_and_its_door(street):
+    assert "street" in proposed(f"en {street}, 28 casos", "spanish")[street]
 
 
 @pytest.mark.parametrize("language", ["english", "spanish"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -38,12 +39,12 @@ class Index:
         self.code_keys: Entries = []
         self.day_keys: Entries = []
 
-    def add(self, owner: int, values: pa.Table) -> None:
-        """Add the values of an owner, rows of `SCHEMA`."""
+    def add(self, owners: Iterable[int], values: pa.Table) -> None:
+        """Add values, rows of `SCHEMA`, each of its owner."""
         columns = (
             values.column(name).to_pylist() for name in ("number", "column", "kind", "value")
         )
-        for person, column, kind, value in zip(*columns, strict=True):
+        for owner, person, column, kind, value in zip(owners, *columns, strict=True):
             if kind == "name":
                 for word, number in self.names.add(owner, person, column, value):
                     self.name_words += owner, self.vocabulary.number(word), number

@@ -236,11 +236,13 @@ class KnownValues:
         subjects = [subject_of(one.subject) for one in documents]
         wanted = sorted({one for one in subjects if one is not None and one in self._rows})
         owners = {one: number for number, one in enumerate(wanted, EVERYONE + 1)}
+        rows = [self._rows.get(subject, (0, 0)) for subject in (None, *wanted)]
+        of = [
+            owner for owner, (first, last) in enumerate(rows, EVERYONE) for _ in range(first, last)
+        ]
+        places = pa.array([row for span in rows for row in range(*span)], pa.int64())
         index = Index()
-        for subject in (None, *wanted):
-            first, last = self._rows.get(subject, (0, 0))
-            owner = EVERYONE if subject is None else owners[subject]
-            index.add(owner, self._values.slice(first, last - first))
+        index.add(of, self._values.take(places))
         whose = [NOBODY if one is None else owners.get(one, NOBODY) for one in subjects]
         return index, np.array(whose, dtype=np.int64)
 

@@ -106,11 +106,14 @@ class Names:
     def find(self, page: Page, hits: Sequence[Hit]) -> Iterator[Match]:
         """Find the names that the hits of all notes are in; hits by their tokens, each once."""
         for run in self._runs(page, hits):
+            verdicts = {page.judge(hit.token, hit.typo, hit.word.own) for hit in run}
+            if verdicts == {None}:
+                continue
             people = _in_common(run)
             first, last = self._start(page, run, people), self._end(page, run, people)
-            if (sure := self._sure(page, run, first, last)) is not None:
-                columns = dict.fromkeys(column for hit in run for column in hit.word.columns)
-                yield Match(first, last, "NAME", tuple(columns), sure)
+            sure = True in verdicts or self._is_together(page, run, first, last)
+            columns = dict.fromkeys(column for hit in run for column in hit.word.columns)
+            yield Match(first, last, "NAME", tuple(columns), sure)
 
     def _runs(self, page: Page, hits: Sequence[Hit]) -> Iterator[list[Hit]]:
         run: list[Hit] = []
@@ -137,11 +140,8 @@ class Names:
             return few and signs <= {",", "-", "'"} and bool(one.word.people & other.word.people)
         return signs <= {"-", "'"} or (signs <= {"-", "'", "."} and page.is_initial(between[0]))
 
-    def _sure(self, page: Page, run: Sequence[Hit], first: int, last: int) -> bool | None:
-        """Return whether a run is somebody's name for sure; None where it is none."""
-        verdicts = [page.judge(hit.token, hit.typo, hit.word.own) for hit in run]
-        if True in verdicts or False not in verdicts:
-            return True in verdicts or None
+    def _is_together(self, page: Page, run: Sequence[Hit], first: int, last: int) -> bool:
+        """Return whether words, none of which is a name by itself, are one beside each other."""
         initials = (first, last) != (run[0].token, run[-1].token)
         return initials or page.is_titled(first) or any(starmap(_go_together, pairwise(run)))
 

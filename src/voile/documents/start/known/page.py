@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,12 +12,11 @@ from voile.documents.start.known.looks import is_listed
 from voile.documents.start.known.vocabulary import (
     CAPITAL,
     CAPITALS,
-    NO_WORD,
     Look,
     written,
 )
 from voile.documents.start.rules.vocabulary import vocabulary
-from voile.documents.words.tokens import BLANK, LINE, Tokens
+from voile.documents.words.tokens import BLANK, LINE, PARAGRAPH, Tokens
 
 TITLES = frozenset(fold(one) for language in LANGUAGES for one in vocabulary(language).titles)
 """Folded words before a name."""
@@ -35,28 +34,33 @@ class Match(NamedTuple):
 
 @dataclass
 class Page:
-    """What stands where, by the number of a token; lists, since single places are looked at."""
+    """What stands where, by the number of a token; lists, since single places are looked at.
+
+    Behind the last token, and so before the first at -1, is one without letters that nothing is
+    near to.
+    """
 
     tokens: Tokens
     look: Look
     guard: Guard
     form: list[int] = field(init=False)
     gap: list[int] = field(init=False)
-    forms: Sequence[str] = field(init=False)
+    forms: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.form, self.gap = self.tokens.form.tolist(), self.tokens.gap.tolist()
-        self.forms = self.tokens.forms
+        self.form = [*self.tokens.form.tolist(), len(self.tokens.forms)]
+        self.gap = [*self.tokens.gap.tolist(), PARAGRAPH]
+        self.forms = [*self.tokens.forms, ""]
 
     def word(self, at: int) -> str:
         """Return the token as it is written; nothing outside of all texts."""
-        return self.forms[self.form[at]] if 0 <= at < len(self.form) else ""
+        return self.forms[self.form[at]]
 
     def fold(self, at: int) -> str:
         return self.look.folds[self.form[at]]
 
     def written(self, at: int) -> int:
-        return written(self.word(at)) if 0 <= at < len(self.form) else NO_WORD
+        return written(self.forms[self.form[at]])
 
     def is_capital(self, at: int) -> bool:
         return self.written(at) >= CAPITAL
@@ -66,7 +70,7 @@ class Page:
 
     def near(self, at: int, gap: int = LINE) -> bool:
         """Return whether less than a gap separates a token from the one before it."""
-        return 0 < at < len(self.gap) and self.gap[at] < gap
+        return self.gap[at] < gap
 
     def is_titled(self, at: int) -> bool:
         """Return whether a title stands before a token."""

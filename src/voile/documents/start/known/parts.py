@@ -60,6 +60,7 @@ def code_of(text: str) -> str:
     return "".join(filter(str.isalnum, text)).upper().lstrip("0")
 
 
+@lru_cache(maxsize=1 << 16)
 def key_of(code: str) -> int:
     """Return a code as a polynomial, as an int64."""
     total = 0

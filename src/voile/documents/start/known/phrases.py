@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from rapidfuzz.distance import OSA
 
@@ -67,7 +67,9 @@ class Phrase:
     before: int  # how many of them stand before an @, if there is one
 
     @classmethod
+    @lru_cache(maxsize=1 << 16)
     def of(cls, kind: str, column: str, value: str) -> Phrase:
+        """Return a value's phrase; values known to all notes are asked for with each batch."""
         return cls(kind, column, tuple(words_of(value)), len(words_of(value.partition("@")[0])))
 
     @cached_property

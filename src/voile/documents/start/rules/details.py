@@ -102,6 +102,10 @@ _DAYS = "|".join(
     f"(?:{_DAY}{sign}{_IN_YEAR}|{_IN_YEAR}{sign}2){sign}{year}"
     for sign, year in (("/", _YEAR), ("h", _YEAR), ("o", "4"))
 )
+_HOUSE = (
+    rf"(?:n[.o]?)?{_NUMBER}(?:[ho]{_NUMBER})?(?:[,h-]?(?:[1tx]hx|x|[1t](?:o?w)?I|[1t]ow|Ih[1t]))?"
+)
+"""A house's number, and a floor and a door behind it: 12, 4.º A."""
 RULES = (
     _labelled(
         "address on a network",
@@ -136,7 +140,7 @@ RULES = (
     _rule(
         "street",
         "ADDRESS",
-        rf"S(?:[.o]|/)?(?:p{{0,3}}{_PLACE}[.o]?){{1,5}}(?:,?(?:n[.o]?)?{_NUMBER}|,?w/w)?",
+        rf"S(?:[.o]|/[.o]?)?(?:(?:p{{0,3}}|[wp][q?]){_PLACE}[.o]?){{1,5}}(?:,?w/[wn]|,?{_HOUSE})?",
     ),
     _rule(
         "house and street",

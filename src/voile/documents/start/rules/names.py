@@ -30,6 +30,8 @@ _INITIALS = "(?:I[.o]?y?){1,3}"
 _PARTICLES = "(?:p{1,3})"
 _MORE = f"(?:{_INITIALS})?{_PARTICLES}?{_WORD}"
 _RUN = f"{_MORE}(?:{_MORE}){{0,3}}"
+_LONG_RUN = f"{_MORE}(?:{_MORE}|hw){{0,6}}"
+"""Of a field, which holds a name and nothing else: Aboul-hosn, and six words."""
 _TURNED = f"{_PARTICLES}?{_WORD}(?:[sCA]|I[.o])?(?:[,k]?C[.o])?[,k]"
 """A surname and its comma; Smith Jr., John."""
 
@@ -81,7 +83,7 @@ def _rule(name: str, expression: str, *, within: str = "", sure: bool = False) -
 
 RULES = (
     _rule(TITLE, rf"T[.o]?,?(?P<found>{_RUN})", sure=True),
-    _rule("label", rf"B[^\n\x1e:]{{0,3}}:\n?(?P<found>(?:p{{1,3}}w)?{_RUN})", sure=True),
+    _rule("label", rf"B[^\n\x1e:]{{0,3}}:\n?(?P<found>(?:p{{1,3}}w)?{_LONG_RUN})", sure=True),
     _rule("last, first", rf"(?P<found>{_TURNED}[gb](?:{_INITIALS}|{_WORD})?)", sure=True),
     _rule("first m. last", rf"(?P<found>{_WORD}{_INITIALS}{_WORD})", sure=True),
     _rule("listed", rf"(?P<found>[gsb](?:{_MORE}){{0,3}})"),

@@ -147,7 +147,7 @@ _FIELDS = {
         utente contribuinte processo prontuario cartao passaporte cpf crm cns nif
         matricola tessera fiscale cartella passaporto
     """,
-    "n": "no number num nr code id numero n nro nummer",
+    "n": "no number num nr code id numero n nro nummer km",
     "a": """
         address residence domicilio direccion residencia adresse anschrift wohnhaft domicile
         indirizzo residenza endereço morada""",
