@@ -51,6 +51,7 @@ def _apply(screen: Screen, *, plan: str, force: bool, allow_set_aside: bool) -> 
         set_aside += counts["set_aside"]
         for by in counts["set_aside_by"]:
             screen.insist(f"voile: {name}: {count(by['rows'], 'row')} set aside: {by['reason']}")
+    set_aside += _say_export(screen, (release.private or {}).get("export", {}).get("counts", {}))
     found = (release.private or {})["figures"]
     screen.say(
         f"{release.path}: expected matches of {short(found['subjects'])} people: table "
@@ -59,6 +60,20 @@ def _apply(screen: Screen, *, plan: str, force: bool, allow_set_aside: bool) -> 
     )
     screen.result({"release": str(release.path), "counts": dict(release.counts), "figures": found})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
+
+
+def _say_export(screen: Screen, counts: dict[str, Any]) -> int:
+    """Say what became of the export's rows; return how many of released people were set aside."""
+    from voile.study.carriers.carrier import SUPPRESSED
+
+    set_aside = 0
+    for name, one in counts.items():
+        screen.say(f"export, {name}: {one['released']:,} of {count(one['read'], 'row')} released")
+        for reason, rows in one["set_aside_by"].items():
+            if reason not in SUPPRESSED:
+                set_aside += rows
+                screen.insist(f"voile: export, {name}: {count(rows, 'row')} set aside: {reason}")
+    return set_aside
 
 
 def _frontier(screen: Screen, *, plan: str) -> None:

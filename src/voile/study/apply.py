@@ -24,6 +24,7 @@ from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
 from voile.report.wording import listed
 from voile.study.certify import Certificate, certify
+from voile.study.export import UNKNOWN, pack, sending
 from voile.study.fit import is_date, miss_of
 from voile.study.in_place import gather_texts, put_texts
 from voile.study.measure import MATCHES, measure
@@ -56,10 +57,13 @@ def apply(plan: Plan, kit: Kit, *, force: bool, progress: Progress) -> StudyRele
         room = _Room(plan, kits, chosen, shown, private, staging.scratch(), progress)
         room.write()
         public, hidden = room.manifests()
+        if plan.export is not None:
+            room.export(public, hidden)
         (shown / MANIFEST).write_bytes(encode(public))
         (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
         (private / SEAL).write_bytes(_seal(shown, private, plan).to_bytes())
-        staging.commit()
+        with sending(plan, shown, force=force) as publish:
+            staging.commit(publish)
     return StudyRelease.open(out)
 
 
@@ -192,6 +196,23 @@ class _Room:
         }
         hidden = {**both, "parts": of_parts[1], "figures": figures, "made_with": versions()}
         return public, hidden
+
+    def export(self, public: dict[str, Any], hidden: dict[str, Any]) -> None:
+        """Write the export in its own form, and name its files in the manifests."""
+        texts = [
+            (open_source(self.place(n)), open_source(self.private / n / ROWS), self._column(n))
+            for n in self.plan.texts
+        ]
+        said, kept = pack(
+            self.plan, self.shown, next(iter(texts), None), self.release, self.scratch
+        )
+        public["export"], hidden["export"] = said, kept
+        public["assumptions"].append(UNKNOWN)
+
+    def _column(self, name: str) -> str:
+        """Return the column of a part's texts."""
+        columns = self.parts[name][0]["columns"]
+        return str(next(c["column"] for c in columns if c["role"] == "text"))
 
     def _figures(self, counted: Sequence[Mapping[str, Counter[str]]]) -> dict[str, float]:
         table, part = self.plan.table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -37,6 +38,10 @@ OF_IN_PLACE = frozenset(("formulas", "roles", "text"))
 """Options that a part may not have; and none that has a text column in place, or is one."""
 PLACED = ("key_file", "kit", "release")
 """What a study names that does not change what is released."""
+
+
+EXPORT = "export:"
+"""How the source of a part begins that is a table of the export: `export:people`."""
 
 
 class _Part(BaseModel):
@@ -92,6 +97,28 @@ class Promise(_Part):
     def constraints(self) -> dict[str, Any]:
         """The options of a table's fit that it asks for."""
         return {name: getattr(self, name) for name in {"k", "suppress"} & self.model_fields_set}
+
+
+class ExportTable(_Part):
+    """A real export, which is opened as tables and written back in its own form.
+
+    as_of : the day on which ages are counted. drop : types or tables that are not released. to : of
+    OMOP, how tables are written; or a schema of PostgreSQL, to which they are sent as well.
+    """
+
+    form: Literal["fhir", "omop"]
+    source: str
+    as_of: date
+    drop: tuple[str, ...] = ()
+    to: str | None = None
+
+    @model_validator(mode="after")
+    def _to_tables(self) -> Self:
+        if self.to is not None and self.form != "omop":
+            raise ValueError("to is of form omop: a FHIR export is written as files of JSON lines")
+        if self.to not in (None, "csv", "parquet") and "::" not in str(self.to):
+            raise ValueError('to is "csv", "parquet" or postgresql://host/database::schema')
+        return self
 
 
 class TablePart(_Part):
@@ -171,8 +198,10 @@ class Plan(_Part):
     promise: Promise
     parts: dict[str, Part] = Field(min_length=1)
     mentions: dict[str, Mention] = Field(default_factory=dict)
+    export: ExportTable | None = None
     determination: Any = None
     _path: Path = PrivateAttr(default=Path("study.toml"))
+    _unpacked: Path | None = PrivateAttr(default=None)
 
     @field_validator("determination")
     @classmethod
@@ -205,6 +234,22 @@ class Plan(_Part):
                 )
         if self.mentions and not self.texts:
             said.append("mentions: there is no part of kind documents")
+        return said + self._misfits_of_export()
+
+    def _misfits_of_export(self) -> list[str]:
+        own = {name: str(x.source) for name, x in self.parts.items()
+               if str(x.source).startswith(EXPORT)}  # fmt: skip
+        if self.export is None:
+            return [f"parts.{name}.source: there is no [export]" for name in own]
+        tables = [name for name, part in self.parts.items() if isinstance(part, TablePart)]
+        said = [f"parts.{name}.source: with [export] it is export:people"
+                for name in tables if own.get(name) != f"{EXPORT}people"]  # fmt: skip
+        said += [f"parts.{name}.source: with [export] it is export:notes"
+                 for name in self.texts if own.get(name) != f"{EXPORT}notes"]  # fmt: skip
+        if not self.study.join:
+            said.append("study.join: an export joins what it has of a person: take it out")
+        if self.study.subject != "person_id":
+            said.append('study.subject: of an export it is "person_id"')
         return said
 
     def _decided(self, name: str) -> list[str]:
@@ -275,6 +320,8 @@ class Plan(_Part):
 
     def source(self, given: str) -> str:
         """Return a source as it is opened: an address as it is, a file beside the plan."""
+        if given.startswith(EXPORT) and self._unpacked is not None:
+            return str(self._unpacked / f"{given.removeprefix(EXPORT)}.parquet")
         if "://" in given or given.startswith(("service=", SCHEME)):
             return given
         path, form = split_format(given)

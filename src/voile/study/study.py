@@ -18,6 +18,7 @@ from voile.release.kit import Kit
 from voile.release.verify import Check
 from voile.study.apply import apply
 from voile.study.attack import Linked, attack
+from voile.study.export import unpacked
 from voile.study.fit import fit
 from voile.study.plan import Plan
 from voile.study.study_kit import FRONTIER, load
@@ -50,7 +51,8 @@ class Study(Brief):
         force : replace the kit if voile wrote it.
         """
         with as_keywords():
-            kit = fit(self.plan, progress=progress)
+            with unpacked(self.plan) as plan:
+                kit = fit(plan, progress=progress)
             kit.save(self.plan.kit, force=force)
             return kit
 
@@ -60,7 +62,9 @@ class Study(Brief):
         force : replace the release if voile wrote it.
         """
         with as_keywords():
-            return apply(self.plan, load(self.plan), force=force, progress=progress)
+            kit = load(self.plan)
+            with unpacked(self.plan) as plan:
+                return apply(plan, kit, force=force, progress=progress)
 
     @property
     def frontier(self) -> pa.Table:
@@ -78,10 +82,11 @@ class Study(Brief):
         register : what `voile.open_source` takes: named people, with the study's subject column.
         """
         with as_keywords():
-            source = open_source(self.plan.source(self.plan.table[1].source))
             release = StudyRelease.open(self.plan.release)
             subject = self.plan.study.subject
-            return attack(release, source, open_source(register), subject=subject)
+            with unpacked(self.plan) as plan:
+                source = open_source(plan.source(plan.table[1].source))
+                return attack(release, source, open_source(register), subject=subject)
 
     def verify(self) -> tuple[Check, ...]:
         """Check the release against its manifest and its seal: what each says, and if it holds."""

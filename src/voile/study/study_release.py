@@ -14,12 +14,14 @@ from typing import Any, Self
 
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError
-from voile.data.files.outputs import PRIVATE, Output, json_at
+from voile.data.files.outputs import PRIVATE, Output, holds_only, json_at
 from voile.data.files.own_files import read_json
 from voile.keys.seal import SEAL
 from voile.release.manifest import PRIVATE_MANIFEST, Release, private_path
 
 FORMAT, VERSION, MANIFEST = "voile-study", 1, "manifest.json"
+EXPORT = "export"
+"""The folder of a release with the parts in the form of the export that they came from."""
 
 
 def _is_study(path: Path) -> bool:
@@ -28,7 +30,15 @@ def _is_study(path: Path) -> bool:
     if manifest.get("format") != FORMAT or not isinstance(parts, dict):
         return False
     files = {str(part.get("file")) for part in parts.values()}
-    return {one.name for one in path.iterdir()} <= {MANIFEST, *files}
+    export = manifest.get("export")
+    inside = export.get("files") if isinstance(export, dict) else None
+    if isinstance(inside, dict) and not holds_only(path / "export", inside):
+        return False
+    return {one.name for one in path.iterdir()} <= {
+        MANIFEST,
+        *files,
+        *(["export"] if inside else []),
+    }
 
 
 def _is_private(path: Path) -> bool:

@@ -8,6 +8,7 @@ from voile.core.errors import TamperedError
 from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
 from voile.release.verify import MALFORMED, Check, accounted, as_published
+from voile.study.export import check_files
 from voile.study.study_release import StudyRelease
 from voile.wings import wing
 
@@ -15,6 +16,8 @@ from voile.wings import wing
 def verify(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
     """Yield each check of a release, in words, and whether it holds; None where it cannot say."""
     yield from _sealed(release, secret)
+    for name, same in check_files(release.path, release.public):
+        yield Check(f"export/{name}: the bytes are those that the manifest names", same)
     files = [part["file"] for part in release.public["parts"].values()]
     for name, part in release.public["parts"].items():
         place = release.path / part["file"]

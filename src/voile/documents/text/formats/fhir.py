@@ -57,7 +57,7 @@ def _notes(file: File, called: str, resource: Mapping[str, Any]) -> Iterator[Doc
     for number, content in enumerate(contents, 1):
         id = called if len(contents) == 1 else f"{called}, content {number}"
         try:
-            text = _text(_object(content.get("attachment")))
+            text = attachment_text(_object(content.get("attachment")))
         except SourceError as error:
             yield Unread(id, error.what)
         else:
@@ -65,7 +65,7 @@ def _notes(file: File, called: str, resource: Mapping[str, Any]) -> Iterator[Doc
             yield file.document(text, id=id, subject=whose, annotated=False)
 
 
-def _text(attachment: Mapping[str, Any]) -> str:
+def attachment_text(attachment: Mapping[str, Any]) -> str:
     content = str(attachment.get("contentType") or "")
     kind = content.partition(";")[0].strip().lower()
     if kind not in (PLAIN, HTML):

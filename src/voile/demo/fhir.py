@@ -1,0 +1,190 @@
+"""A clinic as a FHIR R4 bulk export: a file of resources, a line each, for each of six types.
+
+As real exports do, resources carry what no release may: names, record numbers, telephones,
+narrative, displays, extensions, contained resources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from voile.demo.clinic import RXNORM, SNOMED, Clinic, Person, Visit
+
+Resource = dict[str, Any]
+HL7 = "http://terminology.hl7.org/CodeSystem"
+US_CORE = "http://hl7.org/fhir/us/core/StructureDefinition"
+RACES = {
+    "White": ("2106-3",),
+    "Black": ("2054-5",),
+    "Asian": ("2028-9",),
+    "Native": ("1002-5",),
+    "Two or more": ("2106-3", "2054-5"),
+}
+NARRATIVE = '<div xmlns="http://www.w3.org/1999/xhtml">{} {}</div>'
+
+
+def person_id(number: int) -> str:
+    return f"P{number:06d}"
+
+
+def write_fhir(clinic: Clinic, folder: Path) -> None:
+    """Write the export's files into a folder that is there."""
+    people = {one.number: one for one in clinic.people}
+    kinds = {
+        "Patient": (_patient(one) for one in clinic.people),
+        "Encounter": (_encounter(one, people[one.person]) for one in clinic.visits),
+        "Condition": (_condition(one, people[one.person]) for one in clinic.visits),
+        "Observation": (x for one in clinic.visits for x in _observations(one)),
+        "MedicationRequest": (_request(one) for one in clinic.visits if one.diagnosis in RXNORM),
+        "DocumentReference": (_document(one) for one in clinic.visits),
+    }
+    for kind, resources in kinds.items():
+        _write(folder / f"{kind}.ndjson", resources)
+
+
+def _write(path: Path, resources: Iterator[Resource]) -> None:
+    with path.open("x", encoding="utf-8") as file:
+        for one in resources:
+            file.write(json.dumps(one) + "\n")
+
+
+def _patient(one: Person) -> Resource:
+    found: Resource = {
+        "resourceType": "Patient",
+        "id": person_id(one.number),
+        "meta": {"source": f"urn:clinic:{one.family}"},
+        "text": {"status": "generated", "div": NARRATIVE.format(one.given, one.family)},
+        "extension": _race(one.race),
+        "identifier": [{"system": "urn:clinic:mrn", "value": f"MRN-{one.number:08d}"}],
+        "name": [{"family": one.family, "given": [one.given]}],
+        "telecom": [{"system": "phone", "value": f"555-{one.number:07d}"}],
+        "gender": {"F": "female", "M": "male"}[one.sex],
+        "birthDate": one.birth.isoformat(),
+        "address": [{"line": [f"{one.number} Main Street"], "postalCode": one.zip}],
+    }
+    if one.death:
+        found["deceasedDateTime"] = one.death.isoformat()
+    return found
+
+
+def _race(race: str) -> list[Resource]:
+    if race == "Hispanic":
+        return [_coded("ethnicity", ("2135-2",), race)]
+    return [_coded("race", RACES[race], race)]
+
+
+def _coded(name: str, codes: tuple[str, ...], said: str) -> Resource:
+    system = "urn:oid:2.16.840.1.113883.6.238"
+    categories: list[Resource] = [
+        {"url": "ombCategory", "valueCoding": {"system": system, "code": code, "display": said}}
+        for code in codes
+    ]
+    inner = [*categories, {"url": "text", "valueString": said}]
+    return {"url": f"{US_CORE}/us-core-{name}", "extension": inner}
+
+
+def _of(kind: str, visit: Visit, part: str = "") -> Resource:
+    return {"resourceType": kind, "id": f"{kind}-V{visit.number:06d}{part}"}
+
+
+def _subject(visit: Visit, person: Person | None = None) -> Resource:
+    said = {"display": f"{person.given} {person.family}"} if person else {}
+    return {"reference": f"Patient/{person_id(visit.person)}", **said}
+
+
+def _at(visit: Visit) -> Resource:
+    return {"reference": f"Encounter/Encounter-V{visit.number:06d}"}
+
+
+def _concept(system: str, code: str, said: str) -> Resource:
+    return {"coding": [{"system": system, "code": code, "display": said}], "text": said}
+
+
+def _encounter(visit: Visit, person: Person) -> Resource:
+    return {
+        **_of("Encounter", visit),
+        "status": "finished",
+        "class": {"system": f"{HL7}/v3-ActCode", "code": "IMP", "display": "inpatient"},
+        "subject": _subject(visit, person),
+        "period": {"start": visit.start.isoformat(), "end": visit.end.isoformat()},
+        "reasonCode": [{"text": f"brought by the family {person.family}"}],
+    }
+
+
+def _condition(visit: Visit, person: Person) -> Resource:
+    contained = {"resourceType": "Patient", "id": "p", "name": [{"family": person.family}]}
+    return {
+        **_of("Condition", visit),
+        "contained": [contained],
+        "clinicalStatus": _concept(f"{HL7}/condition-clinical", "active", "Active"),
+        "code": _concept("http://snomed.info/sct", SNOMED[visit.diagnosis], visit.diagnosis),
+        "subject": _subject(visit, person),
+        "encounter": _at(visit),
+        "onsetDateTime": f"{visit.start.isoformat()}T08:15:00Z",
+        "note": [{"text": f"{person.given} was well before"}],
+    }
+
+
+def _observations(visit: Visit) -> Iterator[Resource]:
+    readings = (
+        ("a", "8480-6", "Systolic blood pressure", visit.systolic, "mm[Hg]"),
+        ("b", "29463-7", "Body weight", visit.weight, "kg"),
+    )
+    for part, code, said, value, unit in readings:
+        yield {
+            **_of("Observation", visit, part),
+            "status": "final",
+            "code": _concept("http://loinc.org", code, said),
+            "subject": _subject(visit),
+            "encounter": _at(visit),
+            "effectiveDateTime": visit.start.isoformat(),
+            "valueQuantity": {
+                "value": value,
+                "unit": unit,
+                "system": "http://unitsofmeasure.org",
+                "code": unit,
+            },
+        }
+
+
+def _request(visit: Visit) -> Resource:
+    return {
+        **_of("MedicationRequest", visit),
+        "status": "active",
+        "intent": "order",
+        "medicationCodeableConcept": _concept(
+            "http://www.nlm.nih.gov/research/umls/rxnorm", RXNORM[visit.diagnosis], "as prescribed"
+        ),
+        "subject": _subject(visit),
+        "encounter": _at(visit),
+        "authoredOn": visit.start.isoformat(),
+        "requester": {"display": "Dr Petra Balen"},
+    }
+
+
+def _document(visit: Visit) -> Resource:
+    data = visit.note.encode()
+    return {
+        **_of("DocumentReference", visit),
+        "status": "current",
+        "type": _concept("http://loinc.org", "18842-5", "Discharge summary"),
+        "subject": _subject(visit),
+        "date": f"{visit.end.isoformat()}T12:00:00Z",
+        "content": [
+            {
+                "attachment": {
+                    "contentType": "text/plain",
+                    "data": b64encode(data).decode(),
+                    "size": len(data),
+                    "hash": b64encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode(),
+                    "title": f"visit of person {visit.person}",
+                }
+            }
+        ],
+        "context": {"encounter": [_at(visit)]},
+    }

@@ -1,0 +1,218 @@
+"""What every carrier gives and is given: a table of people and their notes; what was released."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from voile.core.brief import Brief
+from voile.keys.pseudonyms import date_shift, pseudonym
+from voile.keys.random import Protective
+from voile.keys.secret import Secret
+from voile.tables.recoding.codebook import Entry
+
+SUBJECT, NOTE = "person_id", "note"
+PEOPLE, NOTES = "people", "notes"
+"""The tables that an export is opened as, and the names of their files without a suffix."""
+QUASI = ("age", "sex", "race", "zip")
+YEARS = (2, 9998)
+"""The years that a date may be of before and after it moves; others stand for "never"."""
+NOT_RELEASED = "of a person without a released row"
+NO_TEXT = "a note without a released text"
+NOT_A_HOME = "no released person's home"
+SUPPRESSED = (NOT_RELEASED, NOT_A_HOME)
+"""Why a row is not released where nothing is wrong with it."""
+_PEOPLE = pa.schema(
+    [(SUBJECT, pa.string()), ("age", pa.int32()), *((one, pa.string()) for one in QUASI[1:])]
+)
+_NOTES = pa.schema([(SUBJECT, pa.string()), (NOTE, pa.string())])
+_ZIP = re.compile(r"(\d{5})(?:-?\d{4})?")
+_BATCH = 1024
+
+Shown = Mapping[str, Entry]
+"""The interval that a person's released row has of each column."""
+
+
+class Carrier(Protocol):
+    """An export, opened as a table of people and a table of notes, and written back."""
+
+    def unpack(self, folder: Path) -> None:
+        """Write `people.parquet`, a row a person, and `notes.parquet`, in the export's order."""
+        ...
+
+    def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
+        """Write what was released into an empty folder, in the export's own form."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Released(Brief):
+    """What a study released, for a carrier to write.
+
+    shown : the intervals of a person's row, None where it was not released. notes : the released
+    text of each unpacked note, in their order, None where it was not released. days : dates move
+    by up to as many.
+    """
+
+    secret: Secret = field(repr=False)
+    days: int
+    as_of: date
+    shown: Callable[[str], Shown | None] = field(repr=False)
+    notes: Iterator[str | None] = field(repr=False)
+    chance: Protective = field(default_factory=Protective, repr=False)
+
+    def name_of(self, subject: str) -> str:
+        return pseudonym(self.secret, subject)
+
+    def moved(self, subject: str, day: date) -> date | None:
+        """Move a day by its person's one offset; None where the year stands for "never"."""
+        try:
+            new = day + timedelta(days=date_shift(self.secret, subject, days=self.days))
+        except OverflowError:
+            return None
+        first, last = YEARS
+        return new if first <= day.year <= last and first <= new.year <= last else None
+
+    def fresh_id(self) -> str:
+        return self.chance.bytes(16).hex()
+
+    @cached_property
+    def fresh(self) -> Secret:
+        """A key of this run alone, from which ids are drawn that nobody can draw again."""
+        return Secret(self.chance.bytes(32))
+
+
+@dataclass
+class Tally:
+    """What became of the rows of one file: what was read is all that is counted."""
+
+    read: int = 0
+    released: int = 0
+    set_aside: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def check(self) -> None:
+        assert self.read == self.released + self.set_aside.total()  # nothing is lost unsaid
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "read": self.read,
+            "released": self.released,
+            "set_aside_by": dict(self.set_aside),
+            "dropped_fields": dict(self.dropped),
+        }
+
+
+@dataclass(frozen=True)
+class Packed(Brief):
+    """What was written: each file's rows, and what became of each file of the export."""
+
+    rows: Mapping[str, int]
+    tallies: Mapping[str, Tally]
+
+
+@dataclass(frozen=True)
+class Person:
+    """What an export says of a person that a release generalises."""
+
+    subject: str
+    birth: date | None
+    sex: str | None
+    race: str | None
+    zip: str | None
+
+    def row(self, as_of: date) -> dict[str, Any]:
+        return {
+            SUBJECT: self.subject,
+            "age": self.birth and age_on(as_of, self.birth),
+            "sex": self.sex,
+            "race": self.race,
+            "zip": self.zip,
+        }
+
+
+def age_on(day: date, birth: date) -> int:
+    """Count completed years.
+
+    >>> age_on(date(2013, 7, 1), date(1966, 7, 1)), age_on(date(2013, 7, 1), date(1966, 7, 2))
+    (47, 46)
+    """
+    return day.year - birth.year - ((day.month, day.day) < (birth.month, birth.day))
+
+
+def birth_of(year: int, month: int | None = None, day: int | None = None) -> date:
+    """Return a day of birth; the middle of the year or month where no more is known."""
+    return date(year, month or 7, day or (1 if month is None else 15))
+
+
+def zip_of(text: object) -> str | None:
+    """Return a ZIP code of five digits, or another code as it is; None for none.
+
+    >>> zip_of("00214-1234"), zip_of(" 00214 "), zip_of(""), zip_of(214)
+    ('00214', '00214', None, None)
+    """
+    if not isinstance(text, str) or not text.strip():
+        return None
+    found = _ZIP.fullmatch(text.strip())
+    return found[1] if found else text.strip()
+
+
+def write_people(people: Mapping[str, Person], as_of: date, folder: Path) -> None:
+    """Write the table of people in the order of their subjects."""
+    rows = [people[one].row(as_of) for one in sorted(people)]
+    pq.write_table(pa.Table.from_pylist(rows, _PEOPLE), folder / f"{PEOPLE}.parquet")
+
+
+def write_notes(notes: Iterator[tuple[str, str]], folder: Path) -> None:
+    """Write subjects and texts as they come. Memory: a batch."""
+    with pq.ParquetWriter(folder / f"{NOTES}.parquet", _NOTES) as file:
+        held: list[dict[str, str]] = []
+        for subject, text in notes:
+            held.append({SUBJECT: subject, NOTE: text})
+            if len(held) == _BATCH:
+                file.write_table(pa.Table.from_pylist(held, _NOTES))
+                held = []
+        file.write_table(pa.Table.from_pylist(held, _NOTES))
+
+
+def one_value(shown: Shown, column: str) -> str | None:
+    """Return the one value that a row shows of a column; None where it shows several or none."""
+    entry = shown.get(column)
+    if entry is None or entry.missing:
+        return None
+    if entry.values:
+        return entry.values[0] if len(entry.values) == 1 else None
+    return entry.first if entry.first is not None and entry.first == entry.last else None
+
+
+def common_start(shown: Shown, column: str) -> str | None:
+    """Return with what every code of a row's interval begins; None where that is nothing.
+
+    It holds for every code from the first to the last, and so says no more than the interval.
+    """
+    entry = shown.get(column)
+    if entry is None or entry.missing:
+        return None
+    ends = entry.values or (entry.first, entry.last)
+    if not all(ends):
+        return None
+    low, high = str(min(ends, key=str)), str(max(ends, key=str))
+    same = next((n for n, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+    return low[:same] or None
+
+
+def middle(shown: Shown, column: str) -> int | None:
+    """Return the whole number in the middle of a row's interval; None where it has no ends."""
+    entry = shown.get(column)
+    if entry is None or entry.missing or entry.first is None or entry.last is None:
+        return None
+    return (int(entry.first) + int(entry.last)) // 2

@@ -1,0 +1,305 @@
+"""FHIR R4 bulk exports: files of resources, a line each, opened and written back.
+
+`Patient` says who is who; every other resource names its patient. Ages are counted on one day for
+all. Memory: the people, and the id of each encounter; texts and readings pass one at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import RequestError, SourceError
+from voile.study.carriers.carrier import (
+    Packed,
+    Person,
+    Released,
+    Tally,
+    birth_of,
+    write_notes,
+    write_people,
+    zip_of,
+)
+from voile.study.carriers.fhir_fields import FIELDS
+from voile.study.carriers.fhir_writing import WithheldError, Writing, readable_attachments
+from voile.study.carriers.lines import ShuffledLines, read_lines
+
+Resource = Mapping[str, Any]
+SUFFIX = ".ndjson"
+FIRST = ("Patient", "Encounter")
+"""Types that others refer to."""
+SEXES = {"female": "F", "male": "M", "other": "O"}
+HISPANIC = "2135-2"
+RACES = {
+    "2106-3": "White",
+    "2054-5": "Black",
+    "2028-9": "Asian",
+    "1002-5": "Native",
+    "2076-8": "Pacific",
+    "2131-1": "Other",
+}
+"""The words that the table of people has for the codes of US Core."""
+US_CORE = "http://hl7.org/fhir/us/core/StructureDefinition/us-core-"
+_REFERENCE = re.compile(
+    r"(?:https?://[^\s?#]*/)?(Patient|Encounter)/([A-Za-z0-9.-]{1,64})(?:/_history/[^/]+)?"
+)
+_URN = re.compile(r"urn:uuid:([A-Za-z0-9.-]{1,64})")
+_DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+
+
+@dataclass
+class Fhir:
+    """A folder of a bulk export.
+
+    as_of : the day on which ages are counted. drop : types that are not released.
+    """
+
+    folder: Path
+    as_of: date
+    drop: frozenset[str] = frozenset()
+    _people: dict[str, Person] = field(default_factory=dict, repr=False)
+    _encounters: dict[str, str] = field(default_factory=dict, repr=False)
+    """Whose each encounter is."""
+
+    def unpack(self, folder: Path) -> None:
+        """Write the tables of people and notes.
+
+        Raises
+        ------
+        RequestError : a type without a rule, a reference to nobody, a resource of nobody.
+        SourceError : a line that is no resource.
+        """
+        self._index()
+        write_people(self._people, self.as_of, folder)
+        write_notes(self._notes(), folder)
+
+    def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
+        """Write the released resources: random ids, shuffled lines, a file a type."""
+        self._index()
+        tallies: dict[str, Tally] = {}
+        rows: dict[str, int] = {}
+        writing = Writing(released, self.encounter_of)
+        for kind in self._kinds():
+            tallies[kind], lines = Tally(), ShuffledLines(scratch / f"{kind}.lines")
+            for place, one in self._resources(kind):
+                tallies[kind].read += 1
+                try:
+                    lines.add(self._released(kind, one, place, writing, tallies[kind]))
+                except WithheldError as why:
+                    tallies[kind].set_aside[str(why)] += 1
+                else:
+                    tallies[kind].released += 1
+            tallies[kind].check()
+            name = f"{kind}{SUFFIX}"
+            rows[name] = lines.write(folder / name, released.chance.generator())
+        _check_resolves(folder)
+        return Packed(rows, tallies)
+
+    def _released(
+        self, kind: str, one: Resource, place: str, writing: Writing, tally: Tally
+    ) -> dict[str, Any]:
+        if kind == "Patient":
+            return writing.patient(self._people[str(one["id"])], one, tally)
+        return writing.resource(kind, one, self._person_of(one, place), tally)
+
+    def _index(self) -> None:
+        """Read who is in the export, and whose each encounter is; check every reference."""
+        if self._people:
+            return
+        for place, one in self._resources("Patient"):
+            person = _person(one, place)
+            if person.subject in self._people:
+                raise SourceError("its id was there before", where=place)
+            self._people[person.subject] = person
+        if not self._people:
+            raise RequestError("the export has no Patient", where=self.folder.name)
+        for place, one in self._resources("Encounter"):
+            self._encounters[_id(one, place)] = self._person_of(one, place)
+        for kind in self._kinds():
+            if kind not in FIRST:
+                for place, one in self._resources(kind):
+                    self._check_encounter(one, self._person_of(one, place), place)
+
+    def _check_encounter(self, one: Resource, person: str, place: str) -> None:
+        context = one.get("context")
+        within = context.get("encounter") if isinstance(context, dict) else None
+        found = within if isinstance(within, list) else []
+        for reference in (one.get("encounter"), *found):
+            whose = self.encounter_of(reference)
+            if isinstance(reference, dict) and reference.get("reference") and whose is None:
+                raise RequestError(
+                    "refers to an encounter that the export does not have",
+                    where=place,
+                    instead="export the encounters as well, or take the reference out",
+                )
+            if whose is not None and whose[1] != person:
+                raise RequestError("refers to another person's encounter", where=place)
+
+    def encounter_of(self, reference: object) -> tuple[str, str] | None:
+        """Return an encounter's id and whose it is; None for anything else."""
+        found = _target(reference, "Encounter")
+        return None if found is None or found not in self._encounters else (
+            found, self._encounters[found]
+        )  # fmt: skip
+
+    def _person_of(self, one: Resource, place: str) -> str:
+        """Return whose a resource is.
+
+        Raises RequestError: it names no patient, or one that the export does not have.
+        """
+        found = _target(one.get("subject", one.get("patient")), "Patient")
+        if found is None:
+            kind = "note" if one["resourceType"] == "DocumentReference" else one["resourceType"]
+            raise RequestError(
+                f"a {kind} without a subject",
+                where=place,
+                instead="name its patient as subject, or take the resource out",
+            )
+        if found not in self._people:
+            raise RequestError(
+                "refers to a patient that the export does not have",
+                where=place,
+                instead="export the patient as well, or take the resource out",
+            )
+        return found
+
+    def _notes(self) -> Iterator[tuple[str, str]]:
+        for place, one in self._resources("DocumentReference"):
+            person = self._person_of(one, place)
+            for _, text in readable_attachments(one):
+                yield person, text
+
+    def _kinds(self) -> list[str]:
+        """Return the types that are released, those that others refer to first."""
+        return [kind for kind in FIELDS if kind not in self.drop and self._files(kind)]
+
+    def _resources(self, kind: str) -> Iterator[tuple[str, Resource]]:
+        if kind in self.drop:
+            return
+        for path in self._files(kind):
+            for place, one in read_lines(path):
+                if one.get("resourceType") != kind:
+                    raise SourceError(f"is no {kind}", where=place)
+                yield place, one
+
+    def _files(self, kind: str) -> list[Path]:
+        self._check_files()
+        return [path for path in self._every() if _kind_of(path) == kind]
+
+    def _every(self) -> list[Path]:
+        return sorted(self.folder.glob(f"*{SUFFIX}"))
+
+    def _check_files(self) -> None:
+        for path in self._every():
+            kind = _kind_of(path)
+            if kind not in FIELDS and kind not in self.drop:
+                raise RequestError(
+                    f"there is no rule for resources of type {kind}",
+                    where=path.name,
+                    instead=f'leave them out of the release: drop = ["{kind}"] in [export]',
+                )
+
+
+def _kind_of(path: Path) -> str:
+    """Return the type that a file's name begins with: `Patient.ndjson`, `Patient.0001.ndjson`."""
+    return re.split(r"[.\-_]", path.name)[0]
+
+
+def _id(one: Resource, place: str) -> str:
+    found = one.get("id")
+    if not isinstance(found, str) or not re.fullmatch(r"[A-Za-z0-9.-]{1,64}", found):
+        raise SourceError("has no valid id", where=place)
+    return found
+
+
+def _target(reference: object, kind: str) -> str | None:
+    """Return the id that a reference names, of a type."""
+    text = reference.get("reference") if isinstance(reference, dict) else None
+    if not isinstance(text, str):
+        return None
+    if bare := _URN.fullmatch(text):
+        return bare[1]
+    found = _REFERENCE.fullmatch(text)
+    return found[2] if found and found[1] == kind else None
+
+
+def _person(one: Resource, place: str) -> Person:
+    gender, birth = one.get("gender"), one.get("birthDate")
+    return Person(
+        _id(one, place),
+        None if birth is None else _birth(birth, place),
+        SEXES.get(gender) if isinstance(gender, str) else None,
+        _race(one.get("extension")),
+        _zip(one.get("address")),
+    )
+
+
+def _birth(text: object, place: str) -> date:
+    found = _DAY.fullmatch(text) if isinstance(text, str) else None
+    try:
+        if found is not None:
+            year, month, day = (int(x) if x else None for x in found.groups())
+            return birth_of(int(year or 0), month, day)
+    except ValueError:
+        pass
+    raise SourceError("has a birthDate that is no date", where=place)
+
+
+def _race(extensions: object) -> str | None:
+    """Read US Core's race and ethnicity into one word, as a census table has them."""
+    codes: dict[str, set[str]] = {"race": set(), "ethnicity": set()}
+    for one in _objects(extensions):
+        name = str(one.get("url")).removeprefix(US_CORE)
+        for inner in _objects(one.get("extension")) if name in codes else ():
+            coding = inner.get("valueCoding")
+            if inner.get("url") == "ombCategory" and isinstance(coding, dict):
+                codes[name].add(str(coding.get("code")))
+    if HISPANIC in codes["ethnicity"]:
+        return "Hispanic"
+    races = {RACES[one] for one in codes["race"] if one in RACES}
+    return next(iter(races)) if len(races) == 1 else "Two or more" if races else None
+
+
+def _zip(addresses: object) -> str | None:
+    return next((x for x in map(_postal, _objects(addresses)) if x), None)
+
+
+def _postal(address: Mapping[str, Any]) -> str | None:
+    return zip_of(address.get("postalCode"))
+
+
+def _objects(found: object) -> list[Mapping[str, Any]]:
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _check_resolves(folder: Path) -> None:
+    """Hold every reference of the written files to the resources that they have."""
+    there = {
+        f"{one['resourceType']}/{one['id']}"
+        for kind in FIRST
+        for _, one in _written(folder / f"{kind}{SUFFIX}")
+    }
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        for place, one in read_lines(path):
+            if not there.issuperset(references_in(one)):
+                raise SourceError("a written reference leads nowhere", where=place)
+
+
+def _written(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    return read_lines(path) if path.exists() else iter(())
+
+
+def references_in(found: object) -> Iterator[str]:
+    """Yield every reference of a resource."""
+    if isinstance(found, dict):
+        if isinstance(one := found.get("reference"), str):
+            yield one
+        for inner in found.values():
+            yield from references_in(inner)
+    elif isinstance(found, list):
+        for inner in found:
+            yield from references_in(inner)

@@ -1,0 +1,236 @@
+"""The OMOP common data model 5.4, there and back: CSV, Parquet, or a schema of PostgreSQL.
+
+Memory: the people, and the id of each visit; other rows pass a batch at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError
+from voile.data import Source, open_source, open_writer
+from voile.data.postgres.address import Address
+from voile.engines.shuffle import shuffled
+from voile.study.carriers.carrier import (
+    Packed,
+    Person,
+    Released,
+    Tally,
+    birth_of,
+    write_notes,
+    write_people,
+    zip_of,
+)
+from voile.study.carriers.omop_columns import PERSON, TABLES, rules_of, schema_of
+from voile.study.carriers.omop_writing import Row, Writing
+
+SUFFIXES = (".parquet", ".csv")
+SEXES = {8507: "M", 8532: "F", 8521: "O"}
+HISPANIC = 38003563
+RACES = {
+    8527: "White",
+    8516: "Black",
+    8515: "Asian",
+    8657: "Native",
+    8557: "Pacific",
+    8522: "Other",
+    44814659: "Two or more",
+}
+"""The words that the table of people has for the vocabulary's concepts."""
+
+
+@dataclass
+class Omop:
+    """A folder with a file a table, or a schema of PostgreSQL: `postgresql://host/database::cdm`.
+
+    as_of : the day on which ages are counted. drop : tables that are not released. form : parquet
+    or csv, as released tables are written; the source's by default.
+    """
+
+    place: str
+    as_of: date
+    drop: frozenset[str] = frozenset()
+    form: str | None = None
+    _people: dict[str, Person] = field(default_factory=dict, repr=False)
+    _visits: dict[int, str] = field(default_factory=dict, repr=False)
+    """Whose each visit is."""
+
+    def unpack(self, folder: Path) -> None:
+        """Write the tables of people and notes.
+
+        Raises
+        ------
+        RequestError : no table of people, a row of nobody, a visit that is not there.
+        SourceError : a cell that is none of its column's type.
+        """
+        self._index()
+        write_people(self._people, self.as_of, folder)
+        notes = (row for _, row in self.rows("note"))
+        texts = ((str(row["person_id"]), row["note_text"]) for row in notes)
+        write_notes(((who, text) for who, text in texts if text is not None), folder)
+
+    def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
+        """Write the released tables: shuffled rows, new ids, all columns of the model."""
+        self._index()
+        writing = Writing(released, self._people, self._visits)
+        tallies = {name: Tally() for name in self._tables()}
+        rows: dict[str, int] = {}
+        last = "observation_period"  # which spans what is released of the others
+        for name in sorted(tallies, key=lambda one: one == last):
+            batches = writing.batches(name, (row for _, row in self.rows(name)), tallies[name])
+            mixed = shuffled(batches, rng=released.chance.generator(), directory=scratch)
+            place = folder / f"{name}.{self.form or self._suffix}"
+            with open_writer(place, schema_of(name)) as writer:
+                for batch in mixed:
+                    writer.write(writing.numbered(name, batch))
+            tallies[name].check()
+            rows[place.name] = tallies[name].released
+        return Packed(rows, tallies)
+
+    def _index(self) -> None:
+        """Read who is there and whose each visit is; check every row's person and visit."""
+        if self._people:
+            return
+        homes = {row["location_id"]: zip_of(row["zip"]) for _, row in self.rows("location")}
+        for place, row in self.rows("person"):
+            person = _person(row, homes, place)
+            if person.subject in self._people:
+                raise SourceError("its person_id was there before", where=place)
+            self._people[person.subject] = person
+        if not self._people:
+            raise RequestError("there is no table person, or nobody in it", where=self._name)
+        for place, row in self.rows("visit_occurrence"):
+            self._visits[int(_needed(row, "visit_occurrence_id", place))] = str(row["person_id"])
+        for name in self._tables():
+            if name not in ("location", "person") and PERSON in rules_of(name).values():
+                for place, row in self.rows(name):
+                    self._check_person(name, row, place)
+
+    def _check_person(self, name: str, row: Row, place: str) -> None:
+        if row["person_id"] is None:
+            raise RequestError(
+                f"a {name} without a subject",
+                where=place,
+                instead="give it a person_id, or take the row out",
+            )
+        whose = str(row["person_id"])
+        if whose not in self._people:
+            raise RequestError(
+                "refers to a person that the table person does not have",
+                where=place,
+                instead="add the person, or take the row out",
+            )
+        visit = row.get("visit_occurrence_id")
+        if visit is not None and self._visits.get(visit) != whose:
+            known = visit in self._visits
+            raise RequestError(
+                "refers to another person's visit"
+                if known
+                else "refers to a visit that is not in visit_occurrence",
+                where=place,
+                instead="correct its visit_occurrence_id, or make it null",
+            )
+
+    def rows(self, name: str) -> Iterator[tuple[str, Row]]:
+        """Yield the place and the cells of each row that has a rule, as the model's types."""
+        source = self._open(name) if name not in self.drop else None
+        if source is None:
+            return
+        names = {column.lower(): column for column in source.columns}
+        wanted = [column for column in rules_of(name) if column in names]
+        number = 0
+        for batch in source.batches([names[column] for column in wanted]):
+            cells = {one: _cast(batch.column(n), name, one) for n, one in enumerate(wanted)}
+            blank = dict.fromkeys(rules_of(name))
+            for row in pa.table(cells).to_pylist() if wanted else ():
+                number += 1
+                yield f"{name}, row {number:,}", {**blank, **row}
+
+    def _tables(self) -> list[str]:
+        return [name for name in TABLES if name not in self.drop and self._open(name) is not None]
+
+    def _open(self, name: str) -> Source | None:
+        if self._address is not None:
+            return _open_table(self._address, name)
+        found = [
+            path
+            for path in sorted(Path(self.place).glob("*"))
+            if path.stem.lower() == name and path.suffix.lower() in SUFFIXES
+        ]
+        if len(found) > 1:
+            raise RequestError(f"there are two files of table {name}", where=self._name)
+        return open_source(found[0]) if found else None
+
+    @property
+    def _address(self) -> Address | None:
+        return Address.parse(self.place)
+
+    @property
+    def _suffix(self) -> str:
+        if self._address is None and any(Path(self.place).glob("[Pp][Ee][Rr][Ss][Oo][Nn].csv")):
+            return "csv"
+        return "parquet"
+
+    @property
+    def _name(self) -> str:
+        address = self._address
+        return Path(self.place).name if address is None else address.name
+
+
+def _open_table(address: Address, name: str) -> Source | None:
+    """Open a table of a schema of PostgreSQL; None where it has none."""
+    from voile.data.postgres.session import Session, literal
+    from voile.data.postgres.source import PostgresSource
+
+    schema = address.table or "public"
+    there = f"{schema}.{name}"
+    with Session(address) as session:
+        found = session.run(f"SELECT to_regclass({literal(there)}) IS NOT NULL")
+    return PostgresSource(Address(address.url, there)) if found == [(True,)] else None
+
+
+def _cast(column: pa.Array, table: str, name: str) -> pa.Array:
+    """Read a column as the model's type; blank text is null."""
+    import pyarrow.compute as pc
+
+    kind = schema_of(table).field(name).type
+    if pa.types.is_string(column.type) and not pa.types.is_string(kind):
+        trimmed = pc.utf8_trim_whitespace(column)
+        column = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    try:
+        return column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise SourceError(f"column {name} holds what is no {kind}", where=table) from None
+
+
+def _needed(row: Row, name: str, place: str) -> Any:
+    if row[name] is None:
+        raise SourceError(f"has no {name}", where=place)
+    return row[name]
+
+
+def _person(row: Row, homes: Mapping[int, str | None], place: str) -> Person:
+    return Person(
+        str(_needed(row, "person_id", place)),
+        _birth(row, place),
+        SEXES.get(row["gender_concept_id"]),
+        "Hispanic"
+        if row["ethnicity_concept_id"] == HISPANIC
+        else RACES.get(row["race_concept_id"]),
+        homes.get(row["location_id"]),
+    )
+
+
+def _birth(row: Row, place: str) -> date | None:
+    if row["year_of_birth"] is None:
+        return None
+    try:
+        return birth_of(row["year_of_birth"], row["month_of_birth"], row["day_of_birth"])
+    except ValueError:
+        raise SourceError("has a day of birth that is no date", where=place) from None

@@ -1,0 +1,202 @@
+"""Rows of the OMOP tables as they are released.
+
+A year of birth is the middle of the age's interval, counted back from the day of the ages; a ZIP
+code is what all codes of its interval begin with; `person_source_value` holds the pseudonym.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from voile.study.carriers.carrier import (
+    NO_TEXT,
+    NOT_A_HOME,
+    NOT_RELEASED,
+    Person,
+    Released,
+    Shown,
+    Tally,
+    common_start,
+    middle,
+    one_value,
+)
+from voile.study.carriers.omop_columns import (
+    CONCEPT,
+    DAY,
+    EVENTS,
+    FIRST_DAY,
+    ID,
+    LOCATION,
+    NEEDED,
+    NUMBER,
+    PERSON,
+    TEXT,
+    VISIT,
+    rules_of,
+    schema_of,
+)
+
+Row: TypeAlias = Mapping[str, Any]
+SEXES = {"M": 8507, "F": 8532, "O": 8521}
+RACES = {"White": 8527, "Black": 8516, "Asian": 8515, "Native": 8657, "Pacific": 8557}
+HISPANIC, NOT_HISPANIC = 38003563, 38003564
+NO_DAY = "without a day that can be moved"
+NO_EVENT = "a period without a released event"
+_ROWS = 4096
+
+
+@dataclass
+class Writing:
+    """Writes released rows, and remembers the days that each person's events span.
+
+    visits : whose each visit is.
+    """
+
+    released: Released
+    people: Mapping[str, Person]
+    visits: Mapping[int, str]
+    spans: dict[str, tuple[date, date]] = field(default_factory=dict)
+    _written: dict[str, int] = field(default_factory=dict)
+    _visits: set[Any] = field(default_factory=set)
+    """Those that were released, by the ids that they had: nothing refers to another."""
+
+    def batches(self, table: str, rows: Iterator[Row], tally: Tally) -> Iterator[pa.RecordBatch]:
+        """Yield the released rows of a table, in the model's columns."""
+        made = self._locations(rows, tally) if table == "location" else self._rows(
+            table, rows, tally
+        )  # fmt: skip
+        schema, held = schema_of(table), list[Row]()
+        for row in made:
+            held.append(row)
+            if len(held) == _ROWS:
+                yield pa.RecordBatch.from_pylist(held, schema)
+                held = []
+        yield pa.RecordBatch.from_pylist(held, schema)
+
+    def numbered(self, table: str, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Give shuffled rows their ids: where each one stands."""
+        first = self._written.get(table, 0) + 1
+        self._written[table] = first + len(batch) - 1
+        for name, rule in rules_of(table).items():
+            if rule == ID and table != "location":
+                at = batch.schema.get_field_index(name)
+                ids = pa.array(np.arange(first, first + len(batch)))
+                batch = batch.set_column(at, batch.schema.field(at), ids)
+        return batch
+
+    def _rows(self, table: str, rows: Iterator[Row], tally: Tally) -> Iterator[Row]:
+        for row in rows:
+            tally.read += 1
+            made = self._row(table, row)
+            if isinstance(made, str):
+                tally.set_aside[made] += 1
+            else:
+                tally.released += 1
+                yield made
+
+    def _row(self, table: str, row: Row) -> Row | str:
+        """Return a row as it is released, or why it is not."""
+        subject = str(row["person_id"])
+        text = None
+        if table == "note" and row["note_text"] is not None:  # each is taken, whoever it is of
+            text = next(self.released.notes)
+        shown = self.released.shown(subject)
+        if shown is None:
+            return NOT_RELEASED
+        if table == "note" and text is None:
+            return NO_TEXT
+        if table == _VISIT:
+            self._visits.add(row["visit_occurrence_id"])
+        made = {
+            name: self._cell(rule, row[name], subject, text)
+            for name, rule in rules_of(table).items()
+        }
+        if any(rule == FIRST_DAY and made[name] is None for name, rule in rules_of(table).items()):
+            self._visits.discard(row.get("visit_occurrence_id") if table == _VISIT else None)
+            return NO_DAY
+        if table == "person":
+            made |= self._shown(subject, shown)
+        if table == "observation_period":
+            if subject not in self.spans:
+                return NO_EVENT
+            ends = dict(zip(_PERIOD, self.spans[subject], strict=True))
+            made |= ends
+        if table in EVENTS:
+            self._note_days(subject, [x for x in made.values() if isinstance(x, date)])
+        return made
+
+    def _cell(self, rule: str, raw: Any, subject: str, text: str | None) -> Any:
+        if rule == PERSON:
+            return self._person_ids[subject]
+        if rule == VISIT:
+            return self._visit_ids[raw] if raw in self._visits else None
+        if rule == LOCATION:
+            return self._homes.get(self._code(subject) or "")
+        if rule in (DAY, FIRST_DAY):
+            return None if raw is None else self.released.moved(subject, raw)
+        if rule == TEXT:
+            return text
+        if rule == NEEDED:
+            return raw or 0
+        return raw if rule in (CONCEPT, NUMBER) else None
+
+    def _shown(self, subject: str, shown: Shown) -> Row:
+        race = one_value(shown, "race")
+        ethnicity = HISPANIC if race == "Hispanic" else NOT_HISPANIC if race else 0
+        age = middle(shown, "age")
+        return {
+            "person_source_value": self.released.name_of(subject),
+            "gender_concept_id": SEXES.get(one_value(shown, "sex") or "", 0),
+            "race_concept_id": RACES.get(race or "", 0),
+            "ethnicity_concept_id": ethnicity,
+            "year_of_birth": 0 if age is None else self.released.as_of.year - age,
+        }
+
+    def _locations(self, rows: Iterator[Row], tally: Tally) -> Iterator[Row]:
+        """Yield a home for each ZIP code that released rows show; the source's are set aside."""
+        for _ in rows:
+            tally.read += 1
+            tally.set_aside[NOT_A_HOME] += 1
+        for code, number in self._homes.items():
+            tally.read += 1
+            tally.released += 1
+            yield {"location_id": number, "zip": code}
+
+    def _note_days(self, subject: str, days: list[date]) -> None:
+        first, last = self.spans.get(subject, (max(days), min(days)))
+        self.spans[subject] = (min(first, *days), max(last, *days))
+
+    def _code(self, subject: str) -> str | None:
+        shown = self.released.shown(subject)
+        return common_start(shown, "zip") if shown else None
+
+    @cached_property
+    def _homes(self) -> Mapping[str, int]:
+        codes = {self._code(one) for one in self._person_ids} - {None}
+        return {str(code): n for n, code in enumerate(sorted(map(str, codes)), 1)}
+
+    @cached_property
+    def _person_ids(self) -> Mapping[str, int]:
+        """Number the released people in random order."""
+        there = [one for one in self.people if self.released.shown(one) is not None]
+        return self._numbers(there)
+
+    @cached_property
+    def _visit_ids(self) -> Mapping[Any, int]:
+        there = [n for n, whose in self.visits.items() if self.released.shown(whose) is not None]
+        return self._numbers(there)
+
+    def _numbers(self, things: list[Any]) -> dict[Any, int]:
+        drawn = self.released.chance.generator().permutation(len(things)) + 1
+        return dict(zip(things, drawn.tolist(), strict=True))
+
+
+_VISIT = "visit_occurrence"
+_PERIOD = ("observation_period_start_date", "observation_period_end_date")

@@ -1,0 +1,153 @@
+"""The export of a plan: opened as tables before a verb, written back after the parts."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from voile.core.errors import RequestError
+from voile.data import Source, open_source
+from voile.data.source import BATCH_ROWS, OFFLINE
+from voile.keys.seal import file_sha256
+from voile.release.manifest import ROW
+from voile.study.carriers import Fhir, Omop
+from voile.study.carriers.carrier import NOTE, Carrier, Released
+from voile.study.carriers.carrier import Shown as Intervals
+from voile.study.plan import Plan
+from voile.study.shown import Shown
+from voile.study.study_release import EXPORT
+
+UNKNOWN = "the adversary knows no diagnosis, reading, prescription or day of the export's files"
+
+
+def carrier_of(plan: Plan) -> Carrier:
+    """Return what opens and writes the export of a plan.
+
+    Raises RequestError: no export is there.
+    """
+    export = plan.export
+    assert export is not None
+    place = plan.source(export.source)
+    if "::" not in place and not Path(place).is_dir():
+        raise RequestError(
+            "there is no folder", where=place, instead="name the folder of the export"
+        )
+    drop = frozenset(export.drop)
+    if export.form == "fhir":
+        return Fhir(Path(place), export.as_of, drop)
+    return Omop(
+        place, export.as_of, drop, export.to if export.to and "::" not in export.to else None
+    )
+
+
+@contextmanager
+def unpacked(plan: Plan) -> Iterator[Plan]:
+    """Open the export of a plan as tables, in a folder of mode 0700 that goes with the block."""
+    if plan.export is None:
+        yield plan
+        return
+    with TemporaryDirectory(prefix=".voile-", dir=plan.kit.parent) as folder:
+        carrier_of(plan).unpack(Path(folder))
+        plan._unpacked = Path(folder)
+        try:
+            yield plan
+        finally:
+            plan._unpacked = None
+
+
+def pack(
+    plan: Plan, shown: Shown, notes: tuple[Source, Source, str] | None, release: Path, scratch: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Write what was released in the export's form; return what the two manifests say of it.
+
+    notes : the written texts, the numbers that they have among the export's, their column.
+    """
+    assert plan.export is not None
+    folder, own = release / EXPORT, scratch / EXPORT
+    folder.mkdir()
+    own.mkdir()
+    released = Released(
+        plan.secret,
+        plan.study.date_shift_days,
+        plan.export.as_of,
+        _intervals(shown),
+        iter(()) if notes is None else _in_order(*notes, own),
+    )
+    packed = carrier_of(plan).pack(released, folder, own)
+    shutil.rmtree(own)
+    files = {
+        name: {"rows": rows, "sha256": file_sha256(folder / name)}
+        for name, rows in packed.rows.items()
+    }
+    counts = {name: tally.to_data() for name, tally in packed.tallies.items()}
+    return {"form": plan.export.form, "files": files}, {"counts": counts}
+
+
+def _intervals(shown: Shown) -> Any:
+    """Return what gives the intervals of a person's one row."""
+
+    @cache
+    def of(subject: str) -> Intervals | None:
+        entries = shown.people.get(shown.name_of(subject))
+        if entries is None:
+            return None
+        return {
+            column: shown.codebook.column(column).entries[min(own)]
+            for column, own in entries.items()
+        }
+
+    return of
+
+
+def _in_order(texts: Source, rows: Source, column: str, scratch: Path) -> Iterator[str | None]:
+    """Yield the released text of each note of the export, None where there is none, without end."""
+    mixed, ordered = scratch / "mixed.parquet", scratch / "ordered.parquet"
+    numbers = rows.read([ROW]).column(0).combine_chunks()
+    schema = pa.schema([(ROW, pa.int64()), (NOTE, pa.string())])
+    first = 0
+    with pq.ParquetWriter(mixed, schema) as file:
+        for batch in texts.batches([column], batch_rows=BATCH_ROWS // 16):
+            own = numbers.slice(first, len(batch))
+            file.write_batch(pa.RecordBatch.from_arrays([own, batch.column(0)], schema=schema))
+            first += len(batch)
+    with duckdb.connect(config={**OFFLINE, "temp_directory": str(scratch)}) as engine:
+        to = str(ordered).replace("'", "''")
+        sql = f"COPY (FROM read_parquet($1) ORDER BY \"row\") TO '{to}' (FORMAT parquet)"
+        engine.execute(sql, [str(mixed)])
+    at = 0
+    for batch in open_source(ordered).batches(batch_rows=BATCH_ROWS // 16):
+        for number, text in zip(*(x.to_pylist() for x in batch.columns), strict=True):
+            yield from (None for _ in range(at, number))
+            yield text
+            at = number + 1
+    while True:
+        yield None
+
+
+@contextmanager
+def sending(plan: Plan, release: Path, *, force: bool) -> Iterator[Any]:
+    """Send released tables to PostgreSQL in one transaction, and give what commits it, if any."""
+    to = None if plan.export is None else plan.export.to
+    with ExitStack() as stack:
+        if to is None or "::" not in to:
+            yield None
+        else:
+            from voile.study.carriers.omop_sending import send
+
+            yield stack.enter_context(send(to, release / EXPORT, force=force))
+
+
+def check_files(release: Path, public: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """Yield each file of a released export, and whether it is the one that the manifest names."""
+    for name, one in public.get("export", {}).get("files", {}).items():
+        path = release / EXPORT / name
+        yield name, path.is_file() and file_sha256(path) == one["sha256"]

@@ -1,0 +1,297 @@
+"""OMOP tables there and back, and the same people through OMOP and through FHIR."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from datetime import date, timedelta
+from itertools import repeat
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.data.postgres.conftest import running, server  # noqa: F401, fixtures
+
+from voile.core.errors import RequestError, SourceError
+from voile.data import open_source
+from voile.demo.clinic import AS_OF, make_clinic
+from voile.demo.fhir import person_id
+from voile.demo.omop import omop_tables, write_omop
+from voile.keys.pseudonyms import Secret, date_shift, pseudonym
+from voile.study.carriers import Omop
+from voile.study.carriers.carrier import Released
+from voile.study.carriers.omop_columns import TABLES, schema_of
+from voile.study.carriers.omop_sending import send
+from voile.tables.recoding.codebook import Entry
+
+SECRET = Secret(b"k" * 64)
+SHOWN = {
+    "age": Entry("40-49", "40", "49"),
+    "sex": Entry("F", "F", "F"),
+    "race": Entry("Black", None, None, values=("Black",)),
+    "zip": Entry("00201-00299", "00201", "00299"),
+}
+EIGHT = {
+    "location", "person", "observation_period", "visit_occurrence", "condition_occurrence",
+    "measurement", "note", "death",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def out(omop_release):
+    return {p.stem: pq.read_table(p) for p in (omop_release.path / "export").iterdir()}
+
+
+@pytest.fixture(scope="module")
+def whose(out):
+    """The pseudonym of each new person_id."""
+    people = out["person"]
+    return dict(
+        zip(*(people[n].to_pylist() for n in ("person_id", "person_source_value")), strict=True)
+    )
+
+
+def moved(person: int, day: date) -> date:
+    return day + timedelta(days=date_shift(SECRET, str(person), days=30))
+
+
+def name_of(person: int) -> str:
+    return pseudonym(SECRET, str(person))
+
+
+def test_eight_tables_have_all_columns_of_the_model_and_no_source_value(out):
+    assert out.keys() == EIGHT
+    for name, table in out.items():
+        assert table.schema.equals(schema_of(name))
+        for column in table.column_names:
+            null = column.endswith(("_source_value", "_datetime", "_time")) or column in (
+                "note_title", "month_of_birth", "day_of_birth", "address_1"
+            )  # fmt: skip
+            if null and column != "person_source_value":
+                assert table[column].null_count == len(table), column
+
+
+def test_one_pseudonym_and_one_offset_of_each_person_in_every_table(clinic, out, whose):
+    there = {one.number for one in clinic.people if name_of(one.number) in set(whose.values())}
+    visits = [one for one in clinic.visits if one.person in there]
+    assert len(there) > 100
+
+    def written(table, column):
+        columns = (out[table]["person_id"], out[table][column])
+        pairs = zip(*(x.to_pylist() for x in columns), strict=True)
+        return Counter((whose[person], day) for person, day in pairs)
+
+    starts = Counter((name_of(v.person), moved(v.person, v.start)) for v in visits)
+    ends = Counter((name_of(v.person), moved(v.person, v.end)) for v in visits)
+    assert written("visit_occurrence", "visit_start_date") == starts
+    assert written("visit_occurrence", "visit_end_date") == ends
+    assert written("condition_occurrence", "condition_start_date") == starts
+    assert written("measurement", "measurement_date") == starts + starts
+    assert written("note", "note_date") == ends
+    died = [one for one in clinic.people if one.death and one.number in there]
+    assert written("death", "death_date") == Counter(
+        (name_of(one.number), moved(one.number, one.death)) for one in died
+    )
+
+
+def test_observation_periods_span_what_is_released_of_each_person(out):
+    days = defaultdict(list)
+    for name in ("visit_occurrence", "condition_occurrence", "measurement", "note", "death"):
+        for row in out[name].to_pylist():
+            days[row["person_id"]] += [x for x in row.values() if isinstance(x, date)]
+    periods = {
+        row["person_id"]: (row["observation_period_start_date"], row["observation_period_end_date"])
+        for row in out["observation_period"].to_pylist()
+    }
+    assert periods == {person: (min(own), max(own)) for person, own in days.items()}
+
+
+def test_every_id_is_there_once_and_every_reference_resolves(out):
+    people = {*out["person"]["person_id"].to_pylist()}
+    visits = {
+        row["visit_occurrence_id"]: row["person_id"] for row in out["visit_occurrence"].to_pylist()
+    }
+    assert people == {*range(1, len(out["person"]) + 1)}
+    homes = {*out["location"]["location_id"].to_pylist(), None}
+    assert {*out["person"]["location_id"].to_pylist()} <= homes
+    for name, table in out.items():
+        own = table.column(0).to_pylist()
+        assert len(own) == len(set(own)), name
+        for row in table.to_pylist() if name not in ("location", "person") else ():
+            assert row["person_id"] in people
+            if row.get("visit_occurrence_id") is not None:
+                assert visits[row["visit_occurrence_id"]] == row["person_id"]
+    assert out["condition_occurrence"]["visit_occurrence_id"].null_count == 0
+
+
+def test_notes_are_the_released_texts(out, whose, omop_release):
+    released = pq.read_table(omop_release.path / "notes.parquet")
+    pairs = zip(*(released[n].to_pylist() for n in ("person_id", "note")), strict=True)
+    found = [(whose[x["person_id"]], x["note_text"]) for x in out["note"].to_pylist()]
+    assert Counter(found) == Counter(pairs)
+
+
+def test_a_person_shows_what_the_released_row_shows(out, omop_release):
+    rows = pq.read_table(omop_release.path / "people.parquet").to_pylist()
+    people = {row["person_id"]: row for row in rows}
+    homes = {x["location_id"]: x["zip"] for x in out["location"].to_pylist()}
+    for one in out["person"].to_pylist():
+        row = people[one["person_source_value"]]
+        assert one["gender_concept_id"] == {"F": 8532, "M": 8507}[row["sex"]]
+        age = AS_OF.year - one["year_of_birth"]
+        low, _, high = row["age"].partition("-")
+        assert row["age"] == "any" or int(low) <= age <= int(high or low)
+        code = homes.get(one["location_id"])
+        assert row["zip"].startswith(code) if code else not row["zip"].isdigit()
+
+
+def test_the_same_people_through_omop_and_through_fhir(clinic, omop_release, fhir_release):
+    """The same joint risk, and the same people released."""
+    for name, figure in fhir_release.private["figures"].items():
+        assert omop_release.private["figures"][name] == pytest.approx(figure, rel=1e-12), name
+    through = [pq.read_table(x.path / "people.parquet") for x in (fhir_release, omop_release)]
+    names = [{*table["person_id"].to_pylist()} for table in through]
+    by_fhir = {
+        x.number for x in clinic.people if pseudonym(SECRET, person_id(x.number)) in names[0]
+    }
+    by_omop = {x.number for x in clinic.people if name_of(x.number) in names[1]}
+    assert by_fhir == by_omop
+    columns = [[t[n].to_pylist() for n in ("age", "sex", "race", "zip")] for t in through]
+    assert Counter(zip(*columns[0], strict=True)) == Counter(zip(*columns[1], strict=True))
+
+
+# The carrier alone, without a kit or a table.
+
+
+@pytest.fixture(scope="module")
+def small():
+    return make_clinic(3, 40)
+
+
+def carried(place, tmp_path, shown=lambda _: SHOWN, **asked):
+    carrier = Omop(str(place), AS_OF, **asked)
+    for name in ("in", "out", "scratch"):
+        (tmp_path / name).mkdir()
+    carrier.unpack(tmp_path / "in")
+    released = Released(SECRET, 30, AS_OF, shown, repeat("a text"))
+    return carrier.pack(released, tmp_path / "out", tmp_path / "scratch"), tmp_path / "out"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_folder_of_files_returns_as_files_of_their_kind(small, tmp_path, form):
+    (tmp_path / "export").mkdir()
+    write_omop(small, tmp_path / "export", form)
+    packed, out = carried(tmp_path / "export", tmp_path)
+    assert {path.suffix for path in out.iterdir()} == {f".{form}"}
+    for path in out.iterdir():
+        assert open_source(path).read().num_rows == packed.rows[path.name]
+    people = open_source(tmp_path / "in" / "people.parquet").read()
+    in_order = sorted(small.people, key=lambda one: str(one.number))
+    assert people["age"].to_pylist() == [one.age for one in in_order]
+
+
+def test_a_canary_in_every_unlisted_column_reaches_nothing(small, tmp_path):
+    (tmp_path / "export").mkdir()
+    for name, table in omop_tables(small).items():
+        for column, (kind, rule) in TABLES[name].items():
+            if (rule is None and pa.types.is_string(kind)) or column == "person_source_value":
+                others = [name for name in table.column_names if name != column]
+                canary = pa.array(["cAnArY"] * len(table))
+                table = table.select(others).append_column(column, canary)
+        table = table.append_column("own_column", pa.array(["cAnArY"] * len(table)))
+        pq.write_table(table, tmp_path / "export" / f"{name}.parquet")
+    pq.write_table(
+        pa.table({"provider_name": ["cAnArY"]}), tmp_path / "export" / "provider.parquet"
+    )
+    _, out = carried(tmp_path / "export", tmp_path, form="csv")
+    assert not any("canary" in path.read_text().lower() for path in out.iterdir())
+
+
+def spoilt(tables, name, column, value):
+    table = tables[name]
+    at = table.schema.get_field_index(column)
+    cells = table[column].to_pylist()
+    cells[0] = value
+    tables[name] = table.set_column(at, column, pa.array(cells))
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "value", "error", "said"),
+    [
+        ("note", "person_id", None, RequestError, "note, row 1: a note without a subject"),
+        ("measurement", "person_id", 10**6, RequestError,
+         "measurement, row 1: refers to a person that the table person does not have"),
+        ("measurement", "visit_occurrence_id", 10**6, RequestError,
+         "measurement, row 1: refers to a visit that is not in visit_occurrence"),
+        ("condition_occurrence", "visit_occurrence_id", 2, RequestError,
+         "condition_occurrence, row 1: refers to another person's visit"),
+        ("person", "month_of_birth", 13, SourceError,
+         "person, row 1: has a day of birth that is no date"),
+    ],
+)  # fmt: skip
+def test_bad_rows_are_refused_in_one_sentence(small, tmp_path, name, column, value, error, said):
+    tables = dict(omop_tables(small))
+    spoilt(tables, name, column, value)
+    (tmp_path / "export").mkdir()
+    for one, table in tables.items():
+        pq.write_table(table, tmp_path / "export" / f"{one}.parquet")
+    with pytest.raises(error) as caught:
+        carried(tmp_path / "export", tmp_path)
+    assert str(caught.value).startswith(said)
+
+
+def test_a_cell_of_a_wrong_type_and_no_people_are_refused(small, tmp_path):
+    (tmp_path / "export").mkdir()
+    write_omop(small, tmp_path / "export", "csv")
+    path = tmp_path / "export" / "measurement.csv"
+    path.write_text(path.read_text().replace("3004249", "Anna"))
+    with pytest.raises(
+        SourceError, match=r"^measurement: column measurement_concept_id holds what"
+    ):
+        carried(tmp_path / "export", tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RequestError, match="there is no table person, or nobody in it"):
+        Omop(str(tmp_path / "empty"), AS_OF).unpack(tmp_path)
+
+
+def test_an_undated_visit_is_set_aside_and_nothing_refers_to_it(small, tmp_path):
+    tables = dict(omop_tables(small))
+    spoilt(tables, "visit_occurrence", "visit_end_date", None)
+    (tmp_path / "export").mkdir()
+    for one, table in tables.items():
+        pq.write_table(table, tmp_path / "export" / f"{one}.parquet")
+    packed, out = carried(tmp_path / "export", tmp_path)
+    assert packed.tallies["visit_occurrence"].set_aside.total() == 1
+    assert pq.read_table(out / "note.parquet")["visit_occurrence_id"].null_count == 1
+
+
+@pytest.mark.whole
+def test_a_schema_of_postgresql_there_and_back(small, tmp_path, server):  # noqa: F811
+    pytest.importorskip("adbc_driver_postgresql")
+    server.sql("CREATE SCHEMA cdm; CREATE SCHEMA released")
+    (tmp_path / "sent").mkdir()
+    for name, table in omop_tables(small).items():
+        rows = pa.Table.from_pylist(table.to_pylist(), schema_of(name))
+        pq.write_table(rows, tmp_path / "sent" / f"{name}.parquet")
+    with send(server.address("cdm"), tmp_path / "sent", force=False) as publish:
+        publish()
+    packed, out = carried(server.address("cdm"), tmp_path)
+    with send(server.address("released"), out, force=False):
+        pass  # a run that stops here leaves nothing
+    tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'released'"
+    assert server.sql(tables) == "0"
+    with send(server.address("released"), out, force=False) as publish:
+        publish()
+    for name, rows in packed.rows.items():
+        table = name.removesuffix(".parquet")
+        assert server.sql(f"SELECT count(*) FROM released.{table}") == str(rows)
+    assert server.sql("SELECT count(*) FROM released.note WHERE note_text <> 'a text'") == "0"
+    with (
+        pytest.raises(RequestError, match=r"--force"),
+        send(server.address("released"), out, force=False),
+    ):
+        pass
+    with send(server.address("released"), out, force=True) as publish:
+        publish()
+    server.sql("COMMENT ON TABLE released.note IS NULL")
+    with pytest.raises(RequestError), send(server.address("released"), out, force=True):
+        pass
