@@ -16,11 +16,13 @@ from tests.determination.conftest import DAY, NOON
 import voile.tables as tables
 from voile.core.errors import RequestError, TamperedError
 from voile.determination.determine import determine
+from voile.determination.folder import signature_of
 from voile.determination.judging import LEDGER_IS_PRIVATE
 from voile.determination.sign import sign
 from voile.determination.verify import Verified, verify
 from voile.face.release import Release, open_release
-from voile.ledger.ledger import create
+from voile.keys.seal import file_sha256
+from voile.ledger.ledger import Ledger, create
 from voile.ledger.promise import Promise
 
 CONDITIONS = "approve with conditions"
@@ -172,23 +174,98 @@ def test_what_does_not_meet_is_not_approved(
     assert _verify(tmp_path / "d", keys).says == "refused by a@x.org on 2030-05-01"
 
 
-def test_a_release_of_a_ledger_is_not_said_to_have_none(
-    keys: Path, context: Make, tmp_path: Path
-) -> None:
-    secret = tmp_path / "secret"
+@pytest.fixture(scope="module")
+def of_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Release twice under a ledger: first.csv, later.csv, l.ledger and its secret; copies of l."""
+    folder = tmp_path_factory.mktemp("ledger")
+    secret, ledger = folder / "secret", folder / "l.ledger"
     secret.touch(mode=0o600)
     secret.write_text("5" * 64)
-    create(tmp_path / "l.ledger", Promise(joint_risk=1.0), secret)
+    create(ledger, Promise(joint_risk=1.0), secret)
     kit = tables.fit(ordinary(), roles=roles(), seed=1)
-    policy, out = kit.choose(max_loss=0.9), tmp_path / "release.csv"
-    kit.apply(policy, ordinary(), out, ledger=tmp_path / "l.ledger", key_file=secret)
-    folder = tmp_path / "determination"
-    one = determine(open_release(out), context(), folder, pdf=False, on=DAY)
-    [joint] = [found for found in one.criteria if found.name == "joint-risk"]
-    assert joint.verdict == "meets with conditions"
-    assert joint.reason == LEDGER_IS_PRIVATE
-    failed = _failed(_verify(folder, keys))
-    assert "joint-risk" not in failed
+    for name, way in (("first", {"max_loss": 0.9}), ("later", {"max_loss": 0.3})):
+        out = folder / f"{name}.csv"
+        kit.apply(kit.choose(**way), ordinary(), out, ledger=ledger, key_file=secret)
+        for one in (ledger, folder / "secret.ledgers"):
+            shutil.copyfile(one, folder / f"{name}-{one.name}")
+    return folder
+
+
+def _joint_of(one: Any) -> Any:
+    return next(found for found in one.criteria if found.name == "joint-risk")
+
+
+def test_a_release_of_a_ledger_is_not_said_to_have_none(
+    keys: Path, context: Make, of_ledger: Path, tmp_path: Path
+) -> None:
+    release = open_release(of_ledger / "first.csv")
+    one = determine(release, context(), tmp_path / "d", pdf=False, on=DAY)
+    assert _joint_of(one).verdict == "meets with conditions"
+    assert _joint_of(one).reason == LEDGER_IS_PRIVATE
+    assert "joint-risk" not in _failed(_verify(tmp_path / "d", keys))
+
+
+@pytest.fixture
+def at_first(of_ledger: Path, tmp_path: Path) -> Path:
+    """Put release, ledger and secret back to when the first release was the last."""
+    names = {"first.csv": "first.csv", "first.csv.manifest.json": "first.csv.manifest.json"}
+    names |= {"first-l.ledger": "l.ledger", "first-secret.ledgers": "secret.ledgers"}
+    for here, there in {**names, "secret": "secret"}.items():
+        shutil.copy(of_ledger / here, tmp_path / there)
+    (tmp_path / "secret").chmod(0o600)
+    return tmp_path
+
+
+def test_the_joint_risk_of_a_ledger_is_stated_attested_and_checked_by_its_holder(
+    keys: Path, context: Make, of_ledger: Path, at_first: Path
+) -> None:
+    here = {"ledger": at_first / "l.ledger", "key_file": at_first / "secret"}
+    release, out = open_release(at_first / "first.csv"), at_first / "d"
+    unmeasured = {"accept": "The recipient knows nobody"}
+    given = context(
+        {
+            **dict.fromkeys(("singling-out", "inference", "kept-columns"), unmeasured),
+            "joint-risk": {"at_most": 0.9, "source": "The privacy officer"},
+        }
+    )
+    one = determine(release, given, out, pdf=False, on=DAY, **here)
+    joint = _joint_of(one)
+    assert joint.verdict == "meets"
+    [line] = Ledger.read(here["ledger"]).released
+    assert joint.figure.most == line.content["joint"]["relative"] < 0.9
+    _sign(out, CONDITIONS, "a", keys, conditions=["No copy leaves the institute"])
+    statement = (out / "statements" / "01.json").read_text()
+    assert f"joint-risk: {joint.figure.shown} at most, by the ledger" in statement
+    assert _verify(out, keys).holds  # a third party has no ledger: not checked, and said so
+    unchecked = [x.says for x in _verify(out, keys).checks if x.holds is None]
+    assert any("the figure is the ledger's" in says for says in unchecked)
+    assert _verify(out, keys, **here).holds
+    now = {"ledger": of_ledger / "l.ledger", "key_file": of_ledger / "secret"}
+    assert "not above the one stated" in _failed(_verify(out, keys, **now))  # one more is out
+
+
+def test_a_joint_risk_over_its_threshold_does_not_meet(
+    context: Make, of_ledger: Path, tmp_path: Path
+) -> None:
+    given = context({"joint-risk": {"at_most": 0.0001, "source": "The privacy officer"}})
+    now = {"ledger": of_ledger / "l.ledger", "key_file": of_ledger / "secret"}
+    release = open_release(of_ledger / "first.csv")
+    one = determine(release, given, tmp_path / "d", pdf=False, on=DAY, **now)
+    assert (_joint_of(one).verdict, _joint_of(one).reason) == (
+        "does not meet",
+        "over the threshold",
+    )
+
+
+def test_a_ledger_that_the_release_is_not_in_is_refused(
+    context: Make, at_first: Path, tmp_path: Path
+) -> None:
+    now = {"ledger": at_first / "other.ledger", "key_file": at_first / "secret"}
+    create(now["ledger"], Promise(joint_risk=1.0), now["key_file"])
+    release = open_release(at_first / "first.csv")
+    with pytest.raises(RequestError, match="the release is not in this ledger"):
+        determine(release, context(), tmp_path / "d", pdf=False, on=DAY, **now)
+    assert not (tmp_path / "d").exists()
 
 
 def test_a_signed_determination_is_not_replaced(
@@ -233,6 +310,21 @@ def test_a_file_that_is_added_or_taken_away_is_named(signed: Path, keys: Path) -
     (signed / "statements" / "note.txt").unlink()
     (signed / "statements" / "01.json.sig").unlink()
     assert "statements/01.json.sig" in _failed(_verify(signed, keys))
+
+
+def test_statements_cut_off_the_end_are_noticed_by_a_hash_that_was_given(
+    signed: Path, keys: Path
+) -> None:
+    """Whoever has the hash of the withdrawal, or of any later statement, sees that it is gone."""
+    withdrawal = _sign(signed, "withdraw", "b", keys, reason="A new register is for sale")
+    last = file_sha256(withdrawal)
+    assert _verify(signed, keys, last=last).says.startswith("withdrawn by b@x.org")
+    for path in (withdrawal, signature_of(withdrawal)):
+        path.unlink()
+    assert _verify(signed, keys).holds  # a whole chain, but shorter
+    cut = _verify(signed, keys, last=last)
+    assert not cut.holds
+    assert "the statement of the hash given is in the chain" in _failed(cut)
 
 
 def test_a_statement_taken_out_of_the_chain_is_noticed(signed: Path, keys: Path) -> None:

@@ -22,6 +22,7 @@ def _determine(
     out: Path,
     evidence: tuple[Path, ...],
     key_file: Path | None,
+    ledger: Path | None,
     pdf: bool,
     force: bool,
 ) -> None:
@@ -39,6 +40,7 @@ def _determine(
         out,
         evidence=evidence or None,
         key_file=key_file,
+        ledger=ledger,
         pdf=pdf,
         force=force,
     )
@@ -67,6 +69,7 @@ def _sign(
     ssh-keygen signs it.
     """
     from voile.determination.sign import sign, signing
+    from voile.keys.seal import file_sha256
 
     day: date | None = until.date() if until else None
     statement = sign(
@@ -78,10 +81,13 @@ def _sign(
         conditions=condition,
         reason=reason,
     )
+    sha256 = file_sha256(statement)
     screen.say(f"{statement}: {decision}, by {signer}")
+    screen.say(f"hash, for voile verify --last: {sha256}")
     if key is None:
         screen.say(signing(statement))
-    screen.result({"statement": str(statement), "decision": decision, "signed": key is not None})
+    made = {"statement": str(statement), "sha256": sha256, "decision": decision}
+    screen.result({**made, "signed": key is not None})
 
 
 determine = Command(
@@ -99,6 +105,7 @@ determine = Command(
             help="What attacks found [RELEASE.private/evidence.json where it is].",
         ),
         key_file(),
+        path("ledger", "Ledger that the release is in: its joint risk is judged and stated."),
         click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),
     ],
 )

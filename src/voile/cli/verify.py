@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,8 @@ def _verify(
     subject: str,
     signers: Path | None,
     release: Path | None,
+    ledger: Path | None,
+    last: str | None,
     key_file: Path | None,
 ) -> int:
     """Check a release against its manifests, or a determination with its signatures.
@@ -36,10 +38,11 @@ def _verify(
     from voile.data.files.outputs import is_determination
 
     if is_determination(Path(subject)):
-        return _determination(screen, subject, signers, release, key_file)
-    if signers is not None or release is not None:
-        raise RequestError("is a release; --signers and --release go with a determination",
-                           where=subject)  # fmt: skip
+        given = {"signers": signers, "release": release, "ledger": ledger, "last": last}
+        return _determination(screen, subject, {**given, "key_file": key_file})
+    if any(one is not None for one in (signers, release, ledger, last)):
+        raise RequestError("is a release; --signers, --release, --ledger and --last go with a "
+                           "determination", where=subject)  # fmt: skip
     from voile.face.release import open_release
 
     found = open_release(subject).verify(key_file=key_file)
@@ -48,16 +51,10 @@ def _verify(
     return 0 if whole else FAILED
 
 
-def _determination(
-    screen: Screen,
-    folder: str,
-    signers: Path | None,
-    release: Path | None,
-    key_file: Path | None,
-) -> int:
+def _determination(screen: Screen, folder: str, given: Mapping[str, Any]) -> int:
     from voile.determination.verify import verify as verify_determination
 
-    found = verify_determination(folder, signers=signers, release=release, key_file=key_file)
+    found = verify_determination(folder, **given)
     shown = _shown(screen, found.checks)
     if not screen.json:
         print(found.says)
@@ -81,6 +78,13 @@ verify = Command(
         click.Argument(["subject"], metavar="RELEASE|FOLDER", type=click.Path()),
         path("signers", "File of allowed signers, as OpenSSH reads it; of a determination."),
         path("release", "Release of a determination [the file of its name beside the folder]."),
+        path("ledger", "Ledger of a determination's joint risk, which its holder has."),
+        click.Option(
+            ["--last"],
+            metavar="HASH",
+            help="Hash of a statement, as voile sign printed it: shows that none is gone from the "
+            "end.",
+        ),
         key_file(),
     ],
 )

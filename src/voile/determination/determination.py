@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -19,6 +20,7 @@ from voile.data.files.own_files import read_bytes
 from voile.determination.context import Context
 from voile.determination.judging import Criterion, Verdict, judge, worst
 from voile.keys.seal import file_sha256
+from voile.release.criteria import Measure
 from voile.release.evidence import AttackResults
 from voile.release.manifest import Release, manifest_path
 from voile.wings import wing
@@ -54,10 +56,20 @@ class Determination(Brief):
 
     @classmethod
     def of(
-        cls, release: Release, evidence: AttackResults, context: Context, *, today: date
+        cls,
+        release: Release,
+        evidence: AttackResults,
+        context: Context,
+        *,
+        today: date,
+        measures: Sequence[Measure] = (),
     ) -> Self:
-        """Judge a release by what its manifest and its evidence state in public."""
-        criteria = judge(context, wing(release.kind).CRITERIA, release.public, evidence)
+        """Judge a release by what its manifest and its evidence state in public.
+
+        measures : those beside the wing's own.
+        """
+        every = (*wing(release.kind).CRITERIA, *measures)
+        criteria = judge(context, every, release.public, evidence)
         return cls(
             kind=release.kind,
             release=release.path.name,

@@ -16,10 +16,13 @@ from voile.data.files.outputs import DETERMINATION, DETERMINATION_FACTS, DETERMI
 from voile.determination.context import Context
 from voile.determination.determination import Determination
 from voile.determination.folder import MANIFEST, PAGE, PASTE, PRINT, index_of
+from voile.determination.joint import FromLedger, joint_figure
 from voile.determination.page import sections_of
 from voile.face.commands import commands
 from voile.face.report import facts_of, options_of
+from voile.keys.seal import file_sha256
 from voile.keys.secret import Secret
+from voile.release.criteria import Measurement
 from voile.release.evidence import AttackResults, find_evidence
 from voile.release.manifest import Release, manifest_path
 from voile.release.verify import check_seal
@@ -38,6 +41,7 @@ def determine(
     *,
     evidence: object = None,
     key_file: str | os.PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | None = None,
     pdf: bool = True,
     force: bool = False,
     on: date | None = None,
@@ -51,6 +55,8 @@ def determine(
     evidence : what attack returned, a file of it, or several; without it, what attack wrote
         beside a release on disk.
     key_file : file with the secret of the seals [variable VOILE_SECRET].
+    ledger : that the release is in: its joint risk, rounded up, is judged and stated. `key_file`
+        is the ledger's.
     pdf : print the page where there is a Chromium.
     on : the day on which it is judged [today, in UTC].
 
@@ -66,10 +72,18 @@ def determine(
     secret = Secret.find(key_file)
     check_seal(release, secret)
     found = find_evidence(release, secret, evidence)
-    one = Determination.of(release, found, given, today=day)
+    measures = [] if ledger is None else [FromLedger(_joint(release, ledger, key_file))]
+    one = Determination.of(release, found, given, today=day, measures=measures)
     with write_folder(Path(out), DETERMINATION, force=force) as folder:
         _write(folder, one, release, found, pdf=pdf)
     return one
+
+
+def _joint(
+    release: Release, ledger: str | os.PathLike[str], key_file: str | os.PathLike[str] | None
+) -> Measurement:
+    manifest = Path(str(manifest_path(release.path)))
+    return joint_figure(file_sha256(manifest), ledger, key_file)
 
 
 def _write(

@@ -21,8 +21,10 @@ APPLIES: Mapping[Name, tuple[tuple[str, ...], str]] = {
 """The roles without which there is nothing to judge, and how that is said."""
 NO_LEDGER = "no ledger was given: other releases of these people were not judged with this one"
 LEDGER_IS_PRIVATE = (
-    "the release is in a ledger, whose joint figure is private: voile ledger show has it"
+    "the release is in a ledger, whose joint figure was not stated: voile determine --ledger does"
 )
+FROM_LEDGER, FROM_ATTACK = "ledger: ", "attack: "
+"""How evidence begins that a manifest does not hold."""
 NOT_MEASURED = "nothing was measured: no figure of the manifest and no attack answers this"
 
 
@@ -164,17 +166,25 @@ def is_judged_so(
 ) -> bool:
     """Say whether a verdict follows from its figure, the context and the public manifest.
 
-    A figure of an attack stands as it is, and is no better than the manifest's own.
+    A figure of an attack, or of a ledger that the manifest names, stands as it is, and is no
+    better than the manifest's own.
     """
     name, figure = criterion.name, criterion.figure
     threshold = context.thresholds.get(name)
     certified = _worst_figure(name, threshold, measures, public, ())
-    is_attack = figure is not None and figure.evidence.startswith("attack: ")
-    if is_attack and certified is not None and figure is not None:
-        is_attack = figure.most >= certified.most
+    stands = figure is not None and (
+        figure.evidence.startswith(FROM_ATTACK) or _is_from_ledger(name, figure, public)
+    )
+    if stands and certified is not None and figure is not None:
+        stands = figure.most >= certified.most
     assumptions = public.get("assumptions", ()) if name == "re-identification" else ()
     again = weigh(name, figure, threshold, _why_nothing(name, public), assumptions)
-    return criterion == again and (is_attack or figure == certified)
+    return criterion == again and (stands or figure == certified)
+
+
+def _is_from_ledger(name: Name, figure: Measurement, public: Mapping[str, Any]) -> bool:
+    is_its_own = name == "joint-risk" and "ledger" in public
+    return is_its_own and figure.evidence.startswith(FROM_LEDGER)
 
 
 def conditions(criteria: Sequence[Criterion]) -> Iterator[str]:

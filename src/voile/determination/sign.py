@@ -9,6 +9,7 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, TamperedError, as_keywords
 from voile.determination.folder import Folder, signature_of
+from voile.determination.joint import attested
 from voile.determination.ssh import load_key
 from voile.determination.ssh import sign as sign_bytes
 from voile.determination.statements import (
@@ -68,6 +69,7 @@ def sign(
         conditions=tuple(conditions),
         reason=reason,
         files=own.sha256,
+        attests=attested(one.criteria) if decision in APPROVALS else (),
         before=before[-1].sha256 if before else None,
     )
     standing = standing_of(one, own.sha256, [*before, statement], moment)

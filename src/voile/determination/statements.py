@@ -18,6 +18,7 @@ from voile.core.evidence import FORBID
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_bytes
 from voile.determination.determination import Determination
+from voile.determination.joint import attested
 from voile.determination.judging import conditions
 
 Decision = Literal["approve", "approve with conditions", "refuse", "renew", "withdraw"]
@@ -39,6 +40,7 @@ class Statement:
     until : the last day on which an approval or a renewal holds.
     conditions, reason : in the signer's words.
     files : the hash of the determination's list of files.
+    attests : figures of the determination that no recipient can count again, in an approval.
     before : the hash of the statement before; None of the first.
     """
 
@@ -54,6 +56,7 @@ class Statement:
     conditions: tuple[str, ...] = ()
     reason: str = ""
     files: str
+    attests: tuple[str, ...] = ()
     before: str | None = None
 
     def to_bytes(self) -> bytes:
@@ -62,7 +65,10 @@ class Statement:
             "at": self.at.isoformat(),
             "until": self.until.isoformat() if self.until else None,
         }
-        data = json.dumps({**asdict(self), **plain}, indent=1, sort_keys=True, ensure_ascii=False)
+        every = {**asdict(self), **plain}
+        if not self.attests:
+            del every["attests"]
+        data = json.dumps(every, indent=1, sort_keys=True, ensure_ascii=False)
         return f"{data}\n".encode()
 
     @property
@@ -161,6 +167,8 @@ def _unfit(one: Determination, statement: Statement, standing: Standing) -> str 
         statement.conditions or any(conditions(one.criteria))
     ):
         return "approves with conditions and names none"
+    if decision in APPROVALS and statement.attests != attested(one.criteria):
+        return "does not attest the figures from the ledger"
     if statement.until is None or statement.until < statement.at.astimezone(UTC).date():
         return "holds until no day to come"
     if decision == "renew":

@@ -15,7 +15,8 @@ from voile.data.files.own_files import read_json
 from voile.determination.allowed_signers import AllowedSigner, read_allowed_signers
 from voile.determination.determination import Determination
 from voile.determination.folder import MANIFEST, STATEMENTS, Folder, is_plain, signature_of
-from voile.determination.judging import is_judged_so, worst
+from voile.determination.joint import joint_figure
+from voile.determination.judging import FROM_LEDGER, is_judged_so, worst
 from voile.determination.ssh import PublicKey, read_signature
 from voile.determination.statements import Standing, Statement, standing_of
 from voile.keys.seal import file_sha256
@@ -54,6 +55,8 @@ def verify(
     signers: str | os.PathLike[str] | None = None,
     release: str | os.PathLike[str] | None = None,
     key_file: str | os.PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    last: str | None = None,
     now: datetime | None = None,
 ) -> Verified:
     """Check a determination: files, verdicts, signatures, expiry, and the release it is about.
@@ -64,6 +67,9 @@ def verify(
         of the folder. Without it no signer is confirmed, and nothing holds.
     release : the release [the file of its name beside the folder].
     key_file : file with the secret of the release's seals [variable VOILE_SECRET].
+    ledger : of the data holder, whose joint risk was stated; `key_file` is then the ledger's.
+    last : the hash of a statement, as `sign` gave it. Without it nobody notices that the last
+        statements, such as a withdrawal, were taken away.
     now : the time at which it is to hold.
     """
     moment = now or datetime.now(UTC)
@@ -81,6 +87,8 @@ def verify(
     found += _verdicts(own, one)
     found += _signatures(own, signed, standing, sha256)
     found += _confirmed(signed, anchors)
+    found += _whole(statements, last)
+    found += _joint(one, ledger, key_file)
     found += _release(own, one, release, Secret.find(key_file))
     return _result(found, *_conclusion(one, signed, standing, anchors, moment))
 
@@ -183,6 +191,39 @@ def _confirmed(
             owner = keys.setdefault(each.key, each.statement.signer)
             if owner != each.statement.signer:
                 yield Check(f"{each.name} is signed with a key of its signer's own", False)
+
+
+def _whole(statements: Sequence[Statement], last: str | None) -> Iterator[Check]:
+    """Hold the chain to a statement that somebody was given; its end may have been cut off."""
+    if last is None:
+        yield Check("no statement is gone from the end: only a later hash shows it (--last)", None)
+    else:
+        holds = any(one.sha256 == last.strip().lower() for one in statements)
+        yield Check("the statement of the hash given is in the chain", holds)
+
+
+def _joint(
+    one: Determination,
+    ledger: str | os.PathLike[str] | None,
+    key_file: str | os.PathLike[str] | None,
+) -> Iterator[Check]:
+    """Hold the joint risk that was stated to the ledger as it is today."""
+    by_name = {each.name: each.figure for each in one.criteria}
+    stated = by_name.get("joint-risk")
+    if stated is None or not stated.evidence.startswith(FROM_LEDGER):
+        if ledger is not None:
+            yield Check("a joint risk from the ledger was stated", False)
+        return
+    if ledger is None:
+        yield Check("joint-risk: the figure is the ledger's, which its holder has (--ledger)", None)
+        return
+    try:
+        today = joint_figure(one.manifest_sha256, ledger, key_file)
+    except VoileError as error:
+        yield Check(f"joint-risk: {error.what}", False)
+        return
+    yield Check("joint-risk: the ledger's figure is not above the one stated",
+                today.most <= stated.most)  # fmt: skip
 
 
 def _release(

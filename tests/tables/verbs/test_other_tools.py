@@ -87,6 +87,22 @@ def test_figures_are_those_of_a_recount(example, tool):
     assert bool(found.facts["keys"]) == (tool != "anonypy")
 
 
+@pytest.mark.parametrize("name", ["arx_form", "sdcmicro_form"])
+def test_k_and_l_are_those_of_pycanon_where_they_are_more_than_one(example, name):
+    """Rows of small groups and of groups with one diagnosis are left out, so that both show."""
+    pycanon = pytest.importorskip("pycanon.anonymity")
+    released = read(name).fillna("*")
+    groups = released.groupby(QUASI)["diagnosis"]
+    large = (groups.transform("size") >= 4) & (groups.transform("nunique") >= 3)
+    released = released[large].reset_index(drop=True)
+    found = vt.assess(read("people"), released, example.ROLES, seed=1)
+    k = pycanon.k_anonymity(released, QUASI)
+    distinct = pycanon.l_diversity(released, QUASI, ["diagnosis"])
+    assert (found.figures["k"], found.figures["distinct_l(diagnosis)"]) == (k, distinct)
+    assert k >= 4
+    assert distinct >= 3
+
+
 @pytest.mark.parametrize("tool", ["form of ARX", "ANJANA", "anonypy"])
 def test_a_cell_that_nobody_can_read_is_named_and_hides_nobody(example, tool):
     """A row whose age cannot be read is counted as if its age stood there: no lower risk."""

@@ -1,0 +1,82 @@
+"""Joint risk with other releases: a rounded figure from a ledger, which only its holder can check.
+
+The ledger is private. Its figure, two digits rounded up, stands in the determination; whoever
+approves attests it in the signed statement, and the holder of the ledger can check it again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.evidence import Evidence
+from voile.determination.judging import FROM_LEDGER, Criterion
+from voile.ledger.ledger import Keys, Ledger
+from voile.release.criteria import Bounds, Measurement, Name
+from voile.report.wording import share
+
+SAYS = (
+    "Expected matches of all releases in the ledger together, every row linked, as a share of the "
+    "untouched source's"
+)
+
+
+@dataclass(frozen=True)
+class FromLedger:
+    """A measure whose figure comes from a ledger."""
+
+    figure: Measurement
+    criterion: Name = "joint-risk"
+
+    def read(
+        self, _: Mapping[str, Any], __: Sequence[Evidence], ___: Bounds, /
+    ) -> Iterator[Measurement]:
+        """Yield the ledger's figure."""
+        yield self.figure
+
+
+def joint_figure(
+    manifest_sha256: str,
+    ledger: str | os.PathLike[str],
+    key_file: str | os.PathLike[str] | None,
+) -> Measurement:
+    """Return the joint risk of a release with all that the ledger has, the later ones included.
+
+    Raises
+    ------
+    RequestError : the release is not in the ledger, or the ledger is another secret's.
+    TamperedError : the ledger is not as it was written, or its end is gone.
+    InfeasibleError : no figure bounds the releases together.
+    """
+    read = Ledger.read(Path(ledger))
+    Keys.of(None if key_file is None else Path(key_file), read.id).check(read)
+    lines = read.released
+    own = [line.number for line in lines if line.content["manifest"] == manifest_sha256]
+    if not own:
+        raise RequestError(
+            "the release is not in this ledger",
+            where=str(ledger),
+            instead="give the ledger that it was released under",
+        )
+    joint = [line.content["joint"].get("relative") for line in lines if line.number >= own[0]]
+    if None in joint:
+        raise InfeasibleError(
+            "no figure bounds the releases of this ledger together",
+            instead="leave --ledger out, and say in the context why that is accepted",
+        )
+    most = min(1.0, max(joint))
+    evidence = f"{FROM_LEDGER}lines to {lines[-1].number}"
+    return Measurement(SAYS, share(most), "upper bound, two digits", most, evidence)
+
+
+def attested(criteria: Sequence[Criterion]) -> tuple[str, ...]:
+    """Say what an approval attests: the figures that no recipient can count again."""
+    return tuple(
+        f"{one.name}: {share(one.figure.most)} at most, by the ledger ({one.figure.evidence})"
+        for one in criteria
+        if one.figure is not None and one.figure.evidence.startswith(FROM_LEDGER)
+    )
