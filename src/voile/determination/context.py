@@ -13,15 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_toml
-from voile.release.criteria import Bounds, Name
+from voile.release.criteria import STANDARDS, Bounds, Name
 
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
 Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
-STANDARDS: Mapping[str, tuple[float, str]] = {
-    "ema-0070": (0.09, "EMA Policy 0070: at most 0.09"),
-    "k-11": (0.091, "groups of at least 11, as US health statistics use: 1/11, stated as 0.091"),
-}
-"""Thresholds that have a name, and their source."""
 
 
 class _Strict(BaseModel):

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from voile.core.evidence import FORBID, Evidence
 from voile.data.roles import AS_IT_IS
 from voile.determination.context import Context, Threshold
-from voile.release.criteria import NAMES, Measure, Measurement, Name
+from voile.release.criteria import NAMES, Measure, Measurement, Name, worst_figure
 
 Verdict = Literal["meets", "meets with conditions", "does not meet"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -90,9 +90,7 @@ def _worst_figure(
     evidence: Sequence[Evidence],
 ) -> Measurement | None:
     bounds = threshold.bounds if threshold else "largest"
-    own = (measure for measure in measures if measure.criterion == name)
-    found = [one for measure in own for one in measure.read(public, evidence, bounds)]
-    return max(found, key=lambda one: one.most, default=None)
+    return worst_figure(name, measures, public, evidence, bounds)
 
 
 def _why_nothing(name: Name, public: Mapping[str, Any]) -> tuple[bool, str]:

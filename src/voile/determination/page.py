@@ -9,18 +9,10 @@ from voile.core.evidence import Evidence
 from voile.determination.determination import Determination
 from voile.determination.headings import headings
 from voile.determination.judging import Criterion, conditions
+from voile.release.criteria import TITLES
 from voile.report.sections import Bullets, Commands, Grid, Heading, Prose, Section
 from voile.report.wording import share
 
-TITLES = {
-    "re-identification": "Re-identification risk",
-    "singling-out": "Singling out",
-    "linkability": "Linkability",
-    "inference": "Inference",
-    "text-left": "Identifiers left in text",
-    "joint-risk": "Joint risk with other releases",
-    "kept-columns": "Unique on all released columns",
-}
 OVERALL = {
     "meets": "This release meets every criterion for this recipient and purpose.",
     "meets with conditions": "This release meets the criteria for this recipient and purpose on "

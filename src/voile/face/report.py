@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from voile.core.version import __version__, versions
 from voile.data.files.outputs import REPORT
 from voile.data.files.own_files import fitting
 from voile.face.commands import commands
+from voile.face.enough import is_it_enough
 from voile.release.choice import Choice, in_words
 from voile.release.evidence import AttackResults
 from voile.release.manifest import Release
@@ -65,6 +66,7 @@ def report_of(
         page = render(
             title,
             (
+                *_enough(subject, evidence),
                 *wing(subject.kind).sections(subject, evidence, audience=audience),
                 Section("reproduce", "How to reproduce", (Commands(lines),)),
             ),
@@ -72,6 +74,12 @@ def report_of(
             facts=facts_of(subject, audience),
         )
     return Report(title, audience, page)
+
+
+def _enough(subject: Kit | Release, evidence: Sequence[Evidence]) -> Iterator[Section]:
+    """Begin with what a determination would judge; a kit has released nothing yet."""
+    if isinstance(subject, Release):
+        yield is_it_enough(subject.public, wing(subject.kind).CRITERIA, evidence)
 
 
 def options_of(evidence: Sequence[Evidence]) -> Sequence[Mapping[str, Any]]:

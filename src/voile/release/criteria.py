@@ -25,6 +25,20 @@ Name = Literal[
 ]
 NAMES: tuple[Name, ...] = get_args(Name)
 Bounds = Literal["largest", "mean"]
+TITLES: Mapping[Name, str] = {
+    "re-identification": "Re-identification risk",
+    "singling-out": "Singling out",
+    "linkability": "Linkability",
+    "inference": "Inference",
+    "text-left": "Identifiers left in text",
+    "joint-risk": "Joint risk with other releases",
+    "kept-columns": "Unique on all released columns",
+}
+STANDARDS: Mapping[str, tuple[float, str]] = {
+    "ema-0070": (0.09, "EMA Policy 0070: at most 0.09"),
+    "k-11": (0.091, "groups of at least 11, as US health statistics use: 1/11, stated as 0.091"),
+}
+"""Thresholds that have a name, and their source."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +126,19 @@ class Attacked:
         ]
         if found:
             yield max(found, key=lambda one: one.most)
+
+
+def worst_figure(
+    name: Name,
+    measures: Sequence[Measure],
+    public: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+    bounds: Bounds = "largest",
+) -> Measurement | None:
+    """Return the figure with the largest upper limit that answers a question; None without one."""
+    own = (measure for measure in measures if measure.criterion == name)
+    found = [one for measure in own for one in measure.read(public, evidence, bounds)]
+    return max(found, key=lambda one: one.most, default=None)
 
 
 def _rate(attack: Evidence, found: Finding) -> Measurement:
