@@ -13,6 +13,7 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
@@ -84,41 +85,58 @@ def _bytes_of(policy: AnyPolicy) -> bytes:
 
 
 class Joined:
-    """The classes that releases leave together, of the combinations of a space."""
+    """The classes that releases leave together, of the combinations of a space.
+
+    A combination that is alone in its class stays so. One that nobody of the sample has is looked
+    at no more then, but where a rule counts people: `_cells` are those that still are.
+    """
 
     def __init__(self, space: PolicySpace, releases: Iterable[Shown]) -> None:
         self._space = space
-        cells = len(space.counts.codes)
-        self._label, self._labels = np.zeros(cells, dtype=np.int64), 1
-        self._visible = np.zeros(cells, dtype=np.bool_)
-        for shown in _merged(releases):
+        self._cells = np.arange(len(space.counts.codes))
+        self._label, self._labels = np.zeros(len(self._cells), dtype=np.int64), 1
+        self._visible = np.zeros(len(self._cells), dtype=np.bool_)
+        merged = _merged(releases)
+        self._closes = all(one.rules is None or one.rules.max_risk == 1 for one in merged)
+        self._look_at(self._cells)
+        for shown in merged:
             self._add(shown)
-        self._label, self._labels = _numbered(self._label)
+        self._renumber()
+
+    def _look_at(self, cells: Labels) -> None:
+        counts = self._space.counts
+        self._cells = cells
+        self._codes = [np.ascontiguousarray(own) for own in counts.codes[cells].T]
+        self._held = np.flatnonzero(counts.sample[cells] > 0)
 
     def with_one(self, shown: Shown) -> Joined:
         """Return what these releases and one more are joined."""
         more = copy(self)
+        more._closes = False
         more._add(shown)
         return more
 
     def _add(self, shown: Shown) -> None:
         key, keys = self._keys(shown.policy)
         suppressed = self._suppressed(shown, key, keys)
-        self._visible = self._visible | ~suppressed
+        visible = self._visible.copy()
+        visible[self._cells] |= ~suppressed
+        self._visible = visible
         self._refine(np.where(suppressed, SUPPRESSED, key + 1), keys + 1)
 
     def _keys(self, policy: AnyPolicy) -> tuple[Labels, int]:
         """Number the group of each combination, and say below what the numbers are."""
-        codes = self._space.counts.codes
         if isinstance(policy, TreePolicy):
+            codes = np.column_stack(self._codes)
             return policy.box_of(codes).astype(np.int64), policy.n_groups
-        keys, size = np.zeros(len(codes), dtype=np.int64), 1
-        for domain, own in zip(policy.domains, codes.T, strict=True):
+        keys, size = np.zeros(len(self._label), dtype=np.int64), 1
+        for domain, own in zip(policy.domains, self._codes, strict=True):
             interval = policy.interval_of(domain).astype(np.int64)
             many = int(interval[-1]) + 1
             if size * many >= MOST_KEYS:
                 keys, size = _numbered(keys)
-            keys, size = keys * many + interval[own], size * many
+            keys += (interval * size)[own]
+            size *= many
         return keys, size
 
     def _suppressed(self, shown: Shown, key: Labels, keys: int) -> Mask:
@@ -128,42 +146,62 @@ class Joined:
         counts = self._space.counts
         space = PolicySpace(self._space.domains, counts, shown.rules, self._space.population)
         group, groups = (key, keys) if keys <= len(key) else _numbered(key)
+        held, where = group[self._held], self._cells[self._held]
 
         def add(values: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.bincount(group, values, groups).astype(np.float64)
+            return np.bincount(held, values[where], groups).astype(np.float64)
 
         n, own = add(counts.sample), [add(values) for values in counts.sensitive.T]
         seen = n > 0
         sensitive = np.column_stack([*own, n])[seen, : len(own)]
         dropped = np.zeros(groups, dtype=np.bool_)
-        classes = Classes(n[seen], add(counts.population)[seen], sensitive)
+        people = np.bincount(group, counts.population[self._cells], groups)
+        classes = Classes(n[seen], people[seen], sensitive)
         dropped[seen] = ~space.allowed(classes)
         return np.asarray(dropped[group])
 
     def _refine(self, key: Labels, keys: int) -> None:
         """Part each class by another label."""
         if self._labels * keys >= MOST_KEYS:
-            self._label, self._labels = _numbered(self._label)
+            key = key[self._renumber()]
         if self._labels * keys >= MOST_KEYS:
             key, keys = _numbered(key)
         self._label, self._labels = self._label * keys + key, self._labels * keys
 
+    def _renumber(self) -> Mask:
+        """Number the classes from 0; say which combinations are still looked at."""
+        label, self._labels = _numbered(self._label)
+        alone = np.bincount(label, minlength=self._labels)[label] == 1
+        alone[self._held] = False
+        stay = np.ones(len(label), np.bool_)
+        if self._closes and alone.any():
+            stay = ~alone
+            self._look_at(self._cells[stay])
+        self._label = label[stay]
+        return stay
+
+    def _whole(self) -> tuple[Labels, int]:
+        """Number the class of every combination."""
+        label = -1 - np.arange(len(self._visible))
+        label[self._cells] = self._label
+        return _numbered(label)
+
     @property
     def groups(self) -> tuple[Labels, Mask]:
         """The class of each combination, from 0, and whether a release shows it."""
-        return _numbered(self._label)[0], self._visible
+        return self._whole()[0], self._visible
 
     @property
     def outside(self) -> NDArray[np.float64]:
         """For each combination how many people of its class are not in the data."""
         counts = self._space.counts
-        label, labels = _numbered(self._label)
+        label, labels = self._whole()
         people, n = (np.bincount(label, x, labels) for x in (counts.population, counts.sample))
         return np.asarray(np.maximum(people - n, 0.0)[label])
 
     def figures(self) -> Figures:
         counts = self._space.counts
-        label, labels = _numbered(self._label)
+        label, labels = self._whole()
         n = np.bincount(label, np.where(self._visible, counts.sample, 0.0), labels)
         people = np.bincount(label, counts.population, labels)
         held = n > 0
@@ -174,6 +212,6 @@ class Joined:
 
 
 def _numbered(keys: Labels) -> tuple[Labels, int]:
-    """Number distinct keys from 0."""
-    distinct, number = np.unique(keys, return_inverse=True)
-    return number.astype(np.int64), len(distinct)
+    """Number distinct keys from 0, in the order in which they come."""
+    coded = pa.array(keys).dictionary_encode()
+    return coded.indices.to_numpy().astype(np.int64), len(coded.dictionary)
