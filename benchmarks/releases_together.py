@@ -5,21 +5,32 @@ from __future__ import annotations
 import hmac
 import resource
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from benchmarks.data import folder
 from benchmarks.tables import save
-from benchmarks.tennessee import COLUMNS, tennessee_counts
+from benchmarks.tennessee import COLUMNS, RACES, tennessee_counts
 
+import voile.tables as vt
 from voile.core.frontier import Frontier
+from voile.ledger.ledger import create
+from voile.ledger.promise import Promise
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.parser import Parser
 from voile.tables.joint.disclosed import Names, rules_of
 from voile.tables.joint.figures import Shown, joint_figures
-from voile.tables.people.counts import Constraints
+from voile.tables.joint.linking import linked
+from voile.tables.people.counts import Constraints, row_keys
 from voile.tables.people.population import Population
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.after import EVALUATIONS
+from voile.tables.verbs.content import Content
 from voile.tables.verbs.search import search
 
 TIMES, TARGETS = (1.0, 1.5, 2.0, 4.0), (0.321, 0.279, 0.248, 0.160)
@@ -27,7 +38,13 @@ RELEASES, RUNS, SAFE_HARBOR = 100, 3, 84.3
 
 
 def main() -> None:
-    rows = [*after(), judged(Constraints()), judged(Constraints(k=5, suppress=0.9))]
+    rows = [
+        *linking(),
+        *after(),
+        *trees(),
+        judged(Constraints()),
+        judged(Constraints(k=5, suppress=0.9)),
+    ]
     save(
         "releases_together",
         "The Tennessee pair, 32,561 records, 734 bits; the first release shows every year of age.",
@@ -54,6 +71,45 @@ def searched(required: np.ndarray) -> tuple[PolicySpace, Frontier, np.ndarray]:
     return space, found, space.evaluator.figures(found.policies).expected_matches
 
 
+def linking() -> list[tuple[str, ...]]:
+    """Link two releases at Safe Harbor's risk, one by age and one by ZIP, through kept columns."""
+    rows = pq.read_table(folder("tennessee") / "adult.parquet")
+    pair = []
+    for first, last in ((0, 105), (110, 734)):  # every year of age; every ZIP
+        required = np.zeros(space_of(Constraints()).n_bits, dtype=np.bool_)
+        required[first:last] = True
+        space, found, matches = searched(required)
+        pair.append(Shown(space.policy(found.policies[np.flatnonzero(matches <= SAFE_HARBOR)[-1]])))
+    low = max(joint_figures(space, [one]).matches for one in pair)
+    high = joint_figures(space, pair).matches
+    combination, kept = combinations_of(rows, space), rows.column_names[len(COLUMNS) :]
+    made = []
+    for many, noted in ((0, "180"), (2, "365"), (3, "697"), (6, "859"), (11, "936")):
+        shared = [pc.rank(rows[name], tiebreaker="dense") for name in kept[:many]]
+        columns = [one.to_numpy().astype(np.int64) for one in shared]
+        began = time.process_time()
+        found_by = linked(space, combination, *pair, columns)
+        spent = time.process_time() - began
+        what = f"linked through {many} kept columns; best alone {low:.1f}, every row {high:.0f}"
+        made.append((what, f"{found_by:.0f} matches", f"{noted} noted", f"{spent:.2f}"))
+    return made
+
+
+def combinations_of(rows: pa.Table, space: PolicySpace) -> np.ndarray:
+    people = pq.read_table(folder("tennessee") / "population.parquet")
+    domains = [pc.unique(people[c]).sort() for c in COLUMNS]
+    domains[COLUMNS.index("race")] = pa.array(RACES, people.schema.field("race").type)
+    codes = np.column_stack(
+        [
+            pc.index_in(rows[c].cast(domain.type), domain).to_numpy()
+            for c, domain in zip(COLUMNS, domains, strict=True)
+        ]
+    )
+    sizes = space.counts.sizes
+    keys = row_keys(space.counts.codes, sizes)
+    return np.searchsorted(keys, row_keys(codes.astype(np.int32), sizes))
+
+
 def after() -> list[tuple[str, ...]]:
     ages = np.zeros(space_of(Constraints()).n_bits, dtype=np.bool_)
     ages[:105] = True
@@ -72,6 +128,37 @@ def after() -> list[tuple[str, ...]]:
         what = f"loss at joint risk {times:g} times the first release's"
         rows.append((what, f"{found.loss[best]:.4f}", f"{asked:.3f}", f"{spent:.1f} for all four"))
     return rows
+
+
+def trees() -> list[tuple[str, ...]]:
+    """Choose after a tree that is out, at Safe Harbor's risk."""
+    rows = pq.read_table(folder("tennessee") / "adult.parquet", columns=list(COLUMNS))
+    people = pq.read_table(folder("tennessee") / "population.parquet")
+    orders = {"race": {"role": "quasi", "order": list(RACES)}}
+    roles = {**dict.fromkeys(COLUMNS, "quasi"), **orders}
+    kit = vt.fit(rows, roles, population=people, people="people", family="tree", seed=1)
+    content = Content.of(kit)
+    matches, loss = content.figures.expected_matches, content.frontier.loss
+    first = int(np.argmin(np.where(matches <= SAFE_HARBOR, loss, np.inf)))
+    made = []
+    with TemporaryDirectory() as place:
+        at = Path(place)
+        key = at / "key"
+        key.write_text("a key for measuring alone")
+        key.chmod(0o600)
+        create(at / "ledger", Promise(joint_risk=1.0), key)
+        how = {"ledger": at / "ledger", "key_file": key}
+        kit.apply(kit.choose(policy=first), rows, at / "a.parquet", **how)
+        for times in TIMES:
+            began = time.process_time()
+            risk = min(1.0, times * matches[first] / content.space.evaluator.matches)
+            chosen = kit.choose(after=at / "ledger", key_file=key, joint_risk=risk)
+            spent = time.process_time() - began
+            what = f"after a tree (loss {loss[first]:.4f}), at joint risk {times:g} times its own"
+            best = loss[matches <= times * matches[first] + 1e-9].min()
+            found = f"{chosen.figures['loss']:.4f}"
+            made.append((what, found, f"{best:.4f} if nothing were out", f"{spent:.1f}"))
+    return made
 
 
 def judged(rules: Constraints) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from voile.cli.verify import FAILED, STATES
 if TYPE_CHECKING:
     from voile.release.verify import Check
 
+COLUMNS = ("line", "time", "act", "kind", "alone", "joint", "why")
+
 
 def _init(
     screen: Screen,
@@ -49,7 +51,7 @@ def _show(screen: Screen, *, ledger: str) -> None:
     said = shown(read)
     screen.say(f"{ledger}: all releases together keep to {read.promise}")
     if not screen.json:
-        show_table(("line", "time", "act", "kind", "alone", "joint"), _rows(said), sys.stdout)
+        show_table(COLUMNS, _rows(said), sys.stdout, wraps="why")
     for number in said["open"]:
         screen.say(
             f"line {number} counts as released: nobody knows whether it was; "
@@ -63,7 +65,8 @@ def _rows(said: Mapping[str, Any]) -> list[list[Any]]:
     for line in said["lines"]:
         act = f"{line['act']} of {line['of']}" if "of" in line else line["act"]
         figures = [line.get(name, {}).get("matches") for name in ("alone", "joint")]
-        rows.append([line["line"], line["time"][:16], act, line.get("kind"), *figures])
+        why = line.get("override", line.get("reason"))
+        rows.append([line["line"], line["time"][:16], act, line.get("kind"), *figures, why])
     return rows
 
 

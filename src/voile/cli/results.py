@@ -146,7 +146,9 @@ def _judged(joint: Mapping[str, Any]) -> str:
     if "unbounded" in joint:
         said += f": {joint['unbounded']}"
     else:
-        alone, high = (f"{joint[name]['matches']:.3g}" for name in ("alone", "high"))
+        from voile.ledger.promise import written
+
+        alone, high = (written(joint[name]["matches"]) for name in ("alone", "high"))
         said += f": {alone} expected matches alone"
         said += f", at most {high} with {count(others, 'release')} before it" if others else ""
     for why, n in joint["kept_back"].items():

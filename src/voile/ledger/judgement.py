@@ -12,7 +12,7 @@ from voile.core.errors import InfeasibleError
 from voile.core.rounding import rounded
 from voile.core.wording import count
 from voile.ledger.chain import Line
-from voile.ledger.promise import Figures, Promise
+from voile.ledger.promise import Figures, Promise, written
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,10 +91,10 @@ class Judgement(Brief):
         """Say the figures, and what was taken at its worst."""
         if self.high is None:
             return self.unbounded
-        said = [f"{self.low:.3g} from the best single release"]
+        said = [f"{written(self.low)} from the best single release"]
         if self.linked is not None:
-            said.append(f"{self.linked:.3g} by linking rows through what the releases share")
-        said.append(f"{self.high.matches:.3g} if every row is linked")
+            said.append(f"{written(self.linked)} by linking rows through what the releases share")
+        said.append(f"{written(self.high.matches)} if every row is linked")
         return "; ".join([f"expected matches: {', '.join(said)}", *self.missing])
 
     def figures(self) -> dict[str, dict[str, float]]:

@@ -11,6 +11,15 @@ from voile.core.errors import RequestError
 SLACK = 1e-9
 
 
+def written(people: float) -> str:
+    """Write a number of people: three digits, or all before the point.
+
+    >>> [written(x) for x in (84.27, 959.3, 1236.4, 0.04567)]
+    ['84.3', '959', '1,236', '0.0457']
+    """
+    return f"{people:,.0f}" if people >= 100 else f"{people:.3g}"
+
+
 @dataclass(frozen=True)
 class Figures:
     """What an adversary can do.
@@ -58,9 +67,10 @@ class Promise:
     def broken_by(self, found: Figures) -> Iterator[str]:
         """Yield in words each limit that figures exceed."""
         if self.expected_matches is not None and found.matches > self.expected_matches + SLACK:
-            yield f"{found.matches:.4g} expected matches of {self.expected_matches:g} promised"
+            matches = written(found.matches)
+            yield f"{matches} expected matches of {self.expected_matches:g} promised"
         if self.joint_risk is not None and found.relative > self.joint_risk + SLACK:
-            yield f"a relative risk of {found.relative:.4g} of {self.joint_risk:g} promised"
+            yield f"a relative risk of {found.relative:.3g} of {self.joint_risk:.3g} promised"
         if found.k < self.k:
             yield f"a group of fewer than the {self.k} people promised"
 
@@ -79,7 +89,7 @@ class Promise:
         if self.expected_matches is not None:
             said.append(f"at most {self.expected_matches:g} expected matches")
         if self.joint_risk is not None:
-            said.append(f"a relative risk of at most {self.joint_risk:g}")
+            said.append(f"a relative risk of at most {self.joint_risk:.3g}")
         if self.k > 1:
             said.append(f"groups of {self.k} people or more")
         if self.epsilon is not None:

@@ -109,4 +109,4 @@ def shown(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-SHOWN = ("of", "kind", "kit", "release", "alone", "joint")
+SHOWN = ("of", "kind", "kit", "release", "alone", "joint", "epsilon", "override", "reason")

@@ -179,3 +179,44 @@ def test_rows_suppressed_in_one_release_and_not_in_another_are_refused(how, tmp_
     again = release(rows, tmp_path / "b.csv", **how)
     assert again.private["counts"]["released"] == 20
     assert np.isfinite(again.private["ledger"]["high"]["k"])
+
+
+def test_two_recipients_releases_are_not_linked_by_pseudonym(how, tmp_path):
+    rows = county(*FIRST)
+    each = [
+        release(rows, tmp_path / f"{name}.csv", recipient=name, **how).frame["who"].to_pylist()
+        for name in ("Site A", "Site B")
+    ]
+    assert not set(each[0]) & set(each[1])
+    other = tmp_path / "rotated"
+    other.write_text("another key that the tests know")
+    other.chmod(0o600)
+    del how["ledger"], how["releases"]
+    rotated = release(rows, tmp_path / "c.csv", **{**how, "key_file": other})
+    same = release(rows, tmp_path / "d.csv", **how)
+    assert not set(rotated.frame["who"].to_pylist()) & set(same.frame["who"].to_pylist())
+    assert not set(same.frame["who"].to_pylist()) & set(each[0])
+
+
+def test_a_stable_pseudonym_links_every_row_and_is_shown_as_such(how, tmp_path):
+    rows = county(*FIRST)
+    release(rows, tmp_path / "a.csv", **how)
+    found = release(rows, tmp_path / "b.csv", **how).private["ledger"]
+    assert found["linked"]["matches"] == pytest.approx(found["high"]["matches"])
+
+
+def test_no_canary_is_in_what_the_next_release_is_judged_by(how, tmp_path):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    for name in ("people.parquet", "domains.parquet"):
+        table = pq.read_table(tmp_path / "a.csv.private" / name)
+        assert "CANARY" not in str(table.to_pydict())
+
+
+def test_a_foreign_row_is_named_by_its_column_alone(how, tmp_path):
+    rows = county(*FIRST)
+    kit = vt.fit(rows, ROLES, family="global", method="exhaustive", k=K, seed=1)
+    foreign = county(*FIRST, (987, 500, 501))
+    with pytest.raises(RequestError, match="are not those that the kit counts") as refused:
+        kit.apply(kit.choose(policy=0), foreign, tmp_path / "a.csv", **how)
+    assert "column age" in str(refused.value)
+    assert "987" not in str(refused.value)

@@ -146,16 +146,17 @@ class Joined:
         counts = self._space.counts
         space = PolicySpace(self._space.domains, counts, shown.rules, self._space.population)
         group, groups = (key, keys) if keys <= len(key) else _numbered(key)
-        held, where = group[self._held], self._cells[self._held]
+        held = self._held
 
-        def add(values: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.bincount(held, values[where], groups).astype(np.float64)
+        def add(values: NDArray[np.float64], cells: Labels = held) -> NDArray[np.float64]:
+            found = np.bincount(group[cells], values[self._cells[cells]], groups)
+            return found.astype(np.float64)
 
         n, own = add(counts.sample), [add(values) for values in counts.sensitive.T]
         seen = n > 0
         sensitive = np.column_stack([*own, n])[seen, : len(own)]
         dropped = np.zeros(groups, dtype=np.bool_)
-        people = np.bincount(group, counts.population[self._cells], groups)
+        people = add(counts.population, np.arange(len(group)))
         classes = Classes(n[seen], people[seen], sensitive)
         dropped[seen] = ~space.allowed(classes)
         return np.asarray(dropped[group])

@@ -251,6 +251,7 @@ def released_groups(content: Content, policy: AnyPolicy) -> Any:
 def check_counted(content: Content, source: Source) -> None:
     """Refuse a source whose people are not those that the kit counts."""
     space = content.space
+    where = source.name
     if content.hold_out.share:
         source = TrainingSource(source, content.hold_out)
     try:
@@ -260,12 +261,14 @@ def check_counted(content: Content, source: Source) -> None:
         same = False
     else:
         held = space.counts.sample > 0
+        unknown = [d.column for d, own in zip(space.domains, codes.T, strict=True) if own.min() < 0]
+        where = f"{where}, column {unknown[0]}" if unknown else where
         same = np.array_equal(codes, space.counts.codes[held])
         same = same and np.allclose(sample, space.counts.sample[held])
     if not same:
         raise RequestError(
             "the people of this source are not those that the kit counts, so a ledger cannot "
             "judge it",
-            where=source.name,
+            where=where,
             instead="fit on this source",
         )
