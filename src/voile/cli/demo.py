@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command, out
+from voile.cli.parameters import Command, flag, out
 from voile.cli.screen import Screen
+from voile.core.errors import RequestError
 from voile.data.files.outputs import DEMO, DEMO_FORMAT, DEMO_MARK, manifest_of
 from voile.wings import wing
 
@@ -17,25 +18,62 @@ Run = Callable[[list[str]], int]
 SEED = "2013"
 
 
-def _demo(screen: Screen, *, out: Path, force: bool) -> int:
+def _demo(screen: Screen, *, out: Path, force: bool, fhir: bool, omop: bool, patients: int) -> int:
     """Release the patients of a made-up county.
 
-    Runs the commands that a user would type, from a table of people to a report.
+    Runs the commands that a user would type, from a table of people to a report. With --fhir or
+    --omop, from an export with notes to a study of it.
     """
-    from voile.face.commands import typed
-
-    run: Run = click.get_current_context().obj  # as a user's own command line runs them
+    if fhir and omop:
+        raise RequestError("--fhir and --omop", instead="give one of them")
+    if fhir or omop:
+        _prepare_clinic(screen, out, "fhir" if fhir else "omop", patients, force=force)
+        return _run(screen, _study_commands(out), force=force)
     _prepare(screen, out, force=force)
-    for words in _commands(out):
-        screen.show(f"\n$ {typed(['voile', *words])}")
-        switches = (["--force"] if force else []) + (["--quiet"] if screen.quiet else [])
-        if code := run([*words, *switches]):
-            return code
+    if code := _run(screen, _commands(out), force=force):
+        return code
     sentences = _sentences(out / "release.csv")
     report = out / "report.html"
     screen.say("\n" + "\n".join(sentences) + f"\n\nThe report: {report}")
     screen.result({"report": str(report), "sentences": sentences})
     return 0
+
+
+def _run(screen: Screen, commands: list[list[str]], *, force: bool) -> int:
+    """Show and run commands until one fails; return its exit code."""
+    from voile.face.commands import typed
+
+    run: Run = click.get_current_context().obj  # as a user's own command line runs them
+    for words in commands:
+        screen.show(f"\n$ {typed(['voile', *words])}")
+        writes = force and words[:2] not in (["study", "attack"], ["study", "verify"])
+        switches = (["--force"] if writes else []) + (["--quiet"] if screen.quiet else [])
+        if code := run([*words, *switches]):
+            return code
+    return 0
+
+
+def _prepare_clinic(screen: Screen, out: Path, form: str, patients: int, *, force: bool) -> None:
+    """Write the export, what scores a release of it, and annotated notes of other people."""
+    from voile.demo.export import write_demo
+
+    screen.say(f"Making up an export of {patients:,} patients in {out / 'export'}")
+    write_demo(out, form, patients, force=force)
+
+
+def _study_commands(out: Path) -> list[list[str]]:
+    plan, kit, truth = str(out / "study.toml"), str(out / "notes.kit"), out / "truth"
+    training = [str(out / "training.parquet"), "--roles", str(out / "training.toml")]
+    quick = ["--learners", "svm", "--miss-cost", "5", "--seed", SEED]
+    population = ["--population", str(truth / "population.parquet"), "--as-of", "2013-07-01"]
+    return [
+        ["documents", "fit", *training, *quick, "--out", kit],
+        ["study", "init", str(out / "export"), "--kit", kit, *population, "--out", plan],
+        ["study", "fit", plan],
+        ["study", "apply", plan, "--allow-set-aside"],
+        ["study", "attack", plan, "--register", str(truth / "register.csv")],
+        ["study", "verify", plan],
+    ]
 
 
 def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
@@ -110,4 +148,15 @@ def _sentences(release: Path) -> tuple[str, ...]:
     return first.paragraphs
 
 
-demo = Command("demo", _demo, out("FOLDER", DEMO))
+FORMS = [
+    flag("fhir", "Make a FHIR R4 bulk export with notes, and a study of it."),
+    flag("omop", "Make OMOP 5.4 tables with notes, and a study of them."),
+    click.Option(
+        ["--patients"],
+        type=click.IntRange(8, 1_000_000),
+        default=1000,
+        metavar="INTEGER",
+        help="Patients of the export [1000].",
+    ),
+]
+demo = Command("demo", _demo, [*out("FOLDER", DEMO), *FORMS])

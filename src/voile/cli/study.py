@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +15,31 @@ from voile.cli.screen import Screen, count, short, show_table
 from voile.cli.verify import FAILED, STATES
 
 SET_ASIDE = 1
+
+
+def _init(
+    screen: Screen,
+    *,
+    place: str,
+    out: Path,
+    kit: str | None,
+    population: str | None,
+    as_of: datetime | None,
+    force: bool,
+) -> None:
+    """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
+
+    The plan says why, line by line; read it and correct it. Beside it appear the roles of its table
+    and a fresh secret.
+    """
+    from voile.study.init import init
+
+    day = None if as_of is None else as_of.date()
+    made = init(place, out, kit=kit, population=population, as_of=day, force=force)
+    screen.say(f"{made.plan}: read it and {made.roles} and correct them")
+    if made.key is not None:
+        screen.say(f"{made.key}: a fresh secret, which never leaves")
+    screen.result({"plan": str(made.plan), "roles": str(made.roles)})
 
 
 def _fit(screen: Screen, *, plan: str, force: bool) -> None:
@@ -130,6 +157,7 @@ def study() -> None:
     """Release tables and notes of the same people under one plan.
 
     \b
+    voile study init export --kit notes.kit
     voile study fit study.toml
     voile study apply study.toml
     voile study attack study.toml --register register.csv
@@ -139,7 +167,26 @@ def study() -> None:
 
 ALLOW = "Exit with 0 even if rows could not be released."
 REGISTER = "Identified register that the adversary holds, with the study's subject column."
+INIT = [
+    argument("place"),
+    click.Option(
+        ["--out"],
+        type=click.Path(path_type=Path),
+        default=Path("study.toml"),
+        help="Where to write the plan [study.toml].",
+    ),
+    click.Option(["--kit"], type=click.Path(), help="Kit that finds identifiers in the notes."),
+    click.Option(["--population"], type=click.Path(), help="Table that counts the population."),
+    click.Option(
+        ["--as-of"],
+        type=click.DateTime(["%Y-%m-%d"]),
+        metavar="DATE",
+        help="Day on which ages are counted [the last visit's].",
+    ),
+    flag("force", "Replace the plan and its roles if voile wrote them."),
+]
 for _verb in (
+    Command("init", _init, INIT),
     _command("fit", _fit, writes=True),
     _command("frontier", _frontier),
     _command("apply", _apply, flag("allow-set-aside", ALLOW), writes=True),

@@ -5,15 +5,12 @@ What `voile.demo.fhir` and `voile.demo.omop` write, each in its own form, so tha
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
 from voile.demo.county import make_county
 from voile.demo.notes import make_notes
@@ -194,8 +191,3 @@ def truth_of(clinic: Clinic, ids: list[str], register_ids: list[str]) -> dict[st
         }
     )
     return {"register": register, "population": clinic.population, "notes": notes}
-
-
-def spans_of(row: dict[str, str]) -> list[str]:
-    """Return what a note of `Clinic.spans` mentions."""
-    return [row["note"][one["start"] : one["end"]] for one in json.loads(row["spans"])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,12 +18,13 @@ import pyarrow.parquet as pq
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
 from voile.data.source import BATCH_ROWS, OFFLINE
+from voile.keys.pseudonyms import date_shift
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW
 from voile.study.carriers import Fhir, Omop
 from voile.study.carriers.carrier import NOTE, Carrier, Released
 from voile.study.carriers.carrier import Shown as Intervals
-from voile.study.plan import Plan
+from voile.study.plan import ExportTable, Plan
 from voile.study.shown import Shown
 from voile.study.study_release import EXPORT
 
@@ -34,9 +36,12 @@ def carrier_of(plan: Plan) -> Carrier:
 
     Raises RequestError: no export is there.
     """
-    export = plan.export
-    assert export is not None
-    place = plan.source(export.source)
+    assert plan.export is not None
+    return open_export(plan.export, plan.source(plan.export.source))
+
+
+def open_export(export: ExportTable, place: str) -> Carrier:
+    """Open an export that lies at a place."""
     if "::" not in place and not Path(place).is_dir():
         raise RequestError(
             "there is no folder", where=place, instead="name the folder of the export"
@@ -77,7 +82,7 @@ def pack(
     own.mkdir()
     released = Released(
         plan.secret,
-        plan.study.date_shift_days,
+        _mover(plan),
         plan.export.as_of,
         _intervals(shown),
         iter(()) if notes is None else _in_order(*notes, own),
@@ -90,6 +95,16 @@ def pack(
     }
     counts = {name: tally.to_data() for name, tally in packed.tallies.items()}
     return {"form": plan.export.form, "files": files}, {"counts": counts}
+
+
+def _mover(plan: Plan) -> Any:
+    """Return what moves a person's day by the person's one offset."""
+    secret, days = plan.secret, plan.study.date_shift_days
+
+    def move(subject: str, day: date) -> date:
+        return day + timedelta(days=date_shift(secret, subject, days=days))
+
+    return move
 
 
 def _intervals(shown: Shown) -> Any:

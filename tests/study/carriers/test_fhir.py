@@ -158,6 +158,10 @@ def test_nothing_that_identified_is_left_outside_the_notes(clinic, out, there):
 # The carrier alone, without a kit or a table.
 
 
+def shift(person, day):
+    return day + timedelta(days=date_shift(SECRET, person, days=30))
+
+
 def carried(folder, tmp_path, shown=lambda _: SHOWN, notes=None, **asked):
     carrier = Fhir(folder, AS_OF, **asked)
     (tmp_path / "in").mkdir(exist_ok=True)
@@ -165,7 +169,7 @@ def carried(folder, tmp_path, shown=lambda _: SHOWN, notes=None, **asked):
     n = len(list(tmp_path.glob("out*")))
     for name in (f"out{n}", f"scratch{n}"):
         (tmp_path / name).mkdir()
-    released = Released(SECRET, 30, AS_OF, shown, notes or repeat("a text"))
+    released = Released(SECRET, shift, AS_OF, shown, notes or repeat("a text"))
     return carrier.pack(
         released, tmp_path / f"out{n}", tmp_path / f"scratch{n}"
     ), tmp_path / f"out{n}"

@@ -167,12 +167,16 @@ def small():
     return make_clinic(3, 40)
 
 
+def shift(person, day):
+    return day + timedelta(days=date_shift(SECRET, person, days=30))
+
+
 def carried(place, tmp_path, shown=lambda _: SHOWN, **asked):
     carrier = Omop(str(place), AS_OF, **asked)
     for name in ("in", "out", "scratch"):
         (tmp_path / name).mkdir()
     carrier.unpack(tmp_path / "in")
-    released = Released(SECRET, 30, AS_OF, shown, repeat("a text"))
+    released = Released(SECRET, shift, AS_OF, shown, repeat("a text"))
     return carrier.pack(released, tmp_path / "out", tmp_path / "scratch"), tmp_path / "out"
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.core.brief import Brief
-from voile.keys.pseudonyms import date_shift, pseudonym
+from voile.keys.pseudonyms import pseudonym
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
 from voile.tables.recoding.codebook import Entry
@@ -49,6 +49,10 @@ class Carrier(Protocol):
         """Write `people.parquet`, a row a person, and `notes.parquet`, in the export's order."""
         ...
 
+    def last_day(self) -> date | None:
+        """Return the last day on which a visit began, None where there is none."""
+        ...
+
     def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
         """Write what was released into an empty folder, in the export's own form."""
         ...
@@ -59,12 +63,12 @@ class Released(Brief):
     """What a study released, for a carrier to write.
 
     shown : the intervals of a person's row, None where it was not released. notes : the released
-    text of each unpacked note, in their order, None where it was not released. days : dates move
-    by up to as many.
+    text of each unpacked note, in their order, None where it was not released. move : what becomes
+    of a person's day, None where it is left out.
     """
 
     secret: Secret = field(repr=False)
-    days: int
+    move: Callable[[str, date], date | None] = field(repr=False)
     as_of: date
     shown: Callable[[str], Shown | None] = field(repr=False)
     notes: Iterator[str | None] = field(repr=False)
@@ -75,12 +79,12 @@ class Released(Brief):
 
     def moved(self, subject: str, day: date) -> date | None:
         """Move a day by its person's one offset; None where the year stands for "never"."""
+        first, last = YEARS
         try:
-            new = day + timedelta(days=date_shift(self.secret, subject, days=self.days))
+            new = self.move(subject, day) if first <= day.year <= last else None
         except OverflowError:
             return None
-        first, last = YEARS
-        return new if first <= day.year <= last and first <= new.year <= last else None
+        return new if new is not None and first <= new.year <= last else None
 
     def fresh_id(self) -> str:
         return self.chance.bytes(16).hex()

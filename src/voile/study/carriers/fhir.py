@@ -99,6 +99,10 @@ class Fhir:
         _check_resolves(folder)
         return Packed(rows, tallies)
 
+    def last_day(self) -> date | None:
+        days = (_start(one) for _, one in self._resources("Encounter"))
+        return max((day for day in days if day), default=None)
+
     def _released(
         self, kind: str, one: Resource, place: str, writing: Writing, tally: Tally
     ) -> dict[str, Any]:
@@ -247,6 +251,15 @@ def _birth(text: object, place: str) -> date:
     except ValueError:
         pass
     raise SourceError("has a birthDate that is no date", where=place)
+
+
+def _start(one: Resource) -> date | None:
+    period = one.get("period")
+    text = period.get("start") if isinstance(period, dict) else None
+    try:
+        return date.fromisoformat(text[:10]) if isinstance(text, str) else None
+    except ValueError:
+        return None
 
 
 def _race(extensions: object) -> str | None:

@@ -93,6 +93,10 @@ class Omop:
             rows[place.name] = tallies[name].released
         return Packed(rows, tallies)
 
+    def last_day(self) -> date | None:
+        days = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))
+        return max((day for day in days if day), default=None)
+
     def _index(self) -> None:
         """Read who is there and whose each visit is; check every row's person and visit."""
         if self._people:

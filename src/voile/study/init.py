@@ -1,0 +1,318 @@
+"""A plan written for a folder, a FHIR export or an OMOP schema, with a reason for each choice."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source, open_source
+from voile.data.column_words import mentions as names_as
+from voile.documents.replacements.kinds import kind_of
+from voile.proposals.propose import propose
+from voile.release.kit import Kit
+from voile.study.carriers.carrier import PEOPLE, QUASI, SUBJECT
+from voile.study.export import open_export
+from voile.study.plan import EXPORT, ExportTable
+
+SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+SEX_WORDS = ("sex", "gender")
+ZIP_WORDS = ("ZIP", "POST")
+LONG = 60
+"""Characters that a cell of text has on average where it is a note."""
+SAMPLE = 1000
+HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
+"""How the files begin that init writes."""
+_EXPORT_ROLES = f"""\
+# The table of people that an export is opened as: a row a person.
+subject = "{SUBJECT}"
+
+[columns]
+{SUBJECT} = "identifier"      # becomes the pseudonym that every part has
+age = "quasi"               # completed years on the plan's day
+sex = "quasi"
+race = "quasi"              # and ethnicity, in one word
+zip = "quasi"
+"""
+
+
+@dataclass(frozen=True)
+class PlanFiles(Brief):
+    """What init wrote: the plan, the roles beside it, and the secret where there was none."""
+
+    plan: Path
+    roles: Path
+    key: Path | None
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What was asked for; a plan names files by where they lie from it."""
+
+    out: Path
+    place: str
+    kit: str | None
+    population: str | None
+
+    def beside(self, place: str) -> str:
+        """Write a place as a TOML string."""
+        is_address = "://" in place or place.startswith("service=")
+        path = place if is_address else os.path.relpath(place, self.out.parent)
+        return json.dumps(path, ensure_ascii=False)
+
+    @property
+    def fit(self) -> str:
+        if self.population is None:
+            return "fit = {}  # no population: only the release's own people are counted"
+        place = self.beside(self.population)
+        return f"fit = {{ population = {place} }}  # how many people have each set of values"
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a place holds. lines : of the plan, of the export and the parts."""
+
+    subject: str
+    why: str
+    export: Sequence[str]
+    parts: Sequence[str]
+    roles: str
+    name: str
+    columns: Sequence[str]
+
+
+def init(
+    place: str,
+    out: Path,
+    *,
+    kit: str | None = None,
+    population: str | None = None,
+    as_of: date | None = None,
+    force: bool = False,
+) -> PlanFiles:
+    """Look at a folder or a schema, and write a plan, its roles and its secret beside each other.
+
+    Parameters
+    ----------
+    place : a folder with a FHIR bulk export, OMOP tables, or files with a common column of
+        subjects; or `postgresql://host/database::schema`. kit : of the notes.
+    as_of : the day on which ages are counted; without it the last visit's. force : replace a plan
+        and roles that voile wrote; a secret that is there stays.
+
+    Raises RequestError: nothing is known of what is there, or a file would be replaced.
+    """
+    form = _form(place)
+    said = _Said(out, place, kit, population)
+    found = _of_folder(said) if form is None else _of_export(form, said, as_of)
+    roles, key = out.parent / f"{found.name}.toml", out.parent / f"{out.stem}.key"
+    for path in (out, roles):
+        if path.exists() and not (force and _is_ours(path)):
+            raise RequestError("is there already", where=str(path), instead="move it elsewhere")
+    roles.write_text(found.roles, encoding="utf-8")
+    is_new = not key.exists()
+    if is_new:
+        key.touch(mode=0o600)
+        key.write_text(secrets.token_hex(32), encoding="ascii")
+    lines = [*_head(found, key.name), *found.export, *found.parts, *_mentions(found, kit), ""]
+    out.write_text("\n".join(lines), encoding="utf-8")
+    return PlanFiles(out, roles, key if is_new else None)
+
+
+def _is_ours(path: Path) -> bool:
+    return path.is_file() and path.read_bytes().startswith(HEADS)
+
+
+def _form(place: str) -> Literal["fhir", "omop"] | None:
+    if "::" in place or "://" in place or place.startswith("service="):
+        return "omop"
+    folder = Path(place)
+    if not folder.is_dir():
+        raise RequestError("there is no folder", where=place, instead="name the export's folder")
+    names = {path.name.lower() for path in folder.iterdir()}
+    if any(name.startswith("patient") and name.endswith(".ndjson") for name in names):
+        return "fhir"
+    return "omop" if names & {"person.csv", "person.parquet"} else None
+
+
+def _head(found: _Found, key: str) -> list[str]:
+    return [
+        "# A plan of voile. Each choice has its reason beside it: read it and correct it.",
+        "[study]",
+        f"subject = {json.dumps(found.subject, ensure_ascii=False)}  # {found.why}",
+        f'key_file = "{key}"  # pseudonyms and dates depend on it: it never leaves',
+        "date_shift_days = 365  # one offset for each person, in every part and in text",
+        "",
+        "[promise]",
+        "max_relative_risk = 0.1  # a tenth of the matches that the source as it is would give",
+        "k = 5  # no class of fewer people is released",
+        "suppress = 0.05  # at most this share of rows is left out for it",
+        "",
+    ]
+
+
+def _of_export(form: Literal["fhir", "omop"], said: _Said, as_of: date | None) -> _Found:
+    day, why = as_of, "it was asked for"
+    if day is None:
+        found = open_export(
+            ExportTable(form=form, source=said.place, as_of=date.min), said.place
+        ).last_day()
+        day, why = found or date.today(), "the last visit began then"
+        why = why if found else "no visit has a day: it is today"
+    file = "Patient.ndjson" if form == "fhir" else "a table person"
+    export = [
+        "[export]",
+        f'form = "{form}"  # there is {file}',
+        f"source = {said.beside(said.place)}",
+        f"as_of = {day}  # the day on which ages are counted: {why}",
+        "",
+    ]
+    parts = [
+        f"[parts.{PEOPLE}]",
+        'kind = "tables"',
+        f'source = "{EXPORT}people"  # age, sex, race and ZIP code of each person',
+        f'roles = "{PEOPLE}.toml"',
+        said.fit,
+        "",
+        *_notes("notes", f'"{EXPORT}notes"', said),
+    ]
+    why = "every resource names its patient" if form == "fhir" else "every table has it"
+    return _Found(SUBJECT, why, export, parts, _EXPORT_ROLES, PEOPLE, QUASI)
+
+
+def _notes(name: str, source: str, said: _Said) -> list[str]:
+    kit = said.beside(said.kit) if said.kit else '"notes.kit"'
+    why = "" if said.kit else "  # fit it first: voile documents fit, from annotated notes"
+    return [
+        f"[parts.{name}]",
+        'kind = "documents"',
+        f"source = {source}",
+        f"kit = {kit}{why}",
+        "choose = { max_relative_risk = 0.02 }  # one missed name opens that person's whole row",
+        "",
+    ]
+
+
+def _of_folder(said: _Said) -> _Found:
+    """Plan files with a common column: notes where a column is long text, else tables."""
+    place = said.place
+    files = {
+        path.name: open_source(path)
+        for path in sorted(Path(place).iterdir())
+        if path.suffix.lower() in SUFFIXES
+    }
+    subject, why = _subject(files, place)
+    texts = [name for name, source in files.items() if _is_text(source)]
+    tables = [name for name in files if name not in texts]
+    if not tables:
+        raise RequestError("no file is a table of people", where=place)
+    first, *others = sorted(tables, key=lambda name: -_quasi(files[name]))
+    parts = [
+        f"# {name} is not in the study: a plan has one table; add it by hand" for name in others
+    ]
+    proposal = propose(files[first], None)
+    stem = _name(first)
+    parts += [
+        f"[parts.{stem}]",
+        f'kind = "tables"  # {_why_table(proposal.by_role().get("quasi", []))}',
+        f"source = {said.beside(str(Path(place) / first))}",
+        f'roles = "{stem}.toml"  # proposed column by column: correct it',
+        said.fit,
+        "",
+    ]
+    for name in texts:
+        parts += _notes(_name(name), said.beside(str(Path(place) / name)), said)
+    columns = proposal.by_role().get("quasi", [])
+    return _Found(subject, why, [], parts, proposal.to_toml(), stem, columns)
+
+
+def _name(file: str) -> str:
+    """Name a part by its file."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", Path(file).stem) or "part"
+
+
+def _why_table(quasi: Sequence[str]) -> str:
+    return f"it has {', '.join(quasi)}" if quasi else "no column of it is long text"
+
+
+def _subject(files: Mapping[str, Source], place: str) -> tuple[str, str]:
+    """Return the column that every file has, and why it is taken."""
+    if not files:
+        raise RequestError(
+            "there is no table", where=place, instead=f"a folder of {', '.join(SUFFIXES)}"
+        )
+    common = set.intersection(*({*source.columns} for source in files.values()))
+    likely = sorted(common, key=lambda c: (not names_as(c, "people"), not names_as(c, "number"), c))
+    if not likely or not (names_as(likely[0], "people") or names_as(likely[0], "number")):
+        raise RequestError(
+            "its files have no common column of subjects",
+            where=place,
+            instead="give every file the column that says whose a row is, under one name",
+        )
+    return likely[0], f"every file has it: {', '.join(files)}"
+
+
+def _is_text(source: Source) -> bool:
+    return any(_mean_length(source, name) > LONG for name in _text_columns(source))
+
+
+def _text_columns(source: Source) -> Iterator[str]:
+    for name, kind in source.columns.items():
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            yield name
+
+
+def _mean_length(source: Source, name: str) -> float:
+    batch = next(iter(source.batches([name], batch_rows=SAMPLE)), None)
+    cells = [] if batch is None else [x for x in batch.column(0).to_pylist() if x]
+    return sum(map(len, cells)) / len(cells) if cells else 0.0
+
+
+def _quasi(source: Source) -> int:
+    return len(propose(source, None).by_role().get("quasi", []))
+
+
+def _mentions(found: _Found, kit: str | None) -> list[str]:
+    """Say what becomes of each type that the kit finds in a text."""
+    labels = ["AGE", "ZIP", "DATE", "DOB"] if kit is None else _labels(kit)
+    lines = ["[mentions]"]
+    for label in labels:
+        line = _mention(label, found.columns)
+        if line:
+            lines.append(line)
+    sex = next((c for c in found.columns if c.lower() in SEX_WORDS), None)
+    if sex:
+        lines.append(
+            f'SEX = {{ column = "{sex}", keep = true }}  # notes say he and she: the fit never '
+            "merges the sexes"
+        )
+    return lines
+
+
+def _mention(label: str, columns: Sequence[str]) -> str | None:
+    """Return the line of a type; None where the kit's own mark is right."""
+    kind = kind_of(label)
+    if kind == "age" and "age" in columns:
+        return f'{label} = "age"  # written as the interval of the person\'s row'
+    if any(word in label.upper() for word in ZIP_WORDS):
+        code = next((c for c in columns if names_as(c, "place") or "zip" in c.lower()), None)
+        return code and f'{label} = "{code}"  # written as the interval of the person\'s row'
+    if kind == "date":
+        born = any(word in label.upper() for word in ("DOB", "BIRTH"))
+        if born:
+            return f'{label} = "drop"  # beside moved dates it would reveal the age to the day'
+        return f'{label} = "shift"  # moves with its person\'s other dates'
+    return None
+
+
+def _labels(kit: str) -> Sequence[str]:
+    return list(Kit.load(Path(kit), "documents").facts["labels"])

@@ -1,0 +1,98 @@
+"""The plan that init writes for what it finds: it can be read, and says why."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import date
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from voile.core.errors import RequestError
+from voile.data.roles import Roles
+from voile.demo.clinic import make_clinic
+from voile.demo.fhir import write_fhir
+from voile.demo.omop import write_omop
+from voile.study.init import init
+from voile.study.plan import Plan
+
+
+@pytest.fixture(scope="module")
+def clinic():
+    return make_clinic(3, 8)
+
+
+@pytest.mark.parametrize(("form", "write"), [("fhir", write_fhir), ("omop", write_omop)])
+def test_an_export_is_known_by_its_files_and_every_choice_has_its_reason(
+    clinic, tmp_path, form, write
+):
+    (tmp_path / "export").mkdir()
+    write(clinic, tmp_path / "export")
+    made = init(str(tmp_path / "export"), tmp_path / "study.toml", population="all.parquet")
+    plan = Plan.read(made.plan)
+    assert plan.export.form == form
+    assert plan.export.as_of == max(one.start for one in clinic.visits)
+    assert plan.parts["people"].source == "export:people"
+    assert plan.mentions["SEX"].keep
+    assert plan.place(plan.parts["people"].roles) == made.roles
+    assert Roles.read(made.roles).of("quasi") == ["age", "sex", "race", "zip"]
+    assert made.key.stat().st_mode & 0o777 == 0o600
+    starts = ("subject", "as_of", "form", "fit", "choose")
+    chosen = [line for line in made.plan.read_text().splitlines() if line.startswith(starts)]
+    assert len(chosen) == len(starts)
+    assert all("  # " in line for line in chosen)
+
+
+def test_the_day_of_ages_may_be_said(clinic, tmp_path):
+    (tmp_path / "export").mkdir()
+    write_fhir(clinic, tmp_path / "export")
+    made = init(str(tmp_path / "export"), tmp_path / "study.toml", as_of=date(2013, 7, 1))
+    assert Plan.read(made.plan).export.as_of == date(2013, 7, 1)
+    with pytest.raises(RequestError, match="is there already"):
+        init(str(tmp_path / "export"), tmp_path / "study.toml")
+    key = made.plan.with_suffix(".key").read_bytes()
+    assert init(str(tmp_path / "export"), tmp_path / "study.toml", force=True).key is None
+    assert made.plan.with_suffix(".key").read_bytes() == key
+    made.plan.write_text("mine = 1")
+    with pytest.raises(RequestError, match="is there already"):
+        init(str(tmp_path / "export"), tmp_path / "study.toml", force=True)
+
+
+def write(folder, **tables):
+    folder.mkdir()
+    for name, columns in tables.items():
+        pyarrow.csv.write_csv(pa.table(columns), folder / f"{name}.csv")
+
+
+NOTE = "The patient was seen on the ward, was well, and went home on the third day of the stay."
+
+
+def test_files_with_a_common_column_are_a_table_and_notes(tmp_path):
+    people = [f"P{n}" for n in range(40)]
+    write(
+        tmp_path / "data",
+        visits={"patient_id": people, "age": [*range(40)], "sex": ["F", "M"] * 20},
+        letters={"patient_id": people, "letter": [NOTE] * 40},
+    )
+    made = init(str(tmp_path / "data"), tmp_path / "study.toml")
+    plan = Plan.read(made.plan)
+    assert plan.study.subject == "patient_id"
+    assert {name: part.kind for name, part in plan.parts.items()} == {
+        "visits": "tables",
+        "letters": "documents",
+    }
+    assert plan.source(plan.parts["letters"].source) == str(tmp_path / "data" / "letters.csv")
+    assert tomllib.loads(made.plan.read_text())["mentions"]["AGE"] == "age"
+
+
+def test_a_folder_without_tables_or_a_common_column_is_refused(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RequestError, match="there is no table"):
+        init(str(tmp_path / "empty"), tmp_path / "study.toml")
+    write(tmp_path / "data", a={"patient_id": ["1"], "age": [1]}, b={"case": ["1"], "x": [1]})
+    with pytest.raises(RequestError, match="no common column of subjects"):
+        init(str(tmp_path / "data"), tmp_path / "study.toml")
+    with pytest.raises(RequestError, match="there is no folder"):
+        init(str(tmp_path / "nothing"), tmp_path / "study.toml")
+    assert not (tmp_path / "study.toml").exists()
