@@ -153,8 +153,8 @@ class _Cutting(Picking):
         table, rows = self.thresholds, self.run.rows
         if self.run.worth.labels is None:
             numbers = self.run.candidates[table.place[self.run.candidates] > 1]
-            for *_, x in sorted(_halving(table, numbers)):
-                self.join(x)
+            halving = [x for *_, x in sorted(_halving(table, numbers))]
+            self.fill(np.array(halving, dtype=np.int32))
         else:
             bits = float(np.log2(max(rows.n_subjects, 2)))
             self.pick(self.run.candidates, least=bits * rows.n_rows / rows.n_subjects)

@@ -16,7 +16,8 @@ from voile.itemsets.measures.containment import anonymity, row_exact_anonymity
 from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
-from voile.itemsets.searches import joint
+from voile.itemsets.searches import joint, picking
+from voile.itemsets.searches.picking import ClassSums
 from voile.itemsets.selection import select
 from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
@@ -90,7 +91,7 @@ def test_bits_added_are_those_of_the_definition(case):
     state.extend(chosen)
     before = information(X, y, chosen) if chosen else 0.0
     wanted = [len(y) * (information(X, y, [*chosen, x]) - before) for x in left]
-    found = joint.bits_added(state, table, state.class_sums(table), left)
+    found = joint.bits_added(state, table, ClassSums(state, table)(), left)
     assert found == pytest.approx(wanted, abs=1e-9)
 
 
@@ -103,7 +104,7 @@ def test_gains_computed_anew_for_the_largest_alone_give_a_feasible_and_maximal_s
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(joint, "MOST_ONES", 0)
         for first in (1, 10**6):
-            patched.setattr(joint, "FIRST", first)
+            patched.setattr(picking, "FIRST", first)
             try:
                 asked = {"method": "joint", "utility": "size", "unique": limit}
                 chosen = select(rows, y, constraint=Constraint(k), **asked).features.tolist()

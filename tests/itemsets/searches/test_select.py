@@ -11,7 +11,7 @@ from tests.itemsets.searches.rules import best_of, rule, seeds, worth_of
 from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.searches import branch, gains, greedy
+from voile.itemsets.searches import branch, greedy, picking
 from voile.itemsets.searches.run import Run
 from voile.itemsets.selection import METHODS, select
 
@@ -173,7 +173,7 @@ def test_gains_looked_at_again_one_by_one_or_all_choose_the_same(wide, monkeypat
     rows, y = wide
     found = []
     for first in (1, 10**6):
-        monkeypatch.setattr(gains, "FIRST", first)
+        monkeypatch.setattr(picking, "FIRST", first)
         chosen = select(rows, y, constraint=Constraint(2), method=method, utility="distcnt")
         found.append(chosen.features.tolist())
     assert found[0] == found[1] != []

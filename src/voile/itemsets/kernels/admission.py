@@ -146,16 +146,21 @@ def may_share(groups: Groups, classes: Classes, rule: Rule, x: int) -> bool:
 
 @compiled
 def extend(
-    groups: Groups, classes: Classes, rule: Rule, order: Items, stop: bool
+    groups: Groups, classes: Classes, rule: Rule, order: Items, stop: bool, most: int
 ) -> tuple[Items, int]:
-    """Try features in order, share each that may be; return those, and how many were tried."""
-    shared, n = np.empty(len(order), dtype=np.int32), 0
-    part = np.empty(classes.sizes[1] + len(order), dtype=np.int32)
-    for i in range(len(order)):
-        if admits(groups, classes, rule, order[i], part):
-            share(groups, classes, order[i])
-            shared[n] = order[i]
+    """Try features in order, share each that may be; return those, and how many were tried.
+
+    End when `most` are shared or, with `stop`, at the first that may not be.
+    """
+    shared, n, tried = np.empty(min(len(order), most), dtype=np.int32), 0, 0
+    part = np.empty(classes.sizes[1] + len(shared), dtype=np.int32)
+    while tried < len(order) and n < most:
+        x = order[tried]
+        tried += 1
+        if admits(groups, classes, rule, x, part):
+            share(groups, classes, x)
+            shared[n] = x
             n += 1
         elif stop:
-            return shared[:n].copy(), i + 1
-    return shared[:n].copy(), len(order)
+            break
+    return shared[:n].copy(), tried

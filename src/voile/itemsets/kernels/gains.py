@@ -24,13 +24,21 @@ def held_by_class(groups: Groups, table: Table) -> Table:
 
 
 @compiled
-def class_labels(of: Items, table: Table) -> Table:
-    """Sum the rows of `table`, one a pattern, by the class that each pattern is in."""
-    sums = np.zeros(table.shape, dtype=np.int64)
-    for p in range(len(of)):
-        for j in range(table.shape[1]):
-            sums[of[p], j] += table[p, j]
-    return sums
+def move(
+    groups: Groups, of: Items, table: Table, features: Items, before: Items, sums: Table
+) -> None:
+    """Move the rows of what holds some features from the class they were in to that of now.
+
+    `sums` : (classes, labels) rows of the `table` by class, and `before`, each pattern's class in
+    it, are brought up to `of`.
+    """
+    for x in features:
+        for p in holders_of(groups, x):
+            if before[p] != of[p]:
+                for j in range(table.shape[1]):
+                    sums[before[p], j] -= table[p, j]
+                    sums[of[p], j] += table[p, j]
+                before[p] = of[p]
 
 
 @inner

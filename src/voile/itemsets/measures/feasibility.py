@@ -121,12 +121,6 @@ class Feasible:
         """(patterns,) the class of each pattern: patterns that look the same are in one."""
         return self._classes.of
 
-    def class_sums(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Sum the rows of `table`, one a pattern, by class; O(patterns)."""
-        from voile.itemsets.kernels.gains import class_labels
-
-        return class_labels(self._classes.of, table)[: int(self._classes.sizes[0])]
-
     @property
     def parts(self) -> tuple[Groups, Classes, Rule]:
         return self._groups, self._classes, self._rule
@@ -160,9 +154,17 @@ class Feasible:
         from voile.itemsets.kernels.admission import extend
 
         tried = np.ascontiguousarray(order, dtype=np.int32)
-        joined, _ = extend(*self.parts, tried, stop)
+        joined, _ = extend(*self.parts, tried, stop, len(tried))
         self._features.extend(joined.tolist())
         return joined
+
+    def join_first(self, order: NDArray[np.int32]) -> int:
+        """Add the first of some features that may join; return how many were refused."""
+        from voile.itemsets.kernels.admission import extend
+
+        joined, tried = extend(*self.parts, order, False, 1)
+        self._features.extend(joined.tolist())
+        return tried - len(joined)
 
     def blocker(self, feature: int) -> Blocker | None:
         """Return a least itemset that keeps a feature out, None when it may join."""

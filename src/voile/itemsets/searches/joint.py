@@ -7,22 +7,17 @@ same. So each pick is the feature that adds most to the chosen ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.itemsets.measures.feasibility import Feasible
+from voile.itemsets.searches.picking import ClassSums, Counts, pick
 from voile.itemsets.searches.run import Indices, Run
-
-Counts = NDArray[np.int64]
 
 TINY = 1e-9
 MOST_ONES = 2**20
-FIRST = 16
 BLOCK = 1024
-DIGITS = 9
-"""Of a gain that count: equal ones are equal however they were added up, and the first is taken."""
 
 
 def explore(run: Run) -> None:
@@ -67,7 +62,7 @@ class Picking:
     counts: NDArray[np.int64]
     first: NDArray[np.int64]
     last: NDArray[np.int64]
-    sums: dict[int, NDArray[np.int64]]
+    sums: ClassSums
 
     @classmethod
     def of(cls, run: Run) -> Picking:
@@ -79,63 +74,48 @@ class Picking:
         counts = np.bincount(rows.pattern)
         table = counts[:, None] if worth.labels is None else worth.table
         most = int(run.unique * rows.n_rows + TINY)
-        return cls(run, table, most, counts, first, last, {})
+        return cls(run, table, most, counts, first, last, ClassSums(run.state, table))
 
     def pick(self, left: Indices, *, least: float = TINY) -> Indices:
         """Add the feature of most bits, again and again, while one adds more than the `least`.
 
-        Where rows hold more than a million ones, gains are computed anew for the largest alone,
-        until one of them stays the largest (Minoux 1978). Features that reveal something only
-        together may then be picked late. Returns the features that were never tried.
+        Where rows hold more than a million ones, bits computed earlier are taken for an upper
+        bound. Features that reveal something only together may then be picked late. Returns the
+        features that were never tried.
         """
-        heap, joined = self._ranked(left, np.arange(len(left)), 0), 0
         quick = int(self.run.rows.supports[left].sum()) <= MOST_ONES
-        while heap and (heap[0][2] < joined or -heap[0][0] > least):
-            if heap[0][2] < joined and quick:
-                heap = self._ranked(left, np.array([place for _, place, _ in heap]), joined)
-            elif heap[0][2] < joined:
-                stale = [heappop(heap)[1] for _ in range(min(FIRST, len(heap)))]
-                for one in self._ranked(left, np.array(stale), joined):
-                    heappush(heap, one)
-            else:
-                joined += self.join(left[heappop(heap)[1]])
-        return left[sorted(place for _, place, _ in heap)]
+        return pick(left, self.gains, self.join, least=least, anew=quick)
 
     def fill(self, left: Indices) -> None:
         """Add in order what may join."""
-        if self.most < self.run.rows.n_rows:
-            for x in left:
-                self.join(x)
+        if self.limited:
+            while len(left):
+                left = left[self.join(left) + 1 :]
             return
         for block in np.array_split(left, len(left) // BLOCK + 1):
             self.run.state.extend(block)
             self.run.check_time()
 
-    def _ranked(
-        self, left: Indices, places: NDArray[np.intp], joined: int
-    ) -> list[tuple[float, int, int]]:
-        """Return a heap: what each would add, negative, its place, and how many had joined."""
-        gains = np.round(self.gains(left[places]), DIGITS)
-        order = np.lexsort((places, -gains))
-        return [(-gains[x], places[x], joined) for x in order]
-
     def gains(self, features: Indices) -> NDArray[np.float64]:
         """Return the bits that each would add, summed over rows; 0 where there are no labels."""
-        state = self.run.state
-        if len(state.features) not in self.sums:  # those of smaller sets are of no more use
-            self.sums.clear()
-            self.sums[len(state.features)] = state.class_sums(self.table)
-        sums = self.sums[len(state.features)]
-        return bits_added(state, self.table, sums, features)
+        return bits_added(self.run.state, self.table, self.sums(), features)
 
-    def join(self, x: int) -> bool:
-        """Add a feature if it may join; return whether it did."""
+    @property
+    def limited(self) -> bool:
+        """Whether some rows may not become unique."""
+        return self.most < self.run.rows.n_rows
+
+    def join(self, features: Indices) -> int:
+        """Add the first feature that may join; return how many were refused."""
         self.run.check_time()
-        limited = self.most < self.run.rows.n_rows
-        if (limited and self._alone(x) > self.most) or not self.run.state.admits(x):
-            return False
-        self.run.state.join(x)
-        return True
+        if not self.limited:
+            return self.run.state.join_first(features)
+        for place, x in enumerate(features):
+            self.run.check_time()
+            alone = self._alone(x)
+            if alone <= self.most and not self.run.state.join_first(features[place : place + 1]):
+                return place
+        return len(features)
 
     def _alone(self, x: int) -> int:
         """Count the rows that would be of one subject alone, with one more feature."""

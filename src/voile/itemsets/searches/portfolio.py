@@ -20,15 +20,16 @@ FEW_SETS = 5
 
 @dataclass(frozen=True)
 class Way:
-    """A search and the utility that it maximises."""
+    """A search and the utility that it maximises; `several`: it builds more than one set."""
 
     explore: Callable[[Run], None]
     utility: str
+    several: bool = False
 
 
 WAYS: Mapping[str, Way] = {
     "joint": Way(joint.explore, "mutual-information"),
-    "best": Way(best.explore, "mutual-information"),
+    "best": Way(best.explore, "mutual-information", several=True),
     "distcnt": Way(best.explore, "distcnt"),
 }
 
@@ -39,9 +40,10 @@ def explore(run: Run) -> None:
     Each is built five times without a fifth of the people, for a k smaller by as much, and a
     logistic regression on its features is tried on that fifth; of the largest mean AUC, the set is
     built of all rows. Where columns of numbers are given, or the rows hold more than four million
-    ones, sets are built of all rows alone. With another utility, without labels, or with fewer than
-    five people in all classes but one, this is `best`, or in the last case `joint`. A limit during
-    the trial keeps the set of `joint`.
+    ones, one set of each is built of all rows and tried; only `best`, if it is kept, goes on to
+    more. With another utility, without labels, or with fewer than five people in all classes but
+    one, this is `best`, or in the last case `joint`. A limit during the trial keeps the set of
+    `joint`.
     """
     labels = run.worth.labels
     if labels is None or run.worth.name != WAYS["best"].utility:
@@ -52,7 +54,7 @@ def explore(run: Run) -> None:
     if folds is None:
         return
     unseen = not len(run.given) and len(run.rows.items) <= MOST_ONES
-    whole = {} if unseen else {name: _built(run, name) for name in WAYS if name != "joint"}
+    whole = {} if unseen else {name: _built(run, name, 1) for name in WAYS if name != "joint"}
     shown = folds.shown(run.rows)
     for name in WAYS:
         if unseen:
@@ -63,13 +65,14 @@ def explore(run: Run) -> None:
         run.check_time()
     most = max(run.tried, key=lambda name: run.tried[name].value)
     if most != "joint":
-        run.take(whole[most] if most in whole else _built(run, most))
+        run.take(_built(run, most) if unseen or WAYS[most].several else whole[most])
 
 
-def _built(run: Run, name: str) -> Run:
-    """Search all rows, within what is left of the limits."""
+def _built(run: Run, name: str, most: int | None = None) -> Run:
+    """Search all rows, within what is left of the limits, for `most` sets where given."""
     worth = Worth.of(WAYS[name].utility, run.rows, run.worth.labels)
-    other = Run(worth, run.constraint, **run.left, rng=run.rng, given=run.given, among=run.among)
+    left = run.left if most is None else {**run.left, "evaluations": most}
+    other = Run(worth, run.constraint, **left, rng=run.rng, given=run.given, among=run.among)
     with suppress(Limit):
         WAYS[name].explore(other)
     run.spend(other.evaluations)

@@ -22,6 +22,7 @@ from voile.itemsets.measures.feasibility import Feasible
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.searches.joint import bits_added
+from voile.itemsets.searches.picking import ClassSums
 from voile.itemsets.selection import Selection
 from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.family import Family, Point, to_try
@@ -227,7 +228,7 @@ def _adds(family: Family, state: Feasible, features: NDArray[np.intp]) -> list[f
     if family.worth.labels is None:
         return [None] * len(features)
     table = family.worth.table
-    added = bits_added(state, table, state.class_sums(table), features)
+    added = bits_added(state, table, ClassSums(state, table)(), features)
     return [float(bits) / family.incidence.n_rows for bits in added]
 
 

@@ -1,0 +1,101 @@
+"""What each adversary costs: the sets chosen against each, as rows of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voile.core.errors import InfeasibleError
+from voile.itemsets.measures.classification import CrossValidation
+from voile.itemsets.measures.containment import anonymity, exposure, part_anonymity
+from voile.itemsets.measures.feasibility import Constraint
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.labels import Labels, LabelsLike
+from voile.itemsets.selection import select
+
+Known = int | None
+
+
+@dataclass(frozen=True)
+class Against:
+    """A set of features chosen against an adversary who knows up to `m` items of a person.
+
+    Parameters
+    ----------
+    m, k : what was asked for; m is None for an adversary who knows all items.
+    features : how many may be published.
+    auc : of a logistic regression on them, cross-validated; None where a class has too few people.
+        The choice saw all labels, so it is somewhat too high.
+    unique_share : share of the rows that no other person's equal.
+    reached : the k reached against each adversary of the table, in its order.
+    """
+
+    m: Known
+    k: int
+    features: int
+    auc: float | None
+    unique_share: float
+    reached: tuple[int, ...]
+
+
+def adversaries(
+    X: Any,
+    y: LabelsLike,
+    *,
+    k: Sequence[int],
+    m: Sequence[Known] = (1, 2, 3, None),
+    method: str = "portfolio",
+    random_state: int | None = None,
+) -> list[Against]:
+    """Choose features against each adversary and for each k, and measure every choice alike.
+
+    A row for each m and k, in order; none where no feature meets them. A set against one who knows
+    more is feasible against one who knows fewer: `reached` shows what a set chosen against a weak
+    adversary is worth against a strong one. The cost of a large m is O(rows x items ** m).
+
+    >>> rows = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
+    >>> for one in adversaries(rows, [0, 0, 0, 0, 1, 1], k=[2], m=[1, None]):
+    ...     print(one.m, one.k, one.features, one.reached)
+    1 2 3 (3, 1)
+    None 2 2 (3, 2)
+    """
+    rows, labels = Incidence.of(X), Labels.of(y, Incidence.of(X).n_rows)
+    folds = CrossValidation.of(rows, labels, np.random.default_rng(random_state))
+    return list(_each(rows, labels, folds, k, m, method, random_state))
+
+
+def _each(
+    rows: Incidence,
+    labels: Labels,
+    folds: CrossValidation | None,
+    k: Sequence[int],
+    m: Sequence[Known],
+    method: str,
+    random_state: int | None,
+) -> Iterator[Against]:
+    for known in m:
+        for least in k:
+            asked = Constraint(least, known)
+            try:
+                found = select(
+                    rows, labels, constraint=asked, method=method, random_state=random_state
+                )
+            except InfeasibleError:
+                continue
+            shown = rows.project(found.features)
+            told = exposure(shown)
+            yield Against(
+                m=known,
+                k=least,
+                features=told.features,
+                auc=None if folds is None else folds(shown)["logistic"].value,
+                unique_share=told.unique_rows / told.rows,
+                reached=tuple(_reached(shown, one) for one in m),
+            )
+
+
+def _reached(rows: Incidence, m: Known) -> int:
+    return anonymity(rows) if m is None else part_anonymity(rows, m)
