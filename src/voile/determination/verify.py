@@ -235,9 +235,14 @@ def _release(
     if place is None or (given is None and not manifest_path(place).exists()):
         yield Check("the release is the one judged: it is not here, give it by --release", None)
         return
+    manifest = manifest_path(place)
+    if not manifest.is_file():
+        manifest = Path(str(manifest_path(Release.open(place).path)))  # of a table of a database
+    same = file_sha256(manifest) == one.manifest_sha256
+    yield Check(f"the release's manifest, {manifest.name}, is the one judged", same)
+    if not same:
+        return  # damaged, or of another release: nothing else was judged
     release = Release.open(place)
-    same = file_sha256(Path(str(manifest_path(release.path)))) == one.manifest_sha256
-    yield Check("the release's manifest is the one judged", same)
     for says, holds in checks(release, wing(release.kind).verify, secret):
         yield Check(f"release: {says}", holds)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -13,25 +12,19 @@ from voile.core.evidence import Evidence
 from voile.tables.attack import Cases, Records, inference, singling_out
 from voile.tables.foreign.overlap import count_fitting, link_by_fit
 from voile.tables.verbs.assess_stage import ForeignStage
-from voile.tables.verbs.attack import BY_REGISTER, THRESHOLDS, Task
+from voile.tables.verbs.attack import BY_REGISTER, THRESHOLDS, Task, attacks_on
 
 
 def overlapping_attacks(
     stage: ForeignStage, draws: Sequence[np.random.Generator]
 ) -> Iterator[Task]:
-    """Yield the attacks that the adversary's means allow."""
+    """Return the attacks that the adversary's means allow."""
     if stage.options.knows:
         raise RequestError(
             "the released boxes overlap, and a register is then compared by quasi-identifiers",
             instead="leave --knows out; people unique on all released columns are counted",
         )
-    linking, singling, inferring = draws[:3]
-    if stage.options.register_ is not None:
-        yield "linking records to the register", partial(_linkage, stage, linking)
-    if stage.options.register_ is not None or stage.options.population is not None:
-        yield "singling people out", partial(_singling_out, stage, singling)
-    for column in stage.sensitive:
-        yield f"inferring {column}", partial(_inference, stage, column, inferring)
+    return attacks_on(stage, draws, (_linkage, _singling_out, _inference))
 
 
 def _linkage(stage: ForeignStage, rng: np.random.Generator) -> Evidence:

@@ -25,6 +25,8 @@ BY_REGISTER = Note(
 )
 THRESHOLDS = (0.0, 0.5, 0.9)
 Task = tuple[str, Callable[[], Evidence | None]]
+Ways = tuple[Callable[..., Evidence], Callable[..., Evidence], Callable[..., Evidence]]
+"""How to link, to single out and to infer, where a release is attacked in another way."""
 
 
 def attack(
@@ -51,15 +53,18 @@ def attack(
     return evidence
 
 
-def attacks_on(stage: Stage, draws: Sequence[np.random.Generator]) -> Iterator[Task]:
+def attacks_on(
+    stage: Stage, draws: Sequence[np.random.Generator], ways: Ways | None = None
+) -> Iterator[Task]:
     """Yield the attacks on a table that the adversary's means allow, whoever made the release."""
     linking, singling, inferring = draws[:3]
+    link, single_out, infer = ways or (_linkage, _singling_out, _inference)
     if stage.options.register_ is not None:
-        yield "linking records to the register", partial(_linkage, stage, linking)
+        yield "linking records to the register", partial(link, stage, linking)
     if stage.options.register_ is not None or stage.options.population is not None:
-        yield "singling people out", partial(_singling_out, stage, singling)
+        yield "singling people out", partial(single_out, stage, singling)
     for column in stage.sensitive:
-        yield f"inferring {column}", partial(_inference, stage, column, inferring)
+        yield f"inferring {column}", partial(infer, stage, column, inferring)
 
 
 def run_all(tasks: Sequence[Task], progress: Progress) -> tuple[Evidence, ...]:
