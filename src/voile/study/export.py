@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
+from voile.data.files.locks import Lock
 from voile.data.source import BATCH_ROWS, OFFLINE
 from voile.keys.pseudonyms import date_shift
 from voile.keys.seal import file_sha256
@@ -56,17 +56,29 @@ def open_export(export: ExportTable, place: str) -> Carrier:
 
 @contextmanager
 def unpacked(plan: Plan) -> Iterator[Plan]:
-    """Open the export of a plan as tables, in a folder of mode 0700 that goes with the block."""
+    """Open the export of a plan as tables, in a folder of mode 0700 that goes with the block.
+
+    What a killed run left there goes when the next one begins.
+    """
     if plan.export is None:
         yield plan
         return
-    with TemporaryDirectory(prefix=".voile-", dir=plan.kit.parent) as folder:
-        carrier_of(plan).unpack(Path(folder))
-        plan._unpacked = Path(folder)
-        try:
-            yield plan
-        finally:
-            plan._unpacked = None
+    room = plan.kit.with_name(f".{plan.kit.name}.export")
+    tables, lock = room / "tables", Lock(room / "lock")
+    if not lock.acquire():
+        raise RequestError("another run has this export open", where=plan.export.source)
+    try:
+        shutil.rmtree(tables, ignore_errors=True)
+        tables.mkdir(mode=0o700)
+        carrier_of(plan).unpack(tables)
+        plan._unpacked = tables
+        yield plan
+    finally:
+        plan._unpacked = None
+        shutil.rmtree(tables, ignore_errors=True)
+        lock.release()
+        with suppress(OSError):
+            room.rmdir()
 
 
 def pack(

@@ -21,6 +21,7 @@ from voile.study import Study
 from voile.study.carriers import Fhir
 from voile.study.carriers.carrier import Released
 from voile.study.carriers.fhir import references_in
+from voile.study.export import unpacked
 from voile.tables.recoding.codebook import Entry
 
 SECRET = Secret(b"k" * 64)
@@ -346,6 +347,13 @@ def test_ids_and_the_order_of_lines_are_drawn_anew_each_time(export, tmp_path):
             "Patient.ndjson, line 2: its id was there before",
         ),
         (
+            lambda f: change(
+                f / "Encounter.ndjson", 1, (f / "Encounter.ndjson").read_text().split("\n")[0]
+            ),
+            SourceError,
+            "Encounter.ndjson, line 2: its id was there before",
+        ),
+        (
             lambda f: change(f / "Observation.ndjson", 0, lambda x: x.update(resourceType="Group")),
             SourceError,
             "Observation.ndjson, line 1: is no Observation",
@@ -375,7 +383,20 @@ def test_a_bad_export_leaves_the_old_release_and_no_table_of_it(fhir, fhir_relea
     finally:
         path.write_bytes(whole)
     assert (fhir_release.path / "manifest.json").read_bytes() == before
-    assert not [one for one in fhir.iterdir() if one.name.startswith(".voile-")]
+    assert not (fhir / ".study.kit.export").exists()
+
+
+def test_what_a_killed_run_left_of_the_raw_tables_goes_with_the_next(fhir):
+    left = fhir / ".study.kit.export" / "tables"
+    left.mkdir(parents=True)
+    (left / "notes.parquet").write_bytes(b"raw")
+    plan = Study.open(fhir / "study.toml").plan
+    with unpacked(plan):
+        assert pq.read_table(left / "notes.parquet").num_rows > 0
+        assert left.stat().st_mode & 0o777 == 0o700
+        with pytest.raises(RequestError, match="another run has this export open"), unpacked(plan):
+            pass
+    assert not left.parent.exists()
 
 
 def test_verify_holds_the_export_to_its_manifest(fhir, fhir_release):

@@ -122,7 +122,9 @@ class Fhir:
         if not self._people:
             raise RequestError("the export has no Patient", where=self.folder.name)
         for place, one in self._resources("Encounter"):
-            self._encounters[_id(one, place)] = self._person_of(one, place)
+            if _id(one, place) in self._encounters:
+                raise SourceError("its id was there before", where=place)
+            self._encounters[one["id"]] = self._person_of(one, place)
         for kind in self._kinds():
             if kind not in FIRST:
                 for place, one in self._resources(kind):

@@ -110,7 +110,10 @@ class Omop:
         if not self._people:
             raise RequestError("there is no table person, or nobody in it", where=self._name)
         for place, row in self.rows("visit_occurrence"):
-            self._visits[int(_needed(row, "visit_occurrence_id", place))] = str(row["person_id"])
+            visit = int(_needed(row, "visit_occurrence_id", place))
+            if visit in self._visits:
+                raise SourceError("its visit_occurrence_id was there before", where=place)
+            self._visits[visit] = str(row["person_id"])
         for name in self._tables():
             if name not in ("location", "person") and PERSON in rules_of(name).values():
                 for place, row in self.rows(name):
