@@ -65,7 +65,7 @@ def kilobytes(X: np.ndarray, c: np.ndarray) -> str:
     """Return the size of the tables of an export, or - where there is none."""
     map = SequenceMap(memory=False, random_state=0).fit(X, c, np.arange(len(X)))
     try:
-        return f"{len(FixedTables.of(map.codec_).numbers) * 8 / 1024:.0f}"
+        return f"{len(FixedTables.of_sequence(map.codec_).numbers) * 8 / 1024:.0f}"
     except RequestError:
         return "over 1,024"
 

@@ -11,12 +11,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from benchmarks.signals_data import nhanes
+from benchmarks.signals_known import children
 from benchmarks.tables import save
 
 from voile.signals import PrivacyMap, SequenceCodec, SequenceMap, SignalsWarning
 from voile.signals.codec.codec import BATCH, Codec
 from voile.signals.export.sources import sources
 from voile.signals.export.tables import FixedTables
+from voile.signals.maps.stored import mark_of
 
 N, TIMES = 1_000_000, 7
 FLAGS = ["-std=c99", "-ffp-contract=off", "-fno-math-errno"]
@@ -32,7 +34,8 @@ static double now(void)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
-typedef struct { double which, x[VOILE_COLUMNS]; uint8_t draw[VOILE_DRAW]; } row;
+typedef struct { double which, x[VOILE_COLUMNS + VOILE_KNOWN]; uint8_t draw[VOILE_DRAW]; } row;
+#if VOILE_KNOWN == 0
 static int fill(void *at, uint8_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -40,6 +43,7 @@ static int fill(void *at, uint8_t *out, size_t n)
     return 0;
 }
 static int keep(void *at, const voile_state *state) { return (void)at, (void)state, 0; }
+#endif
 int main(int n, char **names)
 {
     FILE *in = fopen(names[1], "rb"), *out = fopen(names[2], "wb"), *record = fopen(names[3], "rb");
@@ -50,14 +54,17 @@ int main(int n, char **names)
         return 1;
     double began = now();
     for (size_t i = 0; i < rows; i++)
-        if (voile_encode((int)given[i].which, given[i].x, given[i].draw, z + i * VOILE_COLUMNS))
+        if (voile_encode((int)given[i].which, given[i].x, given[i].x + VOILE_COLUMNS,
+                         given[i].draw, z + i * VOILE_COLUMNS))
             return 2;
     spent[0] = now() - began;
     began = now();
     for (size_t i = 0; i < rows; i++)
-        if (voile_decode((int)given[i].which, z + i * VOILE_COLUMNS, x))
+        if (voile_decode((int)given[i].which, z + i * VOILE_COLUMNS,
+                         given[i].x + VOILE_COLUMNS, x))
             return 3;
     spent[1] = now() - began;
+#if VOILE_KNOWN == 0
     static voile_end end;
     static uint8_t own[VOILE_RECORD], post[VOILE_POST];
     unsigned seed = 1;
@@ -72,6 +79,10 @@ int main(int n, char **names)
             return 5;
     }
     spent[2] = (now() - began) * 10;
+#else
+    (void)record;
+    spent[2] = 0;
+#endif
     fwrite(z, sizeof *z * VOILE_COLUMNS, rows, out);
     fclose(out);
     printf("%f %f %f\n", spent[0] / rows, spent[1] / rows, spent[2] / rows);
@@ -81,35 +92,40 @@ int main(int n, char **names)
 IN_JAVASCRIPT = r"""
 import { readFileSync, writeFileSync } from "node:fs";
 import { decode, encode, DRAW } from "./voile_map.mjs";
-import { End } from "./voile_end.mjs";
+import { tables } from "./voile_tables.mjs";
 const [given, out, record, n] = process.argv.slice(2);
-const all = readFileSync(given), rows = +n, d = DRAW / 8, size = 1 + 2 * d;
+const all = readFileSync(given), rows = +n, d = DRAW / 8, q = tables.grids.length;
+const first = 1 + d + q, size = first + d;
 const bytes = new Uint8Array(all.buffer.slice(all.byteOffset, all.byteOffset + all.length));
 const numbers = new Float64Array(bytes.buffer), z = new Float64Array(rows * d);
 const now = () => process.cpuUsage().user + process.cpuUsage().system;
 const row = (i) => numbers.subarray(i * size + 1, i * size + 1 + d);
-const draw = (i) => bytes.subarray(8 * (i * size + 1 + d), 8 * (i + 1) * size);
+const known = (i) => numbers.subarray(i * size + 1 + d, i * size + first);
+const draw = (i) => bytes.subarray(8 * (i * size + first), 8 * (i + 1) * size);
 let began = now();
-for (let i = 0; i < rows; i++) z.set(encode(numbers[i * size], row(i), draw(i)), i * d);
+for (let i = 0; i < rows; i++) z.set(encode(numbers[i * size], row(i), draw(i), known(i)), i * d);
 const encoded = now() - began;
 began = now();
-for (let i = 0; i < rows; i++) decode(numbers[i * size], z.subarray(i * d, (i + 1) * d));
+for (let i = 0; i < rows; i++) decode(numbers[i * size], z.subarray(i * d, (i + 1) * d), known(i));
 const decoded = now() - began;
-let seed = 1;
-const entropy = (k) => Uint8Array.from({ length: k }, () => (++seed * 40503) >>> 8);
-const own = new Uint8Array(readFileSync(record));
-const some = rows / 50;
-let stored = null;
-new End(own, { entropy, store: (state) => ((stored = state), true) });
-const fresh = () => new End(own, { entropy, store: () => true }, { stored });
-const ends = Array.from({ length: some }, fresh);
-began = now();
-ends.forEach((end, i) => {
-  end.send(row(i));
-  end.post();
-});
 writeFileSync(out, new Uint8Array(z.buffer));
-console.log(encoded / rows, decoded / rows, (now() - began) / some);
+let sent = 0;
+if (!q) {
+  const { End } = await import("./voile_end.mjs");
+  let seed = 1, stored = null;
+  const entropy = (k) => Uint8Array.from({ length: k }, () => (++seed * 40503) >>> 8);
+  const own = new Uint8Array(readFileSync(record)), some = rows / 50;
+  new End(own, { entropy, store: (state) => ((stored = state), true) });
+  const fresh = () => new End(own, { entropy, store: () => true }, { stored });
+  const ends = Array.from({ length: some }, fresh);
+  began = now();
+  ends.forEach((end, i) => {
+    end.send(row(i));
+    end.post();
+  });
+  sent = (now() - began) / some;
+}
+console.log(encoded / rows, decoded / rows, sent);
 """
 
 
@@ -135,31 +151,32 @@ def best(work: Callable[[], object], times: int = 300) -> float:
     return min(spent)
 
 
-def in_python(codec: Codec, which: np.ndarray, X: np.ndarray, draws: np.ndarray) -> np.ndarray:
+def in_python(
+    codec: Codec, which: np.ndarray, X: np.ndarray, draws: np.ndarray, known: np.ndarray | None
+) -> np.ndarray:
     Z = np.empty_like(X)
     for label in np.unique(which):
         own = np.flatnonzero(which == label)
         for rows in np.split(own, range(BATCH, len(own), BATCH)):
-            one = Draws(draws[rows].T)
-            Z[rows] = codec.encode(X[rows], codec.classes[label], protective=one)
+            one, beside = Draws(draws[rows].T), None if known is None else known[rows]
+            label_of = codec.classes[label]
+            Z[rows] = codec.encode(X[rows], label_of, known=beside, protective=one)
     return Z
 
 
-def given(codec: SequenceCodec, X: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Draw readings that lie between those of NHANES, with their classes and draws."""
+def given(codec: Codec, X: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Draw readings that lie between those of NHANES: whose, their classes, and draws."""
     rng = np.random.default_rng(0)
     rows = rng.integers(0, len(X), N)
     draws = rng.integers(0, 2**64, (N, X.shape[1]), dtype=np.uint64)
-    which = np.searchsorted(codec.codec.classes, c[rows])
-    return which, np.round(X[rows] + rng.normal(0, 0.5, (N, X.shape[1])), 1) + 0.0, draws
+    which = np.searchsorted(codec.classes, c[rows])
+    return rows, which, np.round(X[rows] + rng.normal(0, 0.5, (N, X.shape[1])), 1) + 0.0, draws
 
 
-def exported(folder: Path, codec: SequenceCodec) -> None:
+def write_export(folder: Path, tables: FixedTables, classes: np.ndarray) -> None:
     columns = [{"column": name} for name in ("weight", "BMI")]
-    classes = [str(one) for one in codec.codec.classes]
-    for name, text in sources(FixedTables.of(codec), columns, classes).items():
+    for name, text in sources(tables, columns, [str(one) for one in classes]).items():
         (folder / name).write_text(text)
-    (folder / "record").write_bytes(record_of(codec))
 
 
 def record_of(codec: SequenceCodec) -> bytes:
@@ -199,33 +216,62 @@ def timed(command: list[str], folder: Path, Z: np.ndarray) -> tuple[list[float],
     return np.min(runs, axis=0).tolist(), int(wrong.sum())
 
 
+def ends(
+    tables: FixedTables,
+    codec: Codec,
+    record: bytes,
+    X: np.ndarray,
+    c: np.ndarray,
+    known: np.ndarray | None = None,
+) -> tuple[list[tuple[str, ...]], str]:
+    """Return what both ends took, and how large they are."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write_export(folder, tables, codec.classes)
+        (folder / "record").write_bytes(record)
+        rows, which, readings, draws = given(codec, X, c)
+        beside = None if known is None else known[rows]
+        numbers = np.empty((N, 0)) if beside is None else beside.astype(np.float64) - [0, 1]
+        packed = [which[:, None].astype("<f8"), readings, numbers, draws.view("<f8")]
+        np.concatenate(packed, axis=1).tofile(folder / "given")
+        Z = in_python(codec, which, readings, draws, beside)
+        size, code = sizes(folder)
+        (folder / "main.c").write_text(IN_C)
+        own = [path.name for path in folder.glob("*.c")]
+        subprocess.run(["gcc", *FLAGS, "-O2", *own, "-o", "main"], cwd=folder, check=True)
+        (folder / "main.mjs").write_text(IN_JAVASCRIPT)
+        scripts = {path.stem: path.stat().st_size for path in folder.glob("voile_*.mjs")}
+        spelt = scripts.pop("voile_tables")
+        found = []
+        for what, command in (("C, gcc -O2", "./main"), ("JavaScript, node", "node main.mjs")):
+            (*spent, sent), wrong = timed(command.split(), folder, Z)
+            shown = (*(f"{v:.2f}" for v in spent), f"{sent:.2f}" if sent else "-")
+            found.append((what, *shown, f"{wrong} of {N:,}"))
+    return found, (
+        f"{size / 1024:.1f} KB of tables, {code / 1024:.1f} KB of code for x86-64, compiled for\n"
+        f"size; in JavaScript {sum(scripts.values()) / 1024:.1f} KB of source, and the file that\n"
+        f"spells the numbers out takes {spelt / 1024:.0f} KB"
+    )
+
+
 def main() -> None:
     warnings.simplefilter("ignore", SignalsWarning)
     X, c = nhanes()
-    codec = SequenceMap(memory=False, random_state=0).fit(X, c, np.arange(len(X))).codec_
+    sequence = SequenceMap(memory=False, random_state=0).fit(X, c, np.arange(len(X))).codec_
     map = PrivacyMap(random_state=0, base="normal").fit(X, c)
     x, label, one = X[:1], c[:1], map.encode(X[:1], c[:1])
     sent = map.encode(X, c)
     both = best(lambda: map.encode(X, c), 3), best(lambda: map.decode(sent, c), 3)
     batch = [spent / len(X) for spent in both]
     alone = [best(lambda: map.encode(x, label)), best(lambda: map.decode(one, label))]
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        exported(folder, codec)
-        which, readings, draws = given(codec, X, c)
-        packed = [which[:, None].astype("<f8"), readings, draws.view("<f8")]
-        np.concatenate(packed, axis=1).tofile(folder / "given")
-        Z = in_python(codec.codec, which, readings, draws)
-        tables, code = sizes(folder)
-        (folder / "main.c").write_text(IN_C)
-        own = [path.name for path in folder.glob("*.c")]
-        subprocess.run(["gcc", *FLAGS, "-O2", *own, "-o", "main"], cwd=folder, check=True)
-        (folder / "main.mjs").write_text(IN_JAVASCRIPT)
-        in_c, wrong_c = timed(["./main"], folder, Z)
-        in_js, wrong_js = timed(["node", "main.mjs"], folder, Z)
-        scripts = {path.stem: path.stat().st_size for path in folder.glob("voile_*.mjs")}
-        spelt = scripts.pop("voile_tables")
-        script = sum(scripts.values())
+    tables, record = FixedTables.of_sequence(sequence), record_of(sequence)
+    rows, size = ends(tables, sequence.codec, record, X, c)
+    X, c, K = children()
+    given_map = PrivacyMap(random_state=0, base="normal", side_resolution=[None, "nominal"])
+    K = np.stack([K[:, 0].astype(object), K[:, 1].astype(int).astype(str).astype(object)], axis=1)
+    codec = given_map.fit(X, c, known=K).codec_
+    tables = FixedTables.of(codec, mark_of(codec))
+    with_known, size_with_known = ends(tables, codec, b"", X, c, K)
     save(
         "signals_ends",
         "Microseconds of processor time for a reading of two columns (weight and BMI of NHANES\n"
@@ -235,13 +281,10 @@ def main() -> None:
         [
             ("Python, in a batch", *(f"{v:.2f}" for v in batch), "-", "-"),
             ("Python, one by one", *(f"{v:.1f}" for v in alone), "-", "-"),
-            ("C, gcc -O2", *(f"{v:.2f}" for v in in_c), f"{wrong_c} of {N:,}"),
-            ("JavaScript, node", *(f"{v:.2f}" for v in in_js), f"{wrong_js} of {N:,}"),
+            *rows,
+            *((f"{end}, age and sex known", *rest) for end, *rest in with_known),
         ],
-        f"In C the tables take {tables / 1024:.1f} KB and the code, compiled for size on x86-64,\n"
-        f"{code / 1024:.1f} KB: {(tables + code) / 1024:.1f} KB in all. In JavaScript the\n"
-        f"same numbers and {script / 1024:.1f} KB of source; the file that spells the numbers out\n"
-        f"takes {spelt / 1024:.0f} KB.",
+        f"An export takes {size}.\nWith age and sex known it is the map alone: {size_with_known}.",
     )
 
 

@@ -1,4 +1,4 @@
-/* Encode and decode what a file holds: per reading its class, columns and draw. */
+/* Encode and decode what a file holds: per reading its class, columns, known columns and draw. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 int main(void)
 {
     struct {
-        double which, x[VOILE_COLUMNS];
+        double which, x[VOILE_COLUMNS + VOILE_KNOWN];
         uint8_t draw[VOILE_DRAW];
     } given;
     struct {
@@ -17,8 +17,9 @@ int main(void)
         return 1;
     while (fread(&given, sizeof given, 1, stdin) == 1) {
         memset(&out, 0, sizeof out);
-        out.sent = voile_encode((int)given.which, given.x, given.draw, out.z);
-        out.read = out.sent ? -1 : voile_decode((int)given.which, out.z, out.x);
+        const double *known = given.x + VOILE_COLUMNS;
+        out.sent = voile_encode((int)given.which, given.x, known, given.draw, out.z);
+        out.read = out.sent ? -1 : voile_decode((int)given.which, out.z, known, out.x);
         fwrite(&out, sizeof out, 1, stdout);
     }
     return 0;

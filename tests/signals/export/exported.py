@@ -31,8 +31,12 @@ def codec():
 
 def write(folder, codec, columns=COLUMNS, classes=NAMES):
     """Write an export, as the command does."""
+    return write_tables(folder, FixedTables.of_sequence(codec), columns, classes)
+
+
+def write_tables(folder, tables, columns=COLUMNS, classes=NAMES):
     folder.mkdir(exist_ok=True)
-    for name, text in sources(FixedTables.of(codec), columns, classes).items():
+    for name, text in sources(tables, columns, classes).items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder
 
@@ -61,21 +65,22 @@ def in_javascript(folder, given):
 ENDS = {"C": in_c, "JavaScript": in_javascript}
 
 
-def in_python(codec, which, X, draws):
+def in_python(codec, which, X, draws, known=None):
     """Return messages of readings by the batch, each with its own draw."""
     Z = np.empty_like(X)
     for label in np.unique(which):
         own = np.flatnonzero(which == label)
         for rows in np.split(own, range(BATCH, len(own), BATCH)):
-            drawn = Draws(draws[rows].T)
-            Z[rows] = codec.encode(X[rows], codec.classes[label], protective=drawn)
+            drawn, beside = Draws(draws[rows].T), None if known is None else known[rows]
+            Z[rows] = codec.encode(X[rows], codec.classes[label], known=beside, protective=drawn)
     return Z
 
 
-def packed(which, X, draws):
+def packed(which, X, draws, known=None):
     """Lay readings out as the drivers read them."""
     whole = draws.astype("<u8").view("<f8")
-    return np.concatenate([which[:, None].astype("<f8"), X.astype("<f8"), whole], axis=1)
+    beside = X[:, :0] if known is None else known
+    return np.concatenate([which[:, None].astype("<f8"), X.astype("<f8"), beside, whole], axis=1)
 
 
 def unpacked(data, d):

@@ -94,7 +94,7 @@ def test_a_forged_map_with_numbers_that_are_none_is_refused(name, value):
     arrays = codec().to_arrays()
     arrays[name] = np.full_like(arrays[name], value)
     with pytest.raises(RequestError):
-        FixedTables.of(SequenceCodec.from_arrays(arrays))
+        FixedTables.of_sequence(SequenceCodec.from_arrays(arrays))
 
 
 def test_a_forged_map_whose_classes_differ_in_size_is_refused():
@@ -104,7 +104,7 @@ def test_a_forged_map_whose_classes_differ_in_size_is_refused():
         last = 2 * knots[:, -1:] - knots[:, -2:-1]
         arrays[f"class.0.0.bend.{name}"] = np.concatenate([knots, last], axis=1)
     with pytest.raises(RequestError, match="differ in shape"):
-        FixedTables.of(SequenceCodec.from_arrays(arrays))
+        FixedTables.of_sequence(SequenceCodec.from_arrays(arrays))
 
 
 @pytest.mark.parametrize("cells", [[0, 10, 0], [1, -10, 0], [1, 10, 2**60]])
@@ -112,22 +112,22 @@ def test_a_forged_map_without_a_resolution_is_refused(cells):
     arrays = codec().to_arrays()
     arrays["column.0.lattice"] = np.array(cells)
     with pytest.raises(RequestError, match="resolution"):
-        FixedTables.of(SequenceCodec.from_arrays(arrays))
+        FixedTables.of_sequence(SequenceCodec.from_arrays(arrays))
 
 
 def test_tables_that_no_small_device_holds_are_refused(monkeypatch):
     monkeypatch.setattr(tables, "MOST", 2_000)
     with pytest.raises(RequestError, match="the map's tables take more than"):
-        FixedTables.of(codec())
+        FixedTables.of_sequence(codec())
 
 
 def test_a_map_of_sessions_is_refused_in_a_sentence():
     with pytest.raises(RequestError, match="sessions need a square root"):
-        FixedTables.of(fitted().codec_)
+        FixedTables.of_sequence(fitted().codec_)
 
 
 def test_the_same_kit_gives_the_same_bytes():
-    one, again = (sources(FixedTables.of(codec()), COLUMNS, NAMES) for _ in range(2))
+    one, again = (sources(FixedTables.of_sequence(codec()), COLUMNS, NAMES) for _ in range(2))
     assert one == again
 
 
@@ -137,4 +137,4 @@ def test_a_forged_map_that_turns_columns_about_is_refused(part):
         turn = np.array([[0.0, 1.0], [1.0, 0.0]])
         part = {"dynamics": tuple(replace(law, turn=turn) for law in codec().dynamics)}
     with pytest.raises(RequestError, match="not one that voile fits"):
-        FixedTables.of(replace(codec(), **part))
+        FixedTables.of_sequence(replace(codec(), **part))

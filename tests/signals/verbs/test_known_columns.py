@@ -215,7 +215,22 @@ def test_sequences_take_no_known_columns():
     assert "sequence" not in set(kit.tables["maps"]["map"].to_pylist())
 
 
-@pytest.mark.parametrize("verb", ["export", "enrol", "encode-fhir", "encode-fhir --policy"])
+def test_the_map_is_exported_for_small_devices_and_no_end(kit, tmp_path, capsys):
+    kit.save(tmp_path / "kit")
+    assert not command("export", tmp_path / "kit", "--out", tmp_path / "device", "--json")
+    out, said = capsys.readouterr()
+    assert "no end for live sending has them" in said
+    assert json.loads(out)["bytes"] < 64 << 10
+    index = json.loads((tmp_path / "device" / "map.json").read_text())
+    assert index["known"] == [
+        {"column": "age", "resolution": 1.0},
+        {"column": "sex", "names": ["f", "m"]},
+    ]
+    assert not (tmp_path / "device" / "voile_end.c").exists()
+    assert "sex" not in (tmp_path / "device" / "voile_tables.c").read_text()
+
+
+@pytest.mark.parametrize("verb", ["enrol", "encode-fhir", "encode-fhir --policy"])
 def test_what_carries_no_columns_refuses_the_kit_in_a_sentence(kit, verb, tmp_path):
     names = "kit", "bundle.json", "classes.csv", "fields.toml", "policy.toml"
     saved, source, classes, fields, policy = (tmp_path / name for name in names)
@@ -227,7 +242,6 @@ def test_what_carries_no_columns_refuses_the_kit_in_a_sentence(kit, verb, tmp_pa
     known = ["--classes", classes]
     fhir = [source, *known, "--fields", fields]
     given = {
-        "export": [],
         "enrol": known,
         "encode-fhir": fhir,
         "encode-fhir --policy": [*fhir, "--policy", policy],

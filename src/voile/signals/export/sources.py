@@ -14,24 +14,20 @@ from typing import Any
 from voile.data.files.outputs import EXPORT_FORMAT, EXPORT_INDEX
 from voile.signals.export.tables import FixedTables
 
-ENDS = (
-    "voile.h",
-    "voile_map.c",
-    "voile_hash.h",
-    "voile_hash.c",
-    "voile_end.c",
-    "voile_map.mjs",
-    "voile_hash.mjs",
-    "voile_end.mjs",
-)
+MAP = "voile.h", "voile_map.c", "voile_map.mjs"
+ENDS = "voile_hash.h", "voile_hash.c", "voile_end.c", "voile_hash.mjs", "voile_end.mjs"
 
 
 def sources(
-    tables: FixedTables, columns: Sequence[Mapping[str, Any]], classes: Sequence[str]
+    tables: FixedTables,
+    columns: Sequence[Mapping[str, Any]],
+    classes: Sequence[str],
+    known: Sequence[Mapping[str, Any]] = (),
 ) -> Mapping[str, str]:
-    """Return the text of each file, by name."""
+    """Return the text of each file, by name; of a map given side columns no end, which none has."""
     here = files(__package__)
-    ends = {name: (here / name).read_text(encoding="utf-8") for name in ENDS}
+    names = MAP if tables.sides else (*MAP, *ENDS)
+    ends = {name: (here / name).read_text(encoding="utf-8") for name in names}
     written = {
         **ends,
         "voile_tables.h": _header(tables),
@@ -44,6 +40,7 @@ def sources(
         "map": tables.mark,
         "columns": list(columns),
         "classes": list(classes),
+        **({"known": list(known)} if known else {}),
         "files": sorted(written),
     }
     return {**written, EXPORT_INDEX: f"{json.dumps(index, indent=1)}\n"}
@@ -60,10 +57,16 @@ def _header(tables: FixedTables) -> str:
 #define VOILE_COLUMNS {len(tables.lattice)}
 #define VOILE_STEPS {len(tables.steps)}
 #define VOILE_PLAN {len(tables.plans[0])}
+#define VOILE_KNOWN {len(tables.sides)}
 
 typedef struct {{
     double step, per, offset;
 }} voile_cells;
+
+typedef struct {{
+    double step, per, offset;
+    int64_t first, width, nodes;
+}} voile_grid;
 
 typedef struct {{
     int kind, at;
@@ -74,6 +77,8 @@ extern const voile_cells voile_lattice[VOILE_COLUMNS];
 extern const voile_place voile_steps[VOILE_STEPS];
 extern const int32_t voile_plan[VOILE_CLASSES][VOILE_PLAN];
 extern const double voile_numbers[];
+extern const voile_grid voile_grids[VOILE_KNOWN + 1]; /* the last is nobody's, as of voile_wholes */
+extern const int64_t voile_wholes[];
 
 #endif
 """
@@ -84,6 +89,7 @@ def _as_c(tables: FixedTables) -> str:
     lattice = ", ".join(f"{{{s}.0, {p}.0, {o}.0}}" for s, p, o in tables.lattice)
     steps = ", ".join(f"{{{kind}, {at}}}" for kind, at in tables.steps)
     plans = ",\n".join(f"    {{{', '.join(map(str, plan))}}}" for plan in tables.plans)
+    grids = ", ".join(f"{{{', '.join(map(str, one))}}}" for one in (*tables.sides, (0,) * 6))
     return f"""/* Written by voile signals export from the map {tables.mark}. */
 #include "voile_tables.h"
 
@@ -96,12 +102,18 @@ const int32_t voile_plan[VOILE_CLASSES][VOILE_PLAN] = {{
 const double voile_numbers[] = {{
 {_lines(value.hex() for value in tables.numbers)}
 }};
+const voile_grid voile_grids[VOILE_KNOWN + 1] = {{{grids}}};
+const int64_t voile_wholes[] = {{
+{_lines(map(str, (*tables.wholes, 0)))}
+}};
 """
 
 
 def _as_javascript(tables: FixedTables) -> str:
     lattice = [dict(zip(("step", "per", "offset"), one, strict=True)) for one in tables.lattice]
     steps = [{"kind": kind, "at": at} for kind, at in tables.steps]
+    names = "step", "per", "offset", "first", "width", "nodes"
+    grids = [dict(zip(names, one, strict=True)) for one in tables.sides]
     return f"""// Written by voile signals export from the map {tables.mark}.
 export const tables = {{
   mark: "{tables.mark}",
@@ -111,6 +123,10 @@ export const tables = {{
   plans: {json.dumps(tables.plans)},
   numbers: new Float64Array([
 {_lines(map(repr, tables.numbers))}
+  ]),
+  grids: {json.dumps(grids)},
+  wholes: new Float64Array([
+{_lines(map(str, tables.wholes))}
   ]),
 }};
 """

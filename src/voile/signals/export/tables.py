@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
+from voile.signals.codec.codec import Codec
+from voile.signals.codec.conditional import LADDER, OCTAVE, Conditional, MapStep
+from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
-from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt, Step
+from voile.signals.codec.side import NumberGrid, SideColumn
+from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt
 from voile.signals.sequences.sequence_codec import SequenceCodec
 
 Plan: TypeAlias = list[int]
+Side: TypeAlias = tuple[int, int, int, int, int, int]
 LARGEST = 2.0**52  # of the whole numbers that a lattice is made of
 MOST = 1 << 17  # numbers: a megabyte, more than any small device has
+EXACT = 2**53  # whole numbers below this are exact in JavaScript's doubles
+HIGHEST = 1000  # octaves of a spread
 
 
 @dataclass(frozen=True)
@@ -31,20 +39,32 @@ class FixedTables:
     steps: tuple[tuple[int, int], ...]  # number of its kind, and where in a plan it begins
     plans: tuple[tuple[int, ...], ...]  # per class
     numbers: tuple[float, ...]
+    sides: tuple[Side, ...] = ()  # per side column: step, per, offset, first node, width, nodes
+    wholes: tuple[int, ...] = ()  # the tables of side columns
 
     @classmethod
-    def of(cls, codec: SequenceCodec) -> FixedTables:
+    def of_sequence(cls, codec: SequenceCodec) -> FixedTables:
         """Make the tables of a map that sends each reading by itself, or refuse another."""
         check_single(codec)
         places = tuple(range(len(codec.order)))
         turned = any((law.turn != np.eye(len(places))).any() for law in codec.dynamics)
         if codec.invariants or codec.order != places or turned:
             raise RequestError("the kit's map is not one that voile fits")
-        pool, drafts = _Pool(), [_Draft() for _ in codec.codec.steps]
-        for draft, steps in zip(drafts, codec.codec.unconditional, strict=True):
+        return cls.of(codec.codec, codec.mark)
+
+    @classmethod
+    def of(cls, codec: Codec, mark: str) -> FixedTables:
+        """Make the tables of a map of single readings, all numbers."""
+        lattices = [column for column in codec.columns if isinstance(column, Lattice)]
+        if len(lattices) < len(codec.columns):
+            raise RequestError(
+                "a column is nominal, which small devices do not send", instead="leave it out"
+            )
+        pool, drafts = _Pool(), [_Draft() for _ in codec.steps]
+        for draft, steps in zip(drafts, _alike(codec.steps), strict=True):
             for step in steps:
                 draft.add(step, pool)
-        lattice = tuple((one.step, one.per, one.offset) for one in codec.lattices)
+        lattice = tuple((one.step, one.per, one.offset) for one in lattices)
         if any(draft.shape != drafts[0].shape for draft in drafts):
             raise RequestError("the kit's maps differ in shape from class to class")
         if not all(
@@ -53,7 +73,31 @@ class FixedTables:
         ):
             raise RequestError("a column of the kit has no resolution")
         plans = tuple(tuple(draft.plan) for draft in drafts)
-        return cls(codec.mark, lattice, tuple(drafts[0].steps), plans, tuple(pool.numbers))
+        found, numbers = tuple(drafts[0].steps), tuple(pool.numbers)
+        sides, wholes = tuple(map(_side, codec.side)), tuple(pool.wholes)
+        return cls(mark, lattice, found, plans, numbers, sides, wholes)
+
+
+def _side(column: SideColumn) -> Side:
+    """Return what an end needs to place a side column; of names, their numbers are given."""
+    if isinstance(column, NumberGrid):
+        grid = column.lattice
+        return grid.step, grid.per, grid.offset, column.first, column.width, column.nodes
+    return 1, 1, 0, 0, 1, column.levels - 1
+
+
+def _alike(classes: Sequence[Sequence[MapStep]]) -> list[list[MapStep]]:
+    """Give each class as many side frames as any has: else their number would reveal the class."""
+    found = [list(steps) for steps in classes]
+    frames = [sum(isinstance(step, Conditional) for step in steps) for steps in found]
+    full = found[frames.index(max(frames))] if frames else []
+    for steps, own in zip(found, frames, strict=True):
+        for place, step in enumerate(full):
+            if own < max(frames) and isinstance(step, Conditional):
+                here = steps[place] if place < len(steps) else None
+                if not isinstance(here, Conditional):
+                    steps.insert(place, replace(step, tables=np.zeros_like(step.tables)))
+    return found
 
 
 def check_single(codec: SequenceCodec) -> None:
@@ -71,7 +115,14 @@ class _Pool:
 
     def __init__(self) -> None:
         self.numbers: list[float] = []
+        self.wholes: list[int] = []
         self._places: dict[bytes, int] = {}
+
+    def place_wholes(self, array: NDArray[np.int64]) -> int:
+        """Return where a table of whole numbers begins."""
+        self.wholes += array.ravel().tolist()
+        self._check()
+        return len(self.wholes) - array.size
 
     def place(self, array: Floats) -> int:
         """Return where an array begins."""
@@ -82,12 +133,15 @@ class _Pool:
         if key not in self._places:
             self._places[key] = len(self.numbers)
             self.numbers += data.ravel().tolist()
-        if len(self.numbers) > MOST:
+        self._check()
+        return self._places[key]
+
+    def _check(self) -> None:
+        if len(self.numbers) + len(self.wholes) > MOST:
             raise RequestError(
                 f"the map's tables take more than {MOST * 8 >> 20} MB",
                 instead="send fewer columns, or use the end in Python",
             )
-        return self._places[key]
 
 
 class _Draft:
@@ -98,7 +152,7 @@ class _Draft:
         self.steps: list[tuple[int, int]] = []
         self.shape: list[object] = []
 
-    def add(self, step: Step, pool: _Pool) -> None:
+    def add(self, step: MapStep, pool: _Pool) -> None:
         kind, write = KINDS[step.kind]
         self.steps.append((kind, len(self.plan)))
         write(step, self.plan, pool)
@@ -126,9 +180,29 @@ def _triangular(step: KnotheRosenblatt, plan: Plan, pool: _Pool) -> None:
             plan += [pool.place(step.mean[j, i]), pool.place(step.scale[j, i])]
 
 
+def _conditional(step: Conditional, plan: Plan, pool: _Pool) -> None:
+    d, order = len(step.order), [int(j) for j in step.order]
+    slopes = [d * (2 + j) + i for place, j in enumerate(order) for i in order[:place]]
+    plan += [int(step.turned[()]), *order]
+    plan += [pool.place(np.asarray(part)) for part in (step.share, step.matrix, step.shift)]
+    plan += [pool.place(np.asarray(step.ladder * LADDER)), len(step.terms)]
+    first, reach = 0, np.zeros(len(step.tables))
+    for (a, b), size in zip(step.terms.tolist(), step.side.cells, strict=True):
+        table = step.tables[[*range(2 * d), *slopes], first : first + size]
+        most = int(np.abs(step.tables[:, first : first + size]).max(initial=0))
+        if most * int(step.widths[a]) * (int(step.widths[b]) if b >= 0 else 1) >= EXACT:
+            raise RequestError("a number of the kit's side tables is out of range")
+        reach = reach + np.abs(step.tables[:, first : first + size]).max(axis=1, initial=0)
+        plan += [a, b, pool.place_wholes(table.T)]
+        first += size
+    if reach.max(initial=0) >= EXACT or reach[d : 2 * d].max() >= HIGHEST * OCTAVE:
+        raise RequestError("a number of the kit's side tables is out of range")
+
+
 KINDS: Mapping[str, tuple[int, Callable[[Any, Plan, _Pool], None]]] = {
     Affine.kind: (0, _affine),
     Bend.kind: (1, _bend),
     KnotheRosenblatt.kind: (2, _triangular),
+    Conditional.kind: (3, _conditional),
 }
 """Per kind of step its number in both ends, and what writes its part of a plan."""

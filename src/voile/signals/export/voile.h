@@ -39,18 +39,23 @@ enum {
     VOILE_NOT_OURS = 13,   /* a reply without our MAC, of another session, or malformed */
     VOILE_STEP = 14,       /* the two ends are out of step: begin again */
     VOILE_INEXACT = 16,    /* compiled with fused multiply-adds: say -ffp-contract=off */
+    VOILE_KNOWN_OFF = 17,  /* a known column contradicts its resolution, or is no such name */
     VOILE_REFUSED = 15     /* the recipient refuses the message; its word is in `refused` */
 };
 
 /* The map alone. x, z: VOILE_COLUMNS numbers; draw: VOILE_DRAW bytes that nobody can guess, never
- * the same for two readings. */
-int voile_encode(int which, const double *x, const uint8_t *draw, double *z);
+ * the same for two readings. known: VOILE_KNOWN known columns, names by their number in map.json,
+ * what is missing as NaN; NULL where the kit has none. Both ends must have the same: others decode
+ * to another reading. */
+int voile_encode(int which, const double *x, const double *known, const uint8_t *draw, double *z);
 /* The lattice's values nearest to a reading's. */
 void voile_nearest(const double *x, double *near);
-int voile_decode(int which, const double *z, double *x);
+int voile_decode(int which, const double *z, const double *known, double *x);
 
 /* Whether products are rounded before they are added, as -ffp-contract=off asks. */
 int voile_is_exact(void);
+
+#if VOILE_KNOWN == 0 /* the ends: none takes known columns */
 
 typedef struct {
     uint8_t seal[8];     /* digest of all below, against damage */
@@ -100,5 +105,7 @@ int voile_begin_again(voile_end *end);
 
 /* Forget the key and the class in memory. */
 void voile_close(voile_end *end);
+
+#endif
 
 #endif

@@ -286,7 +286,7 @@ int voile_send(voile_end *end, const double *x, const char *beside)
     if (beside && length_of(beside) > VOILE_BESIDE)
         return VOILE_LONG;
     dither_of(end, x, drawn);
-    const int wrong = voile_encode(end->which, x, drawn, z);
+    const int wrong = voile_encode(end->which, x, NULL, drawn, z);
     if (wrong)
         return wrong;
     say(&t, "{\"ahead\":1,\"after\":");

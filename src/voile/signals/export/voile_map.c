@@ -107,26 +107,118 @@ static void triangular(const int32_t *plan, double *v, int back)
     }
 }
 
-static void step(int which, int k, double *v, int back)
+typedef struct {
+    int64_t left, share;
+} level;
+
+static int64_t floored(int64_t v, int64_t by)
+{
+    return v / by - (v % by < 0);
+}
+
+/* Add a table's sums at the levels: between two levels in proportion, rounded down. */
+static void add_table(const int32_t *term, const level *at, int outputs, int64_t *total)
+{
+    const int a = term[0], b = term[1];
+    const int64_t m = b < 0 ? 1 : voile_grids[b].nodes + 1;
+    const int64_t wa = voile_grids[a].width, wb = b < 0 ? 1 : voile_grids[b].width;
+    const level one = at[a], other = b < 0 ? (level){0, 0} : at[b];
+    for (int o = 0; o < outputs; o++) {
+        int64_t sum = 0;
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 2; j++) {
+                const int64_t p = one.left + (i && one.share), q = other.left + (j && other.share);
+                const int64_t weigh = (i ? one.share : wa - one.share)
+                                      * (j ? other.share : wb - other.share);
+                sum += voile_wholes[term[2] + (p * m + q) * outputs + o] * weigh;
+            }
+        total[o] += floored(sum, wa * wb);
+    }
+}
+
+/* A power of 2: the exponent of a double. */
+static double power_of_2(int64_t n)
+{
+    const uint64_t bits = (uint64_t)(n + 1023) << 52;
+    double out;
+    memcpy(&out, &bits, 8);
+    return out;
+}
+
+/* The frame of side columns: see codec/conditional.py. */
+static void conditional(const int32_t *plan, double *v, int back, const level *at)
+{
+    enum { OUTPUTS = 2 * D + D * (D - 1) / 2 };
+    const int32_t *order = plan + 1, *rest = plan + 1 + D;
+    const double share = voile_numbers[rest[0]], *matrix = voile_numbers + rest[1];
+    const double *shift = voile_numbers + rest[2], *ladder = voile_numbers + rest[3];
+    const int64_t *slopes;
+    int64_t total[OUTPUTS] = {0};
+    double given[D];
+    for (int k = 0; k < rest[4]; k++)
+        add_table(rest + 5 + 3 * k, at, OUTPUTS, total);
+    memcpy(given, v, sizeof given);
+    slopes = total + 2 * D;
+    for (int k = 0; k < D; k++) {
+        const int j = order[k];
+        const int64_t octave = floored(total[D + j], 256);
+        const double spread = ladder[total[D + j] - 256 * octave] * power_of_2(octave);
+        const double diagonal = share * spread + matrix[j * D + j];
+        double moved = share * ((double)total[j] * (1.0 / 16777216.0)) + shift[j];
+        for (int i = 0; i < k; i++) {
+            const double slope = share * ((double)*slopes++ * (1.0 / 16777216.0));
+            /* turned, or undone, the columns before are those that are found already */
+            moved += (slope + matrix[j * D + order[i]])
+                     * (plan[0] != back ? v[order[i]] : given[order[i]]);
+        }
+        v[j] = plan[0] != back ? (given[j] - moved) / diagonal : moved + diagonal * given[j];
+    }
+}
+
+/* Where known columns lie on their grids. */
+static int levels_of(const double *known, level *at)
+{
+    at[VOILE_KNOWN] = (level){0, 0}; /* nobody's */
+    for (int j = 0; j < VOILE_KNOWN; j++) {
+        const voile_grid *grid = &voile_grids[j];
+        const double last = (double)((grid->nodes - 1) * grid->width);
+        if (known[j] != known[j]) {
+            at[j] = (level){grid->nodes, 0};
+            continue;
+        }
+        const double k = whole((known[j] * grid->per - grid->offset) / grid->step);
+        const double off = (grid->offset + grid->step * k) / grid->per - known[j];
+        if (!(magnitude(k) * grid->step + grid->step + grid->offset < LARGEST)
+            || magnitude(off) > 1e-6 * (grid->step / grid->per))
+            return VOILE_KNOWN_OFF;
+        const double on = k - (double)grid->first;
+        const int64_t held = (int64_t)(on < 0 ? 0 : on > last ? last : on);
+        at[j] = (level){held / grid->width, held % grid->width};
+    }
+    return VOILE_OK;
+}
+
+static void step(int which, int k, double *v, int back, const level *at)
 {
     const int32_t *plan = voile_plan[which] + voile_steps[k].at;
     switch (voile_steps[k].kind) {
     case 0: affine(plan, v, back); break;
     case 1: bend(plan, v, back); break;
-    default: triangular(plan, v, back); break;
+    case 2: triangular(plan, v, back); break;
+    default: conditional(plan, v, back, at); break;
     }
 }
 
-static void forward(int which, double *v)
+static void forward(int which, double *v, const level *at)
 {
     for (int k = 0; k < VOILE_STEPS; k++)
-        step(which, k, v, 0);
+        step(which, k, v, 0, at);
 }
 
-static void inverse(int which, double *v)
+static void inverse(int which, double *v, const level *at)
 {
     for (int k = VOILE_STEPS - 1; k >= 0; k--)
-        step(which, k, v, 1);
+        step(which, k, v, 1, at);
 }
 
 /* Where a point lies on a column's lattice, in cells, and back. */
@@ -161,11 +253,14 @@ void voile_nearest(const double *x, double *near)
         near[j] = value_at(j, whole(place_of(j, x[j])));
 }
 
-int voile_encode(int which, const double *x, const uint8_t *draw, double *z)
+int voile_encode(int which, const double *x, const double *known, const uint8_t *draw, double *z)
 {
     double k[D], v[D], sent[D];
+    level at[VOILE_KNOWN + 1];
     if (which < 0 || which >= VOILE_CLASSES)
         return VOILE_NO_CLASS;
+    if (levels_of(known, at) != VOILE_OK)
+        return VOILE_KNOWN_OFF;
     for (int j = 0; j < D; j++) {
         const double cell = voile_lattice[j].step / voile_lattice[j].per;
         if (!is_number(x[j]))
@@ -177,14 +272,14 @@ int voile_encode(int which, const double *x, const uint8_t *draw, double *z)
             return VOILE_OFF;
         v[j] = value_at(j, k[j] + dither(draw + 8 * j));
     }
-    forward(which, v);
+    forward(which, v, at);
     for (int j = 0; j < D; j++) {
         v[j] = whole(v[j] * GRAINS) / GRAINS + 0.0; /* no -0.0 */
         if (!(magnitude(v[j]) <= LARGEST))
             return VOILE_FAR;
     }
     memcpy(sent, v, sizeof v);
-    inverse(which, v);
+    inverse(which, v, at);
     for (int j = 0; j < D; j++)
         if (!(magnitude(place_of(j, v[j]) - k[j]) < 0.5 - MARGIN / 2))
             return VOILE_FAR;
@@ -192,19 +287,22 @@ int voile_encode(int which, const double *x, const uint8_t *draw, double *z)
     return VOILE_OK;
 }
 
-int voile_decode(int which, const double *z, double *x)
+int voile_decode(int which, const double *z, const double *known, double *x)
 {
     double v[D], score[D];
+    level at[VOILE_KNOWN + 1];
     if (which < 0 || which >= VOILE_CLASSES)
         return VOILE_NO_CLASS;
+    if (levels_of(known, at) != VOILE_OK)
+        return VOILE_KNOWN_OFF;
     for (int j = 0; j < D; j++)
         if (!is_number(z[j]))
             return VOILE_MISSING;
     memcpy(v, z, sizeof v);
-    inverse(which, v);
+    inverse(which, v, at);
     voile_nearest(v, v);
     memcpy(score, v, sizeof v);
-    forward(which, score);
+    forward(which, score, at);
     for (int j = 0; j < D; j++)
         if (!(magnitude(score[j]) <= RANGE))
             return VOILE_IMPLAUSIBLE;

@@ -6,7 +6,7 @@ const GRAINS = 2 ** 44; // what is sent is a multiple of 2^-44
 const MARGIN = 2 ** -20; // of a cell: see codec/lattice.py
 const RANGE = 8; // normal scores of a plausible reading
 
-const { columns, lattice, numbers, plans, steps } = tables;
+const { columns, grids, lattice, numbers, plans, steps, wholes } = tables;
 export const DRAW = 8 * columns; // bytes of dither that one reading takes
 
 export class VoileError extends Error {
@@ -85,15 +85,81 @@ function triangular(plan, at, v, back) {
   }
 }
 
-const KINDS = [affine, bend, triangular];
-
-function forward(which, v) {
-  for (const { kind, at } of steps) KINDS[kind](plans[which], at, v, 0);
+/** Add a table's sums at the levels: between two levels in proportion, rounded down. */
+function addTable(a, b, first, levels, total) {
+  const m = b < 0 ? 1 : grids[b].nodes + 1, outputs = total.length;
+  const wa = grids[a].width, wb = b < 0 ? 1 : grids[b].width;
+  const one = levels[a], other = b < 0 ? { left: 0, share: 0 } : levels[b];
+  for (let o = 0; o < outputs; o++) {
+    let sum = 0;
+    for (let i = 0; i < 2; i++) {
+      for (let j = 0; j < 2; j++) {
+        const p = one.left + (i && one.share ? 1 : 0), q = other.left + (j && other.share ? 1 : 0);
+        const weigh = (i ? one.share : wa - one.share) * (j ? other.share : wb - other.share);
+        sum += wholes[first + (p * m + q) * outputs + o] * weigh;
+      }
+    }
+    total[o] += Math.floor(sum / (wa * wb));
+  }
 }
 
-function inverse(which, v) {
+const exponent = new DataView(new ArrayBuffer(8));
+
+/** A power of 2: the exponent of a double. */
+function powerOf2(n) {
+  exponent.setUint32(0, (n + 1023) * 2 ** 20);
+  return exponent.getFloat64(0);
+}
+
+/** The frame of side columns: see codec/conditional.py. */
+function conditional(plan, at, v, back, levels) {
+  const turned = plan[at] !== back, order = plan.slice(at + 1, at + 1 + columns);
+  const [share, matrix, shift, ladder, terms] = plan.slice(at + 1 + columns, at + 6 + columns);
+  const total = new Float64Array(2 * columns + columns * (columns - 1) / 2), given = v.slice();
+  for (let k = 0, term = at + 6 + columns; k < terms; k++, term += 3) {
+    addTable(plan[term], plan[term + 1], plan[term + 2], levels, total);
+  }
+  let slopes = 2 * columns;
+  order.forEach((j, k) => {
+    const octave = Math.floor(total[columns + j] / 256);
+    const spread = numbers[ladder + total[columns + j] - 256 * octave] * powerOf2(octave);
+    const diagonal = numbers[share] * spread + numbers[matrix + j * columns + j];
+    let moved = numbers[share] * (total[j] * 2 ** -24) + numbers[shift + j];
+    for (let i = 0; i < k; i++) {
+      const slope = numbers[share] * (total[slopes++] * 2 ** -24);
+      // turned, or undone, the columns before are those that are found already
+      moved += (slope + numbers[matrix + j * columns + order[i]]) * (turned ? v : given)[order[i]];
+    }
+    v[j] = turned ? (given[j] - moved) / diagonal : moved + diagonal * given[j];
+  });
+}
+
+/** Return where known columns lie on their grids. */
+function levelsOf(known) {
+  if (known.length !== grids.length) {
+    throw new VoileError("known", "the map takes other known columns");
+  }
+  return grids.map(({ step, per, offset, first, width, nodes }, j) => {
+    if (Number.isNaN(known[j])) return { left: nodes, share: 0 };
+    const k = whole((known[j] * per - offset) / step);
+    const near = Math.abs((offset + step * k) / per - known[j]) <= 1e-6 * (step / per);
+    if (!(Math.abs(k) * step + step + offset < LARGEST) || !near) {
+      throw new VoileError("known", "a known column contradicts its resolution");
+    }
+    const held = Math.min(Math.max(k - first, 0), (nodes - 1) * width);
+    return { left: Math.floor(held / width), share: held % width };
+  });
+}
+
+const KINDS = [affine, bend, triangular, conditional];
+
+function forward(which, v, levels) {
+  for (const { kind, at } of steps) KINDS[kind](plans[which], at, v, 0, levels);
+}
+
+function inverse(which, v, levels) {
   for (let k = steps.length - 1; k >= 0; k--) {
-    KINDS[steps[k].kind](plans[which], steps[k].at, v, 1);
+    KINDS[steps[k].kind](plans[which], steps[k].at, v, 1, levels);
   }
 }
 
@@ -123,10 +189,12 @@ export const nearest = (x) =>
 
 /**
  * Return the message of a reading: the class's number, its columns, and DRAW bytes that nobody can
- * guess, never the same for two readings.
+ * guess, never the same for two readings. known: the known columns, if the kit has any, names by
+ * their number in map.json, what is missing as NaN; both ends must have the same.
  */
-export function encode(which, x, draw) {
+export function encode(which, x, draw, known = []) {
   check(which, x);
+  const levels = levelsOf(known);
   if (!(draw instanceof Uint8Array) || draw.length !== DRAW) {
     throw new VoileError("entropy", "the entropy is no Uint8Array, or of another length");
   }
@@ -140,14 +208,14 @@ export function encode(which, x, draw) {
     }
     v[j] = valueAt(j, k[j] + dither(draw, 8 * j));
   }
-  forward(which, v);
+  forward(which, v, levels);
   let far = false;
   for (let j = 0; j < columns; j++) {
     v[j] = whole(v[j] * GRAINS) / GRAINS + 0; // no -0
     far ||= !(Math.abs(v[j]) <= LARGEST);
   }
   const z = v.slice();
-  inverse(which, v);
+  inverse(which, v, levels);
   for (let j = 0; j < columns; j++) {
     far ||= !(Math.abs(placeOf(j, v[j]) - k[j]) < 0.5 - MARGIN / 2);
   }
@@ -156,13 +224,14 @@ export function encode(which, x, draw) {
 }
 
 /** Return the reading of a message. */
-export function decode(which, z) {
+export function decode(which, z, known = []) {
   check(which, z);
+  const levels = levelsOf(known);
   let v = Float64Array.from(z);
-  inverse(which, v);
+  inverse(which, v, levels);
   v = nearest(v);
   const score = v.slice();
-  forward(which, score);
+  forward(which, score, levels);
   if (!score.every((one) => Math.abs(one) <= RANGE)) {
     throw new VoileError("implausible", "a message decodes to what no reading can be");
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from voile.core.errors import RequestError
 from voile.core.wording import count
@@ -10,11 +11,12 @@ from voile.data.files.atomic import write_folder
 from voile.data.files.outputs import EXPORT
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter
+from voile.signals.codec.side import NameLevels
 from voile.signals.export.sources import sources
 from voile.signals.export.tables import FixedTables
+from voile.signals.maps.stored import mark_of
 from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.options import ExportOptions
-from voile.signals.verbs.subjects import check_without_known
 
 NUMBER = 8  # bytes
 
@@ -23,25 +25,50 @@ def export(
     options: ExportOptions, reporter: Reporter, *, kit: Kit | str, out: Path, force: bool
 ) -> Ended:
     content = Content.of(kit if isinstance(kit, Kit) else Kit.load(kit, KIND))
-    check_without_known(content, kit)
+    tables = _tables(content, kit)
+    columns = [
+        {"column": form.column, "words": form.settings.ordinal} for form in content.reader.forms
+    ]
+    with write_folder(out, EXPORT, force=force) as folder:
+        known = _known(content)
+        for name, text in sources(tables, columns, content.classes, known).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        if content.visibility == "private":
+            folder.chmod(0o700)
+    size = (len(tables.numbers) + len(tables.wholes)) * NUMBER
+    reporter.say(f"{out}: {count(size, 'byte')} of tables, the same for every class")
+    if content.visibility == "private":
+        reporter.insist(f"{out}: private, as the kit is; give it to the devices alone")
+    reporter.insist("each reading is sent by itself: a subject's second begins to reveal its class")
+    if tables.sides:
+        reporter.insist(
+            "the map alone, which takes known columns: no end for live sending has them"
+        )
+    return Ended({"export": str(out), "map": tables.mark, "bytes": size})
+
+
+def _tables(content: Content, kit: Kit | str) -> FixedTables:
+    """Return a kit's map to normal scores, of single readings."""
+    if content.reader.sides:  # which transport alone takes
+        codec = content.maps["transport"].codec(base="normal", strength=1.0)
+        return FixedTables.of(codec, mark_of(codec))
     if content.sequence is None:
         raise RequestError(
             "the kit holds no map that sends each reading by itself",
             where=str(kit),
             instead="fit to one reading of each subject, all columns numbers, without --epsilon",
         )
-    tables = FixedTables.of(content.sequence)
-    columns = [
-        {"column": form.column, "words": form.settings.ordinal} for form in content.reader.forms
+    return FixedTables.of_sequence(content.sequence)
+
+
+def _known(content: Content) -> list[dict[str, Any]]:
+    """Describe the known columns: the number of each name, those of other and missing ones last."""
+    if not content.reader.sides:
+        return []
+    columns = [one.column for one in content.reader.sides]
+    return [
+        {"column": name, "names": grid.values.tolist()}
+        if isinstance(grid, NameLevels)
+        else {"column": name, "resolution": grid.lattice.resolution}
+        for name, grid in zip(columns, content.maps["transport"].side, strict=True)
     ]
-    with write_folder(out, EXPORT, force=force) as folder:
-        for name, text in sources(tables, columns, content.classes).items():
-            (folder / name).write_text(text, encoding="utf-8")
-        if content.visibility == "private":
-            folder.chmod(0o700)
-    size = len(tables.numbers) * NUMBER
-    reporter.say(f"{out}: {count(size, 'byte')} of tables, the same for every class")
-    if content.visibility == "private":
-        reporter.insist(f"{out}: private, as the kit is; give it to the devices alone")
-    reporter.insist("each reading is sent by itself: a subject's second begins to reveal its class")
-    return Ended({"export": str(out), "map": tables.mark, "bytes": size})

@@ -1,0 +1,122 @@
+"""Maps given side columns, in C and JavaScript: the bits that they have in Python."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.signals.export.exported import ENDS, in_python, packed, unpacked, write_tables
+from tests.signals.maps.test_conditional_map import growing
+
+from voile.core.errors import RequestError
+from voile.signals import PrivacyMap, SignalsWarning
+from voile.signals.codec.codec import Codec
+from voile.signals.codec.conditional import Conditional
+from voile.signals.export.sources import ENDS as OF_THE_END
+from voile.signals.export.tables import FixedTables
+from voile.signals.maps.stored import mark_of
+
+EACH = pytest.mark.parametrize("end", ENDS)
+NAMES = np.array(["f", "m"])
+
+
+@functools.cache
+def codec():
+    """A map of which one class alone has a frame of its own in the side columns."""
+    X, c, known = growing(3000, 1)
+    known[::50, 0] = None
+    mine = c == "high"
+    X[mine, 0] = np.round(X[mine, 0] + 0.3 * (np.array(known[mine, 0], dtype=float) - 10), 1)
+    X = np.where(np.isnan(X), 40.0, X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SignalsWarning)
+        return PrivacyMap(base="normal", random_state=1).fit(X, c, known=known).codec_
+
+
+def given(n, seed):
+    """Readings, known columns as Python has them and as an end has them, classes, draws."""
+    rng = np.random.default_rng(seed)
+    X, c, known = growing(n, seed)
+    known[:, 0] = rng.integers(-3, 30, n)
+    known[rng.random(n) < 0.05, 0] = None
+    known[:, 1] = rng.choice(["f", "m", "x", None], n)
+    level = {"f": 0, "m": 1, "x": 2, None: np.nan}
+    beside = np.stack([known[:, 0].astype(float), [level[one] for one in known[:, 1]]], axis=1)
+    draws = rng.integers(0, 2**64, (n, 2), dtype=np.uint64)
+    return np.searchsorted(codec().classes, c), X, draws, known, beside
+
+
+def tables():
+    return FixedTables.of(codec(), mark_of(codec()))
+
+
+def test_the_classes_of_this_map_differ_in_how_many_frames_they_have():
+    frames = [sum(isinstance(one, Conditional) for one in steps) for steps in codec().steps]
+    assert len(set(frames)) == 2
+    assert len({len(plan) for plan in tables().plans}) == 1
+
+
+@EACH
+@pytest.mark.parametrize("n", [20_000, pytest.param(1_000_000, marks=pytest.mark.whole)])
+def test_every_reading_has_the_bits_that_it_has_in_python(end, n, tmp_path):
+    which, X, draws, known, beside = given(n, n)
+    folder = write_tables(tmp_path / "kit", tables())
+    sent, Z, read, back = unpacked(ENDS[end](folder, packed(which, X, draws, beside)), 2)
+    twin = in_python(codec(), which, X, draws, known)
+    assert not sent.any()
+    assert Z.tobytes() == twin.tobytes()
+    beyond = codec().outside(X, codec().classes[which], farthest=8.0, known=known).any(axis=1)
+    assert ((read == 5) == beyond).all()
+    assert beyond.mean() < 0.05
+    assert back[~beyond].tobytes() == X[~beyond].tobytes()
+
+
+@EACH
+def test_a_known_column_that_is_off_its_lattice_is_refused_and_another_decodes_to_another(
+    end, tmp_path
+):
+    folder = write_tables(tmp_path / "kit", tables())
+    which, X, draws, _, beside = given(400, 5)
+    for wrong in (0.5, np.inf, 1e300):
+        off = beside.copy()
+        off[:, 0] = wrong
+        sent, Z, *_ = unpacked(ENDS[end](folder, packed(which, X, draws, off)), 2)
+        assert (sent == 17).all()
+        assert not Z.any()
+    older = beside.copy()
+    older[:, 0] += 6
+    one, other = (
+        unpacked(ENDS[end](folder, packed(which, X, draws, k)), 2)[1] for k in (beside, older)
+    )
+    inside = (beside[:, 0] > 2) & (beside[:, 0] < 12)
+    assert (one[inside] != other[inside]).all()
+
+
+def test_the_map_alone_is_written_and_no_end(tmp_path):
+    folder = write_tables(tmp_path / "kit", tables())
+    assert not {path.name for path in folder.iterdir()} & {*OF_THE_END}
+    size = 8 * (len(tables().numbers) + len(tables().wholes))
+    assert size < 64 << 10
+
+
+@pytest.mark.parametrize(("part", "value"), [("tables", 1 << 36), ("tables", -(1 << 36))])
+def test_a_forged_frame_beyond_what_doubles_hold_is_refused(part, value):
+    steps = [list(one) for one in codec().steps]
+    place = next(i for i, one in enumerate(steps[0]) if isinstance(one, Conditional))
+    forged = np.full_like(steps[0][place].tables, value)
+    steps[0][place] = replace(steps[0][place], **{part: forged})
+    bad = replace(codec(), steps=tuple(map(tuple, steps)))
+    with pytest.raises(RequestError, match="out of range"):
+        FixedTables.of(bad, mark_of(bad))
+
+
+def test_a_nominal_column_is_refused():
+    nominal = PrivacyMap(random_state=0).fit(
+        np.array([[["a", "b"][i % 3 == 0], 1.0 + i % 7] for i in range(400)], dtype=object),
+        np.arange(400) % 2,
+    )
+    with pytest.raises(RequestError, match="nominal"):
+        FixedTables.of(Codec.from_arrays(nominal.codec_.to_arrays()), "0" * 16)
