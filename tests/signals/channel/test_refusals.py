@@ -93,7 +93,7 @@ def test_a_device_loaded_from_a_backup_is_found_out(tmp_path):
     posts = device.turn()
     state = json.loads(device.store.run("SELECT state FROM ends")[0][0])
     # the same session, another dither: as if the first message had been made anew
-    waiting = [(None, (170.0, 70.0))]
+    waiting = [(None, (170.0, 70.0), (0, 1))]
     twin = Session.from_json(fitted().codec_, {**state, "out": [], "waiting": waiting})
     other = Letter(1, twin.pending()[0])
     replies = clinic.turn([sealed(posts[0], other.packed())])

@@ -11,7 +11,14 @@ from voile.signals import PrivacyMap, mutual_information
 from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Chain
 from voile.signals.methods.smoothing import SPACING, curve_of, grid_over, tails
-from voile.signals.methods.transport import FOLDS, Transport, fit_chain, folds, log_likelihood, logs
+from voile.signals.methods.transport import (
+    FOLDS,
+    Transport,
+    fit_chain,
+    folds,
+    log_likelihoods,
+    logs,
+)
 
 
 def bent_bands(n, seed):
@@ -63,8 +70,8 @@ def test_likelihood_is_a_density():
     frames, layers = fit_chain(own, np.zeros(own.shape[1], int), Chain(depth=2))
     x, y = (np.linspace(v.min() - 25, v.max() + 25, 500) for v in own)
     plane = np.stack(np.meshgrid(x, y, indexing="ij")).reshape(2, -1)
-    parts = [log_likelihood(plane[:, [i]], frames[0], layers[0]) for i in (0, 1000)]
-    whole = log_likelihood(plane[:, [0, 1000]], frames[0], layers[0])
+    parts = [log_likelihoods(plane[:, [i]], frames[0], layers[0]).sum() for i in (0, 1000)]
+    whole = log_likelihoods(plane[:, [0, 1000]], frames[0], layers[0]).sum()
     assert whole == pytest.approx(sum(parts))
     W = frames[0].inverse(plane)
     slopes = np.zeros(plane.shape[1])
@@ -85,7 +92,7 @@ def test_a_small_class_with_the_pool_s_shape_leans_on_it():
     by = {}
     for kappa in (0.01, 300.0):
         frames, layers = fit_chain(Y, c, Chain(kappa=kappa))
-        by[kappa] = log_likelihood(fresh, frames[1], layers[1]) / 3000
+        by[kappa] = log_likelihoods(fresh, frames[1], layers[1]).mean()
     assert by[300.0] > by[0.01] + 0.02
 
 

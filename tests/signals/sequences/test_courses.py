@@ -239,6 +239,6 @@ def test_times_that_cannot_be_are_refused(times, message):
 
 def test_a_map_of_an_earlier_voile_is_refused_in_a_sentence():
     arrays = fitted("swings").codec_.to_arrays()
-    arrays["dynamics.between"] = arrays.pop("dynamics.mean")
+    del arrays["part.0.columns"]
     with pytest.raises(RequestError, match="of an earlier voile; fit it again"):
         SequenceCodec.from_arrays(arrays)

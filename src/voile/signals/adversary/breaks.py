@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.keys.random import Protective
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.side import SideLevels
-from voile.signals.sequences.messages import Message
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Session
 
@@ -162,22 +162,36 @@ def sent(
     times: NDArray[np.int64] | None = None,
     protective: Protective | None = None,
 ) -> tuple[Floats, Floats]:
-    """Send each subject's readings through a session, at times of the map's units if it has any."""
+    """Send each subject's readings through a session, at times of the map's units if it has any.
+
+    What a reading lacks is NaN, and so it is in what is returned.
+    """
     first, varying = [], []
     moments = (
         times.tolist() if times is not None and codec.timed else [[None] * X.shape[1]] * len(X)
     )
     for whose, (readings, when, which) in enumerate(zip(X.tolist(), moments, c, strict=True)):
         session = Session(codec, codec.codec.classes[which], str(whose), protective=protective)
-        messages: list[Message] = []
-        for reading, moment in zip(readings, when, strict=True):
-            session.send(reading, moment)
-            messages.extend(session.pending())
-            session.acknowledge(session.expected())
-        first.append(messages[0].values)
-        k = codec.invariants
-        varying.append([messages[0].values[k:], *(message.values for message in messages[1:])])
+        messages = [_send(session, *each) for each in zip(readings, when, strict=True)]
+        first.append(messages[0])
+        varying.append([messages[0][codec.invariants :], *messages[1:]])
     return np.array(first), np.array(varying)
+
+
+def _send(session: Session, reading: list[float], moment: int | None) -> tuple[float, ...]:
+    """Return what is sent of a reading; NaN of what it lacks, and of columns not sent alone."""
+    try:
+        session.send(reading, moment)
+    except RequestError:
+        if not session.codec.partial:
+            raise
+        return (np.nan,) * len(reading)
+    (message,) = session.pending()
+    session.acknowledge(session.expected())
+    if message.columns is None:
+        return message.values
+    held = dict(zip(message.columns, message.values, strict=True))
+    return tuple([held.get(j, np.nan) for j in range(len(reading))])
 
 
 def equal(c: Codes) -> Codes:

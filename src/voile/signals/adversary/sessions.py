@@ -38,6 +38,7 @@ class Overheard:
     low: float  # of its 95% interval
     high: float  # of the same
     without: float  # the largest AUC of a class where readings are sent as they are
+    held: float | None = None  # the same of which columns readings hold; None: all hold all
 
     @property
     def hides(self) -> bool:
@@ -109,7 +110,7 @@ def overheard(
 
     Parameters
     ----------
-    X : (n, T, d) readings of n subjects.
+    X : (n, T, d) readings of n subjects, NaN of what they lack.
     c : (n,) numbers of their classes.
     times : (n, T) in the map's units.
 
@@ -119,14 +120,17 @@ def overheard(
     purpose = f"{X.shape[1]} readings"
     dither = Protective.keyed(Secret(seed.to_bytes(16, "little")), purpose=purpose)
     first, varying = sent(codec, X, c, times, dither)
-    heard = np.concatenate([first[:, : codec.invariants], features(varying)], axis=1)
     with np.errstate(over="ignore"):
-        plain = features((X - X.mean(axis=(0, 1))) / X.std(axis=(0, 1)))
+        plain = (X - np.nanmean(X, axis=(0, 1))) / np.nanstd(X, axis=(0, 1))
+    here = np.isfinite(X)
+    lacks = here.reshape(len(X), -1)[:, ~here.all(axis=(0,)).ravel()].astype(np.float64)
+    heard = np.concatenate([first[:, : codec.invariants], _course(varying), lacks], axis=1)
     found, by = _best(heard, c, seed)
     aucs = [_auc(found[:, one], c == one) for one in range(found.shape[1])]
     of = int(np.argmax(aucs))
     low, high = _interval(found[:, of], c == of, np.random.default_rng(seed))
-    raw, _ = _best(plain, c, seed)
+    raw, _ = _best(np.concatenate([_course(plain), lacks], axis=1), c, seed)
+    held, _ = _best(lacks, c, seed) if lacks.size else (None, "")
     return Overheard(
         X.shape[1],
         len(X),
@@ -135,8 +139,24 @@ def overheard(
         aucs[of],
         low,
         high,
-        max(_auc(raw[:, one], c == one) for one in range(raw.shape[1])),
+        _largest(raw, c),
+        None if held is None else _largest(held, c),
     )
+
+
+def _course(Z: Floats) -> Floats:
+    """Return features of (n, T, d) courses: with NaN as 0, and with those taken out."""
+    here = np.isfinite(Z)
+    if here.all():
+        return features(Z)
+    order = np.argsort(~here, axis=1, kind="stable")
+    together = np.take_along_axis(Z, order, axis=1)
+    return np.concatenate([features(np.nan_to_num(one)) for one in (Z, together)], axis=1)
+
+
+def _largest(chances: Floats, c: Codes) -> float:
+    """Return the largest AUC of a class against the rest."""
+    return max(_auc(chances[:, one], c == one) for one in range(chances.shape[1]))
 
 
 def _best(F: Floats, c: Codes, seed: int) -> tuple[Floats, str]:
@@ -155,9 +175,7 @@ def _best(F: Floats, c: Codes, seed: int) -> tuple[Floats, str]:
         name: cross_val_predict(kind, F, c, cv=folds, method="predict_proba")
         for name, kind in kinds.items()
     }
-    aucs = {
-        name: max(_auc(p[:, k], c == k) for k in range(p.shape[1])) for name, p in found.items()
-    }
+    aucs = {name: _largest(chances, c) for name, chances in found.items()}
     by = max(aucs, key=lambda name: aucs[name])
     return found[by], by
 

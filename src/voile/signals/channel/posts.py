@@ -41,12 +41,14 @@ class Letter:
         """Return the envelope's content; session and number stand on the envelope."""
         message = self.message
         inside = {"after": message.after, "check": message.check, "values": message.values}
-        time = {} if message.time is None else {"time": message.time}
-        return _packed(ahead=self.ahead, **inside, **time, beside=self.beside)
+        more = {"time": message.time, "columns": message.columns}
+        there = {name: value for name, value in more.items() if value is not None}
+        return _packed(ahead=self.ahead, **inside, **there, beside=self.beside)
 
     @classmethod
     def unpacked(cls, session: str, number: int, content: bytes) -> Letter:
-        data = _unpacked(content, "ahead", "after", "check", "values", "beside", beyond={"time"})
+        names = "ahead", "after", "check", "values", "beside"
+        data = _unpacked(content, *names, beyond={"time", "columns"})
         ahead, beside = data["ahead"], data["beside"]
         counts = type(ahead) is int and 1 <= ahead <= FARTHEST and number > 0
         if not (counts and is_beside(beside)):

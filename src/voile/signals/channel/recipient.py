@@ -19,7 +19,8 @@ from voile.signals.channel.store import Store
 from voile.signals.codec.limits import ReadingLimits
 from voile.signals.sequences.messages import Receipt
 from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.sequences.session import ReceivedReading, Session
+from voile.signals.sequences.session import Session
+from voile.signals.sequences.state import ReceivedReading
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS sessions (
@@ -249,10 +250,11 @@ class Recipient:
     def _write(self, key: Key, letter: Letter, reading: ReceivedReading, batch: _Batch) -> None:
         """Make the line of a reading, for the file in which it belongs."""
         pairs = list(zip(self.columns, reading.values, strict=True))
-        named = {column.name: column.shown(v) for column, v in pairs}
+        # what the message does not hold is NaN, which no reading decodes to
+        named = {column.name: column.shown(v) if v == v else None for column, v in pairs}
         own = {"subject": self.subjects[key[0]].name, "session": key[1], "number": reading.number}
         line = json.dumps({**own, **letter.beside, **own, **named}).encode() + b"\n"
-        outside = reading.outside or any(column.is_outside(v) for column, v in pairs)
+        outside = reading.outside or any(column.is_outside(v) for column, v in pairs if v == v)
         (batch.set_aside if outside else batch.readings).append(line)
 
     def _session(self, key: Key) -> Session | None:

@@ -142,7 +142,10 @@ class Sender:
         order = self.codec.order
         if len(values) != len(order):
             raise RequestError(f"a reading has {len(values)} columns, not {len(order)}")
+        lacks = self.codec.partial  # what a reading may do is looked at when it is sent
         for lattice, j in zip(self.codec.lattices, order, strict=True):
+            if lacks and values[j] != values[j]:
+                continue
             on_lattice(lattice, float(values[j]), f"column {self._columns[j]}")
 
     def turn(self, replies: Iterable[Post] = ()) -> list[Post]:

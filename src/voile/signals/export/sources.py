@@ -78,7 +78,7 @@ extern const voile_place voile_steps[VOILE_STEPS];
 extern const int32_t voile_plan[VOILE_CLASSES][VOILE_PLAN];
 extern const double voile_numbers[];
 extern const voile_grid voile_grids[VOILE_KNOWN + 1]; /* the last is nobody's, as of voile_wholes */
-extern const int64_t voile_wholes[];
+extern const int{8 * tables.width}_t voile_wholes[];
 
 #endif
 """
@@ -103,7 +103,7 @@ const double voile_numbers[] = {{
 {_lines(value.hex() for value in tables.numbers)}
 }};
 const voile_grid voile_grids[VOILE_KNOWN + 1] = {{{grids}}};
-const int64_t voile_wholes[] = {{
+const int{8 * tables.width}_t voile_wholes[] = {{
 {_lines(map(str, (*tables.wholes, 0)))}
 }};
 """

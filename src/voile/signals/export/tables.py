@@ -24,6 +24,7 @@ LARGEST = 2.0**52  # of the whole numbers that a lattice is made of
 MOST = 1 << 17  # numbers: a megabyte, more than any small device has
 EXACT = 2**53  # whole numbers below this are exact in JavaScript's doubles
 HIGHEST = 1000  # octaves of a spread
+SHORT = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,16 @@ class FixedTables:
     numbers: tuple[float, ...]
     sides: tuple[Side, ...] = ()  # per side column: step, per, offset, first node, width, nodes
     wholes: tuple[int, ...] = ()  # the tables of side columns
+
+    @property
+    def size(self) -> int:
+        """How many bytes the tables take in C."""
+        return 8 * len(self.numbers) + self.width * len(self.wholes)
+
+    @property
+    def width(self) -> int:
+        """How many bytes a whole number takes."""
+        return 4 if all(-SHORT <= one < SHORT for one in self.wholes) else 8
 
     @classmethod
     def of_sequence(cls, codec: SequenceCodec) -> FixedTables:
@@ -120,9 +131,12 @@ class _Pool:
 
     def place_wholes(self, array: NDArray[np.int64]) -> int:
         """Return where a table of whole numbers begins."""
-        self.wholes += array.ravel().tolist()
+        key = b"whole" + np.ascontiguousarray(array).tobytes()
+        if key not in self._places:
+            self._places[key] = len(self.wholes)
+            self.wholes += array.ravel().tolist()
         self._check()
-        return len(self.wholes) - array.size
+        return self._places[key]
 
     def place(self, array: Floats) -> int:
         """Return where an array begins."""
@@ -172,12 +186,26 @@ def _bend(step: Bend, plan: Plan, pool: _Pool) -> None:
 
 
 def _triangular(step: KnotheRosenblatt, plan: Plan, pool: _Pool) -> None:
-    plan += [len(step.grid), pool.place(step.grid)]
+    first, last = _bent(step)
+    plan += [len(step.grid), pool.place(step.grid), first, last - first]
     order = [int(j) for j in step.order]
     for k, j in enumerate(order):
         plan += [j, pool.place(step.curve[j])]
         for i in order[:k]:
-            plan += [pool.place(step.mean[j, i]), pool.place(step.scale[j, i])]
+            tables = step.mean[j, i, first:last], step.scale[j, i, first:last]
+            plan += [pool.place(one) for one in tables]
+
+
+def _bent(step: KnotheRosenblatt) -> tuple[int, int]:
+    """Return the knots beyond which conditional means and spreads are flat: these are left out.
+
+    A value beyond is held at the last knot but flat pieces, and so has the same bits as there.
+    """
+    tables = np.concatenate([step.mean, step.scale]).reshape(-1, len(step.grid))
+    moves = np.flatnonzero((tables[:, 1:] != tables[:, :-1]).any(axis=0))
+    if not len(moves):
+        return 0, 2
+    return max(int(moves[0]) - 1, 0), min(int(moves[-1]) + 3, len(step.grid))
 
 
 def _conditional(step: Conditional, plan: Plan, pool: _Pool) -> None:

@@ -85,6 +85,8 @@ static void triangular(const int32_t *plan, double *v, int back)
 {
     const int n = *plan++;
     const double *grid = voile_numbers + *plan++;
+    const double *bent = grid + *plan++; /* means and spreads are flat beyond */
+    const int m = *plan++;
     double z[D];
     int order[D];
     memcpy(z, v, sizeof z);
@@ -95,10 +97,10 @@ static void triangular(const int32_t *plan, double *v, int back)
         for (int before = 0; before < k; before++) {
             const double *mean = voile_numbers + *plan++, *spread = voile_numbers + *plan++;
             double held = z[order[before]];
-            held = held < grid[0] ? grid[0] : held > grid[n - 1] ? grid[n - 1] : held;
-            const int i = piece_of(grid, n, held);
-            shift += on_piece(grid, mean, i, held);
-            scale *= on_piece(grid, spread, i, held);
+            held = held < bent[0] ? bent[0] : held > bent[m - 1] ? bent[m - 1] : held;
+            const int i = piece_of(bent, m, held);
+            shift += on_piece(bent, mean, i, held);
+            scale *= on_piece(bent, spread, i, held);
         }
         if (back)
             v[j] = line(curve, grid, n, z[j]) / scale + shift;

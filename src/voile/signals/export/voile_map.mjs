@@ -67,7 +67,8 @@ function bend(plan, at, v, back) {
 
 function triangular(plan, at, v, back) {
   const n = plan[at++], grid = plan[at++];
-  const low = numbers[grid], high = numbers[grid + n - 1];
+  const bent = grid + plan[at++], m = plan[at++]; // means and spreads are flat beyond
+  const low = numbers[bent], high = numbers[bent + m - 1];
   const z = v.slice(), order = [];
   for (let k = 0; k < columns; k++) {
     const j = plan[at++], curve = plan[at++];
@@ -75,9 +76,9 @@ function triangular(plan, at, v, back) {
     for (const before of order) {
       const mean = plan[at++], spread = plan[at++];
       const held = z[before] < low ? low : z[before] > high ? high : z[before];
-      const i = pieceOf(grid, n, held);
-      shift += onPiece(grid, mean, i, held);
-      scale *= onPiece(grid, spread, i, held);
+      const i = pieceOf(bent, m, held);
+      shift += onPiece(bent, mean, i, held);
+      scale *= onPiece(bent, spread, i, held);
     }
     order.push(j);
     if (back) v[j] = line(curve, grid, n, z[j]) / scale + shift;

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.signals.codec.pieces import Floats
-from voile.signals.codec.steps import KnotheRosenblatt
-from voile.signals.methods.smoothing import curve_of, normal_tails, tails
+from voile.signals.codec.steps import Affine, KnotheRosenblatt
+from voile.signals.methods.smoothing import curve_of, grid_over, normal_tails, tails
 
 HELD = 3.0  # conditional mean and spread stay as they are beyond this score
 NEWTON = 5  # steps to the log spread: its likelihood is all but quadratic
@@ -65,6 +65,30 @@ def fit_layer(
         for k, own in enumerate(owns):
             Z[j, own] = np.interp(left[own], grid, curve[k, j])
     return tuple(KnotheRosenblatt(order, grid, mean[k], scale[k], curve[k]) for k in range(classes))
+
+
+def fit_marginals(
+    Y: Floats, here: NDArray[np.bool_], c: NDArray[np.intp], how: Chain
+) -> tuple[tuple[Affine, ...], tuple[KnotheRosenblatt, ...]]:
+    """Take each column of each class to the normal law by itself, by those of its readings here.
+
+    For (d, n) readings that are here in part: nothing that one column says of another is taken off.
+    """
+    d, classes = len(Y), int(c.max()) + 1
+    owns = [[np.flatnonzero(here[j] & (c == k)) for k in range(classes)] for j in range(d)]
+    mean = np.array([[Y[j, own].mean() for own in owns[j]] for j in range(d)])
+    spread = np.array([[Y[j, own].std() for own in owns[j]] for j in range(d)])
+    W = np.where(here, (Y - mean[:, c]) / spread[:, c], 0.0)
+    grid = grid_over(W)
+    curves = np.empty((classes, d, len(grid)))
+    for j in range(d):
+        places = np.flatnonzero(here[j])
+        mine = [np.searchsorted(places, own) for own in owns[j]]
+        curves[:, j] = _curves(W[j, places], mine, grid, how)
+    flat = np.zeros((d, d, len(grid)))
+    frames = tuple(Affine(np.diag(spread[:, k]), mean[:, k]) for k in range(classes))
+    order = np.arange(d)
+    return frames, tuple(KnotheRosenblatt(order, grid, flat, flat + 1, one) for one in curves)
 
 
 def _bases(Z: Floats, degree: int) -> Floats:

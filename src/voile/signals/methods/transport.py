@@ -70,7 +70,8 @@ class Transport:
         tried = []
         for start in starts:
             side, W, slope = fit_side(Y, sample, levels, start.order(len(Y), 0), splits)
-            tried.append((held_out(W, sample.c, splits, start) - slope, start, W, side))
+            gain = float(held_out(W, sample.c, splits, start).mean()) - slope
+            tried.append((gain, start, W, side))
         _, how, W, side = max(tried, key=lambda one: one[0])
         if self.settings is None:
             choices = CHOICES[1:] if len(Y) > 1 else CHOICES[2:4]
@@ -107,19 +108,30 @@ def choose(
     choices: Choices | None = None,
     start: Chain | None = None,
 ) -> Chain:
-    """Improve one kind of setting after another; of one column, those of several do not count."""
-    known: dict[Chain, float] = {}
+    """Improve one kind of setting after another; of one column, those of several do not count.
 
-    def score(how: Chain) -> float:
+    A second layer doubles what devices store: it must gain more than its standard error.
+    """
+    known: dict[Chain, Floats] = {}
+
+    def logs(how: Chain) -> Floats:
         if how not in known:
             known[how] = held_out(Y, sample.c, splits, how)
         return known[how]
+
+    def score(how: Chain) -> float:
+        return float(logs(how).mean())
 
     best = start or Chain()
     if choices is None:
         choices = CHOICES if len(Y) > 1 else CHOICES[2:4]
     for kind in choices:
+        before = best
         best = max((replace(best, **change) for change in kind), key=score)  # type: ignore[arg-type]
+        if best.depth > before.depth:
+            gain = logs(best) - logs(before)
+            if gain.mean() * np.sqrt(len(gain)) < gain.std():
+                best = before
     return best
 
 
@@ -154,26 +166,26 @@ def triangular_frame(Y: Floats, order: NDArray[np.int64]) -> Affine:
     return Affine(root, Y.mean(axis=1))
 
 
-def held_out(Y: Floats, c: NDArray[np.intp], splits: NDArray[np.intp], how: Chain) -> float:
-    """Return the mean log-likelihood of readings by maps fitted to the other folds."""
-    total = 0.0
+def held_out(Y: Floats, c: NDArray[np.intp], splits: NDArray[np.intp], how: Chain) -> Floats:
+    """Return the log-likelihoods of readings by maps fitted to the other folds."""
+    found = []
     for fold in range(TRIED):
         out = splits == fold
         frames, layers = fit_chain(Y[:, ~out], c[~out], how)
         for k, (own, chain) in enumerate(zip(frames, layers, strict=True)):
-            total += log_likelihood(Y[:, out & (c == k)], own, chain)
-    return total / int((splits < TRIED).sum())
+            found.append(log_likelihoods(Y[:, out & (c == k)], own, chain))
+    return np.concatenate(found)
 
 
-def log_likelihood(Y: Floats, own: Affine, chain: Sequence[KnotheRosenblatt]) -> float:
-    """Return the log-likelihood of (d, n) readings: normal, with the slopes of the steps."""
+def log_likelihoods(Y: Floats, own: Affine, chain: Sequence[KnotheRosenblatt]) -> Floats:
+    """Return the log-likelihoods of (d, n) readings: normal, with the slopes of the steps."""
     W = own.inverse(Y)
-    total = -Y.shape[1] * np.linalg.slogdet(own.matrix)[1]
+    found = np.full(Y.shape[1], -np.linalg.slogdet(own.matrix)[1])
     for layer in chain:
         Z = layer.forward(W)
-        total += layer.log_slope(W, Z).sum()
+        found += layer.log_slope(W, Z).sum(axis=0)
         W = Z
-    return float(total - 0.5 * (W * W).sum() - 0.5 * W.size * np.log(2 * np.pi))
+    return np.asarray(found - 0.5 * (W * W + np.log(2 * np.pi)).sum(axis=0))
 
 
 def folds(sample: Sample, random_state: RandomState) -> NDArray[np.intp]:

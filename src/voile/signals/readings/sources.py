@@ -85,6 +85,12 @@ class BatchReadings(Brief):
         """The rows with a class, a subject and every reading."""
         return ~(self.missing | self.strange | self.nameless)
 
+    @property
+    def some(self) -> NDArray[np.bool_]:
+        """The rows with a class, a subject and some reading."""
+        every = np.all([one.missing for one in self.cells], axis=0)
+        return np.asarray(~(every | self.strange | self.nameless))
+
     def table(self, rows: NDArray[Any]) -> NDArray[Any]:
         return np.stack([one.values[rows] for one in self.cells], axis=1)
 
@@ -210,8 +216,8 @@ class SignalReader(Brief):
             tuple(one.cells(batch.column(one.column)) for one in self.sides),
         )
 
-    def read(self, source: Source, *, strict: bool = True) -> SourceReadings:
-        """Read all rows that have a class, a subject and every reading.
+    def read(self, source: Source, *, strict: bool = True, partial: bool = False) -> SourceReadings:
+        """Read all rows that have a class, a subject and every reading; `partial`: some reading.
 
         Where `strict`, rows of those held out are left alone, and a cell that its column cannot
         hold is refused. Order: by subject, time and readings, so that the source's reveals nothing.
@@ -221,7 +227,7 @@ class SignalReader(Brief):
             one = self.see(batch)
             if strict:
                 self._refuse_strange(one, number, source.name)
-            good = one.good
+            good = one.some if partial else one.good
             read += len(good)
             seen.append((one.table(good), one.labels[good], one.subjects[good], one.known(good)))
             numbers.append(number[good])

@@ -27,11 +27,11 @@ class Message:
     check: str  # the digest of the messages that carried these; see `chain`
     values: tuple[float, ...]  # of the reading; invariants in front while `after` is 0
     time: int | None = None  # when it was taken, in the map's units; None: the map counts readings
+    columns: tuple[int, ...] | None = None  # of the map, whose values these are; None: all
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data, whose JSON text keeps every float64 as it is."""
-        data = asdict(self)
-        return data if self.time is not None else {k: v for k, v in data.items() if k != "time"}
+        return {k: v for k, v in asdict(self).items() if v is not None}
 
     @property
     def moment(self) -> int:
@@ -44,7 +44,8 @@ class Message:
             number, after = whole(data["number"]), whole(data["after"])
             check, values = _check(data["check"]), numbers(data["values"])
             time = moment(data["time"]) if "time" in data else None
-            return cls(_name(data["session"]), number, after, check, values, time)
+            columns = _columns(data["columns"]) if "columns" in data else None
+            return cls(_name(data["session"]), number, after, check, values, time, columns)
         except (LookupError, TypeError, ValueError) as wrong:
             raise RequestError("this is no message of a session") from wrong
 
@@ -91,6 +92,12 @@ def numbers(values: object) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
+def _columns(value: object) -> tuple[int, ...]:
+    if not isinstance(value, list | tuple) or not value or list(value) != sorted(set(value)):
+        raise ValueError("the columns of a message are out of order")
+    return tuple(map(whole, value))
+
+
 def _name(value: object) -> str:
     if not isinstance(value, str) or any("\ud800" <= one <= "\udfff" for one in value):
         raise ValueError("a session's name is no text")
@@ -108,17 +115,20 @@ def beginning(session: str, mark: str) -> str:
     return sha256(f"{mark} {session}".encode()).hexdigest()[:16]
 
 
-def chain(check: str, values: tuple[float, ...], time: int | None = None) -> str:
+def chain(check: str, message: Message) -> str:
     """Return the digest with one more message.
 
     Of what anyone can overhear, never of a reading: a digest of readings could be tried out.
 
-    >>> chain(chain("", (1.0,)), (2.0,)) == chain("", (1.0, 2.0))
+    >>> one, other = (Message("a", 1, 0, "", values) for values in ((1.0,), (1.0, 2.0)))
+    >>> chain("", one) == chain("", other)
     False
     """
-    packed = struct.pack(f"<{len(values)}d", *values)
-    if time is not None:
-        packed += struct.pack("<q", time)
+    packed = struct.pack(f"<{len(message.values)}d", *message.values)
+    if message.time is not None:
+        packed += struct.pack("<q", message.time)
+    if message.columns is not None:
+        packed += struct.pack(f"<{len(message.columns)}q", *message.columns)
     return sha256(check.encode() + packed).hexdigest()[:16]
 
 

@@ -29,6 +29,7 @@ from voile.signals.sequences.direction import Direction, DirectionState, Forecas
 
 T = TypeVar("T")
 DYNAMICS = ("turn", "mean", "covariance", "swing", "kept", "drift")
+SHARPENING = ("order", "grid", "mean", "scale", "curve")
 
 State: TypeAlias = Sequence[DirectionState | None]
 
@@ -87,6 +88,23 @@ class Dynamics:
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """Columns that a message may hold together, and what makes what is left of them normal.
+
+    sharpening : per class a triangular map of (forecast means of all varying columns, surprises of
+        the last reading of each, surprises of these columns), which takes off what is not normal in
+        the last, or not as large at every level and after every surprise.
+    """
+
+    columns: tuple[int, ...]  # of those that vary, in order
+    sharpening: tuple[KnotheRosenblatt, ...]
+
+    def fits(self, m: int) -> bool:
+        size = 2 * m + len(self.columns)
+        return bool(self.columns) and all(len(one.order) == size for one in self.sharpening)
+
+
+@dataclass(frozen=True, eq=False)
 class SequenceCodec:
     """What both ends of a session need.
 
@@ -97,9 +115,9 @@ class SequenceCodec:
     order : (d,) the source's column in each place of the codec.
     invariants : how many columns never change within a subject, d at most; sent once.
     dynamics : per class, of the scores of the other columns.
-    sharpening : per class a triangular map of (forecast means, surprises of the reading before,
-        surprises of this one), which takes off what is not normal in the last, or not as large at
-        every level and after every surprise.
+    parts : the columns that a message may hold together, and how what is left of them is sharpened.
+        Whole readings have one part, of all varying columns. Of readings in part the steps of
+        `codec` take each column by itself, nothing is turned, and there are no invariants.
     basis : the functions of time that scores follow, the same for every class.
     timed : whether messages say when readings were taken; else readings are counted.
     """
@@ -108,7 +126,7 @@ class SequenceCodec:
     order: tuple[int, ...]
     invariants: int
     dynamics: tuple[Dynamics, ...]
-    sharpening: tuple[KnotheRosenblatt, ...]
+    parts: tuple[Part, ...]
     basis: Basis
     timed: bool = False
 
@@ -117,11 +135,18 @@ class SequenceCodec:
         if len(self.codec.numeric) != d or sorted(self.order) != list(range(d)):
             raise ValueError("a sequence needs numbers alone, each column once")
         m = d - self.invariants
-        for each, sharp in zip(self.dynamics, self.sharpening, strict=True):
-            if each.mean.shape != (m, self.basis.size) or len(sharp.order) != 3 * m:
-                raise ValueError("the dynamics do not fit the columns that vary")
-        if len(self.dynamics) != len(self.codec.classes):
+        if any(each.mean.shape != (m, self.basis.size) for each in self.dynamics):
+            raise ValueError("the dynamics do not fit the columns that vary")
+        counts = {len(self.dynamics), *(len(one.sharpening) for one in self.parts)}
+        if not self.parts or counts != {len(self.codec.classes)}:
             raise ValueError("there are other classes than dynamics")
+        for one in self.parts:
+            if not set(one.columns) <= set(range(m)) or not one.fits(m):
+                raise ValueError("the parts of readings do not fit the columns that vary")
+        if self.partial and (
+            self.invariants or any((law.turn != np.eye(m)).any() for law in self.dynamics)
+        ):
+            raise ValueError("readings in part are turned, or have invariants")
 
     @classmethod
     def forgetful(cls, codec: Codec, order: tuple[int, ...], invariants: int) -> SequenceCodec:
@@ -133,7 +158,13 @@ class SequenceCodec:
         swings = Direction((0.0,), ((0.0,),), swing=1.0, kept=0.0, drift=0.0)
         alone = Dynamics.of(np.eye(m), [swings] * m)
         k = len(codec.classes)
-        return cls(codec, order, invariants, (alone,) * k, (same,) * k, Basis())
+        part = Part(tuple(range(m)), (same,) * k)
+        return cls(codec, order, invariants, (alone,) * k, (part,), Basis())
+
+    @property
+    def partial(self) -> bool:
+        """Whether messages may hold part of the columns."""
+        return len(self.parts) > 1
 
     @property
     def forgets(self) -> bool:
@@ -148,10 +179,17 @@ class SequenceCodec:
     @cached_property
     def law(self) -> tuple[SequenceLaw, ...]:
         """The law of each class's sequences, for one reading at a time."""
-        parts = zip(self.codec.unconditional, self.dynamics, self.sharpening, strict=True)
+        remembers = not self.forgets
+        pairs = enumerate(zip(self.codec.unconditional, self.dynamics, strict=True))
         return tuple(
-            SequenceLaw(Path.of(steps), each, Triangular(sharp), self.basis, not self.forgets)
-            for steps, each, sharp in parts
+            SequenceLaw(
+                Path.of(steps),
+                each,
+                {one.columns: Triangular(one.sharpening[which]) for one in self.parts},
+                self.basis,
+                remembers,
+            )
+            for which, (steps, each) in pairs
         )
 
     @cached_property
@@ -181,26 +219,31 @@ class SequenceCodec:
         arrays["sequence.season"] = self.basis.season
         for name in DYNAMICS:
             arrays[f"dynamics.{name}"] = np.stack([getattr(each, name) for each in self.dynamics])
-        for name in self.sharpening[0].to_arrays():
-            stacked = np.stack([getattr(each, name) for each in self.sharpening])
-            arrays[f"sharpening.{name}"] = stacked
+        for place, one in enumerate(self.parts):
+            arrays[f"part.{place}.columns"] = np.array(one.columns)
+            for name in SHARPENING:
+                stacked = np.stack([getattr(each, name) for each in one.sharpening])
+                arrays[f"part.{place}.{name}"] = stacked
         return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SequenceCodec:
         """Rebuild from `to_arrays`, or raise a RequestError if it is none of ours."""
         codec = Codec.from_arrays(arrays)
-        if "dynamics.between" in arrays:
+        if "part.0.columns" not in arrays:
             raise RequestError("a map of sequences is of an earlier voile", instead="fit it again")
         try:
             dynamics = _rebuilt(Dynamics, arrays, "dynamics", *DYNAMICS)
             basis = Basis(float(arrays["sequence.slope"]), arrays["sequence.season"])
-            names = ("order", "grid", "mean", "scale", "curve")
-            sharpening = _rebuilt(KnotheRosenblatt, arrays, "sharpening", *names)
+            parts: list[Part] = []
+            while f"part.{len(parts)}.columns" in arrays:
+                where = f"part.{len(parts)}"
+                columns = tuple(int(j) for j in arrays[f"{where}.columns"])
+                parts.append(Part(columns, _rebuilt(KnotheRosenblatt, arrays, where, *SHARPENING)))
             order = tuple(int(j) for j in arrays["sequence.order"])
             k = int(arrays["sequence.invariants"])
             timed = bool(arrays["sequence.timed"])
-            return cls(codec, order, k, dynamics, sharpening, basis, timed)
+            return cls(codec, order, k, dynamics, tuple(parts), basis, timed)
         except (LookupError, ValueError, TypeError) as wrong:
             raise RequestError("these arrays are not a map of sequences") from wrong
 
@@ -216,7 +259,8 @@ class Outlook(NamedTuple):
     """What is expected of one reading: a forecast per direction, and what sharpening knows."""
 
     laws: tuple[Forecast, ...]
-    known: tuple[float, ...] | None  # None of a subject's first reading
+    known: tuple[float, ...] | None  # None of a subject's first reading, if it is whole
+    columns: tuple[int, ...]  # that the reading holds, of those that vary
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,49 +269,60 @@ class SequenceLaw:
 
     path: Path
     dynamics: Dynamics
-    sharpening: Triangular
+    sharpening: Mapping[tuple[int, ...], Triangular]  # by the columns that a reading holds
     basis: Basis
     remembers: bool = True  # whether what came before changes how a reading is sent
 
     def begin(self) -> State:
         return (None,) * len(self.dynamics.directions)
 
-    def outlook(self, state: State, time: int) -> Outlook:
-        """Return what is expected of a reading, later than the state's."""
-        laws = self._forecasts(state, time)
-        if state[0] is None:
-            return Outlook(laws, None)
-        known = [law.mean for law in laws] + [one.surprise for one in state if one is not None]
-        return Outlook(laws, tuple(self.sharpening.forward(known)))
+    def outlook(self, state: State, time: int, columns: tuple[int, ...] | None = None) -> Outlook:
+        """Return what is expected of a reading, later than the state's; None: of all columns."""
+        laws, held = self.forecasts(state, time), columns or tuple(range(len(state)))
+        if len(self.sharpening) == 1 and state[0] is None:
+            return Outlook(laws, None, held)
+        known = self.sharpening[held].forward(self.known(laws, state))
+        return Outlook(laws, tuple(known), held)
 
-    def _forecasts(self, state: State, time: int) -> tuple[Forecast, ...]:
-        first = state[0]
-        since, last = (time, time) if first is None else (first.since, first.time)
-        now, before = self.basis.at(time, since), self.basis.at(last, since)
-        pairs = zip(self.dynamics.directions, state, strict=True)
-        return tuple([each.forecast(one, time, now, before) for each, one in pairs])
+    def known(self, laws: Sequence[Forecast], state: State) -> list[float]:
+        """Return what sharpening stands on: forecasts, and each column's last surprise."""
+        return [law.mean for law in laws] + [one.surprise if one else 0.0 for one in state]
+
+    def forecasts(self, state: State, time: int) -> tuple[Forecast, ...]:
+        found, spans = [], {}
+        for each, one in zip(self.dynamics.directions, state, strict=True):
+            span = (time, time) if one is None else (one.since, one.time)
+            if span not in spans:  # whole readings have one
+                spans[span] = self.basis.at(time, span[0]), self.basis.at(span[1], span[0])
+            found.append(each.forecast(one, time, *spans[span]))
+        return tuple(found)
 
     def hide(self, outlook: Outlook, scores: Point) -> Point:
-        """Return what is sent for the scores of a reading."""
-        along, (laws, known) = self.dynamics.turned(scores), outlook
-        left = [(y - law.mean) / law.spread for y, law in zip(along, laws, strict=True)]
-        return (
-            left if known is None else self.sharpening.forward([*known, *left], known)[-len(left) :]
-        )
+        """Return what is sent for the scores of a reading; those it does not hold do not count."""
+        along, (laws, known, columns) = self.dynamics.turned(scores), outlook
+        left = [(along[j] - laws[j].mean) / laws[j].spread for j in columns]
+        if known is None:
+            return left
+        return self.sharpening[columns].forward([*known, *left], known)[-len(left) :]
 
     def show(self, outlook: Outlook, sent: Point) -> Point:
-        laws, known = outlook
+        """Return the scores of what is sent; of those that it does not hold the forecasts."""
+        laws, known, columns = outlook
         left = sent
         if known is not None:
-            left = self.sharpening.inverse([*known, *sent], len(known))[len(known) :]
-        return self.dynamics.back(
-            [law.mean + law.spread * x for x, law in zip(left, laws, strict=True)]
-        )
+            left = self.sharpening[columns].inverse([*known, *sent], len(known))[len(known) :]
+        along = [law.mean for law in laws]
+        for j, x in zip(columns, left, strict=True):
+            along[j] += laws[j].spread * x
+        return self.dynamics.back(along)
 
     def learn(self, state: State, time: int, outlook: Outlook, scores: Point) -> State:
         """Return what is known once a reading is; `outlook` is the state's at that time."""
         if not self.remembers:
             return state
         along = self.dynamics.turned(scores)
-        parts = zip(self.dynamics.directions, state, outlook.laws, along, strict=True)
-        return tuple([each.learn(one, time, law, y) for each, one, law, y in parts])
+        after = list(state)
+        for j in outlook.columns:
+            each, law = self.dynamics.directions[j], outlook.laws[j]
+            after[j] = each.learn(state[j], time, law, along[j])
+        return tuple(after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,10 +24,16 @@ from voile.signals.methods.smoothing import grid_over
 from voile.signals.methods.transport import CHOICES, choose, fit_chain, folds, logs
 from voile.signals.sequences.basis import Basis
 from voile.signals.sequences.courses import Courses, fit_direction, forecasts
-from voile.signals.sequences.sequence_codec import Dynamics, SequenceCodec
+from voile.signals.sequences.parts import (
+    SHARPENING,
+    Readings,
+    filled,
+    fit_parts,
+    scores_of,
+    there,
+)
+from voile.signals.sequences.sequence_codec import Dynamics, Part, SequenceCodec
 from voile.signals.sequences.structure import choose_basis
-
-SHARPENING = Chain(degree=3, spread=3)
 
 
 class SequenceMap:
@@ -80,7 +87,9 @@ class SequenceMap:
 
         Parameters
         ----------
-        X : (n, d) readings, numbers alone; those of a subject in the order of time.
+        X : (n, d) readings, numbers alone; those of a subject in the order of time. NaN of columns
+            that a reading lacks: it is then a message that holds the others alone, as of sensors
+            with their own rates.
         c : (n,) strings or whole numbers, one class a subject.
         subjects : (n,) whose reading each is.
         times : (n,) when each was taken, in whole units of time, which messages then say; None:
@@ -92,6 +101,10 @@ class SequenceMap:
         RequestError : as `PrivacyMap.fit`; a nominal column; a subject of two classes; columns
             called invariant that change, or no column that does; with memory, no subject of a
             class with two readings.
+
+        Warns
+        -----
+        SignalsWarning : a class has too few readings of some columns alone: such are not sent.
         """
         table, labels = as_table(X), as_labels(np.asarray(c))
         if labels.shape != (len(table),):
@@ -100,6 +113,9 @@ class SequenceMap:
         whose = as_subjects(subjects, len(table))
         check_sizes(classes, codes, whose)
         order, k = _order(self.invariants, table.shape[1])
+        here = there(table)
+        if not here.all():
+            table = filled(table, here, codes, self.random_state)
         kinds = columns_of(table, codes, len(classes), self.resolution)
         ordered = [kinds[j] for j in order]
         lattices = [kind for kind in ordered if isinstance(kind, Lattice)]
@@ -109,6 +125,21 @@ class SequenceMap:
             [lat.nearest(table[:, j]) for lat, j in zip(lattices, order, strict=True)], axis=1
         )
         _check_subjects(X[:, :k], codes, whose, memory=self.memory)
+        if not here.all():
+            if k or not self.memory:
+                why = "a column never changes" if k else "each is sent by itself"
+                raise RequestError(
+                    f"some readings lack a column, and {why}",
+                    where="X",
+                    instead="leave such readings out, or such columns",
+                )
+            readings = Readings(X, here[:, order], codes, whose, _moments(whose, times))
+            self.classes_ = classes
+            self.codec_ = fit_parts(
+                readings, classes, lattices, self.settings, self.period, self.random_state
+            )
+            self.codec_ = replace(self.codec_, order=order, timed=times is not None)
+            return self
         sample = Sample(X, codes, whose, np.array([lat.resolution for lat in lattices]))
         spread = sample.dithered(self.random_state)
         steps = self._steps(sample, spread, k)
@@ -117,7 +148,7 @@ class SequenceMap:
         if not self.memory:
             self.codec_ = SequenceCodec.forgetful(codec, order, k)
             return self
-        scores = [_scores(codec, one)[k:] for one in (sample, spread)]
+        scores = [scores_of(codec, one)[k:] for one in (sample, spread)]
         when = _moments(whose, times)
         turns = [_turn(scores[0][:, codes == n], whose[codes == n]) for n in range(len(classes))]
         known, sent = ([turn @ of[:, codes == n] for n, turn in enumerate(turns)] for of in scores)
@@ -128,7 +159,8 @@ class SequenceMap:
         ]
         dynamics = tuple(law[0] for law in laws)
         timed = times is not None
-        self.codec_ = SequenceCodec(codec, order, k, dynamics, _sharpening(laws), basis, timed)
+        part = Part(tuple(range(len(X.T) - k)), _sharpening(laws))
+        self.codec_ = SequenceCodec(codec, order, k, dynamics, (part,), basis, timed)
         return self
 
     def _steps(
@@ -171,15 +203,6 @@ def _check_subjects(
         raise RequestError(
             "a class has no subject with two readings", where="subjects", instead="use a PrivacyMap"
         )
-
-
-def _scores(codec: Codec, sample: Sample) -> Floats:
-    """Return (d, n) scores of readings, each by its class's map."""
-    out = np.empty((len(sample.cells), len(sample.c)))
-    for which in range(len(codec.classes)):
-        own = sample.c == which
-        out[:, own] = codec.forward(np.ascontiguousarray(sample.X[own].T), which)
-    return out
 
 
 def _moments(whose: NDArray[np.intp], times: ArrayLike | None) -> NDArray[np.int64]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from math import nan
+from typing import Any
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
@@ -13,7 +13,6 @@ from voile.signals.codec.grain import GRAIN
 from voile.signals.codec.lattice import MARGIN
 from voile.signals.codec.limits import RANGE
 from voile.signals.codec.scalar import Point, at, drawn, nearest, on_lattice, place
-from voile.signals.sequences.direction import read_state
 from voile.signals.sequences.messages import (
     LATEST,
     Message,
@@ -22,31 +21,18 @@ from voile.signals.sequences.messages import (
     chain,
     is_sound,
     moment,
-    numbers,
     whole,
 )
 from voile.signals.sequences.sequence_codec import Outlook, SequenceCodec, State
+from voile.signals.sequences.state import (
+    Reading,
+    ReceivedReading,
+    SharedState,
+    Values,
+    point_of,
+)
 
 FORMAT = 3
-Values = tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class ReceivedReading:
-    number: int  # from 1 up
-    values: Values  # in the source's order
-    outside: bool = False  # whether it lies outside the map's range; only the clinic is to know
-    time: int | None = None  # when it was taken, in the map's units, where it has some
-
-
-class SharedState(NamedTuple):
-    """What both ends know once the first `number` readings have come."""
-
-    number: int  # how many have come
-    check: str  # the digest of their messages
-    fixed: Values  # the subject's invariants; empty before the first reading
-    moment: int | None  # when the last of them was taken; None: there is none yet
-    state: State  # what is known of the scores to come
 
 
 class Session:
@@ -117,25 +103,32 @@ class Session:
         self._law = codec.law[self._which]
         self._secret, self._protective = secret, protective or Protective()
         self._names = tuple(f"column {j}" for j in codec.order)
+        self._all = tuple(range(len(codec.order) - codec.invariants))
         # the bases that messages under way may stand on, the latest last
         self._bases = [SharedState(0, beginning(name, codec.mark), (), None, self._law.begin())]
-        self._latest: tuple[State, int, Outlook] | None = None
-        self._waiting: list[tuple[int | None, Values]] = []  # the sender's: no messages yet
+        self._latest: tuple[State, tuple[int, tuple[int, ...]], Outlook] | None = None
+        self._waiting: list[Reading] = []  # the sender's: no messages yet
         self._out: list[tuple[Message, Values]] = []  # the sender's: not yet acknowledged
         self._early: dict[int, tuple[Message, Values]] = {}  # the recipient's: beyond a gap
 
-    def send(self, x: Sequence[float], time: int | None = None) -> None:
+    def send(self, x: Sequence[float | None], time: int | None = None) -> None:
         """Take the next reading; it waits for its turn in `pending`.
 
         Parameters
         ----------
-        x : in the source's columns.
+        x : in the source's columns; None or NaN of those that it lacks, where the map knows of
+            readings of the others alone.
         time : when it was taken, in the map's units; None, or no later than the last: one unit
             after that. None where the map counts readings.
         """
         if len(x) != len(self.codec.order):
             raise RequestError(f"a reading has {len(x)} columns, not {len(self.codec.order)}")
-        given = [float(x[j]) for j in self.codec.order]
+        given = [nan if v is None else float(v) for v in (x[j] for j in self.codec.order)]
+        columns = self._all
+        if self.codec.partial:
+            columns = tuple([j for j in self._all if given[j] == given[j]])
+            self._check(columns)
+            given = self._filled(given, columns)
         parts = zip(given, self.codec.lattices, self._names, strict=True)
         values = tuple([on_lattice(lattice, v, name) for v, lattice, name in parts])
         k = self.codec.invariants
@@ -143,7 +136,7 @@ class Session:
         if first and values[:k] != first[:k]:
             remedy = "begin a new session"
             raise RequestError("an invariant has changed", where="X", instead=remedy)
-        self._waiting.append((self._later(time), values))
+        self._waiting.append(Reading(self._later(time), values, columns))
 
     def _later(self, time: int | None) -> int | None:
         """Return when a reading was taken: one unit after the one before it, at least."""
@@ -152,7 +145,7 @@ class Session:
                 raise RequestError("the map counts readings, and takes no times", where="time")
             return None
         out = [message.time for message, _ in self._out]
-        last = [self._bases[-1].moment, *out, *(waiting for waiting, _ in self._waiting)][-1]
+        last = [self._bases[-1].moment, *out, *(one.time for one in self._waiting)][-1]
         first = 0 if last is None else last + 1
         when = first if time is None else time
         if last is not None and type(when) is int:
@@ -167,8 +160,8 @@ class Session:
         The same bytes each time, so that repeating one reveals nothing.
         """
         while self._waiting and len(self._out) < self.ahead:
-            time, values = self._waiting.pop(0)
-            self._out.append((self._message(time, values), values))
+            reading = self._waiting.pop(0)
+            self._out.append((self._message(reading), reading.values))
         return tuple(message for message, _ in self._out)
 
     def acknowledge(self, receipt: Receipt) -> None:
@@ -191,7 +184,7 @@ class Session:
         base = self._bases[-1]
         check = base.check
         for message, _ in self._out:
-            check = chain(check, message.values, message.time)
+            check = chain(check, message)
         return Receipt(self.name, base.number + len(self._out), check)
 
     def receive(self, message: Message) -> ReceivedReading | None:
@@ -202,27 +195,33 @@ class Session:
         if message.number <= latest or message.number in self._early:
             return None
         base = next((one for one in self._bases if one.number == message.after), None)
-        size = len(self.codec.order) - (self.codec.invariants if message.after else 0)
+        columns = self._all if message.columns is None else message.columns
+        size = len(columns) + (0 if message.after else self.codec.invariants)
         if base is None or message.number > message.after + self.ahead:
             remedy = "load this end as last saved, or begin a new session"
             raise RequestError("a message stands on readings that are not here", instead=remedy)
         if (
             base.check != message.check
+            or columns not in self._law.sharpening
             or len(message.values) != size
             or not is_sound(message.values)
             or (message.time is None) == self.codec.timed
-            or not _follows(message, base)
+            or not base.precedes(message)
         ):
             remedy = "begin a new session with the same map at both ends"
             raise RequestError("a message is of another map, or out of step", instead=remedy)
-        outlook = self._outlook(base, message.moment)
-        values = self._nearest(self._read(base, outlook, message.values))
-        outside = not is_sound(self._law.path.forward(values), RANGE)
-        read = ReceivedReading(message.number, self._shown(values), outside, message.time)
+        outlook = self._outlook(base, message.moment, columns)
+        point = self._nearest(self._read(base, outlook, message.values))
+        values = tuple(self._filled(point, columns)) if self.codec.partial else point
+        scores = self._law.path.forward(values)
+        looked = scores if columns == self._all else [scores[j] for j in columns]
+        outside = not is_sound(looked, RANGE)
+        shown = self._shown(values, columns)
+        read = ReceivedReading(message.number, shown, outside, message.time)
         early, bases = {**self._early, message.number: (message, values)}, list(self._bases)
         while (number := bases[-1].number + 1) in early:
             message, values = early.pop(number)
-            if not _follows(message, bases[-1]):
+            if not bases[-1].precedes(message):
                 raise RequestError("a message is not later than the one before it")
             bases.append(self._after(bases[-1], message, values))
         self._early, self._bases = early, bases[-self.ahead :]
@@ -237,13 +236,15 @@ class Session:
         """Return the invariants as far as they are known."""
         if self._bases[-1].fixed:
             return self._bases[-1].fixed
-        return next((values for _, values in [*self._out, *self._waiting]), ())
+        out = [values for _, values in self._out]
+        return next(iter([*out, *(one.values for one in self._waiting)]), ())
 
-    def _message(self, time: int | None, values: Values) -> Message:
+    def _message(self, reading: Reading) -> Message:
         """Make the next message of a reading, and look whether it decodes with room to spare."""
         base, k = self._bases[-1], self.codec.invariants
+        time, values, columns = reading
         number = base.number + len(self._out) + 1
-        outlook = self._outlook(base, number - 1 if time is None else time)
+        outlook = self._outlook(base, number - 1 if time is None else time, columns)
         u = drawn(len(values), self._dither(outlook, number, values))
         lattices = self.codec.lattices
         parts = zip(values, u, lattices, strict=True)
@@ -256,8 +257,9 @@ class Session:
             fixed = self._out[0][0].values[:k] if self._out else tuple(path.forward(moved)[:k])
             sent = (*fixed, *sent)
         sent = tuple([round(value / GRAIN) * GRAIN for value in sent])
-        message = Message(self.name, number, base.number, base.check, sent, time)
-        shown = self._read(base, outlook, sent)
+        held = None if columns == self._all else columns
+        message = Message(self.name, number, base.number, base.check, sent, time, held)
+        shown = self._filled(self._read(base, outlook, sent), columns)
         for x, v, lattice in zip(shown, values, lattices, strict=True):
             exact = abs(place(lattice, x) - round(place(lattice, v))) < 0.5 - MARGIN / 2
             if not (exact and is_sound(sent)):
@@ -268,11 +270,13 @@ class Session:
                 )
         return message
 
-    def _outlook(self, base: SharedState, time: int) -> Outlook:
+    def _outlook(self, base: SharedState, time: int, columns: tuple[int, ...]) -> Outlook:
         """Return what is expected of a reading; what it was sent by, it is learnt by too."""
-        if self._latest is None or self._latest[0] is not base.state or self._latest[1] != time:
-            self._latest = base.state, time, self._law.outlook(base.state, time)
-        return self._latest[2]
+        latest, given = self._latest, (time, columns)
+        if latest is None or latest[0] is not base.state or latest[1] != given:
+            self._latest = base.state, given, self._law.outlook(base.state, time, columns)
+            return self._latest[2]
+        return latest[2]
 
     def _dither(self, outlook: Outlook, number: int, values: Values) -> Protective:
         """Return what dither is drawn from; of a secret, the same again for the same reading.
@@ -281,7 +285,7 @@ class Session:
         """
         if self._secret is None:
             return self._protective
-        hides = [law[:2] for law in outlook.laws], outlook.known
+        hides = [law[:2] for law in outlook.laws], outlook.known, outlook.columns
         what = self.codec.mark, self._which, self._before + number, hides, values
         return Protective.keyed(self._secret, purpose=repr(what))
 
@@ -308,9 +312,10 @@ class Session:
         k = self.codec.invariants
         # of the rounded reading, which both ends know to the last bit
         scores = self._law.path.forward(values)[k:]
-        outlook = self._outlook(base, message.moment)
+        columns = self._all if message.columns is None else message.columns
+        outlook = self._outlook(base, message.moment, columns)
         state = self._law.learn(base.state, message.moment, outlook, scores)
-        check = chain(base.check, message.values, message.time)
+        check = chain(base.check, message)
         return SharedState(base.number + 1, check, values[:k], message.moment, state)
 
     def _nearest(self, point: Point) -> Values:
@@ -318,9 +323,26 @@ class Session:
             nearest(lattice, v) for v, lattice in zip(point, self.codec.lattices, strict=False)
         )
 
-    def _shown(self, values: Values) -> Values:
+    def _check(self, columns: tuple[int, ...]) -> None:
+        if columns not in self._law.sharpening:
+            raise RequestError(
+                "the map does not know of readings of these columns alone",
+                where=", ".join(self._names[j] for j in columns) or "X",
+                instead="send them with the others, or fit to such readings as well",
+            )
+
+    def _filled(self, point: Point, columns: tuple[int, ...]) -> list[float]:
+        """Return a reading with some value of the lattice where it lacks one: it does not count."""
+        if columns == self._all:
+            return list(point)
+        pairs = enumerate(zip(point, self.codec.lattices, strict=True))
+        return [v if j in columns else at(lattice, 0.0) for j, (v, lattice) in pairs]
+
+    def _shown(self, values: Values, columns: tuple[int, ...]) -> Values:
         """Return values in the source's order."""
-        return tuple(value for _, value in sorted(zip(self.codec.order, values, strict=True)))
+        if columns != self._all:
+            values = tuple([v if j in columns else nan for j, v in enumerate(values)])
+        return tuple([value for _, value in sorted(zip(self.codec.order, values, strict=True))])
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data for `json`, all but the map: private, since it holds readings."""
@@ -349,13 +371,15 @@ class Session:
             ahead, before = whole(data["ahead"]), whole(data["before"])
             name = str(data["name"])
             session = cls(codec, label, name, ahead=ahead, secret=secret, before=before)
-            session._bases = [session._base(*each) for each in data["bases"]]
+            session._bases = [SharedState.from_json(codec, *each) for each in data["bases"]]
             session._waiting = [
-                (None if time is None else moment(time), session._point(values))
-                for time, values in data["waiting"]
+                Reading(None if time is None else moment(time), point_of(codec, values), tuple(j))
+                for time, values, j in data["waiting"]
             ]
+            for one in session._waiting:
+                session._check(one.columns)
             session._out, early = (
-                [(Message.from_json(one), session._point(values)) for one, values in data[place]]
+                [(Message.from_json(one), point_of(codec, v)) for one, v in data[place]]
                 for place in ("out", "early")
             )
             session._early = {message.number: (message, values) for message, values in early}
@@ -366,25 +390,3 @@ class Session:
                 raise
             raise RequestError("this is no saved session") from wrong
         return session
-
-    def _base(
-        self, number: object, check: str, fixed: object, last: object, state: Sequence[object]
-    ) -> SharedState:
-        held, k = numbers(fixed), self.codec.invariants
-        if len(held) not in (0, k) or len(state) != len(self.codec.order) - k:
-            raise ValueError("a base is of other columns")
-        size = self.codec.basis.size
-        states = tuple([None if one is None else read_state(one, size) for one in state])
-        if any(one is not None and one.time != last for one in states):
-            raise ValueError("what is known of scores is of another time than their readings")
-        when = None if last is None else moment(last)
-        return SharedState(whole(number), str(check), held, when, states)
-
-    def _point(self, values: object) -> Values:
-        if len(point := numbers(values)) != len(self.codec.order):
-            raise ValueError("a reading is of other columns")
-        return point
-
-
-def _follows(message: Message, base: SharedState) -> bool:
-    return base.moment is None or message.moment > base.moment

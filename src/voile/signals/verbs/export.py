@@ -18,8 +18,6 @@ from voile.signals.maps.stored import mark_of
 from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.options import ExportOptions
 
-NUMBER = 8  # bytes
-
 
 def export(
     options: ExportOptions, reporter: Reporter, *, kit: Kit | str, out: Path, force: bool
@@ -35,7 +33,7 @@ def export(
             (folder / name).write_text(text, encoding="utf-8")
         if content.visibility == "private":
             folder.chmod(0o700)
-    size = (len(tables.numbers) + len(tables.wholes)) * NUMBER
+    size = tables.size
     reporter.say(f"{out}: {count(size, 'byte')} of tables, the same for every class")
     if content.visibility == "private":
         reporter.insist(f"{out}: private, as the kit is; give it to the devices alone")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -61,12 +61,16 @@ def fit(
     reader.check(source)
     progress("reading the source", 0)
     read = reader.read(source)
-    if read.left_out:
-        _warn(f"{read.left_out:,} rows lack a class, a subject or a reading, and were left out")
     rows = without_copies(read)
     check_classes(rows, reader.private)
+    parts = _parts(reader, source, rows) if options.time and read.left_out else rows
+    if read.left_out:
+        note = f"{read.left_out:,} rows lack a class, a subject or a reading, and were left out"
+        also = len(parts.whose) - len(rows.whose)
+        _warn(f"{note}, {also:,} of them but for sessions" if also else note)
     prior = _prior(options.beliefs, rows, reader)
-    fitting = _Fitting(reader, rows, prior, options, int(each.integers(1 << 31)), draws, progress)
+    own = int(each.integers(1 << 31))
+    fitting = _Fitting(reader, rows, parts, prior, options, own, draws, progress)
     content = fitting.content()
     _check_bits(content, options.bits)
     return content.to_kit()
@@ -85,6 +89,7 @@ class _Point:
 class _Fitting:
     reader: SignalReader
     rows: SourceReadings
+    parts: SourceReadings  # for sessions, with readings that lack columns
     prior: Floats | None
     options: FitOptions
     seed: int
@@ -120,7 +125,7 @@ class _Fitting:
         return Content(
             reader=self.reader,
             maps=self.maps,
-            sessions=fit_sessions(self.reader, self.rows, self.options, self.seed, self.progress),
+            sessions=fit_sessions(self.reader, self.parts, self.options, self.seed, self.progress),
             frontier=frontier,
             figures=_figures([self.points[x] for x in frontier.policies], frontier),
             before=self.before,
@@ -246,6 +251,18 @@ class _Fitting:
             "that they reveal nothing",
             instead="fit to more subjects, with --time where they have several readings",
         )
+
+
+def _parts(reader: SignalReader, source: Source, rows: SourceReadings) -> SourceReadings:
+    """Read what sessions are fitted to: rows of the same classes, also those in part."""
+    if any(form.settings.nominal for form in reader.forms):
+        return rows  # which sessions do not take
+    found = without_copies(reader.read(source, partial=True))
+    known = found.take(np.flatnonzero(np.isin(found.labels, rows.labels)))
+    whose = np.unique(known.whose, return_inverse=True)[1]
+    known = replace(known, whose=whose.astype(np.intp))
+    check_classes(known, reader.private)
+    return known
 
 
 def _prior(table: Data | None, rows: SourceReadings, reader: SignalReader) -> Floats | None:

@@ -24,6 +24,7 @@ from voile.signals.channel import Enrolment, Link, Outgoing, Sender, forward
 from voile.signals.channel.broker import line_of
 from voile.signals.channel.live import EndOfReadings
 from voile.signals.readings.moments import order_rows, rank_moments
+from voile.signals.readings.sources import BatchReadings
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.options import SendOptions
 from voile.signals.verbs.subjects import live_of
@@ -78,6 +79,7 @@ class _Rows:
     def __init__(self, content: Content, pseudonyms: Mapping[str, str]) -> None:
         self._reader, self._pseudonyms = content.reader, pseudonyms
         self._beside = list(content.reader.roles.of("keep"))
+        self._partial = content.sequence is not None and content.sequence.partial
         self._unit = content.sessions.unit if content.sessions else None
         self.lost: list[int] = []
 
@@ -102,7 +104,7 @@ class _Rows:
         good, tables, first = [np.zeros(0, np.int64)], [], 0
         for batch in whole.to_batches():
             seen = self._reader.see(batch)
-            rows = np.flatnonzero(seen.good)
+            rows = np.flatnonzero(self._good(seen))
             good.append(first + rows)
             tables.append(seen.table(rows))
             first += len(batch)
@@ -129,7 +131,7 @@ class _Rows:
     ) -> Iterator[Outgoing]:
         """Yield the readings of some rows, which are called `what` and so numbered."""
         seen = self._reader.see(batch)
-        good = np.flatnonzero(seen.good)
+        good = np.flatnonzero(self._good(seen))
         self.lost += sorted({*numbers} - {numbers[row] for row in good.tolist()})
         beside = batch.select(self._beside).to_pylist() if self._beside else [{}] * len(batch)
         times = self._times(batch.take(good))
@@ -141,6 +143,9 @@ class _Rows:
                 raise RequestError("a subject is not enrolled", where=where, instead=remedy)
             with_it = {key: _plain(value) for key, value in beside[row].items()}
             yield Outgoing(whose, str(seen.labels[row]), tuple(point), with_it, where, time)
+
+    def _good(self, seen: BatchReadings) -> NDArray[np.bool_]:
+        return seen.some if self._partial else seen.good
 
     def _times(self, batch: pa.RecordBatch) -> Sequence[int | None]:
         """Return when rows were taken, in the map's units, where it has some."""

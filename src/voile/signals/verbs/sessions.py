@@ -62,6 +62,9 @@ class Sessions:
         else:
             what = f"Too few subjects to say whether {whole} hide the class from"
         left_out = "" if self.codec else " The map of sequences was left out of the kit."
+        held = max((one.held or 0.0 for one in self.overheard), default=0.0)
+        if held:
+            left_out = f" Which columns readings hold reveals an AUC of {held:.2f}.{left_out}"
         return (
             f"{what} an adversary who heard those of "
             f"{worst.subjects:,} other subjects: AUC {worst.auc:.2f} ({worst.low:.2f} to "

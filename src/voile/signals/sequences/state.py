@@ -1,0 +1,74 @@
+"""What an end of a session holds: readings on their way, and what both ends know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from voile.signals.sequences.direction import DirectionState, read_state
+from voile.signals.sequences.messages import Message, moment, numbers, whole
+from voile.signals.sequences.sequence_codec import SequenceCodec, State
+
+Values: TypeAlias = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ReceivedReading:
+    number: int  # from 1 up
+    values: Values  # in the source's order; NaN of columns that the message does not hold
+    outside: bool = False  # whether it lies outside the map's range; only the clinic is to know
+    time: int | None = None  # when it was taken, in the map's units, where it has some
+
+
+class Reading(NamedTuple):
+    """What is to be sent."""
+
+    time: int | None
+    values: Values  # of all columns, whatever the reading lacks
+    columns: tuple[int, ...]  # that it holds, of those that vary
+
+
+class SharedState(NamedTuple):
+    """What both ends know once the first `number` readings have come."""
+
+    number: int  # how many have come
+    check: str  # the digest of their messages
+    fixed: Values  # the subject's invariants; empty before the first reading
+    moment: int | None  # when the last of them was taken; None: there is none yet
+    state: State  # what is known of the scores to come
+
+    def precedes(self, message: Message) -> bool:
+        return self.moment is None or message.moment > self.moment
+
+    @classmethod
+    def from_json(
+        cls,
+        codec: SequenceCodec,
+        number: object,
+        check: str,
+        fixed: object,
+        last: object,
+        state: Sequence[object],
+    ) -> SharedState:
+        """Read what `json` made of one, or raise a ValueError."""
+        held, k = numbers(fixed), codec.invariants
+        if len(held) not in (0, k) or len(state) != len(codec.order) - k:
+            raise ValueError("a base is of other columns")
+        size = codec.basis.size
+        states = tuple([None if one is None else read_state(one, size) for one in state])
+        when = None if last is None else moment(last)
+        if not all(one is None or _is_of(one, when, codec.partial) for one in states):
+            raise ValueError("what is known of scores is of another time than their readings")
+        return cls(whole(number), str(check), held, when, states)
+
+
+def _is_of(one: DirectionState, when: int | None, partial: bool) -> bool:
+    """Say whether a score is of the last reading; of readings in part it may be of one before."""
+    return one.time == when or (partial and when is not None and one.time < when)
+
+
+def point_of(codec: SequenceCodec, values: object) -> Values:
+    if len(point := numbers(values)) != len(codec.order):
+        raise ValueError("a reading is of other columns")
+    return point
