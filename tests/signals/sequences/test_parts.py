@@ -122,6 +122,19 @@ def test_columns_that_are_never_read_alone_are_not_sent_alone():
         whole.send([80.0, None], 1)
 
 
+def test_columns_that_few_people_read_together_are_dropped_and_said():
+    """However many their readings are: a kit holds no curve of a few people's."""
+    X, c, days = rates(60, 6)
+    X = np.where(np.isnan(X), [80.0, 120.0], X)
+    X[:, ::2, 0] = np.nan
+    X[:24, ::3, 1] = np.where(np.isnan(X[:24, ::3, 0]), X[:24, ::3, 1], np.nan)
+    whose = np.repeat(np.arange(60), LENGTH)
+    map = SequenceMap(resolution=1.0, settings=Chain(), random_state=0, period=0)
+    with pytest.warns(SignalsWarning, match="fewer than 100, or 20 people, of a class hold"):
+        map.fit(X.reshape(-1, 2), c[whose], whose, days.ravel())
+    assert {one.columns for one in map.codec_.parts} == {(1,), (0, 1)}
+
+
 def first(codec, **changes):
     device = Session(codec, "calm", "a")
     device.send([80.0, None], 1)

@@ -83,8 +83,8 @@ class Forecasts:
 
     def likelihood(self, here: NDArray[np.bool_]) -> float:
         """Return the log-likelihood but for a constant; a gross surprise counts as its limit."""
-        size = np.minimum(np.abs(self.surprise), GROSS)
-        return float((-0.5 * size * size - np.log(self.spread))[here].sum())
+        size = np.minimum(np.abs(self.surprise[here]), GROSS)
+        return float((-0.5 * size * size - np.log(self.spread[here])).sum())
 
 
 def forecasts(

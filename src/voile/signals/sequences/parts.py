@@ -23,7 +23,7 @@ from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.scalar import Path
 from voile.signals.codec.steps import Bend
-from voile.signals.maps.checks import SignalsWarning
+from voile.signals.maps.checks import FEW, LEAST, SignalsWarning
 from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Chain, fit_layer, fit_marginals
 from voile.signals.methods.smoothing import grid_over
@@ -35,7 +35,6 @@ from voile.signals.sequences.sequence_codec import Dynamics, Part, SequenceCodec
 from voile.signals.sequences.structure import choose_basis
 
 SHARPENING = Chain(degree=3, spread=3)
-FEWEST, PEOPLE = 100, 20  # readings and people of a class, for columns to be sent together
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +151,7 @@ def _parts(
         codes, columns = given.codes[rows], np.flatnonzero(held)
         first = np.unique(given.whose[rows], return_index=True)[1]  # of each person
         counts = [np.bincount(one, minlength=len(laws)).min() for one in (codes, codes[first])]
-        if counts[0] < FEWEST or counts[1] < PEOPLE:
+        if counts[0] < FEW or counts[1] < LEAST:
             few += len(rows)
             continue
         stands = W[np.ix_([*range(2 * m), *(2 * m + columns)], rows)]
@@ -161,14 +160,14 @@ def _parts(
         parts.append(Part(tuple(columns.tolist()), sharp))
     if len(parts) < 2:
         raise RequestError(
-            f"columns are read together in one way only by {FEWEST} readings of {PEOPLE} people in "
+            f"columns are read together in one way only by {FEW} readings of {LEAST} people in "
             "every class",
             where="X",
             instead="leave readings that lack a column out, or the column",
         )
     if few:
         warn(
-            f"{few:,} readings hold columns that under {FEWEST}, or under {PEOPLE} people, of a class "
+            f"{few:,} readings hold columns that fewer than {FEW}, or {LEAST} people, of a class "
             "hold together: such readings will not be sent",
             SignalsWarning,
         )
