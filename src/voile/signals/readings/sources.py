@@ -235,7 +235,11 @@ class SignalReader(Brief):
         tables, labels, subjects, known = zip(*seen, strict=True) if seen else ((), (), (), ())
         number = np.concatenate([np.zeros(0, np.int64), *numbers])
         if not len(number):
-            raise RequestError("no row has a class, a subject and every reading", where=source.name)
+            raise RequestError(
+                "no row has a class, a subject and every reading",
+                where=source.name,
+                instead="of sensors with their own rates, round times until some rows have all",
+            )
         moments = np.zeros(len(number), dtype=np.intp)
         ticks = None
         if self.time:
