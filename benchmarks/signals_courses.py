@@ -24,7 +24,6 @@ KINDS = (
     "spikes",
     "uneven spacing",
     "two sensors",
-    "own rates",
     "change points",
 )
 COLUMNS = (
@@ -82,7 +81,7 @@ def courses(kind: str, n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.nd
         return np.round(weight, 1)[:, :, None], c, days
     pulse = (65 + 6 * rng.normal(size=n))[:, None] + 2 * swings(kept, gaps, rng)
     both = np.round(np.stack([weight, pulse + 2 * height * week], axis=2), 1)
-    if kind == "own rates":  # the scale is read every other time, the pulse two times in three
+    if kind == "own rates":  # see signals_rates
         both[:, 1::2, 0] = np.nan
         both[:, 2::6, 1], both[:, 4::6, 1] = np.nan, np.nan
     return both, c, days
@@ -154,8 +153,7 @@ def main() -> None:
         "Classes differ in one thing each: how swings about the level fade and how large they\n"
         "are (AR(1), and the same read every 2.5 days or so); a steady loss of weight; a weekly\n"
         "cycle; spikes on one day in twelve; a loss of weight beside a weekly cycle of the pulse;\n"
-        "the same of sensors with their own rates, weight every other time and pulse twice in\n"
-        "three; a level that changes once. Structure: what the fit to the most subjects chose.\n"
+        "a level that changes once. Structure: what the fit to the most subjects chose.\n"
         f"Microseconds a reading: processor time, medians of {TIMED * LENGTH:,}, on a machine\n"
         f"with other work; decoded wrong of {TIMED * LENGTH * len(SIZES):,}.",
     )

@@ -256,9 +256,9 @@ def ends(
             shown = (*(f"{v:.2f}" for v in spent), f"{sent:.2f}" if sent else "-")
             found.append((what, *shown, f"{wrong} of {N:,}"))
     return found, (
-        f"{size / 1024:.1f} KB of tables, {code / 1024:.1f} KB of code for x86-64, compiled for\n"
-        f"size; in JavaScript {sum(scripts.values()) / 1024:.1f} KB of source, and the file that\n"
-        f"spells the numbers out takes {spelt / 1024:.0f} KB"
+        f"{size / 1024:.1f} KB of tables and {code / 1024:.1f} KB of code for x86-64,\n"
+        f"compiled for size; in JavaScript {sum(scripts.values()) / 1024:.1f} KB of source, and\n"
+        f"{spelt / 1024:.0f} KB that spell the numbers out"
     )
 
 

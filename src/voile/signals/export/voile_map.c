@@ -127,9 +127,9 @@ static void add_table(const int32_t *term, const level *at, int outputs, int64_t
     const level one = at[a], other = b < 0 ? (level){0, 0} : at[b];
     for (int o = 0; o < outputs; o++) {
         int64_t sum = 0;
-        for (int i = 0; i < 2; i++)
-            for (int j = 0; j < 2; j++) {
-                const int64_t p = one.left + (i && one.share), q = other.left + (j && other.share);
+        for (int i = 0; i <= (one.share > 0); i++)
+            for (int j = 0; j <= (other.share > 0); j++) {
+                const int64_t p = one.left + i, q = other.left + j;
                 const int64_t weigh = (i ? one.share : wa - one.share)
                                       * (j ? other.share : wb - other.share);
                 sum += voile_wholes[term[2] + (p * m + q) * outputs + o] * weigh;

@@ -93,11 +93,11 @@ function addTable(a, b, first, levels, total) {
   const one = levels[a], other = b < 0 ? { left: 0, share: 0 } : levels[b];
   for (let o = 0; o < outputs; o++) {
     let sum = 0;
-    for (let i = 0; i < 2; i++) {
-      for (let j = 0; j < 2; j++) {
-        const p = one.left + (i && one.share ? 1 : 0), q = other.left + (j && other.share ? 1 : 0);
+    for (let i = 0; i <= (one.share > 0 ? 1 : 0); i++) {
+      for (let j = 0; j <= (other.share > 0 ? 1 : 0); j++) {
+        const at = first + ((one.left + i) * m + other.left + j) * outputs + o;
         const weigh = (i ? one.share : wa - one.share) * (j ? other.share : wb - other.share);
-        sum += wholes[first + (p * m + q) * outputs + o] * weigh;
+        sum += wholes[at] * weigh;
       }
     }
     total[o] += Math.floor(sum / (wa * wb));
@@ -114,25 +114,27 @@ function powerOf2(n) {
 
 /** The frame of side columns: see codec/conditional.py. */
 function conditional(plan, at, v, back, levels) {
-  const turned = plan[at] !== back, order = plan.slice(at + 1, at + 1 + columns);
-  const [share, matrix, shift, ladder, terms] = plan.slice(at + 1 + columns, at + 6 + columns);
+  const turned = plan[at] !== back, order = at + 1, rest = order + columns;
+  const share = numbers[plan[rest]], matrix = plan[rest + 1], shift = plan[rest + 2];
+  const ladder = plan[rest + 3], terms = plan[rest + 4];
   const total = new Float64Array(2 * columns + columns * (columns - 1) / 2), given = v.slice();
-  for (let k = 0, term = at + 6 + columns; k < terms; k++, term += 3) {
+  for (let k = 0, term = rest + 5; k < terms; k++, term += 3) {
     addTable(plan[term], plan[term + 1], plan[term + 2], levels, total);
   }
   let slopes = 2 * columns;
-  order.forEach((j, k) => {
+  for (let k = 0; k < columns; k++) {
+    const j = plan[order + k];
     const octave = Math.floor(total[columns + j] / 256);
     const spread = numbers[ladder + total[columns + j] - 256 * octave] * powerOf2(octave);
-    const diagonal = numbers[share] * spread + numbers[matrix + j * columns + j];
-    let moved = numbers[share] * (total[j] * 2 ** -24) + numbers[shift + j];
+    const diagonal = share * spread + numbers[matrix + j * columns + j];
+    let moved = share * (total[j] * 2 ** -24) + numbers[shift + j];
     for (let i = 0; i < k; i++) {
-      const slope = numbers[share] * (total[slopes++] * 2 ** -24);
+      const slope = share * (total[slopes++] * 2 ** -24), before = plan[order + i];
       // turned, or undone, the columns before are those that are found already
-      moved += (slope + numbers[matrix + j * columns + order[i]]) * (turned ? v : given)[order[i]];
+      moved += (slope + numbers[matrix + j * columns + before]) * (turned ? v : given)[before];
     }
     v[j] = turned ? (given[j] - moved) / diagonal : moved + diagonal * given[j];
-  });
+  }
 }
 
 /** Return where known columns lie on their grids. */
