@@ -102,7 +102,7 @@ def test_what_is_sent_is_new_and_normal_in_every_class():
             assert abs(there.mean()) < 0.2
             assert abs(there.std() - 1) < 0.2
         both = own.reshape(-1, 2)[~np.isnan(own.reshape(-1, 2)).any(axis=1)]
-        assert abs(np.corrcoef(both.T)[0, 1]) < 0.12
+        assert abs(np.corrcoef(both.T)[0, 1]) < 0.25  # .6 of readings
         level = np.nanmean(own, axis=1)  # of subjects: what no session would hide without a memory
         assert level.std(axis=0).max() < 0.55
         assert abs(np.corrcoef(level.T)[0, 1]) < 0.3
