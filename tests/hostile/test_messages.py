@@ -193,7 +193,7 @@ def test_no_values_in_step_end_the_recipient_or_what_it_keeps_of_the_session(tmp
             message = Message(session, number + 1, number, check, tuple(values))
             on = Header(1, codec.mark, session, number + 1)
             posts.append(own.seal("A", key, on, Letter(1, message).packed()))
-            check = chain(check, message.values)
+            check = chain(check, message)
         (reply,) = clinic.turn(posts)
         assert reply_of(reply).receipt == Receipt(session, 50, check)
         if turn % 5 == 4:

@@ -141,7 +141,7 @@ def test_dither_is_never_the_same_by_another_map():
     points = []
     for end, message in zip(ends, messages, strict=True):
         base = end._bases[-1]
-        points.append(end._read(base, end._outlook(base, message.moment), message.values))
+        points.append(end._read(base, end._outlook(base, message.moment, end._all), message.values))
     assert abs(np.subtract(*points)).min() > 1e-6
 
 

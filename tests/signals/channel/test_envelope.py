@@ -31,7 +31,7 @@ from voile.keys.secret import Secret
 from voile.signals.channel import Enrolment, Outgoing, Sender
 from voile.signals.channel.envelope import LEAST, Header
 from voile.signals.channel.keys import MAC, DeviceKey, Enrolled
-from voile.signals.channel.posts import Post
+from voile.signals.channel.posts import Letter, Post
 from voile.signals.channel.recipient import Subject
 from voile.signals.sequences.messages import chain
 
@@ -138,7 +138,7 @@ def test_broker_access_alone_forges_no_reading(tmp_path):
     device.take([Outgoing("A", "calm", (170.0, 70.0 + t % 3)) for t in range(20)])
     heard = [post for post in talk(device, clinic) if len(post.payload) != LEAST + 96]
     on, last = Header.unpacked(heard[-1].payload[MAC:LEAST]), json.loads(heard[-1].payload[LEAST:])
-    check = chain(last["check"], tuple(last["values"]))
+    check = chain(last["check"], Letter.unpacked(on.session, 20, heard[-1].payload[LEAST:]).message)
     content = json.dumps({**last, "after": 20, "check": check, "values": [0.0, 2.5]}).encode()
     header = on._replace(number=21).packed()
     thief = DeviceKey(bytes(32), 1)
