@@ -10,18 +10,11 @@ DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
 
 
 def save(
-    name: str,
-    caption: str,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    notes: str = "",
-    *,
-    script: str = "",
+    name: str, caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]], notes: str = ""
 ) -> None:
     """Print a table, and write it where a page of docs/benchmarks has its markers.
 
-    These are ``<!-- NAME -->`` and ``<!-- end of NAME -->``, below a heading. script : which makes
-    it, unless it is called as the table is.
+    These are ``<!-- NAME -->`` and ``<!-- end of NAME -->``, below a heading.
     """
     lines = [
         caption,
@@ -31,7 +24,7 @@ def save(
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
         *((notes, "") if notes else ()),
-        f"Made by `python -m benchmarks.{script or name}`.",
+        f"Made by `python -m benchmarks.{name}`.",
     ]
     text = "\n".join(lines)
     print(text)
