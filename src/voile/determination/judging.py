@@ -25,6 +25,7 @@ LEDGER_IS_PRIVATE = (
 )
 FROM_LEDGER, FROM_ATTACK = "ledger: ", "attack: "
 """How evidence begins that a manifest does not hold."""
+AT_MOST = "at most the threshold"
 NOT_MEASURED = "nothing was measured: no figure of the manifest and no attack answers this"
 
 
@@ -136,7 +137,7 @@ def weigh(
     if figure is None and nothing[0]:
         return verdict("meets", nothing[1])
     if figure is not None and limit is not None and figure.most <= limit:
-        reason = "at most the threshold"
+        reason = AT_MOST
         if threshold and threshold.why:
             reason = f"the mean is at most the threshold; why the mean: {threshold.why}"
         condition = "; ".join(assumptions)

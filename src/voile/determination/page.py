@@ -8,7 +8,7 @@ from dataclasses import replace
 from voile.core.evidence import Evidence
 from voile.determination.determination import Determination
 from voile.determination.headings import headings
-from voile.determination.judging import Criterion, conditions
+from voile.determination.judging import AT_MOST, Criterion, conditions
 from voile.release.criteria import TITLES
 from voile.report.sections import Bullets, Commands, Grid, Heading, Prose, Section
 from voile.report.wording import share
@@ -61,7 +61,7 @@ def _evidence(criterion: Criterion) -> str:
     figure, reason = criterion.figure, criterion.reason
     if figure is None:
         return reason
-    is_met = criterion.verdict == "meets"
+    is_met = criterion.verdict == "meets" and reason == AT_MOST
     return f"{figure.says} ({figure.evidence})" + ("" if is_met else f": {reason}")
 
 

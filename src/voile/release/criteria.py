@@ -90,7 +90,7 @@ class Certified:
         """Yield the certified figure, or the mean where the context bounds that."""
         name, says = self.figure, self.says
         if bounds == "mean":
-            name, says = self.mean, f"mean over the records, not the largest: {self.mean}"
+            name, says = self.mean, "mean risk over the records, not the largest"
         value = public["figures"].get(name)
         if value is None:
             return
