@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.data.postgres.conftest import running, server  # noqa: F401, fixtures
+from tests.study.carriers.conftest import prepare
 
 from voile.core.errors import RequestError, SourceError
 from voile.data import open_source
@@ -17,10 +18,13 @@ from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import person_id
 from voile.demo.omop import omop_tables, write_omop
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
+from voile.study import Study
 from voile.study.carriers import Omop
 from voile.study.carriers.carrier import Released
 from voile.study.carriers.omop_columns import TABLES, schema_of
 from voile.study.carriers.omop_sending import send
+from voile.study.init import init
+from voile.study.plan import Plan
 from voile.tables.recoding.codebook import Entry
 
 SECRET = Secret(b"k" * 64)
@@ -299,3 +303,36 @@ def test_a_schema_of_postgresql_there_and_back(small, tmp_path, server):  # noqa
     server.sql("COMMENT ON TABLE released.note IS NULL")
     with pytest.raises(RequestError), send(server.address("released"), out, force=True):
         pass
+
+
+@pytest.mark.whole
+def test_a_study_reads_one_schema_and_releases_into_another(
+    base,
+    clinic,
+    omop_release,
+    tmp_path,
+    server,  # noqa: F811
+):
+    pytest.importorskip("adbc_driver_postgresql")
+    server.sql("CREATE SCHEMA source; CREATE SCHEMA target")
+    (tmp_path / "sent").mkdir()
+    for name, table in omop_tables(clinic).items():
+        rows = pa.Table.from_pylist(table.to_pylist(), schema_of(name))
+        pq.write_table(rows, tmp_path / "sent" / f"{name}.parquet")
+    with send(server.address("source"), tmp_path / "sent", force=False) as publish:
+        publish()
+    folder = prepare(base, tmp_path / "study", "omop", lambda _: None)
+    plan = folder / "study.toml"
+    there = f'source = "{server.address("source")}"\nto = "{server.address("target")}"'
+    plan.write_text(plan.read_text().replace('source = "export"', there))
+    study = Study.open(plan)
+    study.fit()
+    release = study.apply()
+    assert release.private["figures"] == pytest.approx(omop_release.private["figures"], rel=1e-9)
+    for name, one in release.public["export"]["files"].items():
+        table = name.removesuffix(".parquet")
+        assert server.sql(f"SELECT count(*) FROM target.{table}") == str(one["rows"])
+    left = "SELECT count(*) FROM target.person WHERE gender_source_value IS NOT NULL"
+    assert server.sql(left) == "0"
+    assert init(server.address("source"), tmp_path / "found.toml").plan.is_file()
+    assert Plan.read(tmp_path / "found.toml").export.as_of == max(x.start for x in clinic.visits)
