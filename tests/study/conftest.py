@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -109,3 +111,66 @@ def change(folder):
         return Study.open(folder / "study.toml")
 
     return changed
+
+
+OTHERS = """\
+
+[parts.wards]
+kind = "tables"
+source = "wards.parquet"
+roles = "wards.toml"
+fit = { method = "quick", family = "global" }
+choose = { policy = 0 }
+
+[parts.drugs]
+kind = "itemsets"
+source = "drugs.parquet"
+roles = "drugs.toml"
+fit = { k = 5 }
+choose = { max_loss = 0.9 }
+
+[parts.pulses]
+kind = "signals"
+source = "pulses.parquet"
+roles = "pulses.toml"
+choose = { max_relative_risk = 0.9 }
+
+[mentions]
+"""
+
+
+@pytest.fixture(scope="session")
+def whole(cohort, tmp_path_factory) -> Study:
+    """A study of a table, its notes, and a part of each other kind about the same people."""
+    folder = tmp_path_factory.mktemp("whole") / "whole"
+    shutil.copytree(cohort, folder, ignore=shutil.ignore_patterns("*.release*", "study.kit"))
+    visits = pq.read_table(folder / "visits.parquet")
+    who, rng = visits["person_id"], np.random.default_rng(1)
+    pq.write_table(visits.select(["person_id", "ward", "visit_date"]), folder / "wards.parquet")
+    drugs = rng.random((len(who), 6)) < 0.5
+    items = {f"drug_{n}": pa.array(own.astype(np.int8)) for n, own in enumerate(drugs.T)}
+    pq.write_table(pa.table({"person_id": who, **items}), folder / "drugs.parquet")
+    smokes = [hash_of(one) % 2 for one in who.to_pylist()]
+    pulses = pa.array((rng.normal(70, 5, len(who)) + 5 * np.array(smokes)).round())
+    pq.write_table(
+        pa.table({"person_id": who, "smokes": pa.array(smokes).cast(pa.string()), "pulse": pulses}),
+        folder / "pulses.parquet",
+    )
+    for name, columns in {
+        "wards": {"ward": "quasi", "visit_date": "keep"},
+        "drugs": dict.fromkeys(items, "items"),
+        "pulses": {"smokes": "private", "pulse": "reading"},
+    }.items():
+        said = "".join(f'{one} = "{role}"\n' for one, role in columns.items())
+        (folder / f"{name}.toml").write_text(
+            f'subject = "person_id"\n[columns]\nperson_id = "identifier"\n{said}'
+        )
+    (folder / "study.toml").write_text(PLAN.replace("\n[mentions]\n", OTHERS))
+    study = Study.open(folder / "study.toml")
+    study.fit()
+    study.apply()
+    return study
+
+
+def hash_of(text: str) -> int:
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16)

@@ -13,7 +13,8 @@ from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.demo.county import make_county
 from voile.study import Study
-from voile.study.attack import SEXES, _Adversary
+from voile.study.attack import _Adversary
+from voile.study.readings import SEXES
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +32,7 @@ def done(cohort, release, tmp_path):
 
 def test_the_notes_add_nothing_to_what_the_table_reveals(cohort, release, register):
     """The table's figure is counted anew, by what a recipient has, and is the fit's to 9 digits."""
-    found = Study.open(cohort / "study.toml").attack(register)
+    found = Study.open(cohort / "study.toml").attack(register).linked
     assert found.people == release.private["figures"]["subjects"]
     assert found.table == pytest.approx(release.private["figures"]["table"], rel=1e-9)
     assert found.joint == pytest.approx(found.table)
@@ -45,7 +46,7 @@ def test_notes_with_ages_as_they_are_reveal_more_beside_the_table(change, regist
     )
     study.fit(force=True)
     study.apply()
-    found = study.attack(register)
+    found = study.attack(register).linked
     assert found.joint > 1.2 * found.table
 
 
@@ -59,6 +60,8 @@ def test_notes_with_ages_as_they_are_reveal_more_beside_the_table(change, regist
         ("aged 40 to 49 , asthma", set()),
         ("( 40 to 49 years )", set()),
         ("a stay of 47 days", set()),
+        ("turned 18 in May", {"18"}),
+        ("on the 90th birthday", {"90"}),
     ],
 )
 def test_which_ages_the_adversary_reads(cohort, release, register, text, ages):
@@ -83,7 +86,7 @@ def test_without_pseudonyms_there_is_no_joint_attack(change, register):
     study = change(("seed = 1", "seed = 1\njoin = false"))
     study.fit(force=True)
     study.apply()
-    with pytest.raises(RequestError, match="needs the private folder and a pseudonym"):
+    with pytest.raises(RequestError, match="needs a pseudonym in every part"):
         study.attack(register)
 
 
@@ -116,7 +119,7 @@ def test_from_the_command_line(done, register, capsys):
     assert pa.Table.from_pylist(policies).column_names[:2] == ["number", "loss"]
     assert all(one["table"] <= one["joint_at_recall"] + 1e-9 for one in policies)
     assert run(["study", "attack", plan, "--register", str(register), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["people"] > 0
+    assert json.loads(capsys.readouterr().out)["linked"]["people"] > 0
     assert run(["study", "verify", plan, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["ok"]
     assert run(["study", "apply", plan]) == 2

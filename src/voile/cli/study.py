@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from datetime import datetime
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from voile.cli.parameters import Command, Group, argument, flag, place
+from voile.cli.parameters import Command, Group, argument, flag, out
 from voile.cli.screen import Screen, count, short, show_table
 from voile.cli.verify import FAILED, STATES
+from voile.data.files.outputs import REPORT
 
 SET_ASIDE = 1
 
@@ -85,6 +86,8 @@ def _apply(screen: Screen, *, plan: str, force: bool, allow_set_aside: bool) -> 
         f"{short(found['table'])}, all parts {short(found['joint'])}, at the recall of the notes' "
         f"kits {short(found['joint_at_recall'])}"
     )
+    if dates := (release.private or {})["dates"]:
+        _say_dates(screen, dates)
     screen.result({"release": str(release.path), "counts": dict(release.counts), "figures": found})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
 
@@ -103,6 +106,17 @@ def _say_export(screen: Screen, counts: dict[str, Any]) -> int:
     return set_aside
 
 
+def _say_dates(screen: Screen, dates: Mapping[str, Any]) -> None:
+    """Say what an adversary gets who knows some true dates of a person."""
+    for one in dates["reaches"]:
+        share = one["alone"] / one["people"]
+        screen.say(f"  {one['knows']} leave one released person: {share:.0%} of people")
+    screen.say(
+        f"  the offset is guessed of {dates['guessed']:,} of {count(dates['people'], 'person')}, "
+        "by weekdays, months, and the first and last day"
+    )
+
+
 def _frontier(screen: Screen, *, plan: str) -> None:
     """Show the joint frontier: expected matches of the table alone and of all parts."""
     from voile.study import Study
@@ -114,19 +128,35 @@ def _frontier(screen: Screen, *, plan: str) -> None:
         show_table(table.column_names, rows, sys.stdout)
 
 
-def _attack(screen: Screen, *, plan: str, register: str) -> None:
-    """Link the released people to a register: by the table, by the texts, and by both.
+def _attack(screen: Screen, *, plan: str, register: str | None) -> None:
+    """Attack all parts together: by what each shows, by true dates, and with a register.
 
-    The adversary has the release and the register, and reads ages and pronouns in the texts.
+    An acquaintance knows what parts show of a person, or some true dates. With a register, the
+    adversary links the released people by rows and texts, of which ages and pronouns are read.
     """
     from voile.study import Study
 
     found = Study.open(plan).attack(register)
-    screen.say(
-        f"expected matches of {count(found.people, 'person')}: table {short(found.table)}, texts "
-        f"{short(found.texts)}, all parts {short(found.joint)}; {found.alone} are certain"
-    )
-    screen.result(vars(found))
+    if linked := found.linked:
+        screen.say(
+            f"expected matches of {count(linked.people, 'person')}: table {short(linked.table)}, "
+            f"texts {short(linked.texts)}, all parts {short(linked.joint)}; {linked.alone} are "
+            "certain"
+        )
+    for one in found.known:
+        screen.say(
+            f"  knowing {one.knows}: {short(one.matches)} expected matches of "
+            f"{count(one.people, 'person')}, {one.alone:,} alone"
+        )
+    for row in found.rejoined:
+        screen.say(
+            f"  without pseudonyms, {row.part}: {short(row.matches)} of {count(row.rows, 'row')} "
+            f"linked rightly by {', '.join(row.by) or 'nothing'}, {row.certain:,} certain"
+        )
+    data = found.to_data()
+    if data["dates"]:
+        _say_dates(screen, data["dates"])
+    screen.result(data)
 
 
 def _verify(screen: Screen, *, plan: str) -> int:
@@ -143,6 +173,19 @@ def _verify(screen: Screen, *, plan: str) -> int:
     whole = not any(holds is False for _, holds in found)
     screen.result({"ok": whole, "checks": [{"check": says, "ok": ok} for says, ok in found]})
     return 0 if whole else FAILED
+
+
+def _report(screen: Screen, *, plan: str, out: Path, internal: bool, force: bool) -> None:
+    """Write the report of the release: the joint figures first, then those of each part.
+
+    One HTML page that opens from disk without a network, and prints.
+    """
+    from voile.study import Study
+
+    Study.open(plan).report(out, internal=internal, force=force)
+    readers = "for the data holder alone" if internal else "for the public"
+    screen.say(f"{out}: the report, {readers}")
+    screen.result({"report": str(out), "audience": "internal" if internal else "public"})
 
 
 def _command(
@@ -166,6 +209,7 @@ def study() -> None:
 
 
 ALLOW = "Exit with 0 even if rows could not be released."
+INTERNAL = "Internal report: includes small counts, and sentences of the texts."
 REGISTER = "Identified register that the adversary holds, with the study's subject column."
 INIT = [
     argument("place"),
@@ -190,7 +234,8 @@ for _verb in (
     _command("fit", _fit, writes=True),
     _command("frontier", _frontier),
     _command("apply", _apply, flag("allow-set-aside", ALLOW), writes=True),
-    _command("attack", _attack, place("register", "REGISTER", REGISTER)),
+    _command("attack", _attack, click.Option(["--register"], metavar="REGISTER", help=REGISTER)),
+    _command("report", _report, *out("REPORT", REPORT), flag("internal", INTERNAL)),
     _command("verify", _verify),
 ):
     study.add_command(_verb)

@@ -33,6 +33,8 @@ _WORDS = {
     "less_than": "must be less than {lt}",
     "too_short": "must have {min_length} or more entries",
     "literal_error": "must be {expected}",
+    "union_tag_not_found": "has no {discriminator}",
+    "union_tag_invalid": "must have a {discriminator} of {expected_tags}",
 }
 """What each of pydantic's errors says, by its type; others keep pydantic's words."""
 

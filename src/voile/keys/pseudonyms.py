@@ -108,7 +108,7 @@ def choose(secret: Secret, subject: Subject, value: str, candidates: Sequence[st
     return others[_index(digest[16:], len(others))]
 
 
-def date_shift(secret: Secret, subject: Subject, *, days: int = 365) -> int:
+def date_shift(secret: Secret, subject: Subject, *, days: int = 365, step: int = 1) -> int:
     """Give a subject the days by which all its dates move: within [-days, days], never 0.
 
     Guarantees: uniform over secrets. One offset per subject keeps every interval between its
@@ -116,13 +116,14 @@ def date_shift(secret: Secret, subject: Subject, *, days: int = 365) -> int:
 
     secret, subject : as in `pseudonym`.
     days : 1 to 36,500. Other `days` draw another offset.
+    step : every offset is a multiple of it: 7 keeps weekdays.
 
     Raises RequestError: a subject that `pseudonym` refuses; days out of range.
 
     >>> 1 <= abs(date_shift(Secret(bytes(32)), "A-17", days=30)) <= 30
     True
     """
-    return int(_shifts(secret, days)([_canonical(subject).encode()])[0].as_py())
+    return int(_shifts(secret, days, step)([_canonical(subject).encode()])[0].as_py())
 
 
 def pseudonyms_of(
@@ -192,6 +193,7 @@ def shift_dates(
     subjects: pa.Array | pa.ChunkedArray,
     *,
     days: int = 365,
+    step: int = 1,
 ) -> ShiftedDates:
     """Move every date by the `date_shift` of its subject.
 
@@ -202,7 +204,7 @@ def shift_dates(
 
     dates : (n,) date32, date64, or timestamps of any unit.
     subjects : (n,) as in `pseudonyms_of`.
-    secret, days : as in `date_shift`.
+    secret, days, step : as in `date_shift`.
 
     Raises RequestError: other types, other lengths, or what `date_shift` refuses.
 
@@ -224,7 +226,7 @@ def shift_dates(
     there = dates.is_valid().to_numpy(zero_copy_only=False)
     ticks = dates.cast(stored).fill_null(0).to_numpy().astype(np.int64)
 
-    offsets = _map_subjects(_shifts(secret, days), subjects, pa.int64())
+    offsets = _map_subjects(_shifts(secret, days, step), subjects, pa.int64())
     shifts = offsets.to_numpy() * per_day
     low, high = _years_2_to_9998(per_day, stored)
     # Both ends of the move lie within the limits; nothing of another date is left below the mask.
@@ -253,17 +255,19 @@ def _pseudonyms(secret: Secret, purpose: str, length: int) -> Callable[[list[byt
     return name
 
 
-def _shifts(secret: Secret, days: int) -> Callable[[list[bytes]], pa.Array]:
-    """Return what gives subjects their offsets, each one of -days..-1, 1..days."""
+def _shifts(secret: Secret, days: int, step: int) -> Callable[[list[bytes]], pa.Array]:
+    """Return what gives subjects their offsets: multiples of step in -days..-1, 1..days."""
     import pyarrow as pa
 
     if not 1 <= days <= 36_500:
         raise RequestError(f"a date shift of up to {days} days", instead="use days from 1 to 36500")
-    key = secret.derive("date shift")
+    if not 1 <= step <= days:
+        raise RequestError(f"a date shift of up to {days} days", instead=f"use {step} or more")
+    key, steps = secret.derive("date shift"), days // step
 
     def shift(subjects: list[bytes]) -> pa.Array:
-        below = remainders(hmac_sha256(key, subjects), 2 * days) - days
-        return pa.array(below + (below >= 0))
+        below = remainders(hmac_sha256(key, subjects), 2 * steps) - steps
+        return pa.array((below + (below >= 0)) * step)
 
     return shift
 

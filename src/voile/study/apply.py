@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from voile.core.errors import RequestError
 from voile.core.progress import Progress
 from voile.core.rounding import rounded
@@ -23,18 +25,22 @@ from voile.release.run import Run
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
 from voile.report.wording import listed
+from voile.study.acquaintance import ALL, Reach, reaches
 from voile.study.certify import Certificate, certify
+from voile.study.date_attack import THREE, DateRisk, attack_dates
 from voile.study.export import UNKNOWN, pack, sending
-from voile.study.fit import is_date, miss_of
+from voile.study.fit import miss_of
 from voile.study.in_place import gather_texts, put_texts
 from voile.study.measure import MATCHES, measure
 from voile.study.mentions import Rules, writer_of
+from voile.study.part_roles import Extract
+from voile.study.people import dates_of, facts_of, is_day
 from voile.study.plan import Plan, TextPart
 from voile.study.shown import Shown
-from voile.study.study_kit import chosen_in, unpack
-from voile.study.study_release import FORMAT, MANIFEST, STUDY, VERSION, StudyRelease
+from voile.study.study_kit import chosen_in, extract_in, unpack
+from voile.study.study_release import FORMAT, MANIFEST, STUDY, VERSION, PartRelease, StudyRelease
 from voile.tables.recoding.boxes import read_codebook
-from voile.wings import opener, wing
+from voile.wings import wing
 
 
 def apply(plan: Plan, kit: Kit, *, force: bool, progress: Progress) -> StudyRelease:
@@ -54,7 +60,9 @@ def apply(plan: Plan, kit: Kit, *, force: bool, progress: Progress) -> StudyRele
     with Staging(out, STUDY, force=force) as staging:
         shown = staging.folder(out)
         private = staging.folder(private_path(out), mode=0o700)
-        room = _Room(plan, kits, chosen, shown, private, staging.scratch(), progress)
+        room = _Room(
+            plan, kits, chosen, extract_in(kit), shown, private, staging.scratch(), progress
+        )
         room.write()
         public, hidden = room.manifests()
         if plan.export is not None:
@@ -74,6 +82,7 @@ class _Room:
     plan: Plan
     kits: Mapping[str, Kit]
     chosen: Mapping[str, Chosen]
+    extract: Extract
     release: Path
     private: Path
     scratch: Path
@@ -81,15 +90,10 @@ class _Room:
     parts: dict[str, Manifests] = field(default_factory=dict)
 
     def write(self) -> None:
-        """Write the table, then the texts, which say no more than its rows."""
-        table, part = self.plan.table
-        source = open_source(self.plan.source(part.source))
-        given = {**part.apply, "key_file": self.plan.key_file}
-        if not self.plan.study.join:
-            given["no_pseudonyms"] = True
-        options = self.plan.options("tables", "Apply", _given(given), f"parts.{table}.apply")
-        step = wing("tables").prepare(self.kits[table], self.chosen[table], source, options)
-        self.parts = {table: self._run(table, step, options, self.place(table))}
+        """Write the table, the other rows, and the texts, which say no more than its rows."""
+        table, _ = self.plan.table
+        self.parts = {table: self._rows(table)}
+        source = self.plan.opened(table)
         self.shown = Shown.of(
             open_source(self.place(table)),
             open_source(self.private / table / ROWS),
@@ -98,8 +102,37 @@ class _Room:
             codebook=read_codebook(self.parts[table][0]["policy"]),
             secret=self.plan.secret,
         )
+        for name in (one for one in self.plan.rows if one != table):
+            self.parts[name] = self._rows(name)
+            self._check_people(name)
         for name, text in self.plan.texts.items():
             self.parts[name] = self._text(name, text, source, self.parts[table])
+
+    def _rows(self, name: str) -> Manifests:
+        """Write a part of rows, its people under the study's pseudonyms or under none."""
+        part = self.plan.rows[name]
+        named = {"pseudonyms": True} if part.kind == "itemsets" else {"no_pseudonyms": False}
+        unnamed = {one: not said for one, said in named.items()}
+        given = {
+            **part.apply,
+            "key_file": self.plan.key_file,
+            **(named if self.plan.study.join else unnamed),
+        }
+        options = self.plan.options(part.kind, "Apply", _given(given), f"parts.{name}.apply")
+        step = wing(part.kind).prepare(
+            self.kits[name], self.chosen[name], self.plan.opened(name), options
+        )
+        return self._run(name, step, options, self.place(name))
+
+    def _check_people(self, name: str) -> None:
+        """Refuse a part of which nobody has a released row of the table."""
+        whose = self.plan.opened(name).read([self.plan.study.subject]).column(0).unique()
+        if not any(self.shown.has(str(one)) for one in whose.to_pylist() if one is not None):
+            raise RequestError(
+                "nobody in it has a released row of the table",
+                where=f"parts.{name}",
+                instead=f"write {self.plan.study.subject} the same way as the table has it",
+            )
 
     def place(self, name: str) -> Path:
         """Return where the rows of a part are released; a text of a table is among its rows."""
@@ -113,10 +146,7 @@ class _Room:
     def _text(self, name: str, part: TextPart, table: Source, beside: Manifests) -> Manifests:
         """Write the texts of a part, by the rule for mentions."""
         if part.of is None:
-            source, place = (
-                opener("documents")(self.plan.source(str(part.source))),
-                self.place(name),
-            )
+            source, place = self.plan.opened(name), self.place(name)
             given: dict[str, Any] = {"pseudonyms": self.plan.study.join}
         else:
             (self.scratch / name).mkdir()
@@ -145,7 +175,7 @@ class _Room:
         """Refuse columns beside the texts that would say what the table's policy hides."""
         quasi = {column.column for column in self.shown.codebook.columns}
         for kept in step.schema:
-            what = "a date, which does not move" if is_date(kept.type) else None
+            what = "a date, which does not move" if is_day(kept.type) else None
             if kept.name in quasi:
                 what = "a quasi-identifier of the table, as it is"
             if what is not None:
@@ -177,6 +207,7 @@ class _Room:
     def manifests(self) -> Manifests:
         """Return the one manifest that goes with the release, and the one that stays."""
         counted = {name: self._certificate(name) for name in self.plan.texts}
+        known, dates = self._known()
         figures = self._figures([one.by_person for one in counted.values()])
         both = {"format": FORMAT, "version": VERSION}
         of_parts: list[dict[str, Any]] = [{}, {}]
@@ -191,10 +222,21 @@ class _Room:
             "join": self.plan.study.join,
             "parts": of_parts[0],
             "mentions": {name: one.to_data() for name, one in counted.items()},
-            "figures": {name: rounded(x, "up") for name, x in _means(figures).items()},
+            "figures": {
+                name: rounded(x, "up")
+                for name, x in {**_means(figures), **_known_risks(known, dates)}.items()
+            },
             "assumptions": self._assumptions(),
         }
-        hidden = {**both, "parts": of_parts[1], "figures": figures, "made_with": versions()}
+        hidden = {
+            **both,
+            "parts": of_parts[1],
+            "figures": figures,
+            "known": [vars(one) for one in known],
+            "dates": None if dates is None else dates.to_data(),
+            "extract": [day and day.isoformat() for day in self.extract],
+            "made_with": versions(),
+        }
         return public, hidden
 
     def export(self, public: dict[str, Any], hidden: dict[str, Any]) -> None:
@@ -215,12 +257,24 @@ class _Room:
         return str(next(c["column"] for c in columns if c["role"] == "text"))
 
     def _figures(self, counted: Sequence[Mapping[str, Counter[str]]]) -> dict[str, float]:
-        table, part = self.plan.table
+        table, _ = self.plan.table
         texts = [self.chosen[name] for name in self.plan.texts]
         miss = max(map(miss_of, texts), default=0.0)
-        source = open_source(self.plan.source(part.source))
+        source = self.plan.opened(table)
         kit, chosen, private = self.kits[table], self.chosen[table], self.private / table
         return measure(kit, chosen, source, private, self._rules(), counted, miss)
+
+    def _known(self) -> tuple[list[Reach], DateRisk | None]:
+        """Attack what was written by what parts show of a person, and by true dates."""
+        subject = self.plan.study.subject
+        facts = {n: facts_of(self._part(n), self.plan.opened(n), subject) for n in self.plan.rows}
+        rule = self.plan.date_rule(*self.extract)
+        rng = np.random.default_rng(self.plan.study.seed)
+        return reaches(facts), attack_dates(dates_of(facts.values()), rule, rng)
+
+    def _part(self, name: str) -> PartRelease:
+        """Return a part that was written, for who reads it again."""
+        return PartRelease(self.place(name), *self.parts[name], beside=self.private / name)
 
     def _assumptions(self) -> list[str]:
         said = {one.column for one in self.plan.mentions.values()}
@@ -235,7 +289,7 @@ class _Room:
         return Rules(
             self.plan.mentions,
             self.shown,
-            self.plan.study.date_shift_days,
+            self.plan.date_rule(*self.extract),
             getattr(options, "date_order", None),
             getattr(options, "language", "english"),
         )
@@ -249,7 +303,7 @@ class _Room:
             source = open_source(self.scratch / name / "texts.parquet")
             texts = open_source(self.scratch / name / "released.parquet")
         else:
-            source = opener("documents")(self.plan.source(str(part.source)))
+            source = self.plan.opened(name)
             texts = open_source(self.place(name))
         subject = self.plan.study.subject
         return certify(texts, self.private / name, source, subject, columns, self._rules())
@@ -265,6 +319,17 @@ def _means(figures: Mapping[str, float]) -> dict[str, float]:
     """Return the mean risks of the public manifest: matches by subject."""
     subjects = figures["subjects"] or 1.0
     return {f"{name}_mean_risk": figures[name] / subjects for name in MATCHES}
+
+
+def _known_risks(known: Sequence[Reach], dates: DateRisk | None) -> dict[str, float]:
+    """Return the mean risks of who knows what all parts show of a person, or three true dates."""
+    names = {ALL: "all_parts_known", THREE: "three_dates_known"}
+    reached = [*known, *(dates.reaches if dates else ())]
+    return {
+        f"{names[one.knows]}_mean_risk": one.matches / one.people
+        for one in reached
+        if one.knows in names
+    }
 
 
 def _seal(release: Path, private: Path, plan: Plan) -> Seal:

@@ -10,7 +10,6 @@ random, is the person.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,22 +21,18 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
-from voile.documents.replacements.ages import find_age
 from voile.release.manifest import ROW, ROWS
+from voile.study.acquaintance import Reach, reaches
+from voile.study.date_attack import DateRisk, attack_dates
+from voile.study.people import dates_of, facts_of
+from voile.study.plan import Plan
+from voile.study.readings import SEXES, read
 from voile.study.study_release import StudyRelease
+from voile.study.unjoined import Rejoined, rejoin
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
 
 Mask = NDArray[np.bool_]
-_NUMBER = r"\d{1,3}|[a-z]+(?:-[a-z]+)?"
-_AGE = re.compile(
-    rf"(?:\baged?\s+)({_NUMBER})\b(?!\s*(?:-|–|to\b)\s*\d)|"
-    rf"(?<![-–\d])(?<!to )(?<!under )\b({_NUMBER})(?:\s*-\s*|\s+)years?\b",
-    re.IGNORECASE,
-)
-_SHE, _HE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("she|her", "he|him|his"))
-SEXES = {"f": _SHE, "m": _HE}
-"""The first letter of a sex, and the pronouns that say it."""
 
 
 @dataclass(frozen=True)
@@ -61,24 +56,83 @@ class _Chances(NamedTuple):
     joint: float
 
 
-def attack(release: StudyRelease, truth: Source, register: Source, *, subject: str) -> Linked:
-    """Link the people of a release to a register, by its table, its texts, and all together.
+@dataclass(frozen=True)
+class Attacked(Brief):
+    """What adversaries get of all parts: `known` by what a part shows of a person, `dates` by true
+    dates; `linked` to a register, where there is one; `rejoined`, where parts share no pseudonym.
+    """
 
-    truth : the table's source. register : with the column of subjects, which scores the attack.
+    known: tuple[Reach, ...]
+    dates: DateRisk | None
+    linked: Linked | None
+    rejoined: tuple[Rejoined, ...]
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "known": [vars(one) for one in self.known],
+            "dates": self.dates and self.dates.to_data(),
+            "linked": self.linked and vars(self.linked),
+            "rejoined": [vars(one) for one in self.rejoined],
+        }
+
+
+def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attacked:
+    """Attack all parts of a release together.
+
+    register : with the column of subjects, which scores the attack.
 
     Raises RequestError: the release has no private folder, or its parts no common pseudonym.
     """
-    if release.private is None or not release.public["join"]:
+    if release.private is None:
         raise RequestError(
-            "the joint attack needs the private folder and a pseudonym in every part",
+            "the joint attack is scored with the private folder, which is not here",
             where=str(release.path),
-            instead="attack each part alone",
+            instead="attack where the study was applied",
         )
-    tables = [n for n, x in release.public["parts"].items() if x["kind"] == "tables"]
-    adversary = _Adversary(release, tables[0], register, subject)
-    people = adversary.people(truth)
+    subject = plan.study.subject
+    facts = {name: facts_of(release.part(name), plan.opened(name), subject) for name in plan.rows}
+    rule = plan.date_rule(*release.extract)
+    dates = attack_dates(dates_of(facts.values()), rule, np.random.default_rng(plan.study.seed))
+    linked = None if register is None else link(plan, release, register)
+    rejoined = () if release.public["join"] else _rejoined(plan, release)
+    return Attacked(tuple(reaches(facts)), dates, linked, rejoined)
+
+
+def _rejoined(plan: Plan, release: StudyRelease) -> tuple[Rejoined, ...]:
+    """Link the rows of the table to those of parts that lie in files of their own."""
+    table = plan.table[0]
+    own = {
+        name: (release.part(name), plan.opened(name))
+        for name, part in plan.parts.items()
+        if getattr(part, "of", None) is None
+    }
+    return rejoin(own.pop(table), own, plan.study.subject)
+
+
+def link(plan: Plan, release: StudyRelease, register: Source) -> Linked:
+    """Link the people of a release to a register, by its table, its texts, and all together.
+
+    register : with the column of subjects, which scores the attack.
+
+    Raises RequestError: the release has no private folder, or its parts no common pseudonym.
+    """
+    if not release.public["join"]:
+        raise RequestError(
+            "linking to a register needs a pseudonym in every part",
+            where=str(release.path),
+            instead="leave the register out",
+        )
+    tables = [name for name, part in plan.rows.items() if part.kind == "tables"]
+    of = {name: _Adversary(release, name, register, plan.study.subject) for name in tables}
+    rows = {name: one.people(plan.opened(name)) for name, one in of.items()}
+    adversary, people = of.pop(tables[0]), rows.pop(tables[0])
     texts = adversary.texts()
-    found = [adversary.link(*people[one], texts.get(one, ())) for one in people]
+
+    def beside(one: str) -> Mask:
+        own = [of[name].agreeing(rows[name][one][1]) for name in of if one in rows[name]]
+        return np.asarray(np.logical_and.reduce([adversary.anybody, *own]))
+
+    found = [adversary.link(*people[one], texts.get(one, ()), beside(one)) for one in people]
     return Linked(
         people=len(found),
         table=sum(one.table for one in found),
@@ -117,6 +171,8 @@ class _Adversary:
         found: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         for part in self._release.public["parts"].values():
             texts = [c["column"] for c in part["columns"] if c["role"] == "text"]
+            if not texts:
+                continue
             rows = open_source(self._release.path / part["file"]).read([self._subject, *texts])
             for row in rows.to_pylist():
                 said = {x for name in texts for x in self._says(row[name] or "")}
@@ -124,28 +180,42 @@ class _Adversary:
         return {name: tuple(said) for name, said in found.items()}
 
     def _says(self, text: str) -> Iterable[tuple[str, str]]:
+        found = list(read(text))
         for column in self._book.columns:
             cells = set(self._cells.get(column.column, ()))
             if column.column == "age":
-                ages = (find_age(one[1] or one[2]) for one in _AGE.finditer(text))
-                yield from ((column.column, str(age[2])) for age in ages if age)
+                yield from ((column.column, one.cell) for one in found if one.what == "age")
             elif cells and {cell[:1].lower() for cell in cells} <= SEXES.keys():
-                said = {sex for sex, words in SEXES.items() if words.search(text)}
-                if len(said) == 1:
-                    yield from ((column.column, c) for c in cells if c[:1].lower() in said)
+                said = {one.cell for one in found if one.what == "sex"}
+                yield from ((column.column, c) for c in cells if c[:1].lower() in said)
 
     def link(
-        self, person: str, rows: NDArray[np.int32], said: Sequence[tuple[str, str]]
+        self,
+        person: str,
+        rows: NDArray[np.int32],
+        said: Sequence[tuple[str, str]],
+        beside: Mask,
     ) -> _Chances:
-        """Return the chance to draw one person from the entries that are left, by each way."""
-        by_rows = np.logical_and.reduce([self._agrees(row) for row in rows])
+        """Return the chance to draw one person from the entries that are left, by each way.
+
+        beside : the entries that agree with the person's rows in other tables.
+        """
+        by_rows = self.agreeing(rows)
         of = self._names == person
         if not len(said):
-            return _Chances(_chance(by_rows, of), 1 / len(of), _chance(by_rows, of))
+            return _Chances(_chance(by_rows, of), 1 / len(of), _chance(by_rows & beside, of))
         use = [one for one in said if (by_rows & self._says_so(one)).any()]
         by_text = np.logical_and.reduce([self._says_so(one) for one in said])
-        both = np.logical_and.reduce([by_rows, *(self._says_so(one) for one in use)])
+        both = np.logical_and.reduce([by_rows, beside, *(self._says_so(one) for one in use)])
         return _Chances(_chance(by_rows, of), _chance(by_text, of), _chance(both, of))
+
+    @property
+    def anybody(self) -> Mask:
+        return np.ones(len(self._names), np.bool_)
+
+    def agreeing(self, rows: NDArray[np.int32]) -> Mask:
+        """Return the entries that agree with every row."""
+        return np.asarray(np.logical_and.reduce([self._agrees(row) for row in rows]))
 
     def _agrees(self, row: NDArray[np.int32]) -> Mask:
         return np.asarray(((self._codes == row) | (self._codes < 0)).all(axis=1))

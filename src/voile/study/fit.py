@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,19 +10,18 @@ import pyarrow as pa
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import Progress
 from voile.data import Source, open_source
-from voile.data.column_words import glossary
-from voile.data.roles import AS_IT_IS, Roles
+from voile.data.roles import Roles
 from voile.documents.replacements.kinds import kind_of
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
 from voile.release.kit import Kit
 from voile.release.options import with_options
 from voile.study.joint import JointRisk, Leaks
+from voile.study.part_roles import extract_of, part_roles
 from voile.study.plan import JOINT, Plan, TextPart
 from voile.study.study_kit import pack
 from voile.tables.verbs.content import Content
 from voile.wings import wing
 
-DATE_SHIFT = "date_shift_days"
 SHOWN = 32
 """Policies that the joint frontier shows."""
 
@@ -36,17 +34,22 @@ def fit(plan: Plan, *, progress: Progress) -> Kit:
     RequestError : a kit of notes never learnt a type that the plan names; parts disagree.
     InfeasibleError : no policy keeps the promise.
     """
+    _ = plan.secret  # which apply needs, and which may be missing
     texts = {name: _open_kit(plan, part) for name, part in plan.texts.items()}
     _check_learnt(plan, texts)
-    chosen = {name: _choose(plan.texts[name], name, kit) for name, kit in texts.items()}
-    table, part = plan.table
-    source = open_source(plan.source(part.source))
-    roles = study_roles(plan, source)
-    options = plan.options(
-        "tables", "Fit", {**part.fit, **plan.promise.constraints}, f"parts.{table}.fit"
-    )
-    own = wing("tables").fit(source, roles, options, seed=plan.study.seed, progress=progress)
-    fitted = with_options(own, options)
+    chosen = {name: _choose(plan, name, kit) for name, kit in texts.items()}
+    sources = {name: open_source(plan.source(part.source)) for name, part in plan.rows.items()}
+    extract = extract_of(plan, sources)
+    roles = {name: part_roles(plan, name, one, extract) for name, one in sources.items()}
+    _check_quasi(plan, roles)
+    table, _ = plan.table
+    fitted = _fit_part(plan, table, sources[table], roles[table], progress)
+    others = {
+        name: _fit_part(plan, name, sources[name], roles[name], progress)
+        for name in plan.rows
+        if name != table
+    }
+    chosen |= {name: _choose(plan, name, kit) for name, kit in others.items()}
     leaks = _leaks(plan, texts, chosen)
     judge = _Judge(Content.of(fitted), leaks)
     chosen[table] = _pick(plan, fitted, judge)
@@ -55,8 +58,32 @@ def fit(plan: Plan, *, progress: Progress) -> Kit:
         "plan": plan.to_data(),
         "leaks": {name: {"columns": x.columns, "name": x.name} for name, x in leaks.items()},
         "chosen": {name: one.number for name, one in chosen.items()},
+        "extract": [day and day.isoformat() for day in extract],
     }
-    return pack(table, {table: fitted, **texts}, facts, frontier)
+    return pack(table, {table: fitted, **others, **texts}, facts, frontier)
+
+
+def _fit_part(plan: Plan, name: str, source: Source, roles: Roles, progress: Progress) -> Kit:
+    part = plan.rows[name]
+    promised = plan.promise.constraints if name == plan.table[0] else {}
+    options = plan.options(part.kind, "Fit", {**part.fit, **promised}, f"parts.{name}.fit")
+    fitted = wing(part.kind).fit(source, roles, options, seed=plan.study.seed, progress=progress)
+    return with_options(fitted, options)
+
+
+def _check_quasi(plan: Plan, roles: Mapping[str, Roles]) -> None:
+    """Refuse a column that two tables would generalise: their intervals together say more."""
+    first: dict[str, str] = {}
+    tables = {name: own for name, own in roles.items() if plan.rows[name].kind == "tables"}
+    for name, own in tables.items():
+        for column in own.of("quasi"):
+            if column in first:
+                raise RequestError(
+                    f"{column} is a quasi-identifier of parts.{first[column]}, too",
+                    where=f"parts.{name}",
+                    instead="drop it in one of them: intervals of two policies together say more",
+                )
+            first[column] = name
 
 
 def _open_kit(plan: Plan, part: TextPart) -> Kit:
@@ -77,90 +104,18 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
             )
 
 
-def _choose(part: TextPart, name: str, kit: Kit) -> Chosen:
+def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
+    part = plan.parts[name]
     if part.choose:
-        return wing("documents").choose(kit, Choice.parse(part.choose))
+        return wing(part.kind).choose(kit, Choice.parse(part.choose))
     try:
-        return wing("documents").choose(kit, default_choice(kit))
+        return wing(part.kind).choose(kit, default_choice(kit))
     except RequestError:
         raise RequestError(
-            "no policy of the notes' kit is chosen",
+            "no policy of its kit is chosen",
             where=f"parts.{name}",
             instead="pick one, as in choose = { max_relative_risk = 0.05 }",
         ) from None
-
-
-def study_roles(plan: Plan, source: Source) -> Roles:
-    """Return the table's roles with the study's subject, offset and cuts.
-
-    Raises RequestError: they name another subject or offset, or a birth date that would be moved.
-    """
-    _, part = plan.table
-    where = str(plan.place(part.roles))
-    roles = Roles.read(plan.place(part.roles))
-    subject = plan.study.subject
-    if roles.subject not in (None, subject):
-        raise RequestError(
-            f"its subject is {roles.subject}, and the study's is {subject}",
-            where=where,
-            instead="name one column in both",
-        )
-    if subject not in source.columns:
-        raise RequestError(f"there is no subject column {subject}", where=source.name)
-    for text in plan.texts.values():
-        if text.of is not None and text.text not in roles.of("text"):
-            raise RequestError(
-                f"column {text.text} is released as text, and its role is not text", where=where
-            )
-    changed = {**_dates(plan, roles, source, where), **_kept_cuts(plan, roles, where)}
-    return roles.corrected(changed, subject=subject)
-
-
-def _dates(plan: Plan, roles: Roles, source: Source, where: str) -> dict[str, Any]:
-    """Give every date that is released the one offset of its person."""
-    days, changed = plan.study.date_shift_days, {}
-    for name in roles.of(*AS_IT_IS):
-        settings = roles.columns[name].settings
-        asked = settings.get(DATE_SHIFT)
-        if asked not in (None, days):
-            raise RequestError(
-                f"column {name} moves by up to {asked} days, and the study's dates by {days}",
-                where=where,
-                instead="take date_shift_days out: a person has one offset",
-            )
-        if asked is None and not is_date(source.columns.get(name)):
-            continue
-        if glossary()["birth"].found_in(name):
-            raise RequestError(
-                f"column {name} is a birth date, which reveals the age to the day beside dates "
-                "that move by the same offset",
-                where=where,
-                instead="make it quasi by year, or drop it",
-            )
-        changed[name] = {"role": roles.columns[name].role, **settings, DATE_SHIFT: days}
-    return changed
-
-
-def is_date(kind: pa.DataType | None) -> bool:
-    return kind is not None and (pa.types.is_date(kind) or pa.types.is_timestamp(kind))
-
-
-def _kept_cuts(plan: Plan, roles: Roles, where: str) -> dict[str, Any]:
-    """Keep all cuts of the columns whose values the text says."""
-    quasi = roles.of("quasi")
-    wrong = [
-        f"mentions.{label} follows column {one.column}, which is not quasi"
-        for label, one in plan.mentions.items()
-        if one.column not in (None, *quasi)
-    ]
-    if wrong:
-        remedy = "name a quasi-identifier, or drop"
-        raise RequestError("; ".join(wrong), where=where, instead=remedy)
-    kept = [str(one.column) for one in plan.mentions.values() if one.keep]
-    return {
-        column: {"role": "quasi", **roles.columns[column].settings, "keep_cuts": "all"}
-        for column in kept
-    }
 
 
 def miss_of(chosen: Chosen) -> float:
@@ -176,7 +131,7 @@ def _leaks(plan: Plan, texts: Mapping[str, Kit], chosen: Mapping[str, Chosen]) -
     kept = [one.column for one in plan.mentions.values() if one.keep and one.column]
     read = [one.column for one in plan.mentions.values() if one.column and not one.keep]
     names = any(kind_of(label) == "name" for kit in texts.values() for label in kit.facts["labels"])
-    miss = max(map(miss_of, chosen.values()), default=0.0)
+    miss = max((miss_of(chosen[name]) for name in texts), default=0.0)
     return {
         "joint": Leaks.of(kept, read, 0.0, names=names),
         "joint_at_recall": Leaks.of(kept, read, miss, names=names),

@@ -10,18 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from voile.core.brief import Brief
 from voile.documents.replacements import PublishedText, Removal, Replacer, merge_neighbours
 from voile.documents.replacements.ages import find_age
 from voile.documents.replacements.date_ranges import move_dates
-from voile.documents.replacements.dates import DateOrder
+from voile.documents.replacements.dates import DateOrder, read_date
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.marks import mark
 from voile.documents.replacements.names import Language
 from voile.documents.replacements.published import replace_removals
 from voile.documents.text.document import Document
-from voile.keys.pseudonyms import date_shift
+from voile.keys.date_rule import DateRule
 from voile.study.plan import Mention
 from voile.study.shown import Shown
 from voile.tables.domains.labels import ANY
@@ -52,12 +53,12 @@ def find_value(label: str, mention: str) -> Found | None:
 class Rules(Brief):
     """What becomes of each type that the text mentions, for people whose rows are released.
 
-    days : dates move by up to as many. order, language : as dates are written.
+    dates : how dates move. order, language : as dates are written.
     """
 
     mentions: Mapping[str, Mention]
     shown: Shown
-    days: int
+    dates: DateRule
     order: DateOrder | None
     language: Language
 
@@ -73,11 +74,23 @@ class Rules(Brief):
             return value
         written = None
         if mention.shift:
-            offset = date_shift(self.shown.secret, subject, days=self.days)
+            offset = self.dates.offset(self.shown.secret, subject)
             written = move_dates(value, offset, order=self.order, language=self.language)
+            written = written if written and self._may_say(written) else None
         elif mention.column is not None:
             written = self._as_shown(subject, label, mention.column, value)
         return mark(label) if written is None else written
+
+    def _may_say(self, moved: str) -> bool:
+        """Say whether a moved date may be written: one day that is not left out, or a month."""
+        if self.dates == DateRule(self.dates.days, weeks=self.dates.weeks):
+            return True
+        read = read_date(moved.strip(), self.order, self.language)
+        if read is None or read.month is None:
+            return False
+        if read.day is None:
+            return self.dates.first is None
+        return not self.dates.months and self.dates.keeps(date(*read.when))
 
     def _as_shown(self, subject: str, label: str, column: str, value: str) -> str | None:
         found = find_value(label, value)

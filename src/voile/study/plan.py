@@ -19,14 +19,16 @@ from pydantic import (
 
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
+from voile.data import Source, open_source
 from voile.data.files.own_files import read_toml
 from voile.data.places import PLACES
 from voile.data.spark.session import SCHEME
 from voile.documents.text.source import split_format
+from voile.keys.date_rule import DateRule
 from voile.keys.secret import Secret
 from voile.release.choice import FLAGS, WAYS, Choice
 from voile.release.options import Options, checked, fields_of, leaves
-from voile.wings import wing
+from voile.wings import opener, wing
 
 MAY_COME = "is not read by this voile yet: take it out"
 JOINT = "joint_risk"
@@ -53,7 +55,9 @@ class StudyTable(_Part):
 
     subject: str
     key_file: Path | None = None
-    date_shift_days: int = Field(365, ge=1, le=36_500)
+    date_shift_days: int = Field(365, ge=7, le=36_500)
+    dates: Literal["days", "weeks", "months"] = "days"
+    edge_dates: Literal["keep", "drop"] = "keep"
     join: bool = True
     seed: int | None = Field(None, ge=0)
     kit: Path | None = None
@@ -121,15 +125,24 @@ class ExportTable(_Part):
         return self
 
 
-class TablePart(_Part):
-    """A table of the study: its roles, and options of its fit and its release."""
+class RowsPart(_Part):
+    """Rows of the study, of any kind but text: their roles, and options of fit and release.
 
-    kind: Literal["tables"]
+    choose : by what its policy is picked; of the first table, the promise says it.
+    """
+
+    kind: Literal["tables", "itemsets", "signals"]
     source: str
     roles: Path
     out: str | None = None
     fit: dict[str, Any] = Field(default_factory=dict)
+    choose: dict[str, Any] = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("choose")
+    @classmethod
+    def _picks_once(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return _checked_choice(given)
 
 
 class TextPart(_Part):
@@ -147,9 +160,7 @@ class TextPart(_Part):
     @field_validator("choose")
     @classmethod
     def _picks_once(cls, given: dict[str, Any]) -> dict[str, Any]:
-        if given:
-            Choice.parse(given)
-        return given
+        return _checked_choice(given)
 
     @model_validator(mode="after")
     def _in_one_place(self) -> Self:
@@ -158,6 +169,12 @@ class TextPart(_Part):
         if (self.of is None) != (self.text is None):
             raise ValueError("of names a part, and text a column of it: give both")
         return self
+
+
+def _checked_choice(given: dict[str, Any]) -> dict[str, Any]:
+    if given:
+        Choice.parse(given)
+    return given
 
 
 class Mention(_Part):
@@ -188,7 +205,7 @@ class Mention(_Part):
         return self
 
 
-Part = Annotated[TablePart | TextPart, Field(discriminator="kind")]
+Part = Annotated[RowsPart | TextPart, Field(discriminator="kind")]
 
 
 class Plan(_Part):
@@ -218,8 +235,10 @@ class Plan(_Part):
     def _misfits(self) -> list[str]:
         tables = [name for name, part in self.parts.items() if part.kind == "tables"]
         said = (
-            [] if len(tables) == 1 else [f"a study has one part of kind tables, not {len(tables)}"]
+            [] if tables else ["a study has a part of kind tables, whose policy all parts follow"]
         )
+        if tables and self.parts[tables[0]].choose:
+            said.append(f"parts.{tables[0]}.choose: the promise says how its policy is picked")
         for name, part in self.texts.items():
             if part.of is not None and part.of not in tables:
                 said.append(f"parts.{name}.of: there is no table {part.of}")
@@ -241,13 +260,15 @@ class Plan(_Part):
                if str(x.source).startswith(EXPORT)}  # fmt: skip
         if self.export is None:
             return [f"parts.{name}.source: there is no [export]" for name in own]
-        tables = [name for name, part in self.parts.items() if isinstance(part, TablePart)]
+        tables = [name for name, part in self.parts.items() if isinstance(part, RowsPart)]
         said = [f"parts.{name}.source: with [export] it is export:people"
                 for name in tables if own.get(name) != f"{EXPORT}people"]  # fmt: skip
         said += [f"parts.{name}.source: with [export] it is export:notes"
                  for name in self.texts if own.get(name) != f"{EXPORT}notes"]  # fmt: skip
         if not self.study.join:
             said.append("study.join: an export joins what it has of a person: take it out")
+        if not self.date_rule(date.min).is_plain:
+            said.append("study: the dates of an export move by days: take dates and edge_dates out")
         if self.study.subject != "person_id":
             said.append('study.subject: of an export it is "person_id"')
         return said
@@ -280,10 +301,13 @@ class Plan(_Part):
         return plan
 
     @property
-    def table(self) -> tuple[str, TablePart]:
-        """The one table, whose policy all parts follow, and its name."""
-        [found] = [(name, x) for name, x in self.parts.items() if isinstance(x, TablePart)]
-        return found
+    def table(self) -> tuple[str, RowsPart]:
+        """The first table, whose policy the mentions follow, and its name."""
+        return next((name, x) for name, x in self.rows.items() if x.kind == "tables")
+
+    @property
+    def rows(self) -> dict[str, RowsPart]:
+        return {name: part for name, part in self.parts.items() if isinstance(part, RowsPart)}
 
     @property
     def texts(self) -> dict[str, TextPart]:
@@ -327,6 +351,20 @@ class Plan(_Part):
         path, form = split_format(given)
         beside = str(self._path.parent / path)
         return beside if form is None else f"{form}:{beside}"
+
+    def date_rule(self, first: date | None = None, last: date | None = None) -> DateRule:
+        """Return how dates move; first and last are those of the parts, which the fit found."""
+        own = self.study
+        ends = (first, last) if own.edge_dates == "drop" else (None, None)
+        return DateRule(own.date_shift_days, own.dates == "weeks", own.dates == "months", *ends)
+
+    def opened(self, name: str) -> Source:
+        """Open what a part is of."""
+        part = self.parts[name]
+        if isinstance(part, TextPart) and part.of is not None:
+            return self.opened(part.of)
+        place = self.source(str(part.source))
+        return open_source(place) if part.kind == "tables" else opener(part.kind)(place)
 
     def options(self, kind: str, verb: str, given: Mapping[str, Any], where: str) -> Any:
         """Return a part's options of a verb, with the files that they name beside the plan."""

@@ -10,17 +10,22 @@ from typing import Self
 import pyarrow as pa
 
 from voile.core.brief import Brief
-from voile.core.errors import as_keywords
+from voile.core.errors import TamperedError, as_keywords
 from voile.core.progress import Progress, silent
 from voile.data import open_source
+from voile.data.files.atomic import write_text
+from voile.data.files.outputs import REPORT
+from voile.face.report import today
 from voile.keys.secret import Secret
 from voile.release.kit import Kit
 from voile.release.verify import Check
+from voile.report.sections import Audience
 from voile.study.apply import apply
-from voile.study.attack import Linked, attack
+from voile.study.attack import Attacked, attack
 from voile.study.export import unpacked
 from voile.study.fit import fit
 from voile.study.plan import Plan
+from voile.study.report import report
 from voile.study.study_kit import FRONTIER, load
 from voile.study.study_release import StudyRelease
 from voile.study.verify import verify
@@ -76,17 +81,33 @@ class Study(Brief):
         with as_keywords():
             return load(self.plan).tables[FRONTIER]
 
-    def attack(self, register: object) -> Linked:
-        """Link the people of the release to a register, by the table, the texts, and both.
+    def attack(self, register: object | None = None) -> Attacked:
+        """Attack all parts together: by what each shows, by true dates, and with a register.
 
         register : what `voile.open_source` takes: named people, with the study's subject column.
         """
         with as_keywords():
+            named = None if register is None else open_source(register)
             release = StudyRelease.open(self.plan.release)
-            subject = self.plan.study.subject
             with unpacked(self.plan) as plan:
-                source = open_source(plan.source(plan.table[1].source))
-                return attack(release, source, open_source(register), subject=subject)
+                return attack(plan, release, named)
+
+    def report(
+        self, out: str | PathLike[str], *, internal: bool = False, force: bool = False
+    ) -> Path:
+        """Write the report of the release: one page, the joint figures first. Returns where.
+
+        internal : include small counts, and sentences of the texts.
+        """
+        with as_keywords():
+            release, secret = StudyRelease.open(self.plan.release), Secret.find(self.plan.key_file)
+            if wrong := [x.says for x in verify(release, secret) if x.holds is False]:
+                raise TamperedError(wrong[0], where=str(release.path), instead="apply again")
+            facts = {"date of this report": today().isoformat(), "voile": release.public["voile"]}
+            audience: Audience = "internal" if internal else "public"
+            page = report(release, audience=audience, facts=facts)
+            write_text(out, page, REPORT, force=force)
+            return Path(out)
 
     def verify(self) -> tuple[Check, ...]:
         """Check the release against its manifest and its seal: what each says, and if it holds."""

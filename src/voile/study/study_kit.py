@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -51,6 +52,13 @@ def load(plan: Plan) -> Kit:
             instead="fit this plan: voile study fit",
         )
     return kit
+
+
+def extract_in(kit: Kit) -> tuple[date | None, date | None]:
+    """Return the first and the last day of the parts' dates, as the fit found them."""
+    with fitting("the study's kit"):
+        first, last = (day and date.fromisoformat(day) for day in kit.facts["extract"])
+        return first, last
 
 
 def chosen_in(kit: Kit, kits: Mapping[str, Kit]) -> dict[str, Chosen]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, Self
 
@@ -106,6 +107,12 @@ class StudyRelease(Brief):
         hidden = None if self.private is None else self.private["parts"][name]
         place = self.path / public["file"]
         return PartRelease(place, public, hidden, beside=self.folder / name)
+
+    @property
+    def extract(self) -> tuple[date | None, date | None]:
+        """The first and the last day of the parts' dates, which stays here."""
+        first, last = (day and date.fromisoformat(day) for day in (self.private or {})["extract"])
+        return first, last
 
     @property
     def counts(self) -> Mapping[str, Mapping[str, Any]]:

@@ -8,12 +8,14 @@ from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.data.files.memory import AnyPath
-from voile.data.roles import AS_IT_IS
+from voile.data.roles import AS_IT_IS, Roles
 from voile.data.writer import Writer
 from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.long_tables import Records, release_writer, released
@@ -25,6 +27,7 @@ from voile.itemsets.verbs.judging import judge_policy
 from voile.itemsets.verbs.options import ApplyOptions
 from voile.itemsets.verbs.policies import Policy
 from voile.itemsets.verbs.report_data import STATING, report_data
+from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.release.apply import apply_by
 from voile.release.choice import Chosen
@@ -72,6 +75,9 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     made = {name: types[name] for name in masks}
     if reader.target is not None:
         made[reader.target.column] = reader.target.type
+    secret = Secret.find(options.key_file)
+    if options.pseudonyms:
+        made[_subject_named(reader.roles, secret)] = pa.string()
     schema = released_schema(source, made, kept)
     if not schema.names:
         raise InfeasibleError(
@@ -86,7 +92,8 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         columns=[*schema.names, *types, *filter(None, [reader.label])],
         schema=schema,
         lists=[name for name in schema.names if name in masks and kinds[name] == "items"],
-        secret=Secret.find(options.key_file),
+        secret=secret,
+        pseudonyms=options.pseudonyms,
         judge=partial(judge_policy, content, policy, source),
         content=content,
         policy=policy,
@@ -95,6 +102,17 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
 
 
 apply = partial(apply_by, prepare)
+
+
+def _subject_named(roles: Roles, secret: Secret | None) -> str:
+    """Return the column that is released as pseudonyms."""
+    if roles.subject is None or secret is None:
+        raise RequestError(
+            "pseudonyms need a column of subjects and a secret",
+            where="--pseudonyms",
+            instead="name the subject in the roles file, and set VOILE_SECRET or --key-file",
+        )
+    return roles.subject
 
 
 def _check_whole(content: Content, policy: Policy) -> None:
@@ -133,6 +151,7 @@ class _Publishing(Applying[Seen, Seen]):
     suppressed. The certificate needs memory for the release.
 
     masks : by column that is published, which of its features are.
+    pseudonyms : whether subjects are released under them.
     """
 
     stating = STATING
@@ -140,6 +159,7 @@ class _Publishing(Applying[Seen, Seen]):
     content: Content
     policy: Policy
     masks: Mapping[str, NDArray[np.bool_]]
+    pseudonyms: bool
 
     @cached_property
     def forms(self) -> dict[str, Form]:
@@ -163,6 +183,11 @@ class _Publishing(Applying[Seen, Seen]):
         ]
         if reader.without_label != "drop":
             aside.append(Aside(reader.label or "", "no label", without_label))
+        named: dict[str, pa.Array] = {}
+        if self.pseudonyms:
+            subject = str(self.roles.subject)
+            named[subject], nobody = self._pseudonyms(batch.rows.column(subject))
+            aside.append(Aside(subject, "no subject", nobody))
         held = {name: cells[name].only(mask) for name, mask in self.masks.items()}
         if reader.target is not None:
             held[reader.target.column] = cells[reader.target.column]
@@ -172,10 +197,17 @@ class _Publishing(Applying[Seen, Seen]):
         columns = [
             self.forms[name].shown(held[name]).cast(self.forms[name].type)
             if name in held
-            else batch.rows.column(name)
+            else named.get(name, batch.rows.column(name))
             for name in self.schema.names
         ]
         return Outcome(columns, seen, aside, without_label)
+
+    def _pseudonyms(self, people: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
+        """Return the pseudonym of each row's subject, and which rows name none."""
+        assert self.secret is not None
+        nobody = without_subject(people)
+        named = pc.if_else(nobody, "nobody", people.cast(pa.string()))
+        return pseudonyms_of(self.secret, named), nobody.to_numpy(zero_copy_only=False)
 
     def nothing(self) -> Seen:
         return {name: np.zeros_like(mask) for name, mask in self.masks.items()}
@@ -208,6 +240,7 @@ class _Publishing(Applying[Seen, Seen]):
                     for name, form in self.forms.items()
                     if name in self.masks or form is self.content.reader.target
                 }
+                | self._of_people()
             ),
             "figures": {
                 **{name: chosen[name] for name in ("k", "utility_lost") if name in chosen},
@@ -227,6 +260,10 @@ class _Publishing(Applying[Seen, Seen]):
             "target": self.content.reader.target and self.content.reader.target.to_data(),
             "story": report_data(self.content, self.chosen.number),
         }
+
+    def _of_people(self) -> dict[str, dict[str, str]]:
+        what = {"role": "identifier", "what": "pseudonym, keyed by a secret"}
+        return {str(self.roles.subject): what} if self.pseudonyms else {}
 
     def _fitted(self, form: Form) -> dict[str, Any]:
         """Return a form without the source's values; of intervals, those of the policy."""

@@ -60,6 +60,10 @@ class FitOptions(voile.release.options.FitOptions):
 class ApplyOptions(voile.release.options.ApplyOptions):
     """How the release is written."""
 
+    pseudonyms: bool = Field(
+        False, description="release the subjects as pseudonyms, by which other releases join it"
+    )
+
 
 class AttackOptions(voile.release.options.Controlled):
     """What the adversary holds and knows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +23,7 @@ from pydantic_core import PydanticCustomError
 
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
+from voile.keys.date_rule import DateRule
 
 
 class Settings(BaseModel):
@@ -39,9 +41,22 @@ class Settings(BaseModel):
 
 
 class KeptSettings(Settings):
-    """What becomes of a column that is released as it is: one shift of dates for each subject."""
+    """What becomes of a column that is released as it is: how its dates move with their subject."""
 
     date_shift_days: int | None = Field(None, ge=1, le=36_500)
+    date_shift_weeks: bool = False
+    date_months: bool = False
+    dates_from: date | None = None
+    dates_to: date | None = None
+
+    @property
+    def date_rule(self) -> DateRule | None:
+        """How its dates move; None where they stay."""
+        days = self.date_shift_days
+        if days is None:
+            return None
+        ends = self.dates_from, self.dates_to
+        return DateRule(days, self.date_shift_weeks, self.date_months, *ends)
 
 
 PATHS = ("order", "order.by", "order.near", "hierarchy", "parents")

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data.roles import Role, Roles
-from voile.keys.pseudonyms import pseudonyms_of, shift_dates, without_subject
+from voile.keys.date_rule import DateRule
+from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.settings import KeptSettings
@@ -78,11 +79,11 @@ def plan(
         elif name == roles.subject:
             outputs += [_pseudonym(name, named, purpose)] if named is not None else []
         elif role in RELEASED:
-            days = KeptSettings.read(name, roles.columns[name].settings).date_shift_days
-            if days is None:
+            rule = KeptSettings.read(name, roles.columns[name].settings).date_rule
+            if rule is None:
                 outputs.append(_kept_output(name, role, type_))
             else:
-                outputs.append(_shifted(name, role, type_, roles.subject, secret, days))
+                outputs.append(_shifted(name, role, type_, roles.subject, secret, rule))
     names = [field.name for output in outputs for field in output.fields]
     if twice := [name for name in names if names.count(name) > 1]:
         raise RequestError(f"two columns of the release would be called {twice[0]}")
@@ -145,7 +146,7 @@ def _shifted(
     type_: pa.DataType,
     subject: str | None,
     secret: Secret | None,
-    days: int,
+    rule: DateRule,
 ) -> Output:
     if subject is None or secret is None:
         raise RequestError(
@@ -163,11 +164,12 @@ def _shifted(
             dates, unreadable = _parsed(dates)
         nobody = _nobody(people)
         who = pc.if_else(pa.array(nobody), "nobody", people.cast("string"))
-        moved = shift_dates(secret, dates, who, days=days)
+        moved = rule.move(secret, dates, who)
         lost = moved.set_aside.to_numpy(zero_copy_only=False)
         return moved.dates, lost | unreadable | nobody
 
-    what = f"shifted by up to {days} days, one shift a subject"
+    what = f"shifted by up to {rule.days} days, one shift a subject"
+    what += ", in whole weeks" * rule.weeks + ", written by month" * rule.months
     return Output(name, role, (pa.field(name, shifted),), what, make)
 
 

@@ -1,0 +1,68 @@
+"""What becomes of the dates of people: one offset each, and what else is taken from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from voile.keys.pseudonyms import ShiftedDates, Subject, date_shift, shift_dates
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from voile.keys.secret import Secret
+
+WEEK = 7
+
+
+@dataclass(frozen=True)
+class DateRule:
+    """How dates move, in columns and in text alike.
+
+    days : the largest offset. weeks : offsets are whole weeks, and weekdays stay.
+    months : of a moved date the first of its month is written, so that gaps are coarse.
+    first, last : a moved date before or after them is left out, and reveals no bound of its offset.
+
+    >>> from voile.keys.secret import Secret
+    >>> DateRule(30, weeks=True).offset(Secret(bytes(32)), "A-17") % 7
+    0
+    """
+
+    days: int
+    weeks: bool = False
+    months: bool = False
+    first: date | None = None
+    last: date | None = None
+
+    @property
+    def step(self) -> int:
+        return WEEK if self.weeks else 1
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether dates move by their offset, and nothing else becomes of them."""
+        return self == DateRule(self.days)
+
+    def offset(self, secret: Secret, subject: Subject) -> int:
+        """Return the days by which all dates of a subject move."""
+        return date_shift(secret, subject, days=self.days, step=self.step)
+
+    def keeps(self, moved: date) -> bool:
+        """Say whether a moved date may be written."""
+        return (self.first or date.min) <= moved <= (self.last or date.max)
+
+    def move(self, secret: Secret, dates: pa.Array, subjects: pa.Array) -> ShiftedDates:
+        """Move dates, each by the offset of its subject; null where it is left out."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        moved = shift_dates(secret, dates, subjects, days=self.days, step=self.step)
+        days, written = moved.dates.cast(pa.date32()), moved.dates
+        if self.months:
+            written = pc.floor_temporal(written, unit="month")
+        for end, outside in ((self.first, pc.less), (self.last, pc.greater)):
+            if end is not None:
+                gone = pc.fill_null(outside(days, pa.scalar(end, pa.date32())), False)
+                written = pc.if_else(gone, pa.scalar(None, written.type), written)
+        return ShiftedDates(written, moved.set_aside)

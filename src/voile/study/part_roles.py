@@ -1,0 +1,132 @@
+"""The roles of a part, with the study's subject, its one rule for dates, and the cuts it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.column_words import glossary
+from voile.data.roles import AS_IT_IS, Roles
+from voile.keys.date_rule import DateRule
+from voile.study.people import is_day
+from voile.study.plan import Plan, RowsPart
+
+DATE_SHIFT = "date_shift_days"
+Extract = tuple[date | None, date | None]
+
+
+def part_roles(plan: Plan, name: str, source: Source, extract: Extract) -> Roles:
+    """Return the roles of a part with the study's subject and dates; of its table, with the cuts.
+
+    Raises RequestError: they name another subject or offset, or a birth date that would be moved.
+    """
+    part = plan.rows[name]
+    where = str(plan.place(part.roles))
+    roles = Roles.read(plan.place(part.roles))
+    subject = plan.study.subject
+    if roles.subject not in (None, subject):
+        raise RequestError(
+            f"its subject is {roles.subject}, and the study's is {subject}",
+            where=where,
+            instead="name one column in both",
+        )
+    if subject not in source.columns:
+        raise RequestError(f"there is no subject column {subject}", where=source.name)
+    for text in plan.texts.values():
+        if text.of == name and text.text not in roles.of("text"):
+            raise RequestError(
+                f"column {text.text} is released as text, and its role is not text", where=where
+            )
+    changed = _dates(plan, part, roles, source, where, extract)
+    if name == plan.table[0]:
+        changed |= _kept_cuts(plan, roles, where)
+    return roles.corrected(changed, subject=subject)
+
+
+def _dates(
+    plan: Plan, part: RowsPart, roles: Roles, source: Source, where: str, extract: Extract
+) -> dict[str, Any]:
+    """Give every date that is released the one offset of its person."""
+    days, changed = plan.study.date_shift_days, {}
+    rule = settings_of(plan.date_rule(*extract))
+    for name in roles.of(*AS_IT_IS):
+        settings = roles.columns[name].settings
+        asked = settings.get(DATE_SHIFT)
+        if asked not in (None, days):
+            raise RequestError(
+                f"column {name} moves by up to {asked} days, and the study's dates by {days}",
+                where=where,
+                instead="take date_shift_days out: a person has one offset",
+            )
+        if asked is None and not _is_date(source, name):
+            continue
+        if glossary()["birth"].found_in(name):
+            raise RequestError(
+                f"column {name} is a birth date, which reveals the age to the day beside dates "
+                "that move by the same offset",
+                where=where,
+                instead="make it quasi by year, or drop it",
+            )
+        if part.kind != "tables":
+            raise RequestError(
+                f"column {name} is a date, which a part of kind {part.kind} does not move",
+                where=where,
+                instead="drop it, or release it in a part of kind tables",
+            )
+        changed[name] = {"role": roles.columns[name].role, **settings, **rule}
+    return changed
+
+
+def settings_of(rule: DateRule) -> dict[str, Any]:
+    """Return the settings of a column whose dates move by a rule."""
+    ends = {"dates_from": rule.first, "dates_to": rule.last}
+    return {
+        DATE_SHIFT: rule.days,
+        **({"date_shift_weeks": True} if rule.weeks else {}),
+        **({"date_months": True} if rule.months else {}),
+        **{name: day.isoformat() for name, day in ends.items() if day is not None},
+    }
+
+
+def extract_of(plan: Plan, sources: Mapping[str, Source]) -> Extract:
+    """Return the first and the last day of all parts' released dates; none where none are dates."""
+    days = [day for name in plan.rows for day in _ends(plan, name, sources[name])]
+    return (min(days), max(days)) if days else (None, None)
+
+
+def _ends(plan: Plan, name: str, source: Source) -> Iterator[date]:
+    roles = Roles.read(plan.place(plan.rows[name].roles))
+    for column in roles.of(*AS_IT_IS):
+        if _is_date(source, column):
+            for batch in source.batches([column]):
+                ends = pc.min_max(batch.column(0).cast(pa.date32(), safe=False))
+                yield from (x for x in ends.as_py().values() if x is not None)
+
+
+def _is_date(source: Source, column: str) -> bool:
+    kind = source.columns.get(column)
+    return kind is not None and is_day(kind)
+
+
+def _kept_cuts(plan: Plan, roles: Roles, where: str) -> dict[str, Any]:
+    """Keep all cuts of the columns whose values the text says."""
+    quasi = roles.of("quasi")
+    wrong = [
+        f"mentions.{label} follows column {one.column}, which is not quasi"
+        for label, one in plan.mentions.items()
+        if one.column not in (None, *quasi)
+    ]
+    if wrong:
+        remedy = "name a quasi-identifier, or drop"
+        raise RequestError("; ".join(wrong), where=where, instead=remedy)
+    kept = [str(one.column) for one in plan.mentions.values() if one.keep]
+    return {
+        column: {"role": "quasi", **roles.columns[column].settings, "keep_cuts": "all"}
+        for column in kept
+    }

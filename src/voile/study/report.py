@@ -1,0 +1,148 @@
+"""The report of a study: the joint figures first, then what each part's own wing reports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from voile.data import open_source
+from voile.data.source import BATCH_ROWS
+from voile.report.charts.numbers import number, share
+from voile.report.page import render
+from voile.report.sections import (
+    Audience,
+    Bar,
+    BarChart,
+    Block,
+    Bullets,
+    Figure,
+    Figures,
+    Grid,
+    Prose,
+    Section,
+)
+from voile.study.readings import read, sentence_at
+from voile.study.study_release import StudyRelease
+from voile.wings import wing
+
+MOST = 100
+"""Sentences that are listed."""
+
+
+def report(release: StudyRelease, *, audience: Audience, facts: Mapping[str, str]) -> str:
+    """Return the page of a study's release as text."""
+    title = f"{release.path.name}: what all parts disclose together"
+    sections = [_joint(release), _dates(release), _mentions(release), _said(release)]
+    for name in release.public["parts"]:
+        part = release.part(name)
+        own = wing(part.kind).sections(part, (), audience=audience)
+        sections += [_of_part(name, one) for one in own]
+    return render(title, tuple(sections), audience=audience, facts=facts)
+
+
+def _of_part(name: str, section: Section) -> Section:
+    """Return a section of one part, below those of the study."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    key, title = f"part-{slug}-{section.key}", f"{name}: {section.title}"
+    return replace(section, key=key, title=title, first=False)
+
+
+def _joint(release: StudyRelease) -> Section:
+    public, private = release.public["figures"], release.private or {}
+    found = [
+        ("Table alone", "table_mean_risk", "mean risk of a person, linked by the table's rows"),
+        ("All parts", "joint_mean_risk", "by rows and what the texts keep, nothing being missed"),
+        ("At recall", "joint_at_recall_mean_risk", "where the notes' kits miss what they missed"),
+        (
+            "Acquaintance",
+            "all_parts_known_mean_risk",
+            "who knows what every part shows of a person",
+        ),
+        ("Three dates", "three_dates_known_mean_risk", "who knows three true dates of a person"),
+    ]
+    figures = tuple(
+        Figure(label, share(public[name]), meaning)
+        for label, name, meaning in found
+        if name in public
+    )
+    blocks: list[Block] = [Figures(figures)]
+    if known := private.get("known"):
+        bars = tuple(Bar(one["knows"], one["matches"] / one["people"]) for one in known)
+        caption = (
+            "Mean chance to pick out a released person, for an acquaintance who knows what a part "
+            "shows of the person; the last bars are of all parts together."
+        )
+        blocks.append(BarChart((("knowing", bars),), "mean risk", caption, "internal", whole=True))
+    blocks.append(Bullets(tuple(release.public["assumptions"])))
+    return Section("joint", "What all parts disclose together", tuple(blocks), first=True)
+
+
+def _dates(release: StudyRelease) -> Section:
+    dates = (release.private or {}).get("dates")
+    if not dates:
+        return Section("dates", "Dates", ())
+    rows = tuple(
+        (one["knows"], str(one["people"]), number(one["matches"]), str(one["alone"]))
+        for one in dates["reaches"]
+    )
+    said = (
+        "All dates of a person move by one offset. The adversary knows some true dates, the first "
+        "and last day of the extract, and the usual weekdays and months. The offset is guessed of "
+        f"{dates['guessed']:,} of {dates['people']:,} people.",
+    )
+    columns = ("the adversary knows", "people attacked", "expected matches", "one person left")
+    grid = Grid(columns, rows, numeric=(1, 2, 3), audience="internal")
+    return Section("dates", "Dates", (Prose(said, "internal"), grid))
+
+
+def _mentions(release: StudyRelease) -> Section:
+    rows = tuple(
+        (part, label, f"{n:,}", f"{counts['marked'].get(label, 0):,}")
+        for part, counts in release.public["mentions"].items()
+        for label, n in sorted(counts["recognised"].items())
+    )
+    if not rows:
+        return Section("mentions", "Mentions in texts", ())
+    caption = "No recognised mention says more than its person's rows: counted on what was written."
+    columns = ("part", "type", "recognised", "of these marked")
+    return Section(
+        "mentions", "Mentions in texts", (Grid(columns, rows, caption, (2, 3), "internal"),)
+    )
+
+
+def _said(release: StudyRelease) -> Section:
+    """List the released sentences in which an age or a sex can still be read."""
+    rows: list[tuple[str, ...]] = []
+    count = 0
+    for row in _sentences(release):
+        count += 1
+        rows += [row] if len(rows) < MOST else []
+    said = f"{count:,} places of the released texts say an age or, by a pronoun, the sex."
+    more = f" The first {MOST} are listed." if count > MOST else ""
+    blocks: tuple[Block, ...] = (Prose((said + more,), "internal"),)
+    if rows:
+        columns = ("part", "row of the release", "says", "sentence")
+        blocks += (Grid(columns, tuple(rows), audience="internal"),)
+    return Section("sentences", "Which sentence reveals what", blocks)
+
+
+def _sentences(release: StudyRelease) -> Iterator[tuple[str, ...]]:
+    for name, part in release.public["parts"].items():
+        columns = _texts(part) if part["kind"] == "documents" else []
+        number = 0
+        for batch in (
+            open_source(release.path / part["file"]).batches(columns, batch_rows=BATCH_ROWS // 16)
+            if columns
+            else ()
+        ):
+            for row in batch.to_pylist():
+                number += 1
+                for text in filter(None, row.values()):
+                    for one in read(text):
+                        yield name, str(number), one.what, sentence_at(text, one.start)
+
+
+def _texts(part: Mapping[str, Any]) -> Sequence[str]:
+    return [one["column"] for one in part["columns"] if one["role"] == "text"]

@@ -1,0 +1,108 @@
+"""The attack on parts without pseudonyms: rows of two parts are linked by what both show.
+
+The adversary takes a row of the table, and of another part the rows that show the same in every
+column that both release, and share a date with it, in a column or in a text. Success: a row drawn
+from these is of the same person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from voile.core.brief import Brief
+from voile.data import Source, open_source
+from voile.documents.replacements.dates import read_date
+from voile.release.manifest import ROW, ROWS, Release
+from voile.study.people import KNOWN_ROLES
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}")
+Row = tuple[str, Mapping[str, Any]]
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Rejoined(Brief):
+    """Rows of the table, and how many the adversary is expected to link rightly to a part.
+
+    by : the columns that both release, and whether dates are compared. certain : rows whose
+    candidates are all of one person, the right one.
+    """
+
+    part: str
+    by: tuple[str, ...]
+    rows: int
+    matches: float
+    certain: int
+
+
+def rejoin(
+    table: tuple[Release, Source], others: Mapping[str, tuple[Release, Source]], subject: str
+) -> tuple[Rejoined, ...]:
+    """Link each row of the table to the rows of each other part that show the same."""
+    return tuple(_rejoin(table, name, other, subject) for name, other in others.items())
+
+
+def _rejoin(
+    table: tuple[Release, Source], name: str, other: tuple[Release, Source], subject: str
+) -> Rejoined:
+    shared = sorted(_columns(table[0]) & _columns(other[0]) - {subject})
+    dated = _dates(table[0]) and (_dates(other[0]) or _texts(other[0]))
+    by = (*shared, *(["dates"] if dated else []))
+    index: dict[Key, list[tuple[int, str]]] = defaultdict(list)
+    for number, (person, row) in enumerate(_rows(*other, subject)) if by else ():
+        for key in _keys(row, shared, dated=bool(dated)):
+            index[key].append((number, person))
+    rows, matches, certain = 0, 0.0, 0
+    for person, row in _rows(*table, subject):
+        rows += 1
+        found = {x for key in _keys(row, shared, dated=bool(dated)) for x in index.get(key, ())}
+        right = sum(whose == person for _, whose in found)
+        matches += right / len(found) if found else 0.0
+        certain += 0 < right == len(found)
+    return Rejoined(name, by, rows, matches, certain)
+
+
+def _columns(part: Release) -> set[str]:
+    """Return the columns of a part that may say the same as another's, dates aside."""
+    schema = {x["column"]: x["role"] for x in part.public["columns"]}
+    return {n for n, role in schema.items() if role in KNOWN_ROLES or role == "sensitive"} - {
+        *_dates(part)
+    }
+
+
+def _dates(part: Release) -> list[str]:
+    schema = open_source(part.path).schema()
+    return [field.name for field in schema if str(field.type).startswith(("date", "timestamp"))]
+
+
+def _texts(part: Release) -> list[str]:
+    return [x["column"] for x in part.public["columns"] if x["role"] == "text"]
+
+
+def _rows(part: Release, source: Source, subject: str) -> Iterator[Row]:
+    """Yield the person of each released row, and what it shows."""
+    people = source.read([subject]).column(0).combine_chunks()
+    numbers = open_source(part.folder / ROWS).read([ROW]).column(0).combine_chunks()
+    first = 0
+    for batch in open_source(part.path).batches():
+        whose = people.take(numbers.slice(first, len(batch))).to_pylist()
+        yield from zip(map(str, whose), batch.to_pylist(), strict=True)
+        first += len(batch)
+
+
+def _keys(row: Mapping[str, Any], shared: Sequence[str], *, dated: bool) -> Iterator[Key]:
+    same = tuple(str(row[name]) for name in shared)
+    if not dated:
+        yield same
+        return
+    for cell in row.values():
+        if isinstance(cell, date):
+            yield (*same, cell.isoformat()[:10])
+        elif isinstance(cell, str):
+            read = (read_date(one, None, "english") for one in _DATE.findall(cell))
+            yield from ((*same, "-".join(f"{n:02}" for n in one.when)) for one in read if one)
