@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from voile.demo.notes import in_words
 from voile.documents.replacements import Marks, Removal
 from voile.documents.text.document import Document
+from voile.keys.date_rule import DateRule
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
 from voile.study.mentions import NO_ROW, Rules, writer_of
 from voile.study.plan import Mention
@@ -42,7 +43,7 @@ def rules(cuts: list[int], age: int, zip_area: str = "002") -> Rules:
     own = next(i for i, entry in enumerate(ages) if int(entry.first) <= age <= int(entry.last))
     rows = {"age": frozenset([own]), "zip": frozenset([0 if zip_area == "002" else 1])}
     shown = Shown(book, SECRET, {pseudonym(SECRET, "P"): rows})
-    return Rules(MENTIONS, shown, 30, None, "english")
+    return Rules(MENTIONS, shown, DateRule(30), None, "english")
 
 
 def write(own: Rules, text: str, label: str, value: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.study import Study
 
@@ -42,6 +43,22 @@ from voile.study import Study
             'of = "visits"\ntext = "remark"\napply = { text = ["note"] }',
             "parts.notes.apply.text: the study decides it for all parts",
         ),
+        (
+            'kind = "documents"',
+            'kind = "document"',
+            "parts.notes: must have a 'kind' of 'tables', 'itemsets', 'signals', 'documents'",
+        ),
+        ('kind = "documents"', "", "parts.notes: has no 'kind'"),
+        (
+            "date_shift_days = 30",
+            'date_shift_days = 6\ndates = "weeks"',
+            "study.date_shift_days: whole weeks take 7 days or more",
+        ),
+        (
+            'roles = "visits.toml"',
+            'roles = "visits.toml"\nchoose = { knee = true }',
+            "parts.visits.choose: the promise says how its policy is picked",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(change, old, new, said):
@@ -70,7 +87,7 @@ def test_all_mistakes_are_said_at_once(change):
             "mentions.ZIP follows column place, which is not quasi",
         ),
         ([('"person_id"', '"patient"')], "its subject is person_id, and the study's is patient"),
-        ([("choose = { max_relative_risk = 0.05 }", "")], "no policy of the notes' kit is chosen"),
+        ([("choose = { max_relative_risk = 0.05 }", "")], "no policy of its kit is chosen"),
         (
             [("max_relative_risk = 0.2", "joint_risk = 0")],
             "no policy has a joint risk of at most 0",
@@ -138,3 +155,17 @@ def test_no_plan():
 )
 def test_a_source_is_an_address_or_lies_beside_the_plan(change, folder, given, opened):
     assert change().plan.source(given) == opened.replace("FOLDER", str(folder))
+
+
+def test_a_missing_key_file_is_noticed_before_anything_is_fitted(change, folder):
+    (folder / "study.key").unlink()
+    (folder / "visits.parquet").unlink()
+    with pytest.raises(RequestError, match=r"study\.key"):
+        change().fit(force=True)
+
+
+def test_forcing_is_said_in_the_words_of_the_command(cohort, release, capsys):
+    assert run(["study", "apply", str(cohort / "study.toml")]) == 2
+    said = capsys.readouterr().err
+    assert "--force" in said
+    assert "with force" not in said

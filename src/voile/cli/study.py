@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,9 @@ from voile.cli.parameters import Command, Group, argument, flag, out
 from voile.cli.screen import Screen, count, short, show_table
 from voile.cli.verify import FAILED, STATES
 from voile.data.files.outputs import REPORT
+
+if TYPE_CHECKING:
+    from voile.study import Study
 
 SET_ASIDE = 1
 
@@ -43,14 +47,18 @@ def _init(
     screen.result({"plan": str(made.plan), "roles": str(made.roles)})
 
 
+def _opened(plan: str) -> Study:
+    from voile.study import Study
+
+    return Study.open(plan, words=nullcontext)
+
+
 def _fit(screen: Screen, *, plan: str, force: bool) -> None:
     """Fit the table of a plan, judge each policy beside the texts, and pick one.
 
     Writes the kit that the plan names, PLAN's name with .kit unless it says.
     """
-    from voile.study import Study
-
-    study = Study.open(plan)
+    study = _opened(plan)
     with screen.progress() as progress:
         kit = study.fit(force=force, progress=progress)
     number = kit.facts["chosen"][study.plan.table[0]]
@@ -69,10 +77,8 @@ def _apply(screen: Screen, *, plan: str, force: bool, allow_set_aside: bool) -> 
     Beside it appears its .private folder, which never leaves. Exits with 1 when rows or texts could
     not be released and were set aside.
     """
-    from voile.study import Study
-
     with screen.progress() as progress:
-        release = Study.open(plan).apply(force=force, progress=progress)
+        release = _opened(plan).apply(force=force, progress=progress)
     set_aside = 0
     for name, counts in release.counts.items():
         screen.say(f"{name}: {counts['released']:,} of {count(counts['read'], 'row')} released")
@@ -119,9 +125,7 @@ def _say_dates(screen: Screen, dates: Mapping[str, Any]) -> None:
 
 def _frontier(screen: Screen, *, plan: str) -> None:
     """Show the joint frontier: expected matches of the table alone and of all parts."""
-    from voile.study import Study
-
-    table = Study.open(plan).frontier
+    table = _opened(plan).frontier
     screen.result({"policies": table.to_pylist()})
     if not screen.json:
         rows = [tuple(row.values()) for row in table.to_pylist()]
@@ -134,9 +138,7 @@ def _attack(screen: Screen, *, plan: str, register: str | None) -> None:
     An acquaintance knows what parts show of a person, or some true dates. With a register, the
     adversary links the released people by rows and texts, of which ages and pronouns are read.
     """
-    from voile.study import Study
-
-    found = Study.open(plan).attack(register)
+    found = _opened(plan).attack(register)
     if linked := found.linked:
         screen.say(
             f"expected matches of {count(linked.people, 'person')}: table {short(linked.table)}, "
@@ -164,9 +166,7 @@ def _verify(screen: Screen, *, plan: str) -> int:
 
     Exits with 1 when a check fails, and says what could not be checked.
     """
-    from voile.study import Study
-
-    found = Study.open(plan).verify()
+    found = _opened(plan).verify()
     for says, holds in found:
         if not screen.json:
             print(f"{STATES[holds]:<11} {says}")
@@ -180,9 +180,7 @@ def _report(screen: Screen, *, plan: str, out: Path, internal: bool, force: bool
 
     One HTML page that opens from disk without a network, and prints.
     """
-    from voile.study import Study
-
-    Study.open(plan).report(out, internal=internal, force=force)
+    _opened(plan).report(out, internal=internal, force=force)
     readers = "for the data holder alone" if internal else "for the public"
     screen.say(f"{out}: the report, {readers}")
     screen.result({"report": str(out), "audience": "internal" if internal else "public"})

@@ -24,7 +24,7 @@ from voile.data.files.own_files import read_toml
 from voile.data.places import PLACES
 from voile.data.spark.session import SCHEME
 from voile.documents.text.source import split_format
-from voile.keys.date_rule import DateRule
+from voile.keys.date_rule import WEEK, DateRule
 from voile.keys.secret import Secret
 from voile.release.choice import FLAGS, WAYS, Choice
 from voile.release.options import Options, checked, fields_of, leaves
@@ -55,7 +55,7 @@ class StudyTable(_Part):
 
     subject: str
     key_file: Path | None = None
-    date_shift_days: int = Field(365, ge=7, le=36_500)
+    date_shift_days: int = Field(365, ge=1, le=36_500)
     dates: Literal["days", "weeks", "months"] = "days"
     edge_dates: Literal["keep", "drop"] = "keep"
     join: bool = True
@@ -251,6 +251,8 @@ class Plan(_Part):
                     f"parts.{name}.apply.date_shift_days: a study has one offset for each person, "
                     f"of up to {self.study.date_shift_days} days: take it out"
                 )
+        if self.study.dates == "weeks" and self.study.date_shift_days < WEEK:
+            said.append("study.date_shift_days: whole weeks take 7 days or more")
         if self.mentions and not self.texts:
             said.append("mentions: there is no part of kind documents")
         return said + self._misfits_of_export()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -30,6 +32,8 @@ from voile.study.study_kit import FRONTIER, load
 from voile.study.study_release import StudyRelease
 from voile.study.verify import verify
 
+Words = Callable[[], AbstractContextManager[None]]
+
 
 @dataclass(frozen=True)
 class Study(Brief):
@@ -43,19 +47,23 @@ class Study(Brief):
     shows = ()
 
     plan: Plan
+    words: Words = as_keywords
 
     @classmethod
-    def open(cls, path: str | PathLike[str]) -> Self:
-        """Read a plan; every mistake is named with its place."""
-        with as_keywords():
-            return cls(Plan.read(Path(path)))
+    def open(cls, path: str | PathLike[str], *, words: Words = as_keywords) -> Self:
+        """Read a plan; every mistake is named with its place.
+
+        words : how options are named in what goes wrong: force, or --force on the command line.
+        """
+        with words():
+            return cls(Plan.read(Path(path)), words)
 
     def fit(self, *, force: bool = False, progress: Progress = silent) -> Kit:
         """Fit the table, judge each policy beside the texts, and write the study's kit.
 
         force : replace the kit if voile wrote it.
         """
-        with as_keywords():
+        with self.words():
             with unpacked(self.plan) as plan:
                 kit = fit(plan, progress=progress)
             kit.save(self.plan.kit, force=force)
@@ -66,7 +74,7 @@ class Study(Brief):
 
         force : replace the release if voile wrote it.
         """
-        with as_keywords():
+        with self.words():
             kit = load(self.plan)
             with unpacked(self.plan) as plan:
                 return apply(plan, kit, force=force, progress=progress)
@@ -78,7 +86,7 @@ class Study(Brief):
         Columns: number, loss, released (subjects), and expected matches: of the table alone, of all
         parts (joint), and at the recall of the notes' kits (joint_at_recall).
         """
-        with as_keywords():
+        with self.words():
             return load(self.plan).tables[FRONTIER]
 
     def attack(self, register: object | None = None) -> Attacked:
@@ -86,7 +94,7 @@ class Study(Brief):
 
         register : what `voile.open_source` takes: named people, with the study's subject column.
         """
-        with as_keywords():
+        with self.words():
             named = None if register is None else open_source(register)
             release = StudyRelease.open(self.plan.release)
             with unpacked(self.plan) as plan:
@@ -99,7 +107,7 @@ class Study(Brief):
 
         internal : include small counts, and sentences of the texts.
         """
-        with as_keywords():
+        with self.words():
             release, secret = StudyRelease.open(self.plan.release), Secret.find(self.plan.key_file)
             if wrong := [x.says for x in verify(release, secret) if x.holds is False]:
                 raise TamperedError(wrong[0], where=str(release.path), instead="apply again")
@@ -111,6 +119,6 @@ class Study(Brief):
 
     def verify(self) -> tuple[Check, ...]:
         """Check the release against its manifest and its seal: what each says, and if it holds."""
-        with as_keywords():
+        with self.words():
             release = StudyRelease.open(self.plan.release)
             return tuple(verify(release, Secret.find(self.plan.key_file)))
