@@ -170,7 +170,7 @@ def main() -> None:
         study = Study.open(plan)
         release = study.plan.release / "export"
         total, valid, references, resolve = check(release)
-        linked = study.attack(str(out / "truth" / "register.csv"))
+        linked = study.attack(str(out / "truth" / "register.csv")).linked
         figures = json.loads((out / "study.release.private" / "manifest.json").read_text())[
             "figures"
         ]
