@@ -18,7 +18,6 @@ from voile.core.errors import RequestError
 from voile.data import Source, open_source
 from voile.data.files.locks import Lock
 from voile.data.source import BATCH_ROWS, OFFLINE
-from voile.keys.pseudonyms import date_shift
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW
 from voile.study.carriers import Fhir, Omop
@@ -94,7 +93,7 @@ def pack(
     own.mkdir()
     released = Released(
         plan.secret,
-        _mover(plan),
+        mover(plan),
         plan.export.as_of,
         _intervals(shown),
         iter(()) if notes is None else _in_order(*notes, own),
@@ -109,12 +108,13 @@ def pack(
     return {"form": plan.export.form, "files": files}, {"counts": counts}
 
 
-def _mover(plan: Plan) -> Any:
-    """Return what moves a person's day by the person's one offset."""
-    secret, days = plan.secret, plan.study.date_shift_days
+def mover(plan: Plan) -> Any:
+    """Return what moves a person's day as the days of all parts move."""
+    secret, rule = plan.secret, plan.date_rule()
 
     def move(subject: str, day: date) -> date:
-        return day + timedelta(days=date_shift(secret, subject, days=days))
+        new = day + timedelta(days=rule.offset(secret, subject))
+        return new.replace(day=1) if rule.months else new
 
     return move
 

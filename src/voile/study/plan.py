@@ -269,8 +269,8 @@ class Plan(_Part):
                  for name in self.texts if own.get(name) != f"{EXPORT}notes"]  # fmt: skip
         if not self.study.join:
             said.append("study.join: an export joins what it has of a person: take it out")
-        if not self.date_rule(date.min).is_plain:
-            said.append("study: the dates of an export move by days: take dates and edge_dates out")
+        if self.study.edge_dates == "drop":
+            said.append("study.edge_dates: of an export they stay: take it out")
         if self.study.subject != "person_id":
             said.append('study.subject: of an export it is "person_id"')
         return said

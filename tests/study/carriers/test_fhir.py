@@ -21,7 +21,8 @@ from voile.study import Study
 from voile.study.carriers import Fhir
 from voile.study.carriers.carrier import Released
 from voile.study.carriers.fhir import references_in
-from voile.study.export import unpacked
+from voile.study.export import mover, unpacked
+from voile.study.plan import Plan
 from voile.tables.recoding.codebook import Entry
 
 SECRET = Secret(b"k" * 64)
@@ -413,3 +414,19 @@ def test_verify_holds_the_export_to_its_manifest(fhir, fhir_release):
         "study.release/export/Patient.ndjson is as the seal has it",
         "export/Patient.ndjson: the bytes are those that the manifest names",
     ]
+
+
+@pytest.mark.parametrize("dates", ["days", "weeks", "months"])
+def test_days_of_an_export_move_as_those_of_all_parts(fhir, tmp_path, dates):
+    text = (fhir / "study.toml").read_text().replace("seed = 1", f'seed = 1\ndates = "{dates}"')
+    for name in ("study.toml", "study.key"):
+        (tmp_path / name).write_text(text if name == "study.toml" else "k" * 64)
+    (tmp_path / "study.key").chmod(0o600)
+    move, day = mover(Plan.read(tmp_path / "study.toml")), date(2013, 5, 14)
+    found = [move(person_id(n), day) for n in range(60)]
+    assert dates != "weeks" or {one.weekday() for one in found} == {day.weekday()}
+    assert dates != "months" or {one.day for one in found} == {1}
+    assert dates != "days" or found == [shift(person_id(n), day) for n in range(60)]
+    (tmp_path / "study.toml").write_text(text.replace("seed = 1", 'edge_dates = "drop"'))
+    with pytest.raises(RequestError, match=r"study\.edge_dates: of an export they stay"):
+        Plan.read(tmp_path / "study.toml")
