@@ -55,6 +55,7 @@ def test_ctrl_c_ends_it_and_says_what_was_done(work: Path) -> None:
         process.send_signal(signal.SIGINT)
         said, heard = process.communicate(timeout=120)
     assert process.returncode == 0, heard
+    assert f"1 line read and learnt from; release with voile documents apply {work}" in heard
     result = json.loads(said)
     assert (result["answered"], result["compared"], result["agreed"]) == (1, 0, 0)
     assert result["lines"] >= 15

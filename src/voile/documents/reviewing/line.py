@@ -32,7 +32,9 @@ class Line:
     number : of the store, from 1; 0 of a line that is not yet in one.
     batch : in which it is read.
     purpose : what its answer is for.
-    document, start, end : place in the source, in characters; -1 where planted text has none.
+    document : its number, from 0, in the order of the notes; in that of the release's rows where a
+        release is read. -1 where planted text has none.
+    start, end : its characters in the source; -1 where planted text has none.
     before, text, after : the neighbours and the line; `text` may hold a planted identifier.
     proposals : what is shown as an identifier until the reviewer says otherwise.
     why : why this line, as a sentence; no word of the text.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from voile.core.wording import count
 from voile.data.files.outputs import WORK_KIT
 from voile.documents.reviewing.agreement import agreement
+from voile.documents.reviewing.batches import LEARNT
 from voile.documents.reviewing.store import Store
 from voile.documents.verbs.local_page import page_server, types_on_page
 from voile.documents.verbs.options import ReviewOptions
@@ -41,6 +44,7 @@ def review(options: ReviewOptions, reporter: Reporter, *, work: str | os.PathLik
             port=options.port,
             browser=options.browser,
         )
+        reporter.say(_in_words(store, folder))
         return Ended(_result(store, folder))
 
 
@@ -51,6 +55,20 @@ def _store(folder: Path, fingerprint: str) -> Store:
     store = Store.open(path)
     store.check_notes(fingerprint)
     return store
+
+
+def _in_words(store: Store, work: Path) -> str:
+    """Say what was read, whether the kit knows, and what to do next."""
+    read = sum(map(bool, store.reviewers([PURPOSE]).values()))
+    if not read:
+        return f"no line was read: the kit of {work} is as it was"
+    folder = shlex.quote(str(work))
+    if store.meta.get(LEARNT) != str(store.state):
+        return f"{count(read, 'line')} read; to learn from them: voile documents review {folder}"
+    return (
+        f"{count(read, 'line')} read and learnt from; release with voile documents apply {folder} "
+        "NOTES --out RELEASE"
+    )
 
 
 def _result(store: Store, work: Path) -> dict[str, Any]:
