@@ -108,6 +108,18 @@ def session() -> Iterator[Any]:
         yield session
 
 
+@pytest.fixture(scope="module", params=["classic", "connect"])
+def any_session(request: pytest.FixtureRequest, session: Any) -> Iterator[Any]:
+    """The session in this process, and one that speaks with it as with a server."""
+    from tests.spark import connected
+
+    if request.param == "classic":
+        yield session
+    else:
+        with connected(session) as remote:
+            yield remote
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
     DRAWS.seed(item.nodeid)

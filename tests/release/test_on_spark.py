@@ -58,9 +58,9 @@ def rows(table: pa.Table) -> Counter[str]:
 
 
 def test_a_frame_comes_in_and_a_frame_goes_out(
-    session: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path
+    any_session: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path
 ) -> None:
-    frame, policy = session.createDataFrame(table), kit.choose(policy=1)
+    frame, policy = any_session.createDataFrame(table), kit.choose(policy=1)
     release = kit.apply(policy, frame, tmp_path / "out", engine="spark", key_file=key)
     assert type(release.frame).__module__.startswith("pyspark.sql")
     here = kit.apply(policy, table, tmp_path / "here.parquet", key_file=key)
@@ -74,9 +74,9 @@ def test_a_frame_comes_in_and_a_frame_goes_out(
 
 
 def test_without_a_name_a_frame_is_released_in_memory(
-    session: Any, table: pa.Table, kit: Any, key: Path
+    any_session: Any, table: pa.Table, kit: Any, key: Path
 ) -> None:
-    release = kit.apply(kit.choose(policy=1), session.createDataFrame(table), key_file=key)
+    release = kit.apply(kit.choose(policy=1), any_session.createDataFrame(table), key_file=key)
     assert release.frame.columns == release.rows().schema().names
     assert rows(release.frame.toArrow()) == rows(release.rows().read())
 

@@ -53,11 +53,11 @@ def table() -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def source(session: Any, table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Source:
+def source(any_session: Any, table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Source:
     folder = tmp_path_factory.mktemp("visits")
     for part in range(3):
         pq.write_table(table.take(np.arange(part, ROWS, 3)), folder / f"{part}.parquet")
-    session.read.parquet(str(folder)).createOrReplaceTempView("visits")
+    any_session.read.parquet(str(folder)).createOrReplaceTempView("visits")
     return open_source("spark:visits")
 
 
@@ -82,19 +82,19 @@ def counted(rows: pa.Table) -> Counter[str]:
     return Counter(map(repr, rows.to_pylist()))
 
 
-def test_settings_are_put_back(session: Any, source: Source) -> None:
+def test_settings_are_put_back(any_session: Any, source: Source) -> None:
     wrong = dict.fromkeys(STANDARD, "false")
     for name, value in wrong.items():
-        session.conf.set(name, value)
+        any_session.conf.set(name, value)
     assert count_combinations(source, ["Zip"]).num_rows == 6
-    assert {name: session.conf.get(name) for name in wrong} == wrong
+    assert {name: any_session.conf.get(name) for name in wrong} == wrong
     for name in wrong:
-        session.conf.unset(name)
-    assert not [t for t in session.catalog.listTables() if t.name.startswith("voile")]
+        any_session.conf.unset(name)
+    assert not [t for t in any_session.catalog.listTables() if t.name.startswith("voile")]
 
 
-def test_a_release_of_a_data_frame_has_its_rows(session: Any, table: pa.Table) -> None:
-    frame = session.createDataFrame(table.select(["Zip", "alive", "people"]))
+def test_a_release_of_a_data_frame_has_its_rows(any_session: Any, table: pa.Table) -> None:
+    frame = any_session.createDataFrame(table.select(["Zip", "alive", "people"]))
     roles = {"Zip": "quasi", "alive": "quasi", "people": "drop"}
     kit = voile.tables.fit(frame, roles=roles, k=5, seed=1)
     here = voile.tables.fit(table.select(["Zip", "alive", "people"]), roles=roles, k=5, seed=1)
@@ -105,14 +105,14 @@ def test_a_release_of_a_data_frame_has_its_rows(session: Any, table: pa.Table) -
 
 
 @pytest.mark.parametrize("name", ["a.b", 'say "hi"', "tick`"])
-def test_names_are_quoted(session: Any, name: str) -> None:
-    source = open_source(session.createDataFrame([(1,), (1,)], f"`{name.replace('`', '``')}` int"))
+def test_names_are_quoted(any_session: Any, name: str) -> None:
+    source = open_source(any_session.createDataFrame([(1,), (1,)], f"`{name.replace('`', '``')}` int"))
     assert count_combinations(source, [name]).to_pydict() == {name: [1], "count": [2.0]}
     assert source.read().to_pydict() == {name: [1, 1]}
 
 
-def test_a_struct_is_refused_where_it_is_read(session: Any) -> None:
-    source = open_source(session.sql("SELECT 1 AS n, named_struct('a', 1) AS s, map(1, 2) AS m"))
+def test_a_struct_is_refused_where_it_is_read(any_session: Any) -> None:
+    source = open_source(any_session.sql("SELECT 1 AS n, named_struct('a', 1) AS s, map(1, 2) AS m"))
     assert source.read(["n"]).to_pydict() == {"n": [1]}
     for name, kind in (("s", "struct"), ("m", "map")):
         with pytest.raises(RequestError, match=f"column {name}: is a {kind}, which is not read"):
@@ -120,15 +120,15 @@ def test_a_struct_is_refused_where_it_is_read(session: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere", "no.such.table"])
-def test_an_absent_table_is_said(session: Any, name: str) -> None:
+def test_an_absent_table_is_said(any_session: Any, name: str) -> None:
     with pytest.raises(RequestError, match="there is no such table"):
         open_source(f"spark:{name}")
 
 
-def test_a_file_that_goes_is_noticed(session: Any, tmp_path: Path) -> None:
+def test_a_file_that_goes_is_noticed(any_session: Any, tmp_path: Path) -> None:
     for part in range(2):
         pq.write_table(pa.table({"n": [part]}), tmp_path / f"{part}.parquet")
-    source = open_source(session.read.parquet(str(tmp_path)))
+    source = open_source(any_session.read.parquet(str(tmp_path)))
     assert source.read()["n"].to_pylist() == [0, 1]
     (tmp_path / "1.parquet").unlink()
     with pytest.raises(RequestError, match=r"Spark cannot read it|changed while it was read"):
