@@ -42,6 +42,7 @@ WHOLE = (
     "documents/verbs/test_refit.py",
     "hostile",
     "real",
+    "release/test_on_cluster.py",
     "release/test_on_spark.py",
     "signals/channel",
     "signals/export/test_commands.py",

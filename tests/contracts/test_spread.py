@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -15,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from voile.core.errors import VoileError
 from voile.core.progress import silent
 from voile.data import Source, open_source
 from voile.engines.spark import on_spark
@@ -53,7 +58,9 @@ def source(case: Any, tmp_path: Path) -> Source:
     return open_source(tmp_path / "source")
 
 
-def spread(case: Any, source: Source, out: Path, engine: Any, **options: Any) -> Release:
+def spread(
+    case: Any, source: Source, out: Path, engine: Any, *, force: bool = False, **options: Any
+) -> Release:
     kit, chosen = held_out(case)
     given = asked(case, out, options)
     applying = case.wing.prepare(kit, chosen, source, given)
@@ -61,7 +68,7 @@ def spread(case: Any, source: Source, out: Path, engine: Any, **options: Any) ->
     def run(*about: Any) -> SpreadRun[Any, Any]:
         return SpreadRun(*about, prepare=case.wing.prepare, engine=engine, size=BYTES)
 
-    return Release.of(write(applying, out, given, force=False, progress=silent, run=run))
+    return Release.of(write(applying, out, given, force=force, progress=silent, run=run))
 
 
 def asked(case: Any, out: Path, options: dict[str, Any]) -> Any:
@@ -133,6 +140,13 @@ def test_spark_makes_the_same_release(
 ) -> None:
     release = spread(case, source, tmp_path / "spread", on_spark)
     same(case, release, apply_here(case, source, tmp_path / "here.parquet"))
+    ordered = [
+        spread(case, source, tmp_path / name, engine, keep_order=True)
+        for name, engine in (("spark", on_spark), ("here", here))
+    ]
+    parts = [{one.name: one.read_bytes() for one in release.path.iterdir()} for release in ordered]
+    assert len(parts[0]) > 1
+    assert parts[0] == parts[1]
     assert not [*tmp_path.glob(".*")]
 
 
@@ -145,3 +159,72 @@ def test_two_releases_do_not_zip(case: Any, source: Source, tmp_path: Path) -> N
     n = len(orders[0])
     assert abs(np.corrcoef(*places)[0, 1]) < 4 / np.sqrt(n)
     assert abs(np.corrcoef(places[0], np.arange(n))[0, 1]) < 4 / np.sqrt(n)
+
+
+def test_a_source_that_changes_under_the_run_is_refused(
+    case: Any, source: Source, tmp_path: Path
+) -> None:
+    def change(work: Callable[[int], str], tasks: int) -> Sequence[str]:
+        first, second = (tmp_path / "source" / f"{part}.parquet" for part in range(2))
+        second.write_bytes(first.read_bytes())
+        return here(work, tasks)
+
+    with pytest.raises(VoileError, match="changed while it was read"):
+        spread(case, source, tmp_path / "out", change)
+    assert not [*tmp_path.glob("out*")]
+    assert not [*tmp_path.glob(".*")]
+
+
+KILLS = {"tables": 10}
+"""How often a run of a kind is killed; of others, 3 times."""
+CHANGES = {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.chmod"}
+
+
+def test_a_killed_run_shows_nothing_and_the_next_is_whole(
+    case: Any, source: Source, tmp_path: Path
+) -> None:
+    """It is killed at calls that change the file system, each time over what the last one left."""
+    kills = KILLS.get(case.kind, 3)
+    out, expected = tmp_path / "out", apply_here(case, source, tmp_path / "here.parquet")
+    last = ended(lambda: spread(case, source, out, here))
+    assert last > kills
+    same(case, Release.open(out), expected)
+    for at in np.linspace(1, last, kills, dtype=int):
+        for one in (out, *tmp_path.glob("out.*")):
+            remove(one)
+        assert ended(lambda: spread(case, source, out, here), at=int(at)) == at
+        if out.exists():  # killed while it put away what it had needed
+            same(case, Release.open(out), expected)
+    release = spread(case, source, out, here, force=True)
+    same(case, release, expected)
+    assert not [*tmp_path.glob(".*")]
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def ended(work: Callable[[], Any], at: int = 0) -> int:
+    """Do work in a child that is killed at a change of the file system; return how many it made."""
+    ends, begins = os.pipe()
+    child = os.fork()
+    if not child:
+        made = 0
+
+        def count(event: str, about: Any) -> None:
+            nonlocal made
+            made += event in CHANGES
+            if event in CHANGES and made == at:
+                os.write(begins, str(made).encode())
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        try:
+            sys.addaudithook(count)
+            work()
+            os.write(begins, str(made).encode())
+        finally:
+            os._exit(0)  # never on into the tests
+    os.close(begins)
+    os.waitpid(child, 0)
+    with os.fdopen(ends) as answer:
+        return int(answer.read())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -10,13 +11,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
+from tests.spark import PORT
 
 import voile.tables
 from voile.core.errors import RequestError, VoileError
 from voile.data import open_source
 from voile.engines.spark import on_spark
+from voile.ledger.ledger import create
+from voile.ledger.promise import Promise
 
 pytestmark = pytest.mark.spark
 
@@ -96,6 +101,20 @@ def test_partitions_do_not_show(
     assert (np.diff(wards) != 0).mean() > 0.5
 
 
+def test_folders_that_an_identifier_names_are_refused(
+    session: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path
+) -> None:
+    few, place = table.slice(0, 4), tmp_path / "source"
+    pads.write_dataset(
+        few, place, format="parquet", partitioning=["person"], partitioning_flavor="hive"
+    )
+    for source in (place, f"spark:parquet.`{place}`"):
+        with pytest.raises(RequestError, match="column person: is an identifier") as caught:
+            kit.apply(kit.choose(policy=1), source, tmp_path / "out", engine="spark", key_file=key)
+        assert CANARY not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_a_worker_refuses_is_said_by_worker(
     session: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path, monkeypatch: Any
 ) -> None:
@@ -119,6 +138,33 @@ def test_what_a_worker_refuses_is_said_by_worker(
     assert begun == [1]
     assert not (tmp_path / "out").exists()
     assert not [*tmp_path.glob(".*")]
+
+
+def test_a_ledger_keeps_people_waiting_whoever_makes_the_release(
+    session: Any, key: Path, tmp_path: Path
+) -> None:
+    create(tmp_path / "ledger", Promise(expected_matches=1000), key)
+    given = {"ledger": tmp_path / "ledger", "releases": tmp_path, "key_file": key}
+    roles = {"columns": {"person": "identifier", "age": "quasi"}, "subject": "person"}
+    for month, people in enumerate((20, 22)):
+        rows = pa.table(
+            {
+                "person": [f"{CANARY}{i}" for i in range(people)],
+                "age": [20 + i % 20 // 10 for i in range(people)],
+            }
+        )
+        pq.write_table(rows, tmp_path / f"{month}.parquet")
+        kit = voile.tables.fit(rows, roles=roles, k=5, seed=1)
+        how = {"engine": "spark", "hold_back": True} if month else {"engine": "here"}
+        out = tmp_path / ("second" if month else "first.parquet")
+        release = kit.apply(
+            kit.choose(policy=0), tmp_path / f"{month}.parquet", out, **given, **how
+        )
+    assert (
+        release.private["counts"] | {"read": 22, "released": 20, "suppressed": 2}
+        == release.private["counts"]
+    )
+    assert release.frame.num_rows == 20
 
 
 def fails(number: int) -> str:
@@ -166,22 +212,30 @@ def test_bad_requests_get_one_sentence(
     assert not [one for one in tmp_path.iterdir() if one.name.startswith((".", "out"))]
 
 
-def test_the_command_starts_a_spark_of_its_own(
-    table: pa.Table, kit: Any, key: Path, tmp_path: Path
+@pytest.mark.parametrize("how", ["its own", "Connect"])
+def test_a_command_starts_spark_or_asks_a_server(
+    request: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path, how: str
 ) -> None:
     pq.write_table(table, tmp_path / "source.parquet")
+    source, conf = f"{tmp_path}/source.parquet", "--spark-conf spark.master=local[2]"
+    environment = dict(os.environ)
+    if how == "Connect":
+        port = request.getfixturevalue("session").conf.get(PORT)
+        environment["SPARK_REMOTE"] = f"sc://127.0.0.1:{port}"
+        source, conf = f"spark:parquet.`{source}`", ""
     kit.save(tmp_path / "kit")
     kit.choose(policy=1).save(tmp_path / "policy.toml")
     here = tmp_path
     command = (
-        f"apply {here}/kit {here}/source.parquet --policy {here}/policy.toml --out {here}/out "
-        f"--engine spark --spark-conf spark.master=local[2] --key-file {key}"
+        f"apply {here}/kit {source} --policy {here}/policy.toml --out {here}/out "
+        f"--engine spark {conf} --key-file {key}"
     )
     ran = subprocess.run(
         [sys.executable, "-m", "voile", "tables", *command.split()],
         capture_output=True,
         text=True,
         check=False,
+        env=environment,
     )
     assert ran.returncode == 0, ran.stderr
     assert CANARY not in ran.stderr

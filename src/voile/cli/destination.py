@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 
 
 class Input(NamedTuple):
-    """What a command reads: a file or folder, and a table in it where one is named."""
+    """What a command reads: a file or folder, a table in it, and whether outputs may lie in it."""
 
     place: Path
     table: str | None
+    grows: bool = False
+
+
+GROWING = "releases"
+"""The option that names folders in which the next release may lie beside the earlier ones."""
 
 
 class Destination(click.Option):
@@ -57,7 +62,7 @@ def _check(out: Path, output: Output | None, read: Sequence[Input], *, force: bo
     check_folder(target)
     for part in [target] if output is None else output.parts(target):
         for one in read:
-            _check_apart(part, one.place, replaced=output is not None)
+            _check_apart(part, one, replaced=output is not None)
     if table is not None:
         _check_table(table, read)
     if output is not None:
@@ -81,13 +86,14 @@ def _check_table(place: str, read: Sequence[Input]) -> None:
             raise RequestError("is read by this command", where=place, instead="use another name")
 
 
-def _check_apart(part: Path, place: Path, *, replaced: bool) -> None:
+def _check_apart(part: Path, read: Input, *, replaced: bool) -> None:
     """Refuse an output that is an input, lies in one, or is replaced with one in it."""
+    place = read.place
     if _is_same(place, part):
         what = "is read by this command"
     elif replaced and _is_within(place, part):
         what = f"holds {place}, which this command reads"
-    elif _is_within(part, place):
+    elif _is_within(part, place) and not read.grows:
         what = f"lies in {place}, which this command reads"
     else:
         return
@@ -110,7 +116,8 @@ def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iter
         if isinstance(param.type, click.Path) and not isinstance(param, Destination):
             value = given.get(str(param.name))
             for one in value if isinstance(value, tuple) else (value,):
-                yield from _places(str(one), given.get("table")) if one else ()
+                for found in _places(str(one), given.get("table")) if one else ():
+                    yield found._replace(grows=param.name == GROWING)
 
 
 def _places(text: str, asked: str | None) -> Iterator[Input]:

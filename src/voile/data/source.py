@@ -7,7 +7,7 @@ import errno
 import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +71,10 @@ class Source(ABC):
             where=self.name,
             instead="write it as Parquet",
         )
+
+    def folder_columns(self) -> Collection[str]:
+        """Return the columns whose values are the names of the source's folders."""
+        return ()
 
     @property
     def origin(self) -> Source:

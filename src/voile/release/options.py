@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
@@ -180,6 +180,11 @@ class ApplyOptions(Options):
             from voile.data.spark.session import open_session
 
             open_session(self.spark_conf)
+
+    def at_worker(self) -> Self:
+        """Return what a worker is to know: files by their whole names, and no ledger."""
+        paths = {name: one.absolute() for name, one in self if isinstance(one, Path)}
+        return self.model_copy(update={**paths, "ledger": None, "override": None})
 
 
 class Pseudonymous(ApplyOptions):

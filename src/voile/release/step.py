@@ -82,6 +82,10 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
         """Say why no other process can make this release, where none can."""
         return None
 
+    def found_in_source(self) -> Mapping[str, Any]:
+        """Return the fields that a worker cannot prepare again, as it has no whole source."""
+        return {}
+
     def read_columns(self) -> list[str]:
         """Return the columns of the source that are read."""
         more = [name for name in (self.named, self.roles.subject) if name is not None]

@@ -106,13 +106,17 @@ def test_a_release_of_a_data_frame_has_its_rows(any_session: Any, table: pa.Tabl
 
 @pytest.mark.parametrize("name", ["a.b", 'say "hi"', "tick`"])
 def test_names_are_quoted(any_session: Any, name: str) -> None:
-    source = open_source(any_session.createDataFrame([(1,), (1,)], f"`{name.replace('`', '``')}` int"))
+    source = open_source(
+        any_session.createDataFrame([(1,), (1,)], f"`{name.replace('`', '``')}` int")
+    )
     assert count_combinations(source, [name]).to_pydict() == {name: [1], "count": [2.0]}
     assert source.read().to_pydict() == {name: [1, 1]}
 
 
 def test_a_struct_is_refused_where_it_is_read(any_session: Any) -> None:
-    source = open_source(any_session.sql("SELECT 1 AS n, named_struct('a', 1) AS s, map(1, 2) AS m"))
+    source = open_source(
+        any_session.sql("SELECT 1 AS n, named_struct('a', 1) AS s, map(1, 2) AS m")
+    )
     assert source.read(["n"]).to_pydict() == {"n": [1]}
     for name, kind in (("s", "struct"), ("m", "map")):
         with pytest.raises(RequestError, match=f"column {name}: is a {kind}, which is not read"):

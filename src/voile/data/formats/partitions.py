@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -39,7 +39,7 @@ class PartitionedSource(Several):
             )
         files = list(part_files(path))
         self._state = _state(files)
-        given = [_keys(file.relative_to(path)) for file in files]
+        given = [keys_of(file.relative_to(path)) for file in files]
         self._parts = [
             _Part(ParquetSource(file), keys)
             for file, keys in zip(files, _typed(given, path.name), strict=True)
@@ -50,6 +50,9 @@ class PartitionedSource(Several):
         self._check_unchanged()
         yield from super()._read(columns, rows)
         self._check_unchanged()
+
+    def folder_columns(self) -> Collection[str]:
+        return {name for part in self._parts for name in part.keys}
 
     def about_rows(self) -> int:
         """Read the numbers of rows from the files' footers."""
@@ -75,16 +78,16 @@ class _Part(Source):
     """A file, and what its folders say of every row of it."""
 
     def __init__(self, file: ParquetSource, keys: Mapping[str, pa.Scalar]) -> None:
-        self.file, self._keys = file, keys
+        self.file, self.keys = file, keys
         more = [pa.field(name, value.type) for name, value in keys.items()]
         super().__init__(file.name, "parquet", [*file.schema(), *more])
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        inside = [name for name in columns if name not in self._keys]
+        inside = [name for name in columns if name not in self.keys]
         schema = self.schema(columns)
         for batch in self.file.batches(inside or list(self.file.columns)[:1], batch_rows=rows):
             arrays = [
-                pa.repeat(self._keys[name], len(batch)) if name in self._keys else batch[name]
+                pa.repeat(self.keys[name], len(batch)) if name in self.keys else batch[name]
                 for name in columns
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
@@ -92,7 +95,7 @@ class _Part(Source):
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
         for piece in self.file.pieces(columns, directory, size):
             assert isinstance(piece.source, ParquetSource)
-            yield replace(piece, source=_Part(piece.source, self._keys))
+            yield replace(piece, source=_Part(piece.source, self.keys))
 
     def fingerprint(self) -> str:
         return self.file.fingerprint()
@@ -103,10 +106,10 @@ def _state(files: Iterable[Path]) -> list[tuple[Path, int, int]]:
     return [(file, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
-def _keys(place: Path) -> dict[str, str | None]:
+def keys_of(place: Path) -> dict[str, str | None]:
     """Return what the folders of a file name.
 
-    >>> _keys(Path("year=2024/city=S%C3%A3o/part-0.parquet"))
+    >>> keys_of(Path("year=2024/city=S%C3%A3o/part-0.parquet"))
     {'year': '2024', 'city': 'São'}
     """
     pairs = [folder.partition("=") for folder in place.parent.parts if "=" in folder]

@@ -32,7 +32,8 @@ def is_spark(thing: object) -> bool:
 def open_session(conf: Sequence[str] = ()) -> SparkSession:
     """Return the active session; else start one by spark-defaults.conf and by `conf`.
 
-    One that nothing describes runs in this process, and listens on loopback alone.
+    One that nothing describes runs in this process, and listens on loopback alone; one by Connect
+    is described by the variable SPARK_REMOTE.
 
     conf : settings as ``NAME=VALUE``, which stand above those of the file.
 
@@ -71,7 +72,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 def _start(builder: Any, conf: Mapping[str, str]) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    if not os.environ.get("SPARK_CONF_DIR"):
+    if not (os.environ.get("SPARK_CONF_DIR") or "SPARK_REMOTE" in os.environ):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.master("local[*]")
         for name, value in QUIET.items():

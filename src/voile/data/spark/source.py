@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.formats.arrow_files import ParquetSource
+from voile.data.formats.partitions import keys_of
 from voile.data.formats.typed_writers import ParquetWriter
 from voile.data.source import Piece, Source, conform, hash_rows
 from voile.data.spark.session import SCHEME, STANDARD, open_session, settings, spark_failures
@@ -67,6 +68,9 @@ class SparkSource(Source):
     @property
     def _readable(self) -> list[str]:
         return [name for name, kind in self.columns.items() if self._unread(kind) is None]
+
+    def folder_columns(self) -> Collection[str]:
+        return {name for file in self._files for name in keys_of(Path(file))}
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(columns)

@@ -9,6 +9,9 @@
 | `known` | what is known when every piece was made, and where its rows lie |
 | `parts/` | the release's files, and whose their rows are |
 
+`job`, `known` and the notes are pickles, which run what they say when they are loaded: a worker
+loads them only from a folder that is its own user's alone.
+
 Every attempt at a task writes files of fresh names, and returns only the name. So whatever is
 tried twice, at once or after a failure, one attempt counts and no row is lost or doubled.
 """
@@ -16,8 +19,8 @@ tried twice, at once or after a failure, one attempt counts and no row is lost o
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -57,6 +60,7 @@ class PiecedSource(Source):
 class Job(Brief):
     """How to make the pieces of one release.
 
+    found : fields of the step that were found in the whole source.
     buckets : how many parts rows are dealt to; None where their order is kept.
     """
 
@@ -66,6 +70,7 @@ class Job(Brief):
     chosen: Chosen
     options: Any
     source: PiecedSource
+    found: Mapping[str, Any]
     pieces: Sequence[Piece]
     buckets: int | None
 
@@ -81,10 +86,7 @@ class Job(Brief):
 
 @dataclass(frozen=True)
 class Noted(Brief):
-    """What is noted of a piece.
-
-    notes : of each of its batches. ends : where the rows of each bucket end in its file.
-    """
+    """What is noted of a piece. notes : of each of its batches."""
 
     shows = ("tally",)
 
@@ -92,17 +94,16 @@ class Noted(Brief):
     notes: Sequence[Any]
     dropped: NDArray[np.int64]
     beside: Sequence[tuple[str, pa.RecordBatch]]
-    ends: Sequence[int]
 
 
 @dataclass(frozen=True)
 class Gathered(Brief):
-    """What every part needs. made : the name of each piece's file, and the ends in it."""
+    """What every part needs. made : the name of each piece's file."""
 
     shows = ()
 
     known: Any
-    made: Sequence[tuple[str, Sequence[int]]]
+    made: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ class Ready(Brief):
         job: Job = load(folder / JOB)
         kit = Kit.load(folder / KIT)
         key = Secret.from_file(folder / KEY)
-        return cls(job, job.prepare(kit, job.chosen, job.source, job.options), key)
+        prepared = job.prepare(kit, job.chosen, job.source, job.options)
+        return cls(job, replace(prepared, **job.found), key)
 
     @cached_property
     def account(self) -> Accounting[Any, Any]:

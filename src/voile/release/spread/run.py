@@ -92,7 +92,7 @@ class SpreadRun(Run[Notes, Known]):
                 self._take(noted.notes, noted.tally, noted.dropped)
                 for file, lines in noted.beside:
                     beside[file].write(lines)
-                made.append((name, noted.ends))
+                made.append(name)
                 self._progress("applying the policy", self._tally.read, self._tally.read)
             store(folder / KNOWN, Gathered(self._known, made))
             names = self._work(partial(finish, folder), job.parts)
@@ -111,6 +111,12 @@ class SpreadRun(Run[Notes, Known]):
                 where=parts.release.name,
                 instead="give a name without an end",
             )
+        for name in {*applying.roles.of("identifier")} & {*applying.source.folder_columns()}:
+            raise RequestError(
+                "is an identifier, and its values name folders, as Spark's logs would",
+                where=f"column {name}",
+                instead="write the source without it as a partition",
+            )
         if why := applying.why_alone():
             raise RequestError(f"workers cannot make this release: {why}")
         folder = parts.scratch.absolute() / secrets.token_hex(8)
@@ -124,8 +130,9 @@ class SpreadRun(Run[Notes, Known]):
         job = Job(
             self._prepare,
             applying.chosen,
-            _with_absolute_paths(options),
+            options.at_worker(),
             PiecedSource(applying.source),
+            applying.found_in_source(),
             pieces,
             None if options.keep_order else max(whole, 1),
         )
@@ -152,9 +159,3 @@ class SpreadRun(Run[Notes, Known]):
                 found += len(batch)
             if found or not number:  # an empty release has one part, for its columns
                 (place / f"{name}{PART}").rename(release / f"part-{number:05d}.parquet")
-
-
-def _with_absolute_paths(options: ApplyOptions) -> ApplyOptions:
-    """Name files so that a worker finds them from its own folder."""
-    paths = {name: one.absolute() for name, one in options if isinstance(one, Path)}
-    return options.model_copy(update=paths)

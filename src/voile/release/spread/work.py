@@ -35,6 +35,7 @@ from voile.release.spread.job import (
     store,
 )
 
+PLACE = np.dtype(np.int64)
 STOP = "stop"
 """A file that lets workers stop where another was refused."""
 _ready = lru_cache(maxsize=1)(Ready.of)
@@ -61,11 +62,7 @@ def _attempt(folder: Path, number: int, work: Callable[[Path, int, str], None]) 
     if (folder / STOP).exists():
         return json.dumps({"stopped": True})
     try:
-        if not (folder / JOB).exists():
-            raise RequestError(
-                "the release's folder cannot be read",
-                instead="write where every worker can read and write",
-            )
+        _check(folder)
         work(folder, number, name)
     except VoileError as error:
         if folder.exists():
@@ -77,6 +74,24 @@ def _attempt(folder: Path, number: int, work: Callable[[Path, int, str], None]) 
     except Exception as error:
         raise WorkError(_without_values(error)) from None
     return json.dumps({"name": name})
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder that is not there, or in which others could have put what is loaded.
+
+    Raises RequestError: so it is.
+    """
+    if not (folder / JOB).exists():
+        raise RequestError(
+            "the release's folder cannot be read",
+            instead="write where every worker can read and write",
+        )
+    found = folder.stat()
+    if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise RequestError(
+            "the release's folder is not this user's alone",
+            instead="let workers run as the user who runs voile",
+        )
 
 
 def _without_values(error: Exception) -> str:
@@ -104,9 +119,9 @@ def _make(folder: Path, number: int, name: str) -> None:
         rows.append(accounted.rows)
     if tally.read != piece.rows:
         raise RequestError("changed while it was read", where=applying.source.name)
-    ends = _write_buckets(folder / MADE / f"{name}{ROWS_OF}", _dealt(ready, number, rows))
+    _write_buckets(folder / MADE / f"{name}{ROWS_OF}", _dealt(ready, number, rows))
     gone = np.unique(np.concatenate(dropped))
-    store(folder / MADE / f"{name}{NOTES_OF}", Noted(tally, notes, gone, beside, ends))
+    store(folder / MADE / f"{name}{NOTES_OF}", Noted(tally, notes, gone, beside))
 
 
 def _dealt(
@@ -123,9 +138,9 @@ def _dealt(
         yield [batch.filter(pa.array(own == bucket)) for batch, own in zip(rows, of, strict=True)]
 
 
-def _write_buckets(path: Path, buckets: Iterator[Sequence[pa.RecordBatch]]) -> list[int]:
-    """Write each bucket as a stream of its own; return where they end."""
-    ends = []
+def _write_buckets(path: Path, buckets: Iterator[Sequence[pa.RecordBatch]]) -> None:
+    """Write each bucket as a stream of its own, and behind them where they begin and end."""
+    places = [0]
     with pa.OSFile(str(path), "wb") as file:
         for batches in buckets:
             held = [batch for batch in batches if len(batch)]
@@ -133,17 +148,17 @@ def _write_buckets(path: Path, buckets: Iterator[Sequence[pa.RecordBatch]]) -> l
                 with pa.ipc.new_stream(file, held[0].schema) as stream:
                     for batch in held:
                         stream.write_batch(batch)
-            ends.append(file.tell())
-    return ends
+            places.append(file.tell())
+        file.write(np.array(places, PLACE).tobytes())
 
 
-def _read_bucket(path: Path, ends: Sequence[int], bucket: int) -> Iterator[pa.RecordBatch]:
-    start, end = (ends[bucket - 1] if bucket else 0), ends[bucket]
-    if start == end:
-        return
+def _read_bucket(path: Path, buckets: int, bucket: int) -> Iterator[pa.RecordBatch]:
     with path.open("rb") as file:
-        file.seek(start)
-        yield from pa.ipc.open_stream(file.read(end - start))
+        file.seek((bucket - buckets - 1) * PLACE.itemsize, os.SEEK_END)
+        start, end = np.frombuffer(file.read(2 * PLACE.itemsize), PLACE).tolist()
+        if start < end:
+            file.seek(start)
+            yield from pa.ipc.open_stream(file.read(end - start))
 
 
 def _finish(folder: Path, number: int, name: str) -> None:
@@ -165,11 +180,11 @@ def _ordered(
     folder: Path, ready: Ready, gathered: Gathered, number: int
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a part: of one piece as they were, of a bucket in an order drawn anew."""
-    files = [(folder / MADE / f"{name}{ROWS_OF}", ends) for name, ends in gathered.made]
-    if ready.job.buckets is None:
-        path, ends = files[number]
-        yield from _read_bucket(path, ends, 0)
+    files = [folder / MADE / f"{name}{ROWS_OF}" for name in gathered.made]
+    buckets = ready.job.buckets
+    if buckets is None:
+        yield from _read_bucket(files[number], 1, 0)
         return
-    rows = [batch for path, ends in files for batch in _read_bucket(path, ends, number)]
+    rows = [batch for path in files for batch in _read_bucket(path, buckets, number)]
     rng = ready.generator(f"order {number}")
     yield from permuted(rows, rng, ready.applying.batch_rows)

@@ -217,6 +217,9 @@ class _Recoding(Applying[Any, AnyPublished]):
     def why_alone(self) -> str | None:
         return None if self.class_ids is None else "--class-id draws its ids in one process"
 
+    def found_in_source(self) -> Mapping[str, Any]:
+        return {"left_out": self.left_out}
+
     def make(self, batch: Batch) -> Outcome[Any]:
         """Make the output columns; set aside rows with a value that is in no interval."""
         recoded = self.recoder(batch.rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -164,6 +164,9 @@ class ApplyOptions(Pseudonymous):
     def purpose(self) -> str:
         """What the pseudonyms' key is derived for."""
         return purpose_of(self.recipient)
+
+    def at_worker(self) -> Self:
+        return super().at_worker().model_copy(update={"releases": (), "hold_back": False})
 
 
 class AttackOptions(voile.release.options.Controlled):

@@ -1,0 +1,40 @@
+"""What a Spark that is missing, too old or without Java gets: one sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from voile.core.errors import RequestError
+from voile.data.spark.session import open_session
+
+pyspark = pytest.importorskip("pyspark")
+
+
+def test_without_pyspark_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(RequestError, match=r"Spark is not installed; .*voile\[spark\]"):
+        open_session()
+
+
+def test_another_major_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyspark, "__version__", "3.5.1")
+    with pytest.raises(RequestError, match=r"this is Spark 3\.5\.1, and voile works with Spark 4"):
+        open_session()
+
+
+def test_without_java_a_sentence_says_what_to_install() -> None:
+    environment = {name: one for name, one in os.environ.items() if name != "JAVA_HOME"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "voile", "inspect", "spark:visits", "--out", "roles.toml"],
+        env={**environment, "PATH": "/nowhere"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert "Spark finds no Java that runs; install Java 17" in ran.stderr
+    assert "Traceback" not in ran.stderr
