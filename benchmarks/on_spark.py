@@ -1,6 +1,6 @@
 """Spark against DuckDB and this process: counts bit for bit, and the CPU of a release a row.
 
-    python -m benchmarks.on_spark           400,000 rows
+    python -m benchmarks.on_spark           200,000 rows
     python -m benchmarks.on_spark --full    20 million rows
 
 Rows, roles and policy are those of `apply_subjects`. CPU is that of all processes, Spark's JVM and
@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from benchmarks import apply_subjects
 from benchmarks.tables import save
 
-SMALL, FULL, WARM = 400_000, 20_000_000, 20_000
+SMALL, FULL, WARM = 200_000, 20_000_000, 20_000
 KEYS = ["age", "sex", "ward", "visit"]
 TICK = os.sysconf("SC_CLK_TCK")
 

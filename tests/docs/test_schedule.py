@@ -24,7 +24,7 @@ def test_the_script_releases_day_after_day(tmp_path: Path) -> None:
     everybody = pa.table(
         {
             "person": [f"CANARY{i}" for i in range(PEOPLE + COMING)],
-            "age": rng.integers(20, 60, PEOPLE + COMING),
+            "age": rng.integers(2, 6, PEOPLE + COMING) * 10,
             "sex": rng.choice(["F", "M"], PEOPLE + COMING),
         }
     )

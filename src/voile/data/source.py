@@ -185,11 +185,26 @@ class Piece:
     """Rows of a source, one after the other; it can be pickled.
 
     rows, size : how many rows, and how many bytes they are in memory, about.
+    file, state : where they lie, and what `state_of` gave for it.
     """
 
     source: Source
     rows: int
     size: int
+    file: Path
+    state: tuple[int, int]
+
+    def check_unchanged(self) -> None:
+        if state_of(self.file) != self.state:
+            raise SourceError(
+                "changed while it was read", where=self.source.name, instead="wait, and run again"
+            )
+
+
+def state_of(file: Path) -> tuple[int, int]:
+    """Return what tells a file from itself after a change: its size and its time."""
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 class FileSource(Source):

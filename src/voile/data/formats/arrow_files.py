@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.core.errors import SourceError
-from voile.data.source import FileSource, Piece, unreadable
+from voile.data.source import FileSource, Piece, state_of, unreadable
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,16 +40,18 @@ class ParquetSource(FileSource):
 
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
         """Yield row groups, as many at a time as fill a piece."""
+        path, state = self.path.absolute(), state_of(self.path)
         with unreadable(self.name, "parquet"):
-            footer = pq.read_metadata(self.path.absolute())
+            footer = pq.read_metadata(path)
         groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
         start = held = 0
         for i, group in enumerate(groups, 1):
             held += group.total_byte_size
             if held >= size or i == len(groups):
                 some = copy(self)
-                some.path, some.groups = self.path.absolute(), range(start, i)
-                yield Piece(some, sum(one.num_rows for one in groups[start:i]), held)
+                some.path, some.groups = path, range(start, i)
+                rows = sum(one.num_rows for one in groups[start:i])
+                yield Piece(some, rows, held, path, state)
                 start, held = i, 0
 
     def relation(

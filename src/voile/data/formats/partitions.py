@@ -15,7 +15,7 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.formats.arrow_files import ParquetSource
 from voile.data.formats.part_files import part_files
 from voile.data.formats.several import Several
-from voile.data.source import Piece, Source
+from voile.data.source import Piece, Source, state_of
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -102,8 +102,7 @@ class _Part(Source):
 
 
 def _state(files: Iterable[Path]) -> list[tuple[Path, int, int]]:
-    """Return what tells a file from itself after a change: its place, its size and its time."""
-    return [(file, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return [(file, *state_of(file)) for file in files]
 
 
 def keys_of(place: Path) -> dict[str, str | None]:

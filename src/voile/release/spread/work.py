@@ -117,6 +117,7 @@ def _make(folder: Path, number: int, name: str) -> None:
         dropped.append(accounted.dropped)
         beside += accounted.beside
         rows.append(accounted.rows)
+    piece.check_unchanged()
     if tally.read != piece.rows:
         raise RequestError("changed while it was read", where=applying.source.name)
     _write_buckets(folder / MADE / f"{name}{ROWS_OF}", _dealt(ready, number, rows))
