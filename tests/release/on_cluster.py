@@ -25,7 +25,7 @@ from voile.release.spread.run import SpreadRun
 from voile.wings import wing
 
 CANARY = "CANARYWARD"
-FAILING, SLOW, SECONDS = 10, 15, 60
+FAILING, SLOW, SECONDS = 12, 15, 60
 """How many tasks of each kind fail at first, which of them waits for its copy, and how long."""
 DOOMED, DOOMED_HOST = "doomed", "127.0.0.2"
 INJECTED = "injected failure"

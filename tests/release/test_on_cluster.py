@@ -29,6 +29,8 @@ pytestmark = pytest.mark.spark
 
 ROWS, GROUPS, SECRET = 4_800, 24, "a secret that is long enough for anybody"
 ROOT = Path(__file__).parents[2]
+FAILED = 20
+"""How many failures count; those that were under way on the worker that was killed do not."""
 HOSTS = ("127.0.0.1", DOOMED_HOST)
 
 
@@ -190,7 +192,7 @@ def test_what_was_to_fail_did(folder: Path, said: str) -> None:
     events = [json.loads(line) for line in lines(folder / "events")]
     ends = [one for one in events if one["Event"] == "SparkListenerTaskEnd"]
     failed = [one for one in ends if INJECTED in str(one["Task End Reason"])]
-    assert len(failed) >= 2 * FAILING
+    assert len(failed) >= FAILED
     assert any(one["Task Info"]["Speculative"] for one in ends)
     assert any(one["Event"] == "SparkListenerExecutorRemoved" for one in events)
 
