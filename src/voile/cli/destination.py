@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from voile.data.files.outputs import Output
 
 
+ARCHIVE = "releases"
+"""The option that names folders of earlier releases, in which the next may lie."""
+
+
 class Input(NamedTuple):
     """What a command reads: a file or folder, a table in it, and whether outputs may lie in it."""
 
@@ -113,6 +117,8 @@ def _is_same(one: Path, other: Path) -> bool:
 def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iterator[Input]:
     """Yield the files and folders that a command line names, other than those it writes."""
     for param in params:
+        if param.name == ARCHIVE:
+            continue
         if isinstance(param.type, click.Path) and not isinstance(param, Destination):
             value = given.get(str(param.name))
             for one in value if isinstance(value, tuple) else (value,):

@@ -17,6 +17,8 @@ from voile.ledger.promise import Figures, Promise, written
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from voile.ledger.ledger import Ledger
+
 NO_BOUND = "judge these data as one study, or give a reason with --override"
 
 
@@ -125,6 +127,16 @@ def other_kind(line: Line, kind: str) -> str:
     return (
         f"line {line.number} is a release of {other}, and no figure bounds what it comes to with "
         f"{kind} of the same people"
+    )
+
+
+def erased(ledger: Ledger, kind: str) -> str:
+    """Say that people were erased, of a kind of data whose rows are not followed."""
+    if not ledger.erased:
+        return ""
+    return (
+        f"people were erased, and {kind} do not follow people: take them out of the source, and "
+        "say so as the reason"
     )
 
 

@@ -141,7 +141,7 @@ class Choice:
         if self.knee or self.least_loss:
             return "at the knee" if self.knee else "least loss"
         [(name, value)] = self.to_data().items()
-        return f"{_said(name)} {value}"
+        return f"{_said(name)} {f'{value:.4g}' if isinstance(value, float) else value}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the one way that is given, as policy files and manifests hold it."""

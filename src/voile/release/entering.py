@@ -14,7 +14,7 @@ from voile.data import open_writer
 from voile.data.files.memory import AnyPath
 from voile.data.opening import split_output
 from voile.ledger.chain import Line
-from voile.ledger.judgement import Judgement
+from voile.ledger.judgement import Judgement, erased
 from voile.ledger.ledger import Keys, Ledger, OpenLedger, open_ledger
 from voile.release.kit import Kit
 from voile.release.manifest import MANIFEST, RELEASE
@@ -90,8 +90,8 @@ def no_bound(kind: str) -> Judge:
         return Judgement(
             {},
             len(ledger.released),
-            unbounded=f"no figure bounds what {kind} come to with other releases of the same "
-            "people",
+            unbounded=erased(ledger, kind)
+            or f"no figure bounds what {kind} come to with other releases of the same people",
             epsilon=ledger.epsilon,
         )
 

@@ -16,8 +16,9 @@ from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import Rows
 from voile.itemsets.verbs.judging import _Features
-from voile.ledger.ledger import Ledger, create
+from voile.ledger.ledger import Ledger, create, open_ledger
 from voile.ledger.promise import Promise
+from voile.release.archive import erase
 
 ROLES = dict.fromkeys(("tea", "rum", "CANARY"), "items")
 
@@ -71,6 +72,13 @@ def test_a_reason_overrides_and_stays(kit, how, tmp_path):
     assert line.content["override"] == "the board agreed"
     with pytest.raises(InfeasibleError, match="breaks the ledger's promise"):
         kit.apply(of(kit, "rum"), baskets(), tmp_path / "c.csv", **how)
+
+
+def test_where_people_were_erased_a_reason_is_needed(kit, how, tmp_path):
+    with open_ledger(how["ledger"], how["key_file"]) as opened:
+        erase(opened, ["someone"], "asked")
+    with pytest.raises(InfeasibleError, match="take them out of the source"):
+        kit.apply(of(kit, "tea"), baskets(), tmp_path / "a.csv", **how)
 
 
 @settings(max_examples=60, deadline=None)

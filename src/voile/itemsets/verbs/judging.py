@@ -29,7 +29,7 @@ from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import Rows
 from voile.itemsets.verbs.content import KIND, Content
 from voile.itemsets.verbs.policies import Policy
-from voile.ledger.judgement import Judgement, other_kind
+from voile.ledger.judgement import Judgement, erased, other_kind
 from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.linking import Pairs, linked_matches
 from voile.ledger.promise import Figures
@@ -70,7 +70,7 @@ def judge_policy(
     disclosed = features.disclosed(policy)
     past = [line.content["disclosed"] for line in ledger.released]
     common: dict[str, Any] = {"epsilon": ledger.epsilon}
-    if why := _unbounded(ledger, features, disclosed["counted"]):
+    if why := erased(ledger, KIND) or _unbounded(ledger, features, disclosed["counted"]):
         return Judgement(disclosed, len(past), unbounded=why, **common)
     constraint = _strongest([policy.constraint, *(_constraint(one) for one in past)])
     known = [features.numbers(one["features"]) for one in past]

@@ -128,12 +128,14 @@ class Names(Brief):
     ) -> Shown:
         """Read what a release of other rows shows, whose domains had these values, in order.
 
-        Values that it had not stand alone, and so do all of a column that it cut in boxes.
+        Values that it had not stand alone; so do all, where a tree's domains were others.
         """
+        if "tree" in disclosed:
+            return self.read({**disclosed, "rules": rules_of(Constraints())}, ())[0]
         bits = []
         for domain in self.space.domains:
             then = domains.get(self.column(domain.column))
-            cuts = disclosed.get("cuts", {}).get(self.column(domain.column))
+            cuts = disclosed["cuts"].get(self.column(domain.column))
             if then is None or cuts is None:
                 bits.append(np.ones(len(domain) - 1, dtype=np.bool_))
                 continue

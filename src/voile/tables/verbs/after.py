@@ -20,7 +20,6 @@ from voile.tables.kernels.cells import why_too_wide
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
-from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import Archive
 from voile.tables.verbs.past import Past
@@ -132,7 +131,7 @@ def _first_within(
         bits = np.array([policy.bits for policy in again])
         policies += zip(space.evaluator.scores(bits).loss, again, strict=True)
         matches += space.evaluator.figures(bits).expected_matches.tolist()
-    if not past.shown or any(isinstance(one.policy, TreePolicy) for one in past.shown):
+    if not _cuts_are_out(past):
         policies += [(x, content.family.policy(i)) for i, x in enumerate(content.frontier.loss)]
         matches += content.figures.expected_matches.tolist()
     most = (limit.joint_risk or 1.0) * space.evaluator.matches + SLACK
@@ -148,6 +147,12 @@ def _first_within(
         f"no policy found keeps {limit} together with what is out",
         instead="allow a larger --joint-risk, or release a policy that is out again",
     )
+
+
+def _cuts_are_out(past: Past) -> bool:
+    """Say whether global policies are out, and no tree: then no tree of the kit can add little."""
+    each = [isinstance(one.policy, Policy) for one in past.all_shown]
+    return bool(each) and all(each)
 
 
 def _chosen(

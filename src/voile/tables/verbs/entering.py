@@ -49,7 +49,11 @@ def entering(
     assert case.rows is not None
     numbers = [case.rows.number[mask] for mask in left_out.values()]
 
+    known = ledger.erased
+
     def judge(ledger: Ledger, keys: Keys) -> Judgement:
+        if ledger.erased != known:
+            raise RequestError("somebody was erased meanwhile", instead="run it again")
         return case.judged(ledger, keys, left_out)
 
     return judge, np.concatenate([nobody, *numbers])
