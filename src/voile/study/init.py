@@ -216,9 +216,7 @@ def _of_folder(said: _Said) -> _Found:
     if not tables:
         raise RequestError("no file is a table of people", where=place)
     first, *others = sorted(tables, key=lambda name: -_quasi(files[name]))
-    parts = [
-        f"# {name} is not in the study: a plan has one table; add it by hand" for name in others
-    ]
+    parts = [f"# {name} is not in the study: add it as a part, with its roles" for name in others]
     proposal = propose(files[first], None)
     stem = _name(first)
     parts += [
