@@ -50,8 +50,8 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
         claim = Note(
             "Proved: at most {at_most} identifiers are left per {per:,} tokens, with {sure:.0%} "
             "confidence, from {read:,} tokens read" + f"; {condition}" * bool(condition) + ". That "
-            "is at most {allowed} among the {tokens:,} tokens of this release, and at most {people}"
-            " of {subjects} subjects, {share:.1%}, of whom one is left.",
+            "is at most {allowed} among the {tokens:,} tokens of this release; at most {people} of "
+            "{subjects} subjects ({share:.1%}) have one left.",
             {
                 "at_most": goal.shown,
                 "per": goal.per,
@@ -81,13 +81,13 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
         ATTACK, "singling out", Note(STORY), (), tuple(_findings(verdict)), (), notes
     )
     public = {
-        "at_most": goal.at_most,
+        "at_most": goal.shown,
         "per": goal.per,
         "confidence": goal.confidence,
         "tokens_read": verdict.read,
         "tokens": verdict.tokens,
         "identifiers_at_most": verdict.allowed,
-        "share_of_subjects_at_most": round(people / max(subjects, 1) + 5e-4, 3),
+        "share_of_subjects_at_most": min(round(people / max(subjects, 1) + 5e-4, 3), 1.0),
         "condition": condition,
     }
     return Certificate(_said(claim), evidence, public)

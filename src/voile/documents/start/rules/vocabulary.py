@@ -104,7 +104,8 @@ _SPANISH = {
         departamento unidad calle avenida avda plaza paseo camino ciudad pais edad sexo fecha
         domicilio localidad provincia nhc nass cp telefono tel fax correo email datos informe
         clinico paciente nombre apellidos medico ncol historia exploracion analisis diagnostico
-        tratamiento evolucion antecedentes españa madrid barcelona valencia sevilla asistenciales
+        tratamiento evolucion antecedentes urbanizacion carretera ctra travesia glorieta pza plza
+        españa madrid barcelona valencia sevilla asistenciales
         ingreso nacimiento urologia cirugia medicina pediatria nefrologia cardiologia""",
 }
 _DETAILS: dict[Language, dict[str, str]] = {
