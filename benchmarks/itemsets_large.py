@@ -96,9 +96,10 @@ def main() -> None:
 
 
 NOTES = """\
-In brackets the AUC of each set that the default tried, on a sample of the rows and with every label
-in sight. The sets are maximal: any further feature that reveals something of the label would
-complete an itemset of fewer than five people. Of ten million rows seven features already do that."""
+In brackets the AUC of each set that the default tried, on a sample of the rows and with every
+label in sight. The sets are maximal: any further feature that reveals something of the label
+would complete an itemset of fewer than five people. Of ten million rows seven features already
+do that."""
 
 
 if __name__ == "__main__":
