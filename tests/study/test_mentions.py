@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import pairwise
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,3 +134,28 @@ def test_what_says_more_than_a_row(written, more):
 )
 def test_whose_text_may_be_released(subject, said):
     assert rules([], 47).refuse(Document("Nothing new .", subject=subject)) == said
+
+
+DAYS = st.dates(date(1990, 1, 1), date(2020, 12, 31))
+DATE_RULES = st.builds(
+    DateRule,
+    st.integers(7, 400),
+    weeks=st.booleans(),
+    months=st.booleans(),
+    first=st.none() | st.just(date(2000, 1, 1)),
+    last=st.none() | st.just(date(2010, 12, 31)),
+)
+
+
+@given(DATE_RULES, DAYS, st.text("abc123", min_size=1, max_size=6))
+def test_a_date_in_text_moves_as_it_does_in_a_column_or_is_marked(rule, day, who):
+    own = replace(rules([], 40), dates=rule)
+    written = own.write(who, "DATE", day.isoformat())
+    [column] = rule.move(SECRET, pa.array([day]), pa.array([who])).dates.to_pylist()
+    if column is None or rule.months:
+        assert written == "[DATE]"
+    else:
+        assert written == column.isoformat()
+        assert (column - day).days == rule.offset(SECRET, who)
+    if column is not None and rule.months:
+        assert column.day == 1

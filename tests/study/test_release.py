@@ -193,3 +193,36 @@ def test_texts_of_nobody_in_the_table_are_refused(change, folder):
     with pytest.raises(RequestError, match=r"parts\.notes: no text is of a person with a released"):
         change().apply()
     assert not (folder / "study.release").exists()
+
+
+@pytest.mark.parametrize("point", ["certify", "measure", "reaches", "_seal"])
+def test_a_run_that_fails_at_any_point_leaves_the_old_release(cohort, release, monkeypatch, point):
+    def broken(*_, **__):
+        raise KeyboardInterrupt
+
+    folders = (release.path, release.folder)
+    before = {p: p.read_bytes() for one in folders for p in one.rglob("*") if p.is_file()}
+    monkeypatch.setattr(applying, point, broken)
+    with pytest.raises(KeyboardInterrupt):
+        Study.open(cohort / "study.toml").apply(force=True)
+    after = {p: p.read_bytes() for one in folders for p in one.rglob("*") if p.is_file()}
+    assert after == before
+    assert not list(cohort.glob(".*voile*"))
+
+
+def test_people_are_counted_beside_rows(cohort, release):
+    people = len(set(pq.read_table(cohort / "visits.parquet")["person_id"].to_pylist()))
+    assert release.private["people"] == {
+        name: {"read": people, "released": people} for name in ("visits", "notes")
+    }
+
+
+def test_surrogate_dates_of_another_offset_are_refused(change):
+    study = change(
+        ("date_shift_days = 30", 'date_shift_days = 30\ndates = "weeks"'),
+        ('DATE = "shift"\n', ""),
+        ("0.05 }", '0.05 }\napply = { replace = "surrogate" }'),
+    )
+    study.fit(force=True)
+    with pytest.raises(RequestError, match="surrogates of DATE would move by another offset"):
+        study.apply()

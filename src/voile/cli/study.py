@@ -80,8 +80,13 @@ def _apply(screen: Screen, *, plan: str, force: bool, allow_set_aside: bool) -> 
     with screen.progress() as progress:
         release = _opened(plan).apply(force=force, progress=progress)
     set_aside = 0
+    people = (release.private or {})["people"]
     for name, counts in release.counts.items():
-        screen.say(f"{name}: {counts['released']:,} of {count(counts['read'], 'row')} released")
+        whose = people[name]
+        screen.say(
+            f"{name}: {counts['released']:,} of {count(counts['read'], 'row')}, of "
+            f"{whose['released']:,} of {whose['read']:,} people, released"
+        )
         set_aside += counts["set_aside"]
         for by in counts["set_aside_by"]:
             screen.insist(f"voile: {name}: {count(by['rows'], 'row')} set aside: {by['reason']}")

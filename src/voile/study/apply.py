@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from voile.core.errors import RequestError
 from voile.core.progress import Progress
@@ -17,10 +19,11 @@ from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
 from voile.data import Source, Staging, open_source
 from voile.data.writing.writers import WRITERS
+from voile.documents.replacements.kinds import kind_of
 from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
-from voile.release.manifest import PRIVATE_MANIFEST, ROWS, encode, private_path
+from voile.release.manifest import PRIVATE_MANIFEST, ROW, ROWS, encode, private_path
 from voile.release.run import Run
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
@@ -157,6 +160,7 @@ class _Room:
         given |= {"subject": self.plan.study.subject, "key_file": self.plan.key_file, **part.apply}
         if part.apply.get("replace") == "surrogate":
             given["date_shift_days"] = self.plan.study.date_shift_days
+            self._check_surrogates(name)
         options = self.plan.options("documents", "Apply", _given(given), f"parts.{name}.apply")
         step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)
         self._check_kept(name, step)
@@ -170,6 +174,17 @@ class _Room:
                 next(c for c in manifests[0]["columns"] if c["column"] == part.text)
             )
         return manifests
+
+    def _check_surrogates(self, name: str) -> None:
+        """Refuse surrogate dates of types that no mention shifts, where dates move otherwise."""
+        labels = [x for x in self.kits[name].facts["labels"] if kind_of(x) == "date"]
+        loose = [x for x in labels if x not in self.plan.mentions]
+        if loose and not self.plan.date_rule(*self.extract).is_plain:
+            raise RequestError(
+                f"surrogates of {listed(loose)} would move by another offset than the columns",
+                where=f"parts.{name}",
+                instead=f'write {loose[0]} = "shift" or "drop" in [mentions]',
+            )
 
     def _check_kept(self, name: str, step: Applying[Any, Any]) -> None:
         """Refuse columns beside the texts that would say what the table's policy hides."""
@@ -232,6 +247,7 @@ class _Room:
             **both,
             "parts": of_parts[1],
             "figures": figures,
+            "people": {name: self._people(name) for name in self.parts},
             "known": [vars(one) for one in known],
             "dates": None if dates is None else dates.to_data(),
             "extract": [day and day.isoformat() for day in self.extract],
@@ -271,6 +287,20 @@ class _Room:
         rule = self.plan.date_rule(*self.extract)
         rng = np.random.default_rng(self.plan.study.seed)
         return reaches(facts), attack_dates(dates_of(facts.values()), rule, rng)
+
+    def _people(self, name: str) -> dict[str, int]:
+        """Count the people of a part, and those of whom a row of it is released."""
+        whose = self.plan.opened(name).read([self.plan.study.subject]).column(0).combine_chunks()
+        rows, part = self._numbers(name), self.plan.parts[name]
+        if isinstance(part, TextPart) and part.of is not None:  # it numbers the table's rows
+            rows = self._numbers(part.of).take(rows)
+        return {
+            "read": pc.count_distinct(whose).as_py(),
+            "released": pc.count_distinct(whose.take(rows)).as_py(),
+        }
+
+    def _numbers(self, name: str) -> pa.Array:
+        return open_source(self.private / name / ROWS).read([ROW]).column(0).combine_chunks()
 
     def _part(self, name: str) -> PartRelease:
         """Return a part that was written, for who reads it again."""
