@@ -47,8 +47,8 @@ def main() -> None:
         ("form", "found by the kit", "read into the table's domain", "read by the adversary"),
         rows,
         f"The kit learnt from notes of {OTHERS} other people, whose ages stand in digits and in "
-        "words. Found: some removal covers it. Read: `find_value` of the mention alone; what it does "
-        "not read is marked where it was found. The adversary reads the sentence as written.",
+        "words. Found: some removal covers it. Read: `find_value` of the mention alone; what it "
+        "does not read is marked where it was found. The adversary reads the sentence as written.",
     )
 
 
