@@ -25,7 +25,7 @@ from voile.tables.verbs.following import Archive
 from voile.tables.verbs.past import Past
 from voile.tables.verbs.search import search
 
-EVALUATIONS = 2_000_000
+EVALUATIONS = 400_000
 
 
 def choose_after(
