@@ -368,6 +368,12 @@ NO_PLACES = {
     "signer",
     "condition",
     "reason",
+    "override",
+    "pseudonym",
+    "recipient",
+    "last",
+    "spark_conf",
+    "words",  # of kinds that are not assessed: refused, whatever they are
 }
 """What a command takes as text and that names no file, folder or table: all else is a path."""
 

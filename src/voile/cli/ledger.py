@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import Command, Group, argument
+from voile.cli.parameters import Command, Group, argument, place
 from voile.cli.screen import Screen, count, show_table
 from voile.cli.verify import FAILED, STATES
 
@@ -198,7 +198,7 @@ def _policy() -> click.Option:
 
 def _source() -> click.Option:
     help = "The rows to be released; sets of features are judged on them."
-    return click.Option(["--source"], metavar="SOURCE", help=help)
+    return place("source", "SOURCE", help, required=False)
 
 
 def _folders(name: str, help: str) -> click.Option:

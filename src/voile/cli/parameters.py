@@ -63,10 +63,10 @@ def path(name: str, help: str, *, required: bool = False) -> click.Option:
     return click.Option([f"--{name}"], type=kind, required=required, help=help)
 
 
-def place(name: str, metavar: str, help: str) -> click.Option:
-    """Take a file or table of a database, which must be given."""
+def place(name: str, metavar: str, help: str, *, required: bool = True) -> click.Option:
+    """Take a file or table of a database."""
     kind = click.Path()
-    return click.Option([f"--{name}"], type=kind, metavar=metavar, required=True, help=help)
+    return click.Option([f"--{name}"], type=kind, metavar=metavar, required=required, help=help)
 
 
 def flag(name: str, help: str) -> click.Option:

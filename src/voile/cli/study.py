@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import Command, Group, argument, flag, out
+from voile.cli.parameters import Command, Group, argument, flag, out, place
 from voile.cli.screen import Screen, count, short, show_table
 from voile.cli.verify import FAILED, STATES
 from voile.data.files.outputs import REPORT
@@ -237,7 +237,7 @@ for _verb in (
     _command("fit", _fit, writes=True),
     _command("frontier", _frontier),
     _command("apply", _apply, flag("allow-set-aside", ALLOW), writes=True),
-    _command("attack", _attack, click.Option(["--register"], metavar="REGISTER", help=REGISTER)),
+    _command("attack", _attack, place("register", "REGISTER", REGISTER, required=False)),
     _command("report", _report, *out("REPORT", REPORT), flag("internal", INTERNAL)),
     _command("verify", _verify),
 ):
