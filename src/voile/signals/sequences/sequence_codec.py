@@ -230,7 +230,7 @@ class SequenceCodec:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SequenceCodec:
         """Rebuild from `to_arrays`, or raise a RequestError if it is none of ours."""
         codec = Codec.from_arrays(arrays)
-        if "part.0.columns" not in arrays:
+        if "sequence.order" in arrays and "part.0.columns" not in arrays:
             raise RequestError("a map of sequences is of an earlier voile", instead="fit it again")
         try:
             dynamics = _rebuilt(Dynamics, arrays, "dynamics", *DYNAMICS)
