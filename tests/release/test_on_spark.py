@@ -218,7 +218,8 @@ def test_a_command_starts_spark_or_asks_a_server(
 ) -> None:
     pq.write_table(table, tmp_path / "source.parquet")
     source, conf = f"{tmp_path}/source.parquet", "--spark-conf spark.master=local[2]"
-    environment = dict(os.environ)
+    mode = "SPARK_CONNECT_MODE_ENABLED"  # of a session in this process, not of the command's
+    environment = {name: value for name, value in os.environ.items() if name != mode}
     if how == "Connect":
         port = request.getfixturevalue("session").conf.get(PORT)
         environment["SPARK_REMOTE"] = f"sc://127.0.0.1:{port}"
