@@ -6,8 +6,6 @@ import json
 import pickle
 from pathlib import Path
 
-import pytest
-
 from voile.release.spread.job import JOB
 from voile.release.spread.work import make
 
@@ -31,8 +29,8 @@ def test_what_others_could_have_written_is_not_loaded(tmp_path: Path) -> None:
     assert not sprung.exists()
     folder.chmod(0o700)
     (folder / "stop").unlink()
-    with pytest.raises(Exception, match="Error"):
-        make(folder, 0)
+    make(folder, 0)
+    assert sprung.exists()  # so the trap works, and the refusal is what kept it shut
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
