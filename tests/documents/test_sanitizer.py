@@ -5,16 +5,15 @@ from __future__ import annotations
 import gzip
 import inspect
 import json
-import os
 import pickle
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.documents.made import NAMES, Counted, Remembers, Says, corpus_of, notes
+from tests.real_data import DATA
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.documents import Corpus, Document, GreedySanitizer, Span
@@ -233,10 +232,6 @@ def test_a_fitted_sanitizer_can_be_pickled():
     again = pickle.loads(pickle.dumps(sanitizer))
     texts = [one.text for one in NOTES]
     assert again.sanitize(texts) == sanitizer.sanitize(texts)
-
-
-BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
-DATA = Path(os.environ.get("VOILE_DATA", BESIDE))
 
 
 def meddocan(split, number):

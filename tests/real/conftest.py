@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-DATA = Path(os.environ.get("VOILE_DATA") or ROOT.parent / "shared" / "data")
+from tests.real_data import DATA
 
 
 @pytest.fixture(scope="session")

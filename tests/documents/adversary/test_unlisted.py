@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.real_data import DATA
 
 from voile.documents.adversary import link_surrogates
 from voile.documents.adversary.unlisted import LEAST
@@ -24,7 +22,6 @@ FINDING = "surrogates of names on no list"
 NAMES = builtin_names("english")
 GIVEN = [*NAMES.female[:150], *NAMES.male[:150]]
 RARE = [f"Xa{name.lower()}" for name in GIVEN]
-DATA = Path(os.environ.get("VOILE_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
 
 
 def notes(pairs: int) -> Corpus:

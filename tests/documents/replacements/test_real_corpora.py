@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from tests.real_data import DATA
 
 from voile.documents.replacements import Removal, Surrogates, kind_of
 from voile.documents.replacements.names import fold
 from voile.documents.text.document import Document
 from voile.keys.secret import Secret
 
-BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data"
-DATA = Path(os.environ.get("VOILE_DATA", BESIDE))
 SECRET = Secret(bytes(range(32)))
 
 pytestmark = pytest.mark.real

@@ -1,23 +1,20 @@
 """Estimates of population uniques against naive twins, hand cases and drawn samples."""
 
 import math
-import os
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from tests.real_data import DATA
 
 from voile.core.errors import RequestError
 from voile.tables.people.superpopulation import estimate_uniques, fit_pitman, pitman, zayatz
 
-HERE = Path(__file__).resolve()
-DATA = Path(os.environ.get("VOILE_DATA", HERE.parents[3] / "shared" / "data"))
 TENNESSEE = DATA / "tennessee" / "population.parquet"
 
 TABLES = st.dictionaries(st.integers(1, 12), st.integers(1, 30), min_size=2, max_size=5).filter(

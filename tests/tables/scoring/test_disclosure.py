@@ -1,10 +1,8 @@
 """Measures of a release against naive twins, the papers' examples and pyCANON."""
 
 import math
-import os
 from collections import Counter, defaultdict
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycanon import anonymity
+from tests.real_data import DATA
 
 from voile.core.errors import RequestError
 from voile.tables.scoring.catalogue import MEASURES
@@ -25,8 +24,6 @@ from voile.tables.scoring.disclosure import (
     t_closeness,
 )
 
-HERE = Path(__file__).resolve()
-DATA = Path(os.environ.get("VOILE_DATA", HERE.parents[3] / "shared" / "data"))
 ADULT = DATA / "adult" / "adult.data.gz"
 
 # Li et al. 2007, table 3: salaries 3k .. 11k, three classes of three

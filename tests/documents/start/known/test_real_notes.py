@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.real_data import DATA
 
 from voile.data import open_source
 from voile.documents import Corpus, Document
 from voile.documents.start.known import KnownValues
 
-BESIDE = Path(__file__).resolve().parents[5] / "shared" / "data"
-NOTES = Path(os.environ.get("VOILE_DATA", BESIDE)) / "meddocan" / "dev.jsonl.gz"
+NOTES = DATA / "meddocan" / "dev.jsonl.gz"
 PATIENT, STAFF = "NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"
 PER = 1_000
 
