@@ -86,7 +86,7 @@ def fit_parts(
 ) -> SequenceCodec:
     """Fit a map of sequences whose messages may hold part of the columns.
 
-    Cost: that of whole readings, and 30 microseconds for each reading and column.
+    Cost: that of whole readings, and O(K^2) in plain Python for each reading and column.
     """
     cells = np.array([lattice.resolution for lattice in lattices])
     sample = Sample(given.X, given.codes, given.whose, cells)
