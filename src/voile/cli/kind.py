@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from voile.cli.assess import assess
+from voile.cli.choose import choose
 from voile.cli.frontier import frontier
 from voile.cli.own_verb import own_command
 from voile.cli.parameters import (
     Command,
     Group,
-    Run,
     argument,
     flag,
     key_file,
@@ -27,12 +27,12 @@ from voile.cli.parameters import (
     reading,
     seed,
 )
-from voile.cli.results import tell_applied, tell_attacked, tell_chosen, tell_fitted
+from voile.cli.results import tell_applied, tell_attacked, tell_fitted
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
-from voile.data.files.outputs import EVIDENCE, KIT, POLICY, RELEASE
+from voile.data.files.outputs import EVIDENCE, KIT, RELEASE
 from voile.release.evidence import AttackResults, default_place, write_evidence
-from voile.wings import ROLES_OPTIONAL, choose_by, wing
+from voile.wings import ROLES_OPTIONAL, wing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -54,7 +54,7 @@ class _KindGroup(Group):
     def __init__(self, kind: str) -> None:
         super().__init__(kind, help=f"Fit, choose, apply and attack {kind}.")
         self._kind = kind
-        for command in (_fit, _frontier, _choose, _apply, _attack, assess):
+        for command in (_fit, _frontier, choose, _apply, _attack, assess):
             self.add_command(command(kind))
 
     @cached_property
@@ -126,95 +126,6 @@ def _frontier(kind: str) -> click.Command:
         frontier(screen, load_kit(Path(kit), kind), all=all)
 
     return Command("frontier", run, [argument("kit"), flag("all", "Show every policy.")])
-
-
-def _choose(kind: str) -> click.Command:
-    def run(
-        screen: Screen,
-        *,
-        kit: str,
-        out: Path,
-        force: bool,
-        after: Path | None = None,
-        key_file: Path | None = None,
-        releases: tuple[Path, ...] = (),
-        **how: Any,
-    ) -> None:
-        """Pick one policy of a kit.
-
-        Writes it as a file to read, to correct and to apply. Give exactly one way to pick.
-        """
-        from voile.data.files.atomic import write_text
-
-        chosen = choose_by(load_kit(Path(kit), kind), how, after, key_file, releases)
-        write_text(out, chosen.to_toml(), POLICY, force=force)
-        tell_chosen(screen, chosen, out)
-
-    ways: list[click.Parameter] = [
-        _Way(
-            ["--max-risk"], type=float, help="Largest risk of any one record: least loss, 0 to 1."
-        ),
-        _Way(
-            ["--max-relative-risk"],
-            type=float,
-            help="Share of the source's risk that may be left: least loss, 0 to 1.",
-        ),
-        _Way(["--max-loss"], type=float, help="Least risk at this loss or less, 0 to 1."),
-        _Way(["--beats"], metavar="NAME", help="Better than a policy, e.g. safe-harbor."),
-        _Way(["--policy"], type=int, help="Policy number, as listed by voile KIND frontier."),
-        _Way(["--least-loss"], is_flag=True, help="Least loss, whatever the risk."),
-        _Way(["--knee"], is_flag=True, help="Where the frontier bends most."),
-        _After(
-            ["--joint-risk"],
-            type=float,
-            help="Share of the source's risk that all releases may leave together: least loss, "
-            "0 to 1 [the ledger's promise].",
-        ),
-        _After(
-            ["--after"],
-            type=click.Path(path_type=Path),
-            metavar="LEDGER",
-            help="Least loss that is safe given the releases of this ledger.",
-        ),
-        _After(
-            ["--key-file"],
-            type=click.Path(path_type=Path),
-            help="File with the secret of the ledger.",
-        ),
-        _After(
-            ["--releases"],
-            type=click.Path(path_type=Path, exists=True),
-            multiple=True,
-            help="Folder where the ledger's releases of other rows lie; may be given again.",
-        ),
-    ]
-    return _Choose(kind, run, [argument("kit"), *ways, *out("POLICY", POLICY)])
-
-
-class _Way(click.Option):
-    """A way to pick a policy, which a wing may not know."""
-
-
-class _After(click.Option):
-    """An option of choosing by a ledger, which a wing may not know."""
-
-
-class _Choose(Command):
-    """Offer the ways that the wing knows; its code is imported only when they are asked for."""
-
-    def __init__(self, kind: str, run: Run, params: list[click.Parameter]) -> None:
-        super().__init__("choose", run, params)
-        self._kind = kind
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Leave out what the wing refuses."""
-        here = wing(self._kind)
-        params = [
-            one for one in super().get_params(ctx)
-            if not isinstance(one, _Way) or one.name in here.WAYS
-        ]  # fmt: skip
-        judged = hasattr(here, "choose_after")
-        return [one for one in params if judged or not isinstance(one, _After)]
 
 
 def _apply(kind: str) -> click.Command:

@@ -1,0 +1,107 @@
+"""`voile KIND choose`: pick one policy of a kit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from voile.cli.parameters import Command, Run, argument, load_kit, out
+from voile.cli.results import tell_chosen
+from voile.cli.screen import Screen
+from voile.data.files.outputs import POLICY
+from voile.wings import choose_by, wing
+
+
+class _Way(click.Option):
+    """A way to pick a policy, which a wing may not know."""
+
+
+class _After(click.Option):
+    """An option of choosing by a ledger, which a wing may not know."""
+
+
+_WAYS: dict[str, dict[str, Any]] = {
+    "--max-risk": {
+        "type": float,
+        "help": "Largest risk of any one record: least loss, 0 to 1.",
+    },
+    "--max-relative-risk": {
+        "type": float,
+        "help": "Share of the source's risk that may be left: least loss, 0 to 1.",
+    },
+    "--max-loss": {"type": float, "help": "Least risk at this loss or less, 0 to 1."},
+    "--beats": {"metavar": "NAME", "help": "Better than a policy, e.g. safe-harbor."},
+    "--policy": {"type": int, "help": "Policy number, as listed by voile KIND frontier."},
+    "--least-loss": {"is_flag": True, "help": "Least loss, whatever the risk."},
+    "--knee": {"is_flag": True, "help": "Where the frontier bends most."},
+}
+_AFTER: dict[str, dict[str, Any]] = {
+    "--joint-risk": {
+        "type": float,
+        "help": "Share of the source's risk that all releases may leave together: least loss, "
+        "0 to 1 [the ledger's promise].",
+    },
+    "--after": {
+        "type": click.Path(path_type=Path),
+        "metavar": "LEDGER",
+        "help": "Least loss that is safe given the releases of this ledger.",
+    },
+    "--key-file": {
+        "type": click.Path(path_type=Path),
+        "help": "File with the secret of the ledger.",
+    },
+    "--releases": {
+        "type": click.Path(path_type=Path, exists=True),
+        "multiple": True,
+        "help": "Folder where the ledger's releases of other rows lie; may be given again.",
+    },
+}
+
+
+def choose(kind: str) -> click.Command:
+    """Return the command of one kind."""
+
+    def run(
+        screen: Screen,
+        *,
+        kit: str,
+        out: Path,
+        force: bool,
+        after: Path | None = None,
+        key_file: Path | None = None,
+        releases: tuple[Path, ...] = (),
+        **how: Any,
+    ) -> None:
+        """Pick one policy of a kit.
+
+        Writes it as a file to read, to correct and to apply. Give exactly one way to pick.
+        """
+        from voile.data.files.atomic import write_text
+
+        chosen = choose_by(load_kit(Path(kit), kind), how, after, key_file, releases)
+        write_text(out, chosen.to_toml(), POLICY, force=force)
+        tell_chosen(screen, chosen, out)
+
+    ways = [_Way([name], **how) for name, how in _WAYS.items()]
+    by_ledger = [_After([name], **how) for name, how in _AFTER.items()]
+    return _Choose(kind, run, [argument("kit"), *ways, *by_ledger, *out("POLICY", POLICY)])
+
+
+class _Choose(Command):
+    """Offer the ways that the wing knows; its code is imported only when they are asked for."""
+
+    def __init__(self, kind: str, run: Run, params: list[click.Parameter]) -> None:
+        super().__init__("choose", run, params)
+        self._kind = kind
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Leave out what the wing refuses."""
+        here = wing(self._kind)
+        params = [
+            one for one in super().get_params(ctx)
+            if not isinstance(one, _Way) or one.name in here.WAYS
+        ]  # fmt: skip
+        judged = hasattr(here, "choose_after")
+        return [one for one in params if judged or not isinstance(one, _After)]
