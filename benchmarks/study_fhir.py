@@ -32,7 +32,7 @@ from voile.keys.random import Protective
 from voile.study import Study
 from voile.study.carriers.carrier import age_on
 from voile.study.carriers.fhir import references_in
-from voile.study.init import init
+from voile.study.verbs.init import init
 
 PATIENTS, SEED = 1000, 2013
 DAYS, OLDEST = 50, 89

@@ -14,8 +14,8 @@ from benchmarks.tables import save
 import voile.documents
 from voile.demo.county import make_county
 from voile.demo.notes import in_words, make_notes
-from voile.study.mentions import find_value
-from voile.study.readings import read
+from voile.study.adversary.readings import read
+from voile.study.text.mentions import find_value
 
 PEOPLE = 300
 FORMS = {

@@ -74,7 +74,7 @@ PARTS = (
     "cli/verify",
     "signals/channel/test_ends.py",
     "signals/channel/test_envelope.py",
-    "study/test_joint.py",
+    "study/risk/test_joint.py",
     "tables/verbs/apply/test_policies.py",
 )
 

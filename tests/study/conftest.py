@@ -1,4 +1,4 @@
-"""A small cohort: patients of the made-up county, their notes, and a study of both."""
+"""Small studies: of patients of the made-up county and their notes, and of a clinic's exports."""
 
 from __future__ import annotations
 
@@ -11,51 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from tests.study.made import NOTE_ROLES, PLAN, QUICK, prepare_export, roles_of, write_key
 
 import voile.documents
+from voile.data.roles import Roles
+from voile.demo.clinic import TRAINING_ROLES, make_clinic, make_training
 from voile.demo.county import ROLES, make_county
+from voile.demo.fhir import write_fhir
 from voile.demo.notes import make_notes
+from voile.demo.omop import write_omop
 from voile.study import Study
-
-PLAN = """\
-[study]
-subject = "person_id"
-key_file = "study.key"
-date_shift_days = 30
-seed = 1
-
-[promise]
-max_relative_risk = 0.2
-
-[parts.visits]
-kind = "tables"
-source = "visits.parquet"
-roles = "visits.toml"
-fit = { population = "population.parquet", method = "quick", family = "global" }
-
-[parts.notes]
-kind = "documents"
-source = "notes.parquet"
-kit = "notes.kit"
-choose = { max_relative_risk = 0.05 }
-
-[mentions]
-AGE = "age"
-ZIP = "zip"
-DATE = "shift"
-DOB = "drop"
-SEX = { column = "sex", keep = true }
-"""
-NOTE_ROLES = {
-    "subject": "person_id",
-    "columns": {
-        "visit_id": "drop",
-        "person_id": "identifier",
-        "note": {"role": "text", "spans": "spans"},
-        "spans": "label",
-    },
-}
-QUICK = {"learners": ["svm"], "miss_cost": [5.0], "cross_fit": 3, "jobs": 1, "seed": 1}
+from voile.study.carriers.carrier import QUASI
 
 
 def _of(table: pa.Table, people: list[str]) -> pa.Table:
@@ -78,8 +44,7 @@ def cohort(tmp_path_factory) -> Path:
     (folder / "visits.toml").write_text(
         ROLES.replace('visit_date = "drop" ', 'visit_date = "keep" ') + 'remark = "text"\n'
     )
-    (folder / "study.key").write_text("k" * 64)
-    (folder / "study.key").chmod(0o600)
+    write_key(folder)
     (folder / "study.toml").write_text(PLAN)
     Study.open(folder / "study.toml").fit()
     return folder
@@ -161,10 +126,7 @@ def whole(cohort, tmp_path_factory) -> Study:
         "drugs": dict.fromkeys(items, "items"),
         "pulses": {"smokes": "private", "pulse": "reading"},
     }.items():
-        said = "".join(f'{one} = "{role}"\n' for one, role in columns.items())
-        (folder / f"{name}.toml").write_text(
-            f'subject = "person_id"\n[columns]\nperson_id = "identifier"\n{said}'
-        )
+        (folder / f"{name}.toml").write_text(roles_of(columns))
     (folder / "study.toml").write_text(PLAN.replace("\n[mentions]\n", OTHERS))
     study = Study.open(folder / "study.toml")
     study.fit()
@@ -174,3 +136,49 @@ def whole(cohort, tmp_path_factory) -> Study:
 
 def hash_of(text: str) -> int:
     return int(hashlib.sha256(text.encode()).hexdigest(), 16)
+
+
+@pytest.fixture(scope="session")
+def clinic():
+    return make_clinic(1, 120)
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory, clinic) -> Path:
+    """What both studies need: the secret, the notes' kit, the population."""
+    folder = tmp_path_factory.mktemp("clinic")
+    pq.write_table(clinic.population, folder / "population.parquet")
+    (folder / "training.toml").write_text(TRAINING_ROLES)
+    roles = Roles.read(folder / "training.toml")
+    voile.documents.fit(make_training(2, 60), roles, **QUICK).save(folder / "notes.kit")
+    (folder / "people.toml").write_text(roles_of(dict.fromkeys(QUASI, "quasi")))
+    write_key(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def fhir(base, clinic, tmp_path_factory) -> Path:
+    """A fitted study of the FHIR export."""
+    place = tmp_path_factory.mktemp("fhir") / "study"
+    folder = prepare_export(base, place, "fhir", lambda to: write_fhir(clinic, to))
+    Study.open(folder / "study.toml").fit()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def omop(base, clinic, tmp_path_factory) -> Path:
+    """A fitted study of the OMOP tables."""
+    place = tmp_path_factory.mktemp("omop") / "study"
+    folder = prepare_export(base, place, "omop", lambda to: write_omop(clinic, to))
+    Study.open(folder / "study.toml").fit()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def fhir_release(fhir):
+    return Study.open(fhir / "study.toml").apply()
+
+
+@pytest.fixture(scope="session")
+def omop_release(omop):
+    return Study.open(omop / "study.toml").apply()

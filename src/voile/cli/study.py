@@ -37,7 +37,7 @@ def _init(
     The plan says why, line by line; read it and correct it. Beside it appear the roles of its table
     and a fresh secret.
     """
-    from voile.study.init import init
+    from voile.study.verbs.init import init
 
     day = None if as_of is None else as_of.date()
     made = init(place, out, kit=kit, population=population, as_of=day, force=force)

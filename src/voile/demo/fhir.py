@@ -9,22 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
 from voile.demo.clinic import RXNORM, SNOMED, Clinic, Person, Visit
 
 Resource = dict[str, Any]
 HL7 = "http://terminology.hl7.org/CodeSystem"
-US_CORE = "http://hl7.org/fhir/us/core/StructureDefinition"
-RACES = {
-    "White": ("2106-3",),
-    "Black": ("2054-5",),
-    "Asian": ("2028-9",),
-    "Native": ("1002-5",),
-    "Two or more": ("2106-3", "2054-5"),
-}
+GENDERS, RACE_CODES = fhir_codes(SEXES), fhir_codes(RACES)
+SEVERAL = ("White", "Black")
+"""The races that a patient of two or more has."""
 NARRATIVE = '<div xmlns="http://www.w3.org/1999/xhtml">{} {}</div>'
 
 
@@ -63,7 +59,7 @@ def _patient(one: Person) -> Resource:
         "identifier": [{"system": "urn:clinic:mrn", "value": f"MRN-{one.number:08d}"}],
         "name": [{"family": one.family, "given": [one.given]}],
         "telecom": [{"system": "phone", "value": f"555-{one.number:07d}"}],
-        "gender": {"F": "female", "M": "male"}[one.sex],
+        "gender": GENDERS[one.sex],
         "birthDate": one.birth.isoformat(),
         "address": [{"line": [f"{one.number} Main Street"], "postalCode": one.zip}],
     }
@@ -73,19 +69,19 @@ def _patient(one: Person) -> Resource:
 
 
 def _race(race: str) -> list[Resource]:
-    if race == "Hispanic":
-        return [_coded("ethnicity", ("2135-2",), race)]
-    return [_coded("race", RACES[race], race)]
+    if race == HISPANIC.word:
+        return [_coded("ethnicity", [HISPANIC.fhir], race)]
+    own = [race] if race in RACE_CODES else SEVERAL
+    return [_coded("race", [RACE_CODES[one] for one in own], race)]
 
 
-def _coded(name: str, codes: tuple[str, ...], said: str) -> Resource:
-    system = "urn:oid:2.16.840.1.113883.6.238"
+def _coded(name: str, codes: Sequence[str | None], said: str) -> Resource:
     categories: list[Resource] = [
-        {"url": "ombCategory", "valueCoding": {"system": system, "code": code, "display": said}}
+        {"url": "ombCategory", "valueCoding": {"system": OMB, "code": code, "display": said}}
         for code in codes
     ]
     inner = [*categories, {"url": "text", "valueString": said}]
-    return {"url": f"{US_CORE}/us-core-{name}", "extension": inner}
+    return {"url": f"{US_CORE}{name}", "extension": inner}
 
 
 def _of(kind: str, visit: Visit, part: str = "") -> Resource:

@@ -14,12 +14,11 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from voile.data import open_writer
+from voile.data.person_codes import HISPANIC, NOT_HISPANIC, RACES, SEXES, omop_concepts
 from voile.demo.clinic import SNOMED, Clinic, Person, Visit
 
 LOCAL = 2_000_000_000
-SEXES = {"F": 8532, "M": 8507}
-RACES = {"White": 8527, "Black": 8516, "Asian": 8515, "Native": 8657, "Two or more": 44814659}
-HISPANIC, NOT_HISPANIC = 38003563, 38003564
+SEX_CONCEPTS, RACE_CONCEPTS = omop_concepts(SEXES), omop_concepts(RACES)
 INPATIENT, FROM_RECORDS = 9201, 32817
 MMHG, KG, EQUALS = 8876, 9529, 4172703
 ENGLISH, UTF_8, DISCHARGE = 4180186, 32678, 706531
@@ -57,16 +56,16 @@ def _location(number: int, code: str) -> Row:
 
 
 def _person(one: Person, homes: Mapping[str, int]) -> Row:
-    hispanic = one.race == "Hispanic"
+    hispanic = one.race == HISPANIC.word
     return {
         "person_id": one.number,
-        "gender_concept_id": SEXES[one.sex],
+        "gender_concept_id": SEX_CONCEPTS[one.sex],
         "year_of_birth": one.birth.year,
         "month_of_birth": one.birth.month,
         "day_of_birth": one.birth.day,
         "birth_datetime": _moment(one.birth),
-        "race_concept_id": RACES.get(one.race, 0),
-        "ethnicity_concept_id": HISPANIC if hispanic else NOT_HISPANIC,
+        "race_concept_id": RACE_CONCEPTS.get(one.race, 0),
+        "ethnicity_concept_id": HISPANIC.omop if hispanic else NOT_HISPANIC,
         "location_id": homes[one.zip],
         "person_source_value": f"MRN-{one.number:08d}",
         "gender_source_value": f"{one.given} {one.family}, {one.sex}",

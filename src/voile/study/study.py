@@ -22,15 +22,15 @@ from voile.keys.secret import Secret
 from voile.release.kit import Kit
 from voile.release.verify import Check
 from voile.report.sections import Audience
-from voile.study.apply import apply
-from voile.study.attack import Attacked, attack
-from voile.study.export import unpacked
-from voile.study.fit import fit
-from voile.study.plan import Plan
-from voile.study.report import report
+from voile.study.plan.plan import Plan
 from voile.study.study_kit import FRONTIER, load
 from voile.study.study_release import StudyRelease
-from voile.study.verify import verify
+from voile.study.verbs.apply import apply
+from voile.study.verbs.attack import Attacked, attack
+from voile.study.verbs.export import unpacked
+from voile.study.verbs.fit import fit
+from voile.study.verbs.report import report
+from voile.study.verbs.verify import verify
 
 Words = Callable[[], AbstractContextManager[None]]
 

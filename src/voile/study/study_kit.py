@@ -12,7 +12,7 @@ from voile.core.errors import RequestError
 from voile.data.files.own_files import fitting
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
-from voile.study.plan import Plan
+from voile.study.plan.plan import Plan
 from voile.wings import wing
 
 KIND, FRONTIER = "study", "frontier"

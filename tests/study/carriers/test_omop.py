@@ -10,24 +10,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.data.postgres.conftest import running, server  # noqa: F401, fixtures
-from tests.study.carriers.conftest import prepare
+from tests.study.carriers.exported import SECRET
+from tests.study.made import prepare_export
 
 from voile.core.errors import RequestError, SourceError
 from voile.data import open_source
 from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import person_id
 from voile.demo.omop import omop_tables, write_omop
-from voile.keys.pseudonyms import Secret, date_shift, pseudonym
+from voile.keys.pseudonyms import date_shift, pseudonym
 from voile.study import Study
 from voile.study.carriers import Omop
 from voile.study.carriers.carrier import Released
 from voile.study.carriers.omop_columns import TABLES, schema_of
 from voile.study.carriers.omop_sending import send
-from voile.study.init import init
-from voile.study.plan import Plan
+from voile.study.plan.plan import Plan
+from voile.study.verbs.init import init
 from voile.tables.recoding.codebook import Entry
 
-SECRET = Secret(b"k" * 64)
 SHOWN = {
     "age": Entry("40-49", "40", "49"),
     "sex": Entry("F", "F", "F"),
@@ -321,7 +321,7 @@ def test_a_study_reads_one_schema_and_releases_into_another(
         pq.write_table(rows, tmp_path / "sent" / f"{name}.parquet")
     with send(server.address("source"), tmp_path / "sent", force=False) as publish:
         publish()
-    folder = prepare(base, tmp_path / "study", "omop", lambda _: None)
+    folder = prepare_export(base, tmp_path / "study", "omop", lambda _: None)
     plan = folder / "study.toml"
     there = f'source = "{server.address("source")}"\nto = "{server.address("target")}"'
     plan.write_text(plan.read_text().replace('source = "export"', there))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError, SourceError
+from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers.carrier import (
     Packed,
     Person,
@@ -32,18 +33,8 @@ Resource = Mapping[str, Any]
 SUFFIX = ".ndjson"
 FIRST = ("Patient", "Encounter")
 """Types that others refer to."""
-SEXES = {"female": "F", "male": "M", "other": "O"}
-HISPANIC = "2135-2"
-RACES = {
-    "2106-3": "White",
-    "2054-5": "Black",
-    "2028-9": "Asian",
-    "1002-5": "Native",
-    "2076-8": "Pacific",
-    "2131-1": "Other",
-}
-"""The words that the table of people has for the codes of US Core."""
-US_CORE = "http://hl7.org/fhir/us/core/StructureDefinition/us-core-"
+SEX_WORDS = {code: word for word, code in fhir_codes(SEXES).items()}
+RACE_WORDS = {code: word for word, code in fhir_codes(RACES).items()}
 _REFERENCE = re.compile(
     r"(?:https?://[^\s?#]*/)?(Patient|Encounter)/([A-Za-z0-9.-]{1,64})(?:/_history/[^/]+)?"
 )
@@ -238,7 +229,7 @@ def _person(one: Resource, place: str) -> Person:
     return Person(
         _id(one, place),
         None if birth is None else _birth(birth, place),
-        SEXES.get(gender) if isinstance(gender, str) else None,
+        SEX_WORDS.get(gender) if isinstance(gender, str) else None,
         _race(one.get("extension")),
         _zip(one.get("address")),
     )
@@ -273,9 +264,9 @@ def _race(extensions: object) -> str | None:
             coding = inner.get("valueCoding")
             if inner.get("url") == "ombCategory" and isinstance(coding, dict):
                 codes[name].add(str(coding.get("code")))
-    if HISPANIC in codes["ethnicity"]:
-        return "Hispanic"
-    races = {RACES[one] for one in codes["race"] if one in RACES}
+    if HISPANIC.fhir in codes["ethnicity"]:
+        return HISPANIC.word
+    races = {RACE_WORDS[one] for one in codes["race"] if one in RACE_WORDS}
     return next(iter(races)) if len(races) == 1 else "Two or more" if races else None
 
 

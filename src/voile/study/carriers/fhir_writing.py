@@ -15,6 +15,7 @@ from datetime import date
 from typing import Any
 
 from voile.core.errors import SourceError
+from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
 from voile.documents.text.formats.fhir import attachment_text
 from voile.keys.pseudonyms import pseudonym
 from voile.study.carriers.carrier import (
@@ -46,16 +47,10 @@ Resource = Mapping[str, Any]
 INTERVAL = "urn:voile:interval:"
 """The extension that holds what a released row shows of a column."""
 ABSENT = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
-OMB = "urn:oid:2.16.840.1.113883.6.238"
-US_CORE = "http://hl7.org/fhir/us/core/StructureDefinition/us-core-"
-GENDERS = {"F": "female", "M": "male", "O": "other"}
-RACES = {
-    "White": ("race", "2106-3"),
-    "Black": ("race", "2054-5"),
-    "Asian": ("race", "2028-9"),
-    "Native": ("race", "1002-5"),
-    "Pacific": ("race", "2076-8"),
-    "Hispanic": ("ethnicity", "2135-2"),
+GENDERS = fhir_codes(SEXES)
+RACE_CODES = {  # "Other" is no category of US Core
+    **{word: ("race", code) for word, code in fhir_codes(RACES).items() if word != "Other"},
+    HISPANIC.word: ("ethnicity", HISPANIC.fhir),
 }
 _MOMENT = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T.*)?")
 
@@ -221,7 +216,7 @@ def _gender(shown: Shown) -> dict[str, str]:
 
 
 def _race(shown: Shown) -> list[dict[str, Any]]:
-    found = RACES.get(one_value(shown, "race") or "")
+    found = RACE_CODES.get(one_value(shown, "race") or "")
     if found is None:
         return []
     name, code = found

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
 from voile.data import Source, open_source, open_writer
+from voile.data.person_codes import HISPANIC, RACES, SEXES, omop_concepts
 from voile.data.postgres.address import Address
 from voile.engines.shuffle import shuffled
 from voile.study.carriers.carrier import (
@@ -31,18 +32,8 @@ from voile.study.carriers.omop_columns import PERSON, TABLES, rules_of, schema_o
 from voile.study.carriers.omop_writing import Row, Writing
 
 SUFFIXES = (".parquet", ".csv")
-SEXES = {8507: "M", 8532: "F", 8521: "O"}
-HISPANIC = 38003563
-RACES = {
-    8527: "White",
-    8516: "Black",
-    8515: "Asian",
-    8657: "Native",
-    8557: "Pacific",
-    8522: "Other",
-    44814659: "Two or more",
-}
-"""The words that the table of people has for the vocabulary's concepts."""
+SEX_WORDS = {concept: word for word, concept in omop_concepts(SEXES).items()}
+RACE_WORDS = {concept: word for word, concept in omop_concepts(RACES).items()}
 
 
 @dataclass
@@ -226,10 +217,10 @@ def _person(row: Row, homes: Mapping[int, str | None], place: str) -> Person:
     return Person(
         str(_needed(row, "person_id", place)),
         _birth(row, place),
-        SEXES.get(row["gender_concept_id"]),
-        "Hispanic"
-        if row["ethnicity_concept_id"] == HISPANIC
-        else RACES.get(row["race_concept_id"]),
+        SEX_WORDS.get(row["gender_concept_id"]),
+        HISPANIC.word
+        if row["ethnicity_concept_id"] == HISPANIC.omop
+        else RACE_WORDS.get(row["race_concept_id"]),
         homes.get(row["location_id"]),
     )
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from voile.data.person_codes import HISPANIC, NOT_HISPANIC, RACES, SEXES, omop_concepts
 from voile.study.carriers.carrier import (
     NO_TEXT,
     NOT_A_HOME,
@@ -44,9 +45,7 @@ from voile.study.carriers.omop_columns import (
 )
 
 Row: TypeAlias = Mapping[str, Any]
-SEXES = {"M": 8507, "F": 8532, "O": 8521}
-RACES = {"White": 8527, "Black": 8516, "Asian": 8515, "Native": 8657, "Pacific": 8557}
-HISPANIC, NOT_HISPANIC = 38003563, 38003564
+SEX_CONCEPTS, RACE_CONCEPTS = omop_concepts(SEXES), omop_concepts(RACES)
 NO_DAY = "without a day that can be moved"
 NO_EVENT = "a period without a released event"
 _ROWS = 4096
@@ -149,12 +148,12 @@ class Writing:
 
     def _shown(self, subject: str, shown: Shown) -> Row:
         race = one_value(shown, "race")
-        ethnicity = HISPANIC if race == "Hispanic" else NOT_HISPANIC if race else 0
+        ethnicity = HISPANIC.omop if race == HISPANIC.word else NOT_HISPANIC if race else 0
         age = middle(shown, "age")
         return {
             "person_source_value": self.released.name_of(subject),
-            "gender_concept_id": SEXES.get(one_value(shown, "sex") or "", 0),
-            "race_concept_id": RACES.get(race or "", 0),
+            "gender_concept_id": SEX_CONCEPTS.get(one_value(shown, "sex") or "", 0),
+            "race_concept_id": RACE_CONCEPTS.get(race or "", 0),
             "ethnicity_concept_id": ethnicity,
             "year_of_birth": 0 if age is None else self.released.as_of.year - age,
         }

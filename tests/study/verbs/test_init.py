@@ -14,8 +14,8 @@ from voile.data.roles import Roles
 from voile.demo.clinic import make_clinic
 from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
-from voile.study.init import init
-from voile.study.plan import Plan
+from voile.study.plan.plan import Plan
+from voile.study.verbs.init import init
 
 
 @pytest.fixture(scope="module")

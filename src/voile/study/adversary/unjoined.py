@@ -18,7 +18,7 @@ from voile.core.brief import Brief
 from voile.data import Source, open_source
 from voile.documents.replacements.dates import read_date
 from voile.release.manifest import ROW, ROWS, Release
-from voile.study.people import KNOWN_ROLES
+from voile.study.adversary.people import KNOWN_ROLES
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}")
 Row = tuple[str, Mapping[str, Any]]

@@ -22,8 +22,9 @@ from voile.documents.replacements.kinds import kind_of
 from voile.proposals.propose import propose
 from voile.release.kit import Kit
 from voile.study.carriers.carrier import PEOPLE, QUASI, SUBJECT
-from voile.study.export import open_export
-from voile.study.plan import EXPORT, ExportTable
+from voile.study.plan.entries import ExportTable
+from voile.study.plan.plan import EXPORT
+from voile.study.verbs.export import open_export
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 SEX_WORDS = ("sex", "gender")

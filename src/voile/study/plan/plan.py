@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
@@ -26,12 +18,22 @@ from voile.data.spark.session import SCHEME
 from voile.documents.text.source import split_format
 from voile.keys.date_rule import WEEK, DateRule
 from voile.keys.secret import Secret
-from voile.release.choice import FLAGS, WAYS, Choice
+from voile.release.choice import Choice
 from voile.release.options import Options, checked, fields_of, leaves
+from voile.study.plan.entries import (
+    JOINT,
+    MAY_COME,
+    Entry,
+    ExportTable,
+    Mention,
+    Part,
+    Promise,
+    RowsPart,
+    StudyTable,
+    TextPart,
+)
 from voile.wings import opener, wing
 
-MAY_COME = "is not read by this voile yet: take it out"
-JOINT = "joint_risk"
 DECIDED = "the study decides it for all parts: take it out"
 OF_STUDY = frozenset(
     ("key_file", "keep_order", "no_pseudonyms", "pseudonyms", "subject", "files", "file_names")
@@ -46,169 +48,7 @@ EXPORT = "export:"
 """How the source of a part begins that is a table of the export: `export:people`."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class StudyTable(_Part):
-    """What all parts share: whose each row is, the secret, the one offset, the pseudonyms."""
-
-    subject: str
-    key_file: Path | None = None
-    date_shift_days: int = Field(365, ge=1, le=36_500)
-    dates: Literal["days", "weeks", "months"] = "days"
-    edge_dates: Literal["keep", "drop"] = "keep"
-    join: bool = True
-    seed: int | None = Field(None, ge=0)
-    kit: Path | None = None
-    release: Path | None = None
-    ledger: Any = None
-
-    @field_validator("ledger")
-    @classmethod
-    def _no_ledger(cls, value: Any) -> Any:
-        raise ValueError(MAY_COME)
-
-
-class Promise(_Part):
-    """What every release of the study has to keep, and by what its policy is picked."""
-
-    beats: str | None = None
-    joint_risk: float | None = Field(None, ge=0, le=1)
-    max_risk: float | None = Field(None, ge=0, le=1)
-    max_relative_risk: float | None = Field(None, ge=0, le=1)
-    max_loss: float | None = Field(None, ge=0, le=1)
-    policy: int | None = Field(None, ge=0)
-    knee: bool = False
-    least_loss: bool = False
-    k: int = Field(1, ge=1)
-    suppress: float = Field(0.0, ge=0, lt=1)
-
-    @model_validator(mode="after")
-    def _picks_once(self) -> Self:
-        ways = (*WAYS, *FLAGS, JOINT)
-        if len(self.ways) != 1:
-            raise ValueError(f"choose by exactly one of {', '.join(ways)}")
-        return self
-
-    @property
-    def ways(self) -> dict[str, Any]:
-        """The way to choose that is given."""
-        given = {name: getattr(self, name) for name in (*WAYS, *FLAGS, JOINT)}
-        return {name: x for name, x in given.items() if x is not None and x is not False}
-
-    @property
-    def constraints(self) -> dict[str, Any]:
-        """The options of a table's fit that it asks for."""
-        return {name: getattr(self, name) for name in {"k", "suppress"} & self.model_fields_set}
-
-
-class ExportTable(_Part):
-    """A real export, which is opened as tables and written back in its own form.
-
-    as_of : the day on which ages are counted. drop : types or tables that are not released. to : of
-    OMOP, how tables are written; or a schema of PostgreSQL, to which they are sent as well.
-    """
-
-    form: Literal["fhir", "omop"]
-    source: str
-    as_of: date
-    drop: tuple[str, ...] = ()
-    to: str | None = None
-
-    @model_validator(mode="after")
-    def _to_tables(self) -> Self:
-        if self.to is not None and self.form != "omop":
-            raise ValueError("to is of form omop: a FHIR export is written as files of JSON lines")
-        if self.to not in (None, "csv", "parquet") and "::" not in str(self.to):
-            raise ValueError('to is "csv", "parquet" or postgresql://host/database::schema')
-        return self
-
-
-class RowsPart(_Part):
-    """Rows of the study, of any kind but text: their roles, and options of fit and release.
-
-    choose : by what its policy is picked; of the first table, the promise says it.
-    """
-
-    kind: Literal["tables", "itemsets", "signals"]
-    source: str
-    roles: Path
-    out: str | None = None
-    fit: dict[str, Any] = Field(default_factory=dict)
-    choose: dict[str, Any] = Field(default_factory=dict)
-    apply: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("choose")
-    @classmethod
-    def _picks_once(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return _checked_choice(given)
-
-
-class TextPart(_Part):
-    """Notes of the study: a source of their own, or a text column of a table."""
-
-    kind: Literal["documents"]
-    kit: Path
-    source: str | None = None
-    of: str | None = None
-    text: str | None = None
-    out: str | None = None
-    choose: dict[str, Any] = Field(default_factory=dict)
-    apply: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("choose")
-    @classmethod
-    def _picks_once(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return _checked_choice(given)
-
-    @model_validator(mode="after")
-    def _in_one_place(self) -> Self:
-        if (self.source is None) == (self.of is None):
-            raise ValueError("give its source, or of and text for a column of another part")
-        if (self.of is None) != (self.text is None):
-            raise ValueError("of names a part, and text a column of it: give both")
-        return self
-
-
-def _checked_choice(given: dict[str, Any]) -> dict[str, Any]:
-    if given:
-        Choice.parse(given)
-    return given
-
-
-class Mention(_Part):
-    """What becomes of a type that the text mentions.
-
-    column : the quasi-identifier that says the same; without one the mention is marked.
-    keep : the text keeps it, and the column keeps all its cuts.
-    shift : it is a date, and moves with its person's others.
-    """
-
-    column: str | None = None
-    keep: bool = False
-    shift: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short_form(cls, given: Any) -> Any:
-        if not isinstance(given, str):
-            return given
-        return {"drop": {}, "shift": {"shift": True}}.get(given, {"column": given})
-
-    @model_validator(mode="after")
-    def _of_something(self) -> Self:
-        if self.keep and self.column is None:
-            raise ValueError("name the column that says what the text keeps")
-        if self.shift and (self.keep or self.column):
-            raise ValueError("a date is shifted, or is of a column")
-        return self
-
-
-Part = Annotated[RowsPart | TextPart, Field(discriminator="kind")]
-
-
-class Plan(_Part):
+class Plan(Entry):
     """A study: parts about the same people, what the text mentions, and what is promised."""
 
     study: StudyTable

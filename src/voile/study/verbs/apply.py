@@ -28,20 +28,21 @@ from voile.release.run import Run
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
 from voile.report.wording import listed
-from voile.study.acquaintance import ALL, Reach, reaches
-from voile.study.certify import Certificate, certify
-from voile.study.date_attack import THREE, DateRisk, attack_dates
-from voile.study.export import UNKNOWN, pack, sending
-from voile.study.fit import miss_of
-from voile.study.in_place import gather_texts, put_texts
-from voile.study.measure import MATCHES, measure
-from voile.study.mentions import Rules, writer_of
-from voile.study.part_roles import Extract
-from voile.study.people import dates_of, facts_of, is_day
-from voile.study.plan import Plan, TextPart
-from voile.study.shown import Shown
+from voile.study.adversary.acquaintance import ALL, Reach, reaches
+from voile.study.adversary.date_attack import THREE, DateRisk, attack_dates
+from voile.study.adversary.people import dates_of, facts_of, is_day
+from voile.study.plan.entries import TextPart
+from voile.study.plan.part_roles import Extract
+from voile.study.plan.plan import Plan
+from voile.study.risk.measure import MATCHES, measure
 from voile.study.study_kit import chosen_in, extract_in, unpack
 from voile.study.study_release import FORMAT, MANIFEST, STUDY, VERSION, PartRelease, StudyRelease
+from voile.study.text.certify import Certificate, certify
+from voile.study.text.in_place import gather_texts, put_texts
+from voile.study.text.mentions import Rules, writer_of
+from voile.study.text.shown import Shown
+from voile.study.verbs.export import UNKNOWN, pack, sending
+from voile.study.verbs.fit import miss_of
 from voile.tables.recoding.boxes import read_codebook
 from voile.wings import wing
 

@@ -15,9 +15,10 @@ from voile.documents.replacements.kinds import kind_of
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
 from voile.release.kit import Kit
 from voile.release.options import with_options
-from voile.study.joint import JointRisk, Leaks
-from voile.study.part_roles import extract_of, part_roles
-from voile.study.plan import JOINT, Plan, TextPart
+from voile.study.plan.entries import JOINT, TextPart
+from voile.study.plan.part_roles import extract_of, part_roles
+from voile.study.plan.plan import Plan
+from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.study_kit import pack
 from voile.tables.verbs.content import Content
 from voile.wings import wing

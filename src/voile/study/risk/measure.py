@@ -19,8 +19,8 @@ from voile.documents.replacements.kinds import kind_of
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import ROW, ROWS
-from voile.study.joint import Chance, JointRisk
-from voile.study.mentions import Rules
+from voile.study.risk.joint import Chance, JointRisk
+from voile.study.text.mentions import Rules
 from voile.tables.verbs.content import Content
 
 Floats = NDArray[np.float64]

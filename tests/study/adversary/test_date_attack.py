@@ -10,7 +10,7 @@ import pytest
 
 from voile.keys.date_rule import DateRule
 from voile.keys.pseudonyms import Secret
-from voile.study.date_attack import attack_dates
+from voile.study.adversary.date_attack import attack_dates
 
 PLAIN, WEEKS, MONTHS = DateRule(21), DateRule(21, weeks=True), DateRule(21, months=True)
 SECRET = Secret(bytes(32))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError, TamperedError
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
 from voile.study import Study
-from voile.study.acquaintance import Index
+from voile.study.adversary.acquaintance import Index
 from voile.study.study_release import StudyRelease
 
 SECRET = Secret(b"k" * 64)

@@ -8,8 +8,8 @@ from voile.core.errors import TamperedError
 from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
 from voile.release.verify import MALFORMED, Check, accounted, as_published
-from voile.study.export import check_files
 from voile.study.study_release import StudyRelease
+from voile.study.verbs.export import check_files
 from voile.wings import wing
 
 

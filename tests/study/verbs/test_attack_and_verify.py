@@ -13,8 +13,8 @@ from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.demo.county import make_county
 from voile.study import Study
-from voile.study.attack import _Adversary
-from voile.study.readings import SEXES
+from voile.study.adversary.readings import SEXES
+from voile.study.verbs.attack import _Adversary
 
 
 @pytest.fixture(scope="session")

@@ -22,13 +22,13 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
 from voile.release.manifest import ROW, ROWS
-from voile.study.acquaintance import Reach, reaches
-from voile.study.date_attack import DateRisk, attack_dates
-from voile.study.people import dates_of, facts_of
-from voile.study.plan import Plan
-from voile.study.readings import SEXES, read
+from voile.study.adversary.acquaintance import Reach, reaches
+from voile.study.adversary.date_attack import DateRisk, attack_dates
+from voile.study.adversary.people import dates_of, facts_of
+from voile.study.adversary.readings import SEXES, read
+from voile.study.adversary.unjoined import Rejoined, rejoin
+from voile.study.plan.plan import Plan
 from voile.study.study_release import StudyRelease
-from voile.study.unjoined import Rejoined, rejoin
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.keys.date_rule import WEEK, DateRule
-from voile.study.acquaintance import Reach
-from voile.study.people import Days
+from voile.study.adversary.acquaintance import Reach
+from voile.study.adversary.people import Days
 
 KNOWN = (2, 3, 4)
 THREE = "3 true dates"

@@ -23,7 +23,7 @@ from voile.report.sections import (
     Prose,
     Section,
 )
-from voile.study.readings import read, sentence_at
+from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import StudyRelease
 from voile.wings import wing
 

@@ -23,8 +23,8 @@ from voile.documents.replacements.names import Language
 from voile.documents.replacements.published import replace_removals
 from voile.documents.text.document import Document
 from voile.keys.date_rule import DateRule
-from voile.study.plan import Mention
-from voile.study.shown import Shown
+from voile.study.plan.entries import Mention
+from voile.study.text.shown import Shown
 from voile.tables.domains.labels import ANY
 
 NO_ROW = "no subject, or one that no released row of the table has"

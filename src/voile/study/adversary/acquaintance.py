@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
-from voile.study.people import Fact, PartFacts
+from voile.study.adversary.people import Fact, PartFacts
 
 Numbers = NDArray[np.intp]
 ALL = "all parts"

@@ -23,9 +23,10 @@ from voile.release.manifest import ROW
 from voile.study.carriers import Fhir, Omop
 from voile.study.carriers.carrier import NOTE, Carrier, Released
 from voile.study.carriers.carrier import Shown as Intervals
-from voile.study.plan import ExportTable, Plan
-from voile.study.shown import Shown
+from voile.study.plan.entries import ExportTable
+from voile.study.plan.plan import Plan
 from voile.study.study_release import EXPORT
+from voile.study.text.shown import Shown
 
 UNKNOWN = "the adversary knows no diagnosis, reading, prescription or day of the export's files"
 

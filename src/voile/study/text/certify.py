@@ -17,7 +17,7 @@ from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.marks import mark
 from voile.documents.verbs.removals import REMOVALS
 from voile.release.manifest import ROW, ROWS
-from voile.study.mentions import Rules
+from voile.study.text.mentions import Rules
 
 Place = tuple[str, str, int, int]
 """Of a mention: its column, its type, and where it is in the released text."""

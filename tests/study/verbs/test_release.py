@@ -10,14 +10,14 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.study.conftest import NOTE_ROLES
+from tests.study.made import NOTE_ROLES
 
 from voile.core.errors import RequestError, VoileError
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
 from voile.study import Study
-from voile.study import apply as applying
-from voile.study.measure import _left
-from voile.study.mentions import NO_ROW
+from voile.study.risk.measure import _left
+from voile.study.text.mentions import NO_ROW
+from voile.study.verbs import apply as applying
 
 SECRET = Secret(b"k" * 64)
 DAY = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}")

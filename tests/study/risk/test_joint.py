@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.study.joint import JointRisk, Leaks
+from voile.study.risk.joint import JointRisk, Leaks
 from voile.tables.policies.space import PolicySpace
 
 AGES, SEXES = (30, 31, 32, 33), ("f", "m")

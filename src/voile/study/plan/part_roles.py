@@ -14,8 +14,9 @@ from voile.data import Source
 from voile.data.column_words import glossary
 from voile.data.roles import AS_IT_IS, Roles
 from voile.keys.date_rule import DateRule
-from voile.study.people import is_day
-from voile.study.plan import Plan, RowsPart
+from voile.study.adversary.people import is_day
+from voile.study.plan.entries import RowsPart
+from voile.study.plan.plan import Plan
 
 DATE_SHIFT = "date_shift_days"
 Extract = tuple[date | None, date | None]

@@ -16,9 +16,9 @@ from voile.documents.replacements import Marks, Removal
 from voile.documents.text.document import Document
 from voile.keys.date_rule import DateRule
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
-from voile.study.mentions import NO_ROW, Rules, writer_of
-from voile.study.plan import Mention
-from voile.study.shown import Shown
+from voile.study.plan.entries import Mention
+from voile.study.text.mentions import NO_ROW, Rules, writer_of
+from voile.study.text.shown import Shown
 from voile.tables.recoding.codebook import Codebook, CodedColumn, Entry
 
 SECRET = Secret(bytes(32))

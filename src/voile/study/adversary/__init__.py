@@ -1,0 +1,1 @@
+"""What an adversary reads in a release of several parts, and who can be picked out by it."""

@@ -1,0 +1,1 @@
+"""What a study does, a file a verb, and what these files share."""
