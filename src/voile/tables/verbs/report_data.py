@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 STATING = Stating(
     at_least=frozenset({"entropy", "k", "k_map", "least_loss", "bound", "area", "floor"}),
-    exact=frozenset({"groups", "runs", "share_unique_with_kept"}),
+    exact=frozenset({"groups", "runs"}),
     people=frozenset({"sample_uniques", "population_uniques", "unique_with_kept"}),
 )
 POINTS = 600
