@@ -19,6 +19,7 @@ from voile.data.formats.folders import TEXT
 from voile.data.writer import Writer
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.committee.worker import Failure, Worker
+from voile.documents.patterns import Finder
 from voile.documents.replacements import Reason, Replacer
 from voile.documents.text.document import Document
 from voile.documents.text.reader import (
@@ -171,10 +172,16 @@ class _Sanitizing(Applying[Worked, Worked]):
     refuse: Callable[[Document], str | None] = lambda _: None
     """Says why a document may not be released, if it may not."""
 
-    def writing(self, put: Callable[[Replacer], Replacer]) -> _Sanitizing:
-        """Return the same step with another replacer, made of the one that it has."""
+    def writing(
+        self, put: Callable[[Replacer], Replacer], finders: Sequence[Finder] = ()
+    ) -> _Sanitizing:
+        """Return the same step with another replacer, made of the one that it has.
+
+        finders : what finds more to remove.
+        """
         recipe = self.worker.recipe
-        return replace(self, worker=Worker(replace(recipe, put=put(recipe.put))))
+        more = replace(recipe, put=put(recipe.put), finders=(*recipe.finders, *finders))
+        return replace(self, worker=Worker(more))
 
     @property
     def texts(self) -> list[str]:

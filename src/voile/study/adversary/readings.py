@@ -1,4 +1,4 @@
-"""What an adversary reads of a person in a text: ages in digits and in words, the sex."""
+"""What an adversary reads of a person in a text: ages in digits, words and decades, the sex."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from voile.documents.replacements.ages import find_age
+from voile.study.readers.ages import Ages
 
-_NUMBER = r"\d{1,3}|[a-z]+(?:-[a-z]+)?"
-_AGE = re.compile(
-    rf"(?:\b(?:aged?|turn(?:ed|s))\s+)({_NUMBER})\b(?!\s*(?:-|–|to\b)\s*\d)|"
-    rf"(?<![-–\d])(?<!to )(?<!under )\b({_NUMBER})(?:\s*-\s*|\s+)years?\b|"
-    r"\b(\d{1,3})(?:st|nd|rd|th)\s+birthday\b",
+_YEARS = re.compile(
+    r"(?<![-–\d])(?<!to )(?<!under )\b(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?:\s*-\s*|\s+)years?\b",
     re.IGNORECASE,
 )
+"""A number of years, which may be an age: the adversary tries it."""
 _SHE, _HE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("she|her", "he|him|his"))
 SEXES = {"f": _SHE, "m": _HE}
 """The first letter of a sex, and the pronouns that say it."""
+_AGES = Ages()
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a text says of its person: "age" or "sex", the cell, and where."""
+    """What a text says of its person: "age" or "sex", the cells that it leaves, and where."""
 
     what: str
-    cell: str
+    cells: tuple[str, ...]
     start: int
     end: int
 
@@ -34,17 +33,17 @@ class Reading:
 def read(text: str) -> Iterator[Reading]:
     """Yield what an adversary reads in a text; of pronouns of both sexes none.
 
-    >>> [(one.what, one.cell) for one in read("She turned eighteen . Aged 40 to 49 .")]
+    >>> [(one.what, *one.cells) for one in read("She turned eighteen . Aged 40 to 49 .")]
     [('age', '18'), ('sex', 'f')]
     """
-    for found in _AGE.finditer(text):
-        age = find_age(found[1] or found[2] or found[3])
-        if age is not None:
-            yield Reading("age", str(age[2]), *found.span())
+    places = {*_AGES.slices(text), *(found.span(1) for found in _YEARS.finditer(text))}
+    for start, end in sorted(places):
+        if age := _AGES.read(text[start:end]):
+            yield Reading("age", age.cells, start + age.start, start + age.end)
     said = {sex: match for sex, words in SEXES.items() if (match := words.search(text))}
     if len(said) == 1:
         [(sex, match)] = said.items()
-        yield Reading("sex", sex, *match.span())
+        yield Reading("sex", (sex,), *match.span())
 
 
 def sentence_at(text: str, place: int) -> str:

@@ -153,9 +153,11 @@ class Mention(Entry):
     column : the quasi-identifier that says the same; without one the mention is marked.
     keep : the text keeps it, and the column keeps all its cuts.
     shift : it is a date, and moves with its person's others.
+    words : a list of words and the column's values that they mean; they are looked for in texts.
     """
 
     column: str | None = None
+    words: Path | None = None
     keep: bool = False
     shift: bool = False
 
@@ -172,6 +174,8 @@ class Mention(Entry):
             raise ValueError("name the column that says what the text keeps")
         if self.shift and (self.keep or self.column):
             raise ValueError("a date is shifted, or is of a column")
+        if self.words and (self.keep or self.column is None):
+            raise ValueError("words are of a column whose intervals are written in their place")
         return self
 
 

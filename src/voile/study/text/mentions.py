@@ -1,13 +1,13 @@
 """The rule for mentions: a text says of its person what the person's row shows, and no more.
 
-What a type mentions is read into the domain of a column of the table, and written as the interval
-of the person's own row that holds it. What cannot be read, or is not in the person's row (another
-person's age, an age of years ago), is marked. Dates move by the person's one offset.
+What a type mentions is read into the domain of a column of the table (`readers`). It stays where
+the person's row shows as much; else it is written neutrally, or as the interval of the row that
+holds it. What cannot be read, or is not in the person's row (another person's age, an age of years
+ago), is marked. Dates move by the person's one offset.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -24,39 +24,23 @@ from voile.documents.replacements.published import replace_removals
 from voile.documents.text.document import Document
 from voile.keys.date_rule import DateRule
 from voile.study.plan.entries import Mention
+from voile.study.readers import MentionFinder, Reader
 from voile.study.text.shown import Shown
 from voile.tables.domains.labels import ANY
 
 NO_ROW = "no subject, or one that no released row of the table has"
-_ZIP = re.compile(r"(\d{5})(?:-\d{4})?")
-
-Found = tuple[int, int, str]
-"""Where a value stands in a mention, and its raw cell."""
-
-
-def find_value(label: str, mention: str) -> Found | None:
-    """Return where a mention has a value of a column, and its cell; None where it has none.
-
-    >>> find_value("AGE", "47-year-old"), find_value("ZIP", "00201-1234"), find_value("JOB", "cook")
-    ((0, 2, '47'), (0, 10, '00201'), (0, 4, 'cook'))
-    """
-    if kind_of(label) == "age":
-        age = find_age(mention)
-        return None if age is None else (age[0], age[1], str(age[2]))
-    text = mention.strip()
-    start = mention.index(text)
-    code = _ZIP.fullmatch(text)
-    return (start, start + len(text), code[1] if code else text) if text else None
 
 
 @dataclass(frozen=True)
 class Rules(Brief):
     """What becomes of each type that the text mentions, for people whose rows are released.
 
-    dates : how dates move. order, language : as dates are written.
+    readers : of each type, what reads its mentions. dates : how dates move. order, language : as
+    dates are written.
     """
 
     mentions: Mapping[str, Mention]
+    readers: Mapping[str, Reader]
     shown: Shown
     dates: DateRule
     order: DateOrder | None
@@ -78,7 +62,7 @@ class Rules(Brief):
             written = move_dates(value, offset, order=self.order, language=self.language)
             written = written if written and self._may_say(written) else None
         elif mention.column is not None:
-            written = self._as_shown(subject, label, mention.column, value)
+            written = self._as_shown(subject, self.readers[label], mention.column, value)
         return mark(label) if written is None else written
 
     def _may_say(self, moved: str) -> bool:
@@ -92,25 +76,45 @@ class Rules(Brief):
             return self.dates.first is None
         return not self.dates.months and self.dates.keeps(date(*read.when))
 
-    def _as_shown(self, subject: str, label: str, column: str, value: str) -> str | None:
-        found = find_value(label, value)
+    def _as_shown(self, subject: str, reader: Reader, column: str, value: str) -> str | None:
+        found = reader.read(value)
         if found is None:
             return None
-        start, end, cell = found
-        shown = self.shown.label(subject, column, cell)
-        return None if shown in (None, ANY) else f"{value[:start]}{shown}{value[end:]}"
+        if self.shown.shows_within(subject, column, found.cells):
+            return value
+        if neutral := reader.neutral(value):
+            return neutral
+        label = self.shown.label(subject, column, found.cells)
+        if label in (None, ANY):
+            return None
+        return f"{value[: found.start]}{label}{value[found.end :]}"
 
     def says_more(self, subject: str, label: str, written: str) -> bool:
         """Say whether a written mention says more of its person than the person's rows.
 
-        It may be a mark, or show an interval of these rows and no other number or value.
+        It may be a mark, say no more than an interval of these rows, or show one and no other
+        number or value.
         """
         mention = self.mentions[label]
         if mention.keep or mention.shift or written == mark(label):
             return False
-        shown = self.shown.labels(subject, mention.column) if mention.column else ()
+        if mention.column is None:
+            return True
+        found = self.readers[label].read(written)
+        if found and self.shown.shows_within(subject, mention.column, found.cells):
+            return False
+        shown = self.shown.labels(subject, mention.column)
         rests = [written.replace(one, "", 1) for one in shown if one in written]
         return not any(_is_bare(label, rest) for rest in rests)
+
+    @property
+    def finders(self) -> tuple[MentionFinder, ...]:
+        """What finds mentions that are to change, beside the kit."""
+        return tuple(
+            MentionFinder(label, reader)
+            for label, reader in self.readers.items()
+            if not self.mentions[label].keep
+        )
 
 
 def _is_bare(label: str, rest: str) -> bool:

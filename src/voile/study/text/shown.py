@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -18,9 +18,11 @@ from voile.keys.pseudonyms import pseudonym
 from voile.keys.secret import Secret
 from voile.release.manifest import ROW
 from voile.tables.domains.parser import NotInKind
-from voile.tables.recoding.codebook import Codebook, CodedColumn
+from voile.tables.recoding.codebook import Codebook, CodedColumn, Entry
 
 Entries = Mapping[str, frozenset[int]]
+MOST = 1000
+"""Whole numbers of an interval that are listed: no mention says more of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +68,31 @@ class Shown(Brief):
 
     def labels(self, subject: str, column: str) -> tuple[str, ...]:
         """Return what a person's rows show of a column."""
-        entries = self.people.get(self.name_of(subject), {}).get(column, frozenset())
-        return tuple(self.codebook.column(column).entries[n].label for n in sorted(entries))
+        entries = self.codebook.column(column).entries
+        return tuple(entries[n].label for n in sorted(self._entries(subject, column)))
 
-    def label(self, subject: str, column: str, cell: str) -> str | None:
-        """Return the interval of the person's rows that holds a raw value; None where none does."""
-        entries = self.people.get(self.name_of(subject), {}).get(column, frozenset())
-        held = sorted(entries & self._holding(column, cell))
-        return self.codebook.column(column).entries[held[0]].label if held else None
+    def label(self, subject: str, column: str, cells: Sequence[str]) -> str | None:
+        """Return the interval of the person's rows that holds most of some raw values, or None."""
+        entries = self._entries(subject, column)
+        held = Counter(n for cell in cells for n in sorted(entries & self._holding(column, cell)))
+        return (
+            self.codebook.column(column).entries[held.most_common(1)[0][0]].label if held else None
+        )
+
+    def shows_within(self, subject: str, column: str, cells: Sequence[str]) -> bool:
+        """Say whether a row shows an interval of these values alone, or they are all.
+
+        Then a text that says one of them says no more than that row.
+        """
+        book, said = self.codebook.column(column), frozenset(cells)
+        listed = frozenset(x for entry in book.entries for x in entry.values)
+        if listed and said >= listed:
+            return True
+        values = (_values_of(book, book.entries[n]) for n in self._entries(subject, column))
+        return any(own and said.issuperset(own) for own in values)
+
+    def _entries(self, subject: str, column: str) -> frozenset[int]:
+        return self.people.get(self.name_of(subject), {}).get(column, frozenset())
 
     @cached_property
     def name_of(self) -> Any:
@@ -82,6 +101,18 @@ class Shown(Brief):
     @cached_property
     def _holding(self) -> Any:
         return cache(lambda column, cell: _entries_with(self.codebook.column(column), cell))
+
+
+def _values_of(column: CodedColumn, entry: Entry) -> Sequence[str]:
+    """Return all values of an interval, none where it is open or they cannot be listed."""
+    if entry.missing or entry.below is not None:
+        return ()
+    if entry.values or entry.first is None or entry.last is None:
+        return entry.values
+    if column.kind == "integer" and entry.first.isdecimal() and entry.last.isdecimal():
+        whole = range(int(entry.first), int(entry.last) + 1)
+        return [str(n) for n in whole] if len(whole) <= MOST else ()
+    return [entry.first] if entry.first == entry.last else ()
 
 
 def _entries_with(column: CodedColumn, cell: str) -> frozenset[int]:

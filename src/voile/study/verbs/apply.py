@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from voile.study.adversary.people import dates_of, facts_of, is_day
 from voile.study.plan.entries import TextPart
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
+from voile.study.readers import Reader, read_words, reader_of
 from voile.study.risk.measure import MATCHES, measure
 from voile.study.study_kit import chosen_in, extract_in, unpack
 from voile.study.study_release import FORMAT, MANIFEST, STUDY, VERSION, PartRelease, StudyRelease
@@ -166,7 +168,7 @@ class _Room:
         step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)
         self._check_kept(name, step)
         rules = self._rules(options)
-        step = replace(step.writing(writer_of(rules)), refuse=rules.refuse)
+        step = replace(step.writing(writer_of(rules), rules.finders), refuse=rules.refuse)
         manifests = self._run(name, step, options, place)
         self._check_met(name, manifests[1]["counts"])
         if part.of is not None:
@@ -316,9 +318,25 @@ class _Room:
         )
         return [*unsaid, "at recall: each mention is missed as often as the kit's test text says"]
 
+    @cached_property
+    def readers(self) -> Mapping[str, Reader]:
+        """What reads each type that is written by a column, or marked though no kit finds it."""
+        found = {}
+        for label, one in self.plan.mentions.items():
+            if one.column is not None:
+                entries = self.shown.codebook.column(one.column).entries
+                values = [x for entry in entries for x in entry.values]
+                words = one.words and self.plan.place(one.words)
+                meanings = read_words(words, one.column) if words else None
+                found[label] = reader_of(label, values, meanings)
+            elif not one.shift:
+                found[label] = reader_of(label)
+        return found
+
     def _rules(self, options: Any = None) -> Rules:
         return Rules(
             self.plan.mentions,
+            self.readers,
             self.shown,
             self.plan.date_rule(*self.extract),
             getattr(options, "date_order", None),

@@ -33,6 +33,8 @@ from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
 
 Mask = NDArray[np.bool_]
+Said = tuple[str, tuple[str, ...]]
+"""A column, and the cells that a text leaves of it."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ class _Adversary:
         self._names = held.column(subject).to_numpy(zero_copy_only=False).astype(str)
         self._codes = self._book.register_codes(held)
         self._cells = {n: [str(x) for x in held.column(n).to_pylist()] for n in held.column_names}
-        self._exact: dict[tuple[str, str], Mask] = {}
+        self._exact: dict[Said, Mask] = {}
 
     def people(self, truth: Source) -> dict[str, tuple[str, NDArray[np.int32]]]:
         """Return, by pseudonym, who each person is, and the intervals of the person's rows."""
@@ -166,9 +168,9 @@ class _Adversary:
             own.setdefault(name, (str(person), []))[1].append(code)
         return {name: (who, np.unique(rows, axis=0)) for name, (who, rows) in own.items()}
 
-    def texts(self) -> Mapping[str, Sequence[tuple[str, str]]]:
+    def texts(self) -> Mapping[str, Sequence[Said]]:
         """Return, by pseudonym, the columns and cells that the person's texts say."""
-        found: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+        found: dict[str, Counter[Said]] = defaultdict(Counter)
         for part in self._release.public["parts"].values():
             texts = [c["column"] for c in part["columns"] if c["role"] == "text"]
             if not texts:
@@ -179,21 +181,21 @@ class _Adversary:
                 found[row[self._subject]].update(said)
         return {name: tuple(said) for name, said in found.items()}
 
-    def _says(self, text: str) -> Iterable[tuple[str, str]]:
+    def _says(self, text: str) -> Iterable[Said]:
         found = list(read(text))
         for column in self._book.columns:
             cells = set(self._cells.get(column.column, ()))
             if column.column == "age":
-                yield from ((column.column, one.cell) for one in found if one.what == "age")
+                yield from ((column.column, one.cells) for one in found if one.what == "age")
             elif cells and {cell[:1].lower() for cell in cells} <= SEXES.keys():
-                said = {one.cell for one in found if one.what == "sex"}
-                yield from ((column.column, c) for c in cells if c[:1].lower() in said)
+                said = {cell for one in found if one.what == "sex" for cell in one.cells}
+                yield from ((column.column, (c,)) for c in cells if c[:1].lower() in said)
 
     def link(
         self,
         person: str,
         rows: NDArray[np.int32],
-        said: Sequence[tuple[str, str]],
+        said: Sequence[Said],
         beside: Mask,
     ) -> _Chances:
         """Return the chance to draw one person from the entries that are left, by each way.
@@ -220,11 +222,11 @@ class _Adversary:
     def _agrees(self, row: NDArray[np.int32]) -> Mask:
         return np.asarray(((self._codes == row) | (self._codes < 0)).all(axis=1))
 
-    def _says_so(self, said: tuple[str, str]) -> Mask:
-        """Return the entries that have a column's cell."""
+    def _says_so(self, said: Said) -> Mask:
+        """Return the entries that have one of a column's cells."""
         if said not in self._exact:
-            column, cell = said
-            self._exact[said] = np.array([one == cell for one in self._cells[column]])
+            column, cells = said
+            self._exact[said] = np.array([one in cells for one in self._cells[column]])
         return self._exact[said]
 
 

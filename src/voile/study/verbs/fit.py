@@ -18,6 +18,7 @@ from voile.release.options import with_options
 from voile.study.plan.entries import JOINT, TextPart
 from voile.study.plan.part_roles import extract_of, part_roles
 from voile.study.plan.plan import Plan
+from voile.study.readers import finds_alone
 from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.study_kit import pack
 from voile.tables.verbs.content import Content
@@ -95,7 +96,11 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
     """Refuse mentions of types that nothing finds in a text."""
     for name, kit in texts.items():
         labels = kit.facts["labels"]
-        absent = [one for one, x in plan.mentions.items() if one not in labels and not x.keep]
+        absent = [
+            one
+            for one, x in plan.mentions.items()
+            if one not in labels and not x.keep and not finds_alone(one, words=x.words is not None)
+        ]
         if absent:
             raise RequestError(
                 f"mentions names {', '.join(absent)}, which the kit of parts.{name} never learnt",

@@ -1,0 +1,40 @@
+"""Readers of mentions: from what a text says to the cells of a column, one for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from voile.documents.replacements.kinds import kind_of, safe_label
+from voile.study.readers.ages import Ages
+from voile.study.readers.reader import Found, MentionFinder, Reader
+from voile.study.readers.sexes import Sexes
+from voile.study.readers.values import Values, read_words
+
+__all__ = ["Found", "MentionFinder", "Reader", "finds_alone", "read_words", "reader_of"]
+
+_SEX = frozenset(("SEX", "SEXO", "GENDER", "GENERO"))
+
+
+def reader_of(
+    label: str, values: Sequence[str] = (), meanings: Mapping[str, Sequence[str]] | None = None
+) -> Reader:
+    """Return what reads the mentions of a type.
+
+    values : the cells of the column that it follows, where that lists them. meanings : of a list of
+    words, the cells that each means.
+    """
+    if meanings is not None:
+        return Values(values, meanings)
+    if kind_of(label) == "age":
+        return Ages()
+    return Sexes(values) if is_sex(label) else Values(values)
+
+
+def is_sex(label: str) -> bool:
+    """Say whether a type is the sex: SEX, GENDER, PATIENT_SEX."""
+    return not _SEX.isdisjoint(safe_label(label).split("_"))
+
+
+def finds_alone(label: str, *, words: bool) -> bool:
+    """Say whether a type's reader finds mentions in every form that it reads, without a kit."""
+    return words or is_sex(label)

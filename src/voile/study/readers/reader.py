@@ -1,0 +1,54 @@
+"""What every reader of mentions does: find them in a text, read what one says, write it neutrally.
+
+A reader knows one kind of mention and nothing of people: what it reads is the cells of a column
+that the mention leaves possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from voile.documents.patterns.pattern import Slice
+from voile.documents.replacements import Reason
+
+
+class Found(NamedTuple):
+    """What a mention says: one of some raw cells, by its characters from start to before end."""
+
+    start: int
+    end: int
+    cells: tuple[str, ...]
+
+
+class Reader:
+    """Reads the mentions of one kind; this one finds nothing, and reads nothing."""
+
+    def slices(self, plain: str) -> Iterable[Slice]:
+        """Find where mentions stand in a normalised text, beside those that the kit finds."""
+        return ()
+
+    def read(self, mention: str) -> Found | None:
+        """Read a whole mention; None where it cannot be read, or says more than one value."""
+        return None
+
+    def neutral(self, mention: str) -> str | None:
+        """Return words that leave every value possible; None where a mark stands for them."""
+        return None
+
+
+@dataclass(frozen=True)
+class MentionFinder:
+    """Finds the mentions of a type by its reader: what it finds goes, whatever the kit says."""
+
+    label: str
+    reader: Reader
+    checked: bool = True
+
+    @property
+    def by(self) -> Reason:
+        return Reason("rule", f"for {self.label}")
+
+    def slices(self, plain: str) -> Iterable[Slice]:
+        return self.reader.slices(plain)

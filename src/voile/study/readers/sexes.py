@@ -1,0 +1,64 @@
+"""The sex: pronouns, titles, and nouns for women and men."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from voile.documents.patterns.pattern import Slice
+from voile.study.readers.reader import Found, Reader
+
+_NEUTRAL = {
+    "they": "she he",
+    "their": "her his",
+    "theirs": "hers",
+    "them": "him",
+    "themselves": "herself himself",
+    "person": "woman man lady gentleman female male",
+    "persons": "women men ladies gentlemen females males",
+    "child": "girl boy",
+    "children": "girls boys",
+    "Mx": "mrs mr ms miss",
+}
+_WORDS = {word: neutral for neutral, words in _NEUTRAL.items() for word in words.split()}
+_WOMEN = frozenset(_NEUTRAL["person"].split()[0::2] + _NEUTRAL["persons"].split()[0::2]) | {
+    *("she", "her", "hers", "herself", "girl", "girls", "mrs", "ms", "miss")
+}
+_MENTION = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_FIRST_LETTERS = {True: "fw", False: "m"}
+"""Of the words that a column has for women, and for men."""
+
+
+class Sexes(Reader):
+    """Read a word as the cells of a column whose first letter is that of the sex.
+
+    values : the column's cells, such as F and M.
+
+    >>> sexes = Sexes(["F", "M", "O"])
+    >>> sexes.read("She").cells, sexes.read("They").cells, sexes.neutral("She")
+    (('F',), ('F', 'M', 'O'), 'They')
+    """
+
+    def __init__(self, values: Sequence[str]) -> None:
+        self._values = tuple(values)
+
+    def slices(self, plain: str) -> Iterator[Slice]:
+        yield from (found.span() for found in _MENTION.finditer(plain))
+
+    def read(self, mention: str) -> Found | None:
+        word = mention.strip().lower()
+        start = len(mention) - len(mention.lstrip())
+        if word in _NEUTRAL or word == "mx":
+            cells = self._values
+        elif word in _WORDS:
+            letters = _FIRST_LETTERS[word in _WOMEN]
+            cells = tuple(x for x in self._values if x[:1].lower() in letters)
+        else:
+            return None
+        return Found(start, start + len(word), cells)
+
+    def neutral(self, mention: str) -> str | None:
+        word = _WORDS.get(mention.strip().lower())
+        if word is None:
+            return None
+        return word.capitalize() if mention.strip()[0].isupper() else word

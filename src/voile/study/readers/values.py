@@ -1,0 +1,74 @@
+"""Places, occupations, ZIP codes and other words: a column's own values, and a list of words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.documents.patterns import PhraseList
+from voile.documents.patterns.pattern import Slice
+from voile.documents.replacements.draws import fold_value
+from voile.study.readers.reader import Found, Reader
+
+_ZIP = re.compile(r"(\d{5})(?:-\d{4})?")
+WORDS = "words"
+"""The column of a list of words that has them; another has what each means."""
+
+
+class Values(Reader):
+    """Read a mention as the value that it is, whatever its capitals, or as what a list says.
+
+    values : the column's cells, where it lists them; any other text is read as it is.
+    meanings : words -> cells: of a city its ZIP codes, of a nurse an occupation. They are looked
+        for in the texts as well.
+
+    >>> places = Values(["Knox"], {"Oakfield": ("00214", "00219")})
+    >>> [places.read(one).cells for one in ("KNOX", "oakfield", "00214-1234")]
+    [('Knox',), ('00214', '00219'), ('00214',)]
+    >>> list(places.slices("Back to Oakfield , in Knox ."))
+    [(8, 16)]
+    """
+
+    def __init__(
+        self, values: Sequence[str] = (), meanings: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self._cells: dict[str, tuple[str, ...]] = {fold_value(one): (one,) for one in values}
+        self._cells |= {fold_value(one): tuple(cells) for one, cells in (meanings or {}).items()}
+        self._phrases = PhraseList(meanings) if meanings else None
+
+    def slices(self, plain: str) -> Iterable[Slice]:
+        return self._phrases.slices(plain) if self._phrases else ()
+
+    def read(self, mention: str) -> Found | None:
+        text = mention.strip()
+        if not text:
+            return None
+        start, code = mention.index(text), _ZIP.fullmatch(text)
+        cells = self._cells.get(fold_value(text)) or ((code[1] if code else text),)
+        return Found(start, start + len(text), cells)
+
+
+def read_words(path: Path, column: str) -> dict[str, tuple[str, ...]]:
+    """Read a list of words: any table with the columns `words` and the one that they are of.
+
+    Raises RequestError: it has no such columns, or no word.
+    """
+    source = open_source(str(path))
+    if absent := [name for name in (WORDS, column) if name not in source.columns]:
+        raise RequestError(
+            f"the list of words has no column {absent[0]}",
+            where=path.name,
+            instead=f"give it the columns {WORDS} and {column}",
+        )
+    found: dict[str, set[str]] = {}
+    for word, cell in zip(
+        *(x.to_pylist() for x in source.read([WORDS, column]).columns), strict=True
+    ):
+        if word is not None and str(word).strip() and cell is not None:
+            found.setdefault(str(word), set()).add(str(cell))
+    if not found:
+        raise RequestError("the list of words is empty", where=path.name)
+    return {word: tuple(sorted(cells)) for word, cells in found.items()}

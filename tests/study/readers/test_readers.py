@@ -1,0 +1,126 @@
+"""Readers: what each finds in running text, and reads of a mention; what it must leave alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voile.core.errors import RequestError
+from voile.demo.notes import in_words
+from voile.documents.patterns import find
+from voile.study.readers import MentionFinder, finds_alone, read_words, reader_of
+from voile.study.readers.ages import Ages
+from voile.study.readers.sexes import Sexes
+from voile.study.readers.values import Values
+
+AGES = Ages()
+SENTENCES = (
+    "A {}-year-old from here .",
+    "Known , aged {} .",
+    "She is {} years old .",
+    "The patient turned {} in May .",
+    "age: {} .",
+    "Pt {} yo , well .",
+)
+
+
+@given(st.integers(1, 104), st.sampled_from(SENTENCES), st.booleans())
+def test_each_form_of_an_age_is_found_and_read(age, sentence, spelt):
+    said = in_words(age) if spelt and age < 100 else str(age)
+    text = sentence.format(said)
+    [(start, end)] = AGES.slices(text)
+    found = AGES.read(text[start:end])
+    assert found.cells == (str(age),)
+    assert text[start:end][found.start : found.end] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "cells"),
+    [
+        ("Now in her forties .", "forties", range(40, 50)),
+        ("A man in his mid-fifties .", "mid-fifties", range(54, 57)),
+        ("Probably early 60s .", "early 60s", range(60, 64)),
+        ("In the late nineties .", "late nineties", range(97, 100)),
+        ("In his teens .", "teens", range(13, 20)),
+        ("An octogenarian .", "octogenarian", range(80, 90)),
+        ("After the 47th birthday .", "47th", [47]),
+        ("Retired , well .", "Retired", None),
+        ("An elderly person .", "elderly", None),
+    ],
+)
+def test_decades_and_implied_ages(text, mention, cells):
+    [(start, end)] = AGES.slices(text)
+    assert text[start:end] == mention
+    found = AGES.read(mention)
+    assert (found and found.cells) == (cells and tuple(map(str, cells)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On aspirin for 10 years .",
+        "Pulse in the 60s .",
+        "Aged 40 to 49 .",
+        "aged 40-49 , and a 40-49-year-old",
+        "Turned 45% of it .",
+        "Age 40/50",
+        "Room 47 , bed 3 .",
+    ],
+)
+def test_what_is_no_age_is_left_alone(text):
+    assert list(AGES.slices(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "cells", "neutral"),
+    [
+        ("She", ("F",), "They"),
+        ("his", ("M",), "their"),
+        ("WOMAN", ("F",), "Person"),
+        ("Mr", ("M",), "Mx"),
+        ("They", ("F", "M", "O"), None),
+    ],
+)
+def test_words_for_a_sex(word, cells, neutral):
+    sexes = Sexes(["F", "M", "O"])
+    assert sexes.read(word).cells == cells
+    assert sexes.neutral(word) == neutral
+    assert not neutral or sexes.read(neutral).cells == ("F", "M", "O")
+    assert sexes.read("patient") is None
+
+
+@given(st.text("she rmwan.,", max_size=40))
+def test_nothing_that_is_found_and_written_neutrally_is_found_again(text):
+    sexes = Sexes(["F", "M"])
+    written = re.sub(
+        "|".join({re.escape(text[a:b]) for a, b in sexes.slices(text)}) or "$^",
+        lambda one: sexes.neutral(one[0]) or one[0],
+        text,
+    )
+    assert all(sexes.read(written[a:b]).cells == ("F", "M") for a, b in sexes.slices(written))
+
+
+def test_a_column_of_other_codes_is_not_guessed():
+    assert Sexes(["1", "2"]).read("She").cells == ()
+
+
+def test_words_are_read_from_a_list(tmp_path):
+    path = tmp_path / "cities.csv"
+    path.write_text("words,zip\nOakfield,00214\nOakfield,00219\nNew Elm,00301\n")
+    places = Values((), read_words(path, "zip"))
+    assert places.read("OAKFIELD").cells == ("00214", "00219")
+    assert [x.label for x in find("In new  elm now", [MentionFinder("CITY", places)])] == ["CITY"]
+    with pytest.raises(RequestError, match=r"cities\.csv: the list of words has no column county"):
+        read_words(path, "county")
+
+
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [("AGE", Ages), ("SEX", Sexes), ("PATIENT_GENDER", Sexes), ("ZIP", Values), ("JOB", Values)],
+)
+def test_each_type_has_its_reader(label, kind):
+    assert type(reader_of(label)) is kind
+    assert finds_alone(label, words=False) == (kind is Sexes)
