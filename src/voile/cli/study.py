@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -99,6 +99,7 @@ def _apply(screen: Screen, *, plan: str, force: bool, allow_set_aside: bool) -> 
     )
     if dates := (release.private or {})["dates"]:
         _say_dates(screen, dates)
+    _say_guesses(screen, release.public["guesses"])
     screen.result({"release": str(release.path), "counts": dict(release.counts), "figures": found})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
 
@@ -163,7 +164,17 @@ def _attack(screen: Screen, *, plan: str, register: str | None) -> None:
     data = found.to_data()
     if data["dates"]:
         _say_dates(screen, data["dates"])
+    _say_guesses(screen, found.guesses)
     screen.result(data)
+
+
+def _say_guesses(screen: Screen, guesses: Sequence[Mapping[str, Any]]) -> None:
+    """Say how well a classifier guesses a column from the released texts."""
+    for one in guesses:
+        screen.say(
+            f"  {one['column']} guessed from the texts: balanced accuracy {one['accuracy']:.1%} "
+            f"({one['low']:.1%} to {one['high']:.1%}; chance {one['chance']:.0%})"
+        )
 
 
 def _verify(screen: Screen, *, plan: str) -> int:

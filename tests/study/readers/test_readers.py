@@ -64,6 +64,7 @@ def test_decades_and_implied_ages(text, mention, cells):
         "On aspirin for 10 years .",
         "Pulse in the 60s .",
         "Aged 40 to 49 .",
+        "A 40 to 49-year-old , 40 to 49 years old , under 90 years old .",
         "aged 40-49 , and a 40-49-year-old",
         "Turned 45% of it .",
         "Age 40/50",

@@ -10,7 +10,7 @@ from voile.study.readers.reader import Found, MentionFinder, Reader
 from voile.study.readers.sexes import Sexes
 from voile.study.readers.values import Values, read_words
 
-__all__ = ["Found", "MentionFinder", "Reader", "finds_alone", "read_words", "reader_of"]
+__all__ = ["Found", "MentionFinder", "Reader", "finds_alone", "is_sex", "read_words", "reader_of"]
 
 _SEX = frozenset(("SEX", "SEXO", "GENDER", "GENERO"))
 

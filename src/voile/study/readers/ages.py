@@ -41,11 +41,12 @@ _WHOLE_DECADE = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th)", re.IGNORECASE)
+_NO_RANGE = r"(?<![\w.,/–-])(?<!to )(?<!under )"
 _MENTIONS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"(?<![\w.,/-])(?P<age>{_NUMBER}(?:\s*-\s*|\s+)(?:years?|yrs?)(?:\s*-\s*|\s+)olds?)\b",
-        rf"(?<![\w.,/-])(?P<age>{_NUMBER}\s?(?:y/o|yo|y\.o\.))(?!\w)",
+        rf"{_NO_RANGE}(?P<age>{_NUMBER}(?:\s*-\s*|\s+)(?:years?|yrs?)(?:\s*-\s*|\s+)olds?)\b",
+        rf"{_NO_RANGE}(?P<age>{_NUMBER}\s?(?:y/o|yo|y\.o\.))(?!\w)",
         rf"\b(?:aged?|age\s+of|age\s*:|turn(?:ed|s|ing)?)\s+(?P<age>{_NUMBER})"
         r"(?![\w%/])(?!\s*(?:-|–|to\b)\s*\d)",
         r"\b(?P<age>\d{1,3}(?:st|nd|rd|th))\s+birthday\b",

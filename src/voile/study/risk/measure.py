@@ -36,13 +36,15 @@ def measure(
     rules: Rules,
     counted: Iterable[Mapping[str, Counter[str]]],
     miss: float,
+    guessed: Iterable[str] = (),
 ) -> dict[str, float]:
     """Return the expected matches of the table alone, and of all parts, over released subjects.
 
     Parameters
     ----------
     private : the private folder of the table. counted : of each part, each person's mentions.
-    miss : the share of mentions that the notes' kits leave.
+    miss : the share of mentions that the notes' kits leave. guessed : columns that a classifier
+    guesses from the texts: they count as known.
     """
     content = Content.of(kit)
     space, policy = content.space, content.family.read(chosen.policy)
@@ -53,6 +55,7 @@ def measure(
     judged = JointRisk(space, policy)
     at, weights = judged.places(codes), _one_a_person(people)
     kept = {x.column: 1.0 for x in rules.mentions.values() if x.keep and x.column}
+    kept |= dict.fromkeys(guessed, 1.0)
     columns: dict[str, Chance] = {
         x.column: _left(people, counted, {label}, miss)
         for label, x in rules.mentions.items()

@@ -40,32 +40,51 @@ class Certificate:
         return {"recognised": dict(self.recognised), "marked": dict(self.marked)}
 
 
-def certify(
-    texts: Source,
-    private: Path,
-    source: Source,
-    subject: str,
-    columns: Sequence[str],
-    rules: Rules,
-) -> Certificate:
+@dataclass(frozen=True)
+class WrittenTexts:
+    """The texts of a part as they were written, beside the source that names their people.
+
+    private : the part's private folder. columns : those of texts.
+    """
+
+    texts: Source
+    private: Path
+    source: Source
+    subject: str
+    columns: Sequence[str]
+
+    def rows(self) -> Iterator[tuple[int, str, dict[str, str | None]]]:
+        """Yield each released row with the number of its source's row, and whose it is."""
+        people = self.source.read([self.subject]).column(0).combine_chunks()
+        numbers = open_source(self.private / ROWS)
+        whose = (n for batch in numbers.batches([ROW]) for n in batch.column(0).to_pylist())
+        for batch in self.texts.batches(self.columns, batch_rows=BATCH_ROWS // 16):
+            for row in batch.to_pylist():
+                number = next(whose)
+                yield number, str(people[number].as_py()), row
+
+    def texts_of_people(self) -> Iterator[tuple[str, str]]:
+        """Yield whose each released text is, and the text."""
+        yield from ((who, x) for _, who, row in self.rows() for x in row.values() if x)
+
+
+def certify(written: WrittenTexts, rules: Rules) -> Certificate:
     """Hold every recognised mention of the written texts to its person's rows.
 
     Raises VoileError: one says more. Memory follows the number of mentions.
     """
-    places = _mentions(private / REMOVALS, rules)
-    people = source.read([subject]).column(0).combine_chunks()
+    places = _mentions(written.private / REMOVALS, rules)
     counted = Certificate()
-    for number, row in _rows(texts, open_source(private / ROWS), columns):
-        whose = str(people[number].as_py())
+    for number, whose, row in written.rows():
         mentions = counted.by_person[rules.shown.name_of(whose)]
         for column, label, start, end in places.get(number, ()):
             mentions[label] += 1
             if label not in rules.mentions:
                 continue
-            written = (row[column] or "")[start:end]
+            said = (row[column] or "")[start:end]
             counted.recognised[label] += 1
-            counted.marked[label] += written == mark(label)
-            if rules.says_more(whose, label, written):
+            counted.marked[label] += said == mark(label)
+            if rules.says_more(whose, label, said):
                 raise VoileError(
                     f"a mention of {label} says more than its person's row",
                     where=f"row {number + 1}, column {column}",
@@ -85,13 +104,3 @@ def _mentions(removals: Path, rules: Rules) -> dict[int, list[Place]]:
             if label in rules.mentions or kind_of(label) == "name":
                 found[number].append((column, label, *ends))
     return found
-
-
-def _rows(
-    texts: Source, numbers: Source, columns: Sequence[str]
-) -> Iterator[tuple[int, dict[str, str | None]]]:
-    """Yield each released row of texts with the number of its source's row."""
-    whose = (n for batch in numbers.batches([ROW]) for n in batch.column(0).to_pylist())
-    for batch in texts.batches(columns, batch_rows=BATCH_ROWS // 16):
-        for row in batch.to_pylist():
-            yield next(whose), row

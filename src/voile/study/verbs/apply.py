@@ -14,13 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from voile.core.errors import RequestError
 from voile.core.progress import Progress
 from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
 from voile.data import Source, Staging, open_source
 from voile.data.writing.writers import WRITERS
-from voile.documents.replacements.kinds import kind_of
 from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
@@ -31,18 +29,26 @@ from voile.release.writing import Manifests, Parts
 from voile.report.wording import listed
 from voile.study.adversary.acquaintance import ALL, Reach, reaches
 from voile.study.adversary.date_attack import THREE, DateRisk, attack_dates
-from voile.study.adversary.people import dates_of, facts_of, is_day
+from voile.study.adversary.people import dates_of, facts_of
 from voile.study.plan.entries import TextPart
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
 from voile.study.readers import Reader, read_words, reader_of
+from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.measure import MATCHES, measure
 from voile.study.study_kit import chosen_in, extract_in, unpack
 from voile.study.study_release import FORMAT, MANIFEST, STUDY, VERSION, PartRelease, StudyRelease
-from voile.study.text.certify import Certificate, certify
+from voile.study.text.certify import Certificate, WrittenTexts, certify
 from voile.study.text.in_place import gather_texts, put_texts
 from voile.study.text.mentions import Rules, writer_of
 from voile.study.text.shown import Shown
+from voile.study.verbs.checks import (
+    check_kept,
+    check_met,
+    check_people,
+    check_promise,
+    check_surrogates,
+)
 from voile.study.verbs.export import UNKNOWN, pack, sending
 from voile.study.verbs.fit import miss_of
 from voile.tables.recoding.boxes import read_codebook
@@ -110,7 +116,7 @@ class _Room:
         )
         for name in (one for one in self.plan.rows if one != table):
             self.parts[name] = self._rows(name)
-            self._check_people(name)
+            check_people(self.plan, name, self.shown)
         for name, text in self.plan.texts.items():
             self.parts[name] = self._text(name, text, source, self.parts[table])
 
@@ -129,16 +135,6 @@ class _Room:
             self.kits[name], self.chosen[name], self.plan.opened(name), options
         )
         return self._run(name, step, options, self.place(name))
-
-    def _check_people(self, name: str) -> None:
-        """Refuse a part of which nobody has a released row of the table."""
-        whose = self.plan.opened(name).read([self.plan.study.subject]).column(0).unique()
-        if not any(self.shown.has(str(one)) for one in whose.to_pylist() if one is not None):
-            raise RequestError(
-                "nobody in it has a released row of the table",
-                where=f"parts.{name}",
-                instead=f"write {self.plan.study.subject} the same way as the table has it",
-            )
 
     def place(self, name: str) -> Path:
         """Return where the rows of a part are released; a text of a table is among its rows."""
@@ -163,54 +159,20 @@ class _Room:
         given |= {"subject": self.plan.study.subject, "key_file": self.plan.key_file, **part.apply}
         if part.apply.get("replace") == "surrogate":
             given["date_shift_days"] = self.plan.study.date_shift_days
-            self._check_surrogates(name)
+            check_surrogates(self.plan, name, self.kits[name], self.extract)
         options = self.plan.options("documents", "Apply", _given(given), f"parts.{name}.apply")
         step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)
-        self._check_kept(name, step)
+        check_kept(name, step.schema, self.shown)
         rules = self._rules(options)
         step = replace(step.writing(writer_of(rules), rules.finders), refuse=rules.refuse)
         manifests = self._run(name, step, options, place)
-        self._check_met(name, manifests[1]["counts"])
+        check_met(self.plan, name, manifests[1]["counts"])
         if part.of is not None:
             put_texts(self.place(name), place, self.private / name / ROWS, str(part.text))
             beside[0]["columns"].append(
                 next(c for c in manifests[0]["columns"] if c["column"] == part.text)
             )
         return manifests
-
-    def _check_surrogates(self, name: str) -> None:
-        """Refuse surrogate dates of types that no mention shifts, where dates move otherwise."""
-        labels = [x for x in self.kits[name].facts["labels"] if kind_of(x) == "date"]
-        loose = [x for x in labels if x not in self.plan.mentions]
-        if loose and not self.plan.date_rule(*self.extract).is_plain:
-            raise RequestError(
-                f"surrogates of {listed(loose)} would move by another offset than the columns",
-                where=f"parts.{name}",
-                instead=f'write {loose[0]} = "shift" or "drop" in [mentions]',
-            )
-
-    def _check_kept(self, name: str, step: Applying[Any, Any]) -> None:
-        """Refuse columns beside the texts that would say what the table's policy hides."""
-        quasi = {column.column for column in self.shown.codebook.columns}
-        for kept in step.schema:
-            what = "a date, which does not move" if is_day(kept.type) else None
-            if kept.name in quasi:
-                what = "a quasi-identifier of the table, as it is"
-            if what is not None:
-                raise RequestError(
-                    f"column {kept.name} would be released beside the texts: {what}",
-                    where=f"parts.{name}",
-                    instead="drop it in the roles of the notes",
-                )
-
-    def _check_met(self, name: str, counts: Mapping[str, Any]) -> None:
-        """Refuse texts that are all set aside: their subjects are written in another way."""
-        if counts["set_aside"] and not counts["released"]:
-            raise RequestError(
-                "no text is of a person with a released row",
-                where=f"parts.{name}",
-                instead=f"write {self.plan.study.subject} the same way as the table has it",
-            )
 
     def _columns(self, part: TextPart) -> tuple[str, str]:
         return self.plan.study.subject, str(part.text)
@@ -244,6 +206,7 @@ class _Room:
                 name: rounded(x, "up")
                 for name, x in {**_means(figures), **_known_risks(known, dates)}.items()
             },
+            "guesses": [one.to_data() for one in self.guesses],
             "assumptions": self._assumptions(),
         }
         hidden = {
@@ -281,7 +244,31 @@ class _Room:
         miss = max(map(miss_of, texts), default=0.0)
         source = self.plan.opened(table)
         kit, chosen, private = self.kits[table], self.chosen[table], self.private / table
-        return measure(kit, chosen, source, private, self._rules(), counted, miss)
+        guessed = [one.column for one in self.guesses if one.is_above_chance]
+        found = measure(kit, chosen, source, private, self._rules(), counted, miss, guessed)
+        check_promise(self.plan, found, guessed)
+        return found
+
+    @cached_property
+    def guesses(self) -> tuple[Guess, ...]:
+        """What a classifier guesses of the people's sex, where no text is to keep it."""
+        columns = sexes_in(self.plan.mentions, self.shown.codebook.quasi)
+        if not columns or not self.plan.texts:
+            return ()
+        said = ((self.shown.name_of(who), text)
+                for name in self.plan.texts
+                for who, text in self._written(name).texts_of_people())  # fmt: skip
+        texts = gather(said, self.shown.people)
+        table, _ = self.plan.table
+        rows = self.plan.opened(table).read([self.plan.study.subject, *columns])
+        people = [self.shown.name_of(str(one)) for one in rows.column(0).to_pylist()]
+        found = (
+            guess(
+                name, texts, dict(zip(people, map(str, rows.column(name).to_pylist()), strict=True))
+            )
+            for name in columns
+        )
+        return tuple(one for one in found if one is not None)
 
     def _known(self) -> tuple[list[Reach], DateRisk | None]:
         """Attack what was written by what parts show of a person, and by true dates."""
@@ -311,12 +298,14 @@ class _Room:
 
     def _assumptions(self) -> list[str]:
         said = {one.column for one in self.plan.mentions.values()}
+        said |= {one.column for one in self.guesses}
         policy = read_codebook(self.parts[self.plan.table[0]][0]["policy"])
         silent = [one.column for one in policy.columns if one.column not in said]
         unsaid = (
             [f"the texts say nothing of {listed(silent)}"] if silent and self.plan.texts else []
         )
-        return [*unsaid, "at recall: each mention is missed as often as the kit's test text says"]
+        recall = "at recall: each mention is missed as often as the kit's test text says"
+        return [*unsaid, recall, *(one.says for one in self.guesses)]
 
     @cached_property
     def readers(self) -> Mapping[str, Reader]:
@@ -345,17 +334,18 @@ class _Room:
 
     def _certificate(self, name: str) -> Certificate:
         """Count, on the written bytes, the mentions that say more than their person's rows."""
-        part = self.plan.texts[name]
-        in_place = part.of is not None
+        return certify(self._written(name), self._rules())
+
+    def _written(self, name: str) -> WrittenTexts:
+        """Return the texts of a part as they were written, beside the source of their people."""
         columns = [c["column"] for c in self.parts[name][0]["columns"] if c["role"] == "text"]
-        if in_place:
+        if self.plan.texts[name].of is None:
+            source, texts = self.plan.opened(name), open_source(self.place(name))
+        else:
             source = open_source(self.scratch / name / "texts.parquet")
             texts = open_source(self.scratch / name / "released.parquet")
-        else:
-            source = self.plan.opened(name)
-            texts = open_source(self.place(name))
         subject = self.plan.study.subject
-        return certify(texts, self.private / name, source, subject, columns, self._rules())
+        return WrittenTexts(texts, self.private / name, source, subject, columns)
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:

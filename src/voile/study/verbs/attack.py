@@ -61,13 +61,15 @@ class _Chances(NamedTuple):
 @dataclass(frozen=True)
 class Attacked(Brief):
     """What adversaries get of all parts: `known` by what a part shows of a person, `dates` by true
-    dates; `linked` to a register, where there is one; `rejoined`, where parts share no pseudonym.
+    dates; `linked` to a register, where there is one; `rejoined`, where parts share no pseudonym;
+    `guesses` of a classifier from the texts, which apply made.
     """
 
     known: tuple[Reach, ...]
     dates: DateRisk | None
     linked: Linked | None
     rejoined: tuple[Rejoined, ...]
+    guesses: tuple[Mapping[str, Any], ...] = ()
 
     def to_data(self) -> dict[str, Any]:
         return {
@@ -75,6 +77,7 @@ class Attacked(Brief):
             "dates": self.dates and self.dates.to_data(),
             "linked": self.linked and vars(self.linked),
             "rejoined": [vars(one) for one in self.rejoined],
+            "guesses": [dict(one) for one in self.guesses],
         }
 
 
@@ -97,7 +100,8 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
     dates = attack_dates(dates_of(facts.values()), rule, np.random.default_rng(plan.study.seed))
     linked = None if register is None else link(plan, release, register)
     rejoined = () if release.public["join"] else _rejoined(plan, release)
-    return Attacked(tuple(reaches(facts)), dates, linked, rejoined)
+    guesses = tuple(release.public.get("guesses", ()))
+    return Attacked(tuple(reaches(facts)), dates, linked, rejoined, guesses)
 
 
 def _rejoined(plan: Plan, release: StudyRelease) -> tuple[Rejoined, ...]:

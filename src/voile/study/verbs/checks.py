@@ -1,0 +1,81 @@
+"""What apply refuses of a part, and of all parts together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.documents.replacements.kinds import kind_of
+from voile.release.choice import ROUNDING
+from voile.release.kit import Kit
+from voile.report.wording import listed
+from voile.study.adversary.people import is_day
+from voile.study.plan.entries import JOINT
+from voile.study.plan.part_roles import Extract
+from voile.study.plan.plan import Plan
+from voile.study.text.shown import Shown
+
+
+def check_people(plan: Plan, name: str, shown: Shown) -> None:
+    """Refuse a part of which nobody has a released row of the table."""
+    whose = plan.opened(name).read([plan.study.subject]).column(0).unique()
+    if not any(shown.has(str(one)) for one in whose.to_pylist() if one is not None):
+        raise RequestError(
+            "nobody in it has a released row of the table",
+            where=f"parts.{name}",
+            instead=f"write {plan.study.subject} the same way as the table has it",
+        )
+
+
+def check_met(plan: Plan, name: str, counts: Mapping[str, Any]) -> None:
+    """Refuse texts that are all set aside: their subjects are written in another way."""
+    if counts["set_aside"] and not counts["released"]:
+        raise RequestError(
+            "no text is of a person with a released row",
+            where=f"parts.{name}",
+            instead=f"write {plan.study.subject} the same way as the table has it",
+        )
+
+
+def check_kept(name: str, schema: pa.Schema, shown: Shown) -> None:
+    """Refuse columns beside the texts that would say what the table's policy hides."""
+    quasi = {column.column for column in shown.codebook.columns}
+    for kept in schema:
+        what = "a date, which does not move" if is_day(kept.type) else None
+        if kept.name in quasi:
+            what = "a quasi-identifier of the table, as it is"
+        if what is not None:
+            raise RequestError(
+                f"column {kept.name} would be released beside the texts: {what}",
+                where=f"parts.{name}",
+                instead="drop it in the roles of the notes",
+            )
+
+
+def check_surrogates(plan: Plan, name: str, kit: Kit, extract: Extract) -> None:
+    """Refuse surrogate dates of types that no mention shifts, where dates move otherwise."""
+    labels = [x for x in kit.facts["labels"] if kind_of(x) == "date"]
+    loose = [x for x in labels if x not in plan.mentions]
+    if loose and not plan.date_rule(*extract).is_plain:
+        raise RequestError(
+            f"surrogates of {listed(loose)} would move by another offset than the columns",
+            where=f"parts.{name}",
+            instead=f'write {loose[0]} = "shift" or "drop" in [mentions]',
+        )
+
+
+def check_promise(plan: Plan, figures: Mapping[str, float], guessed: Sequence[str]) -> None:
+    """Refuse a joint risk above the promise, where texts reveal what the fit took as unsaid."""
+    limit = plan.promise.ways.get(JOINT)
+    if limit is None or not guessed or not figures["subjects"]:
+        return
+    risk = figures["joint_at_recall"] / figures["subjects"]
+    if risk > limit + ROUNDING:
+        raise InfeasibleError(
+            f"a classifier guesses {listed(list(guessed))} from the texts above chance, and then "
+            f"the joint risk is {risk:.6g}, above {limit:.6g}",
+            instead=f'write SEX = {{ column = "{guessed[0]}", keep = true }} in [mentions]',
+        )
