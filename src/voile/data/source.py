@@ -61,7 +61,7 @@ class Source(ABC):
         return None
 
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
-        """Yield sources that hold these rows one after the other, for other processes to read.
+        """Yield pieces that hold these rows one after the other, for other processes to read.
 
         directory : an existing folder, of its owner alone, for what has to be written first.
         size : bytes of a piece, about; a file, or a row group, is not cut.
@@ -182,22 +182,27 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class Piece:
-    """Rows of a source, one after the other; it can be pickled.
+    """Rows of a Parquet file, one after the other, as plain data that any process opens for itself.
 
+    file, groups : where they lie: the file's whole path, its first row group and the one after the
+        last.
     rows, size : how many rows, and how many bytes they are in memory, about.
-    file, state : where they lie, and what `state_of` gave for it.
+    state : what `state_of` gave for the file.
+    keys : one row, of the columns whose values the file's folders say; None without.
     """
 
-    source: Source
+    file: str
+    groups: tuple[int, int]
     rows: int
     size: int
-    file: Path
     state: tuple[int, int]
+    keys: pa.RecordBatch | None = None
 
     def check_unchanged(self) -> None:
-        if state_of(self.file) != self.state:
+        file = Path(self.file)
+        if state_of(file) != self.state:
             raise SourceError(
-                "changed while it was read", where=self.source.name, instead="wait, and run again"
+                "changed while it was read", where=file.name, instead="wait, and run again"
             )
 
 

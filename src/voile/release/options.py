@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args, get_ori
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticSerializationError
 
 from voile.core.errors import RequestError, nearest
 from voile.core.mistakes import plainly
@@ -183,8 +184,38 @@ class ApplyOptions(Options):
 
     def at_worker(self) -> Self:
         """Return what a worker is to know: files by their whole names, and no ledger."""
-        paths = {name: one.absolute() for name, one in self if isinstance(one, Path)}
+        paths = {
+            name: whole_path(one)
+            for name, one in self
+            if name in self.model_fields_set
+            and leaves(type(self).model_fields[name].annotation) & PLACES
+        }
         return self.model_copy(update={**paths, "ledger": None, "override": None})
+
+    def as_json(self) -> str:
+        """Return the options that were given, for another process.
+
+        Raises RequestError: one holds what only this process has.
+        """
+        try:
+            return self.model_dump_json(exclude_unset=True, by_alias=True)
+        except PydanticSerializationError:
+            raise RequestError(
+                "workers read files, and an option holds rows or a function of this process",
+                instead="write it to a file, and name that",
+            ) from None
+
+
+def whole_path(thing: Any) -> Any:
+    """Return a path by its whole name; what names no file here as it is.
+
+    >>> whole_path("postgresql://host/county::people")
+    'postgresql://host/county::people'
+    """
+    if isinstance(thing, Path):
+        return thing.absolute()
+    is_here = isinstance(thing, str) and os.path.exists(thing.partition("::")[0])
+    return os.path.abspath(thing) if is_here else thing
 
 
 class Pseudonymous(ApplyOptions):

@@ -61,7 +61,11 @@ class Run(Generic[Notes, Known]):
     @cached_property
     def _known(self) -> Known:
         """What is known of all rows; asked for when the last was made."""
-        return self._applying.conclude(self._notes)
+        return self._applying.conclude(self._summary)
+
+    @cached_property
+    def _summary(self) -> Any:
+        return self._applying.summarise(self._notes)
 
     def _stream(self, parts: Parts, *, force: bool) -> Mapping[str, int]:
         """Write the rows and what stays beside them; return how many cells are formulas."""

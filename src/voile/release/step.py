@@ -58,6 +58,8 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     stating: ClassVar[Stating]
     """How the figures of the public manifest are rounded."""
 
+    note_types: ClassVar[tuple[type, ...]] = ()
+    """The dataclasses and named tuples that notes are made of, beside arrays, text and the like."""
     batch_rows: ClassVar[int] = BATCH_ROWS
     """How many rows are worked on at a time; fewer where a row may be long."""
     shuffle_bytes: ClassVar[int] = MEMORY
@@ -114,9 +116,13 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     def merge(self, notes: Notes, more: Notes) -> None:
         """Add to the notes those of the next batch."""
 
-    def conclude(self, notes: Notes) -> Known:
-        """Return what is known when every row has been made: the notes, or more."""
-        return cast(Known, notes)
+    def summarise(self, notes: Notes) -> Any:
+        """Return what of the notes of all rows is concluded from: of `note_types`, and small."""
+        return notes
+
+    def conclude(self, summary: Any) -> Known:
+        """Return what is known when every row has been made: the summary, or more."""
+        return cast(Known, summary)
 
     def last(self, known: Known) -> Mapping[str, pa.RecordBatch]:
         """Return the rows of files in the private folder that are written last."""

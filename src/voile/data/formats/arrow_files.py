@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,10 +47,8 @@ class ParquetSource(FileSource):
         for i, group in enumerate(groups, 1):
             held += group.total_byte_size
             if held >= size or i == len(groups):
-                some = copy(self)
-                some.path, some.groups = path, range(start, i)
                 rows = sum(one.num_rows for one in groups[start:i])
-                yield Piece(some, rows, held, path, state)
+                yield Piece(str(path), (start, i), rows, held, state)
                 start, held = i, 0
 
     def relation(

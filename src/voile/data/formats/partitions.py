@@ -52,7 +52,7 @@ class PartitionedSource(Several):
         self._check_unchanged()
 
     def folder_columns(self) -> Collection[str]:
-        return {name for part in self._parts for name in part.keys}
+        return {name for part in self._parts for name in part.keys.schema.names}
 
     def about_rows(self) -> int:
         """Read the numbers of rows from the files' footers."""
@@ -77,28 +77,36 @@ class PartitionedSource(Several):
 class _Part(Source):
     """A file, and what its folders say of every row of it."""
 
-    def __init__(self, file: ParquetSource, keys: Mapping[str, pa.Scalar]) -> None:
+    def __init__(self, file: ParquetSource, keys: pa.RecordBatch) -> None:
         self.file, self.keys = file, keys
-        more = [pa.field(name, value.type) for name, value in keys.items()]
-        super().__init__(file.name, "parquet", [*file.schema(), *more])
+        super().__init__(file.name, "parquet", [*file.schema(), *keys.schema])
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        inside = [name for name in columns if name not in self.keys]
+        said = {
+            name: column[0] for name, column in zip(self.keys.schema.names, self.keys, strict=True)
+        }
+        inside = [name for name in columns if name not in said]
         schema = self.schema(columns)
         for batch in self.file.batches(inside or list(self.file.columns)[:1], batch_rows=rows):
             arrays = [
-                pa.repeat(self.keys[name], len(batch)) if name in self.keys else batch[name]
+                pa.repeat(said[name], len(batch)) if name in said else batch[name]
                 for name in columns
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
         for piece in self.file.pieces(columns, directory, size):
-            assert isinstance(piece.source, ParquetSource)
-            yield replace(piece, source=_Part(piece.source, self.keys))
+            yield replace(piece, keys=self.keys)
 
     def fingerprint(self) -> str:
         return self.file.fingerprint()
+
+
+def open_piece(piece: Piece) -> Source:
+    """Open the rows of a piece, in whatever process."""
+    source = ParquetSource(Path(piece.file))
+    source.groups = range(*piece.groups)
+    return source if piece.keys is None else _Part(source, piece.keys)
 
 
 def _state(files: Iterable[Path]) -> list[tuple[Path, int, int]]:
@@ -115,8 +123,10 @@ def keys_of(place: Path) -> dict[str, str | None]:
     return {unquote(name): None if value == NULL else unquote(value) for name, _, value in pairs}
 
 
-def _typed(given: Sequence[Mapping[str, str | None]], name: str) -> list[dict[str, pa.Scalar]]:
-    """Return the columns that folders name, as whole numbers where every value is written as one.
+def _typed(given: Sequence[Mapping[str, str | None]], name: str) -> list[pa.RecordBatch]:
+    """Return one row for each file, of the columns that its folders name.
+
+    They are whole numbers where every value is written as one.
 
     Raises RequestError: files lie in folders of other columns.
     """
@@ -132,6 +142,8 @@ def _typed(given: Sequence[Mapping[str, str | None]], name: str) -> list[dict[st
         is_whole = all(_WHOLE.fullmatch(value) for value in values if value is not None)
         types[column] = pa.int64() if values and is_whole else pa.string()
     return [
-        {column: pa.scalar(value).cast(types[column]) for column, value in keys.items()}
+        pa.record_batch(
+            {name: pa.array([x], pa.string()).cast(types[name]) for name, x in keys.items()}
+        )
         for keys in given
     ]

@@ -162,6 +162,7 @@ class _Sanitizing(Applying[Worked, Worked]):
     """Publish the text columns without what is removed, and the kept columns as they are."""
 
     stating = STATING
+    note_types = (Worked, Reason, Failure)
     batch_rows = ROWS_AT_A_TIME
     shuffle_bytes = 64_000_000
 
@@ -256,7 +257,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         notes.labels.update(more.labels)
         notes.failures.update(more.failures)
 
-    def conclude(self, notes: Worked) -> Worked:
+    def summarise(self, notes: Worked) -> Worked:
         notes.check()
         return notes
 

@@ -7,10 +7,10 @@
 | `kit/` | the kit |
 | `made/` | of each piece its released rows, dealt to buckets, and what was noted of them |
 | `known` | what is known when every piece was made, and where its rows lie |
-| `parts/` | the release's files, and whose their rows are |
+| `parts/` | the release's files, whose their rows are, and the SHA-256 of both |
 
-`job`, `known` and the notes are pickles, which run what they say when they are loaded: a worker
-loads them only from a folder that is its own user's alone.
+All but the kit and the release's files are `Plain`, and sealed under the run's own key with their
+names: what is cut, or is another file's or another run's, is refused before it is read.
 
 Every attempt at a task writes files of fresh names, and returns only the name. So whatever is
 tried twice, at once or after a failure, one attempt counts and no row is lost or doubled.
@@ -18,36 +18,44 @@ tried twice, at once or after a failure, one attempt counts and no row is lost o
 
 from __future__ import annotations
 
-import pickle
+import hmac
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+from voile.core.errors import DamagedError
 from voile.data.source import Piece, Source
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
 from voile.release.accounting import Accounting
-from voile.release.choice import Chosen
+from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
+from voile.release.options import ApplyOptions
 from voile.release.outcomes import Tally
+from voile.release.spread.plain import Plain
 from voile.release.step import Applying
 
 JOB, KEY, KIT, MADE, KNOWN, PARTS = "job", "key", "kit", "made", "known", "parts"
-ROWS_OF, NOTES_OF, PART, TAIL = ".rows", ".notes", ".parquet", ".tail.parquet"
+ROWS_OF, NOTES_OF, PART, TAIL, SUMS = ".rows", ".notes", ".parquet", ".tail.parquet", ".sums"
+STEP = re.compile(r"voile\.[a-z]+\.verbs\.apply")
+"""A module that may prepare a step."""
+SEAL = 32
+"""Bytes of a seal, which stands before what it seals."""
+
+Prepare: TypeAlias = Callable[[Kit, Chosen, Any, Any], Applying[Any, Any]]
 
 
 class PiecedSource(Source):
     """The columns of a source of which workers read pieces."""
-
-    def __init__(self, source: Source) -> None:
-        super().__init__(source.name, source.kind, source.schema(), source.notes)
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError("a worker reads pieces")
@@ -58,21 +66,61 @@ class PiecedSource(Source):
 
 @dataclass(frozen=True)
 class Job(Brief):
-    """How to make the pieces of one release.
+    """How to make the pieces of one release, in paths and plain data.
 
+    step : the module whose `prepare` prepares the step, and whose `ApplyOptions` these are.
+    options : as JSON.
+    name, kind, columns, notes : of the source; `columns` a batch without rows.
     found : fields of the step that were found in the whole source.
     buckets : how many parts rows are dealt to; None where their order is kept.
     """
 
     shows = ("buckets",)
 
-    prepare: Callable[[Kit, Chosen, Source, Any], Applying[Any, Any]]
+    step: str
     chosen: Chosen
-    options: Any
-    source: PiecedSource
+    options: str
+    name: str
+    kind: str
+    columns: pa.RecordBatch
+    notes: tuple[str, ...]
     found: Mapping[str, Any]
-    pieces: Sequence[Piece]
+    pieces: list[Piece]
     buckets: int | None
+
+    @classmethod
+    def of(
+        cls,
+        prepare: Prepare,
+        applying: Applying[Any, Any],
+        options: ApplyOptions,
+        pieces: Sequence[Piece],
+        buckets: int | None,
+    ) -> Job:
+        source, chosen = applying.source, applying.chosen
+        return cls(
+            prepare.__module__,
+            replace(chosen, figures=dict(chosen.figures), policy=dict(chosen.policy)),
+            options.at_worker().as_json(),
+            source.name,
+            source.kind,
+            pa.RecordBatch.from_pylist([], source.schema()),
+            source.notes,
+            dict(applying.found_in_source()),
+            [*pieces],
+            buckets,
+        )
+
+    def prepare(self, kit: Kit) -> Applying[Any, Any]:
+        """Prepare the step as the driver did."""
+        self.chosen.check(kit)
+        if not STEP.fullmatch(self.step):
+            raise DamagedError("the job names no step of voile")
+        wing = import_module(self.step)
+        source = PiecedSource(self.name, self.kind, self.columns.schema, self.notes)
+        options = wing.ApplyOptions.model_validate_json(self.options)
+        applying: Applying[Any, Any] = wing.prepare(kit, self.chosen, source, options)
+        return replace(applying, **self.found)
 
     @cached_property
     def firsts(self) -> NDArray[np.int64]:
@@ -91,19 +139,68 @@ class Noted(Brief):
     shows = ("tally",)
 
     tally: Tally
-    notes: Sequence[Any]
+    notes: list[Any]
     dropped: NDArray[np.int64]
-    beside: Sequence[tuple[str, pa.RecordBatch]]
+    beside: list[tuple[str, pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
 class Gathered(Brief):
-    """What every part needs. made : the name of each piece's file."""
+    """What every part needs.
+
+    summary : of the notes, where columns are made when all of them are known.
+    made : the name of each piece's file.
+    """
 
     shows = ()
 
-    known: Any
-    made: Sequence[str]
+    summary: Any
+    made: list[str]
+
+
+@dataclass(frozen=True)
+class Sums(Brief):
+    """SHA-256 of the two files of a part."""
+
+    shows = ()
+
+    part: str
+    tail: str
+
+
+@dataclass(frozen=True)
+class Staged(Brief):
+    """The folder of a run, whose files are sealed under its key."""
+
+    shows = ()
+
+    folder: Path
+    key: Secret
+
+    def seal(self, name: str, data: bytes | memoryview) -> bytes:
+        return hmac.digest(self.key.derive("seal", name), data, "sha256")
+
+    def opened(self, name: str, data: bytes) -> memoryview:
+        """Return what was sealed under this name; DamagedError where it was not."""
+        seal, held = data[:SEAL], memoryview(data)[SEAL:]
+        if not hmac.compare_digest(seal, self.seal(name, held)):
+            raise DamagedError("is not what this run wrote there", where=name, instead="run again")
+        return held
+
+    def store(self, name: str, thing: Any, also: Sequence[type] = ()) -> None:
+        data = _plain(also).pack(thing)
+        (self.folder / name).write_bytes(self.seal(name, data) + data)
+
+    def load(self, name: str, also: Sequence[type] = ()) -> Any:
+        try:
+            data = (self.folder / name).read_bytes()
+        except OSError as error:
+            raise DamagedError(f"cannot be read ({error.strerror})", where=name) from None
+        return _plain(also).unpack(bytes(self.opened(name, data)))
+
+
+def _plain(also: Sequence[type]) -> Plain:
+    return Plain([Job, Chosen, Choice, Piece, Noted, Tally, Gathered, Sums, *also])
 
 
 @dataclass(frozen=True)
@@ -114,33 +211,32 @@ class Ready(Brief):
 
     job: Job
     applying: Applying[Any, Any]
-    key: Secret
+    staged: Staged
 
     @classmethod
     def of(cls, folder: Path) -> Ready:
         """Prepare the step as the driver did."""
-        job: Job = load(folder / JOB)
-        kit = Kit.load(folder / KIT)
-        key = Secret.from_file(folder / KEY)
-        prepared = job.prepare(kit, job.chosen, job.source, job.options)
-        return cls(job, replace(prepared, **job.found), key)
+        staged = Staged(folder, Secret.from_file(folder / KEY))
+        job: Job = staged.load(JOB)
+        return cls(job, job.prepare(Kit.load(folder / KIT)), staged)
 
     @cached_property
     def account(self) -> Accounting[Any, Any]:
-        return accounting(self.applying, self.key)
+        return accounting(self.applying, self.staged.key)
+
+    @cached_property
+    def gathered(self) -> Gathered:
+        gathered: Gathered = self.staged.load(KNOWN, self.applying.note_types)
+        return gathered
+
+    @cached_property
+    def known(self) -> Any:
+        return self.applying.conclude(self.gathered.summary)
 
     def generator(self, purpose: str) -> np.random.Generator:
         """Return draws that only this run's key could give again."""
-        return Protective.keyed(self.key, purpose=purpose).generator()
+        return Protective.keyed(self.staged.key, purpose=purpose).generator()
 
 
 def accounting(applying: Applying[Any, Any], key: Secret) -> Accounting[Any, Any]:
     return Accounting(applying, key.derive("protective", "people")[:16])
-
-
-def store(path: Path, thing: Any) -> None:
-    path.write_bytes(pickle.dumps(thing, protocol=5))
-
-
-def load(path: Path) -> Any:
-    return pickle.loads(path.read_bytes())

@@ -14,17 +14,17 @@ from contextlib import ExitStack
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from voile.core import errors
-from voile.core.errors import RequestError, VoileError
+from voile.core.errors import DamagedError, RequestError, VoileError
 from voile.core.progress import Progress
 from voile.data import open_source
 from voile.data.files.memory import AnyPath
+from voile.data.source import hash_file
 from voile.data.writer import Writer
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import ROWS
 from voile.release.options import ApplyOptions
@@ -39,14 +39,15 @@ from voile.release.spread.job import (
     NOTES_OF,
     PART,
     PARTS,
+    SUMS,
     TAIL,
     Gathered,
     Job,
     Noted,
-    PiecedSource,
+    Prepare,
+    Staged,
+    Sums,
     accounting,
-    load,
-    store,
 )
 from voile.release.spread.work import finish, make
 from voile.release.step import Applying
@@ -72,7 +73,7 @@ class SpreadRun(Run[Notes, Known]):
         options: ApplyOptions,
         progress: Progress,
         *,
-        prepare: Callable[[Kit, Chosen, Any, Any], Applying[Notes, Known]],
+        prepare: Prepare,
         engine: Engine,
         size: int = PIECE_BYTES,
     ) -> None:
@@ -82,25 +83,26 @@ class SpreadRun(Run[Notes, Known]):
         self._account = accounting(applying, Secret(self._key))
 
     def _stream(self, parts: Parts, *, force: bool) -> Mapping[str, int]:
-        folder = self._begin(parts)
-        job: Job = load(folder / JOB)
+        staged, job = self._begin(parts)
+        types = self._applying.note_types
         with ExitStack() as files:
             beside = self._open_beside(files, parts)
             made = []
-            for name in self._work(partial(make, folder), len(job.pieces)):
-                noted: Noted = load(folder / MADE / f"{name}{NOTES_OF}")
+            for name in self._work(partial(make, staged.folder), len(job.pieces)):
+                noted: Noted = staged.load(f"{MADE}/{name}{NOTES_OF}", types)
                 self._take(noted.notes, noted.tally, noted.dropped)
                 for file, lines in noted.beside:
                     beside[file].write(lines)
                 made.append(name)
                 self._progress("applying the policy", self._tally.read, self._tally.read)
-            store(folder / KNOWN, Gathered(self._known, made))
-            names = self._work(partial(finish, folder), job.parts)
-            self._move(folder / PARTS, names, parts.release, beside[ROWS])
+            summary = None if self._applying.unfinished is None else self._summary
+            staged.store(KNOWN, Gathered(summary, made), types)
+            names = self._work(partial(finish, staged.folder), job.parts)
+            self._move(staged, names, parts.release, beside[ROWS])
             self._write_last(beside)
         return {}
 
-    def _begin(self, parts: Parts) -> Path:
+    def _begin(self, parts: Parts) -> tuple[Staged, Job]:
         """Write down what workers are to do, in a folder of this run alone."""
         applying, options = self._applying, self._options
         if parts.scratch is None:
@@ -127,17 +129,11 @@ class SpreadRun(Run[Notes, Known]):
         (folder / KEY).touch(mode=0o600)
         (folder / KEY).write_bytes(self._key)
         Kit.save(applying.kit, folder / KIT)
-        job = Job(
-            self._prepare,
-            applying.chosen,
-            options.at_worker(),
-            PiecedSource(applying.source),
-            applying.found_in_source(),
-            pieces,
-            None if options.keep_order else max(whole, 1),
-        )
-        store(folder / JOB, job)
-        return folder
+        buckets = None if options.keep_order else max(whole, 1)
+        job = Job.of(self._prepare, applying, options, pieces, buckets)
+        staged = Staged(folder, Secret(self._key))
+        staged.store(JOB, job)
+        return staged, job
 
     def _work(self, work: Callable[[int], str], tasks: int) -> list[str]:
         """Return the names of what the tasks wrote; what a worker refused is said here."""
@@ -147,15 +143,21 @@ class SpreadRun(Run[Notes, Known]):
             raise kind(refused["what"], where=refused["where"], instead=refused["instead"])
         return [one["name"] for one in said]
 
-    def _move(self, place: Path, names: Sequence[str], release: AnyPath, rows: Writer) -> None:
+    def _move(self, staged: Staged, names: Sequence[str], release: AnyPath, rows: Writer) -> None:
         """Put the parts that count where they appear, and join whose their rows are."""
         assert isinstance(release, Path)
         release.mkdir()
+        released = 0
         for number, name in enumerate(names):
-            tails = open_source(place / f"{name}{TAIL}")
+            part, tail = (staged.folder / PARTS / f"{name}{end}" for end in (PART, TAIL))
+            sums: Sums = staged.load(f"{PARTS}/{name}{SUMS}")
+            if (sums.part, sums.tail) != (hash_file(part), hash_file(tail)):
+                raise DamagedError("is not what a worker wrote", where=name, instead="run again")
             found = 0
-            for batch in tails.batches():
+            for batch in open_source(tail).batches():
                 rows.write(batch)
                 found += len(batch)
             if found or not number:  # an empty release has one part, for its columns
-                (place / f"{name}{PART}").rename(release / f"part-{number:05d}.parquet")
+                part.rename(release / f"part-{number:05d}.parquet")
+            released += found
+        assert released == self._tally.released

@@ -15,31 +15,31 @@ import numpy as np
 import pyarrow as pa
 
 from voile.core.errors import RequestError, VoileError
+from voile.data.formats.partitions import open_piece
 from voile.data.formats.typed_writers import ParquetWriter
+from voile.data.source import hash_file
 from voile.engines.shuffle import permuted
 from voile.release.outcomes import Tally
 from voile.release.run import finished
 from voile.release.spread.job import (
     JOB,
-    KNOWN,
     MADE,
     NOTES_OF,
     PART,
     PARTS,
     ROWS_OF,
+    SUMS,
     TAIL,
-    Gathered,
     Noted,
     Ready,
-    load,
-    store,
+    Staged,
+    Sums,
 )
 
 PLACE = np.dtype(np.int64)
 STOP = "stop"
 """A file that lets workers stop where another was refused."""
 _ready = lru_cache(maxsize=1)(Ready.of)
-_gathered = lru_cache(maxsize=1)(load)
 
 
 class WorkError(Exception):
@@ -77,7 +77,7 @@ def _attempt(folder: Path, number: int, work: Callable[[Path, int, str], None]) 
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder that is not there, or in which others could have put what is loaded.
+    """Refuse a folder that is not there, or that others can read and write.
 
     Raises RequestError: so it is.
     """
@@ -109,7 +109,7 @@ def _make(folder: Path, number: int, name: str) -> None:
     rows: list[pa.RecordBatch] = []
     dropped = [np.zeros(0, np.int64)]
     beside: list[tuple[str, pa.RecordBatch]] = []
-    for batch in applying.batches(piece.source, int(ready.job.firsts[number])):
+    for batch in applying.batches(open_piece(piece), int(ready.job.firsts[number])):
         outcome = applying.make(batch)
         notes.append(outcome.notes)
         accounted = ready.account(batch, outcome)
@@ -120,9 +120,9 @@ def _make(folder: Path, number: int, name: str) -> None:
     piece.check_unchanged()
     if tally.read != piece.rows:
         raise RequestError("changed while it was read", where=applying.source.name)
-    _write_buckets(folder / MADE / f"{name}{ROWS_OF}", _dealt(ready, number, rows))
-    gone = np.unique(np.concatenate(dropped))
-    store(folder / MADE / f"{name}{NOTES_OF}", Noted(tally, notes, gone, beside))
+    _write_buckets(ready.staged, f"{MADE}/{name}{ROWS_OF}", _dealt(ready, number, rows))
+    noted = Noted(tally, notes, np.unique(np.concatenate(dropped)), beside)
+    ready.staged.store(f"{MADE}/{name}{NOTES_OF}", noted, applying.note_types)
 
 
 def _dealt(
@@ -139,53 +139,56 @@ def _dealt(
         yield [batch.filter(pa.array(own == bucket)) for batch, own in zip(rows, of, strict=True)]
 
 
-def _write_buckets(path: Path, buckets: Iterator[Sequence[pa.RecordBatch]]) -> None:
-    """Write each bucket as a stream of its own, and behind them where they begin and end."""
+def _write_buckets(staged: Staged, name: str, buckets: Iterator[Sequence[pa.RecordBatch]]) -> None:
+    """Write each bucket as a sealed stream of its own, and behind them where they begin and end."""
     places = [0]
-    with pa.OSFile(str(path), "wb") as file:
-        for batches in buckets:
+    with (staged.folder / name).open("wb") as file:
+        for number, batches in enumerate(buckets):
             held = [batch for batch in batches if len(batch)]
             if held:
-                with pa.ipc.new_stream(file, held[0].schema) as stream:
+                sink = pa.BufferOutputStream()
+                with pa.ipc.new_stream(sink, held[0].schema) as stream:
                     for batch in held:
                         stream.write_batch(batch)
+                rows = memoryview(sink.getvalue())
+                file.write(staged.seal(f"{name} {number}", rows))
+                file.write(rows)
             places.append(file.tell())
         file.write(np.array(places, PLACE).tobytes())
 
 
-def _read_bucket(path: Path, buckets: int, bucket: int) -> Iterator[pa.RecordBatch]:
-    with path.open("rb") as file:
+def _read_bucket(staged: Staged, name: str, buckets: int, bucket: int) -> Iterator[pa.RecordBatch]:
+    with (staged.folder / name).open("rb") as file:
         file.seek((bucket - buckets - 1) * PLACE.itemsize, os.SEEK_END)
         start, end = np.frombuffer(file.read(2 * PLACE.itemsize), PLACE).tolist()
         if start < end:
             file.seek(start)
-            yield from pa.ipc.open_stream(file.read(end - start))
+            yield from pa.ipc.open_stream(staged.opened(f"{name} {bucket}", file.read(end - start)))
 
 
 def _finish(folder: Path, number: int, name: str) -> None:
     ready = _ready(folder)
     applying, account = ready.applying, ready.account
-    gathered: Gathered = _gathered(folder / KNOWN)
     shown, place = account.shown, folder / PARTS
+    part, tail = place / f"{name}{PART}", place / f"{name}{TAIL}"
     with (
-        ParquetWriter(place / f"{name}{PART}", applying.schema) as release,
-        ParquetWriter(place / f"{name}{TAIL}", account.tail) as tails,
+        ParquetWriter(part, applying.schema) as release,
+        ParquetWriter(tail, account.tail) as tails,
     ):
-        for batch in _ordered(folder, ready, gathered, number):
-            made = finished(applying, batch.columns[:shown], lambda: gathered.known)
+        for batch in _ordered(ready, number):
+            made = finished(applying, batch.columns[:shown], lambda: ready.known)
             release.write(pa.RecordBatch.from_arrays(made, schema=applying.schema))
             tails.write(pa.RecordBatch.from_arrays(batch.columns[shown:], schema=account.tail))
+    ready.staged.store(f"{PARTS}/{name}{SUMS}", Sums(hash_file(part), hash_file(tail)))
 
 
-def _ordered(
-    folder: Path, ready: Ready, gathered: Gathered, number: int
-) -> Iterator[pa.RecordBatch]:
+def _ordered(ready: Ready, number: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a part: of one piece as they were, of a bucket in an order drawn anew."""
-    files = [folder / MADE / f"{name}{ROWS_OF}" for name in gathered.made]
+    files = [f"{MADE}/{name}{ROWS_OF}" for name in ready.gathered.made]
     buckets = ready.job.buckets
     if buckets is None:
-        yield from _read_bucket(files[number], 1, 0)
+        yield from _read_bucket(ready.staged, files[number], 1, 0)
         return
-    rows = [batch for path in files for batch in _read_bucket(path, buckets, number)]
+    rows = [batch for file in files for batch in _read_bucket(ready.staged, file, buckets, number)]
     rng = ready.generator(f"order {number}")
     yield from permuted(rows, rng, ready.applying.batch_rows)

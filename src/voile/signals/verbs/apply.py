@@ -122,6 +122,7 @@ class _Encoding(Applying[Sent, Sent]):
     """
 
     stating = STATING
+    note_types = (Sent, Certificate, SideLevels)
 
     content: Content
     policy: Policy

@@ -24,7 +24,7 @@ from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.class_ids import CLASS, ClassIds
-from voile.tables.recoding.marginals import Marginal
+from voile.tables.recoding.marginals import Counted, Marginal
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import Recoder
 from voile.tables.verbs.certify import certify, certify_marginals, people_sharing
@@ -34,7 +34,7 @@ from voile.tables.verbs.judging import released_groups
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
 from voile.tables.verbs.report_data import STATING, report_data
-from voile.tables.verbs.showing import AnyPublished, Showing, showing_of
+from voile.tables.verbs.showing import AnyPublished, BoxNotes, BoxSummary, Showing, showing_of
 
 CONSTRAINTS = (
     *("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress"),
@@ -204,6 +204,7 @@ class _Recoding(Applying[Any, AnyPublished]):
     """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
 
     stating = STATING
+    note_types = (BoxNotes, BoxSummary, Counted)
 
     content: Content
     policy: AnyPolicy
@@ -243,8 +244,11 @@ class _Recoding(Applying[Any, AnyPublished]):
     def merge(self, notes: Any, more: Any) -> None:
         self.showing.merge(notes, more)
 
-    def conclude(self, notes: Any) -> AnyPublished:
-        return self.showing.conclude(notes, bounds=self.bounds)
+    def summarise(self, notes: Any) -> Any:
+        return self.showing.summarise(notes)
+
+    def conclude(self, summary: Any) -> AnyPublished:
+        return self.showing.conclude(summary, bounds=self.bounds)
 
     def finish(self, columns: Sequence[pa.Array], known: AnyPublished) -> list[pa.Array]:
         """Name the intervals by the values that released rows have."""

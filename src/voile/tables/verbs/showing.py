@@ -49,7 +49,10 @@ class Showing(Protocol[Notes]):
     def merge(self, notes: Notes, more: Notes) -> None:
         """Add to the notes those of the next batch."""
 
-    def conclude(self, notes: Notes, *, bounds: bool) -> AnyPublished:
+    def summarise(self, notes: Notes) -> Any:
+        """Return what of the notes decides what the release shows."""
+
+    def conclude(self, summary: Any, *, bounds: bool) -> AnyPublished:
         """Return what the release shows."""
 
 
@@ -85,8 +88,11 @@ class ShownIntervals:
         for seen, values in zip(notes, more, strict=True):
             np.logical_or(seen, values, out=seen)
 
-    def conclude(self, notes: list[Bits], *, bounds: bool) -> Published:
-        return Published.of(self.policy, notes, bounds=bounds)
+    def summarise(self, notes: list[Bits]) -> list[Bits]:
+        return notes
+
+    def conclude(self, summary: list[Bits], *, bounds: bool) -> Published:
+        return Published.of(self.policy, summary, bounds=bounds)
 
 
 def mark(seen: list[Bits], recoded: Recoded, kept: Bits) -> None:
@@ -110,6 +116,19 @@ class BoxNotes:
     people: NDArray[np.int64]
     codes: NDArray[np.int32]
     values: Counter[tuple[int, int, str | None, int]] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class BoxSummary:
+    """What a release shows of boxes.
+
+    seen : by domain, which values released rows have. stands : (uncut boxes,) what each is part of.
+    counted : people, where the release has marginals.
+    """
+
+    seen: list[Bits]
+    stands: NDArray[np.int32]
+    counted: Counted | None
 
 
 @dataclass(frozen=True)
@@ -161,7 +180,7 @@ class ShownBoxes:
         notes.rows += more.rows
         notes.values.update(more.values)
 
-    def conclude(self, notes: BoxNotes, *, bounds: bool) -> PublishedBoxes:
+    def summarise(self, notes: BoxNotes) -> BoxSummary:
         tree = self.policy.pruned
         shown = np.zeros(len(tree), dtype=np.bool_)
         shown[tree.leaves] = notes.rows > 0
@@ -177,8 +196,12 @@ class ShownBoxes:
         # a box without rows is still part of the one that has taken it in
         used = np.where(np.isin(stands, stands[shown]), stands, UNCUT)[tree.leaves]
         seen = [counts > 0 for counts in notes.counts]
-        counted = self._counted(notes) if self.marginals else None
-        return PublishedBoxes.of(self.policy, seen, used, bounds=bounds, counted=counted)
+        return BoxSummary(seen, used, self._counted(notes) if self.marginals else None)
+
+    def conclude(self, summary: BoxSummary, *, bounds: bool) -> PublishedBoxes:
+        return PublishedBoxes.of(
+            self.policy, summary.seen, summary.stands, bounds=bounds, counted=summary.counted
+        )
 
     def _counted(self, notes: BoxNotes) -> Counted | None:
         """Count people once; None where somebody has rows of several combinations."""

@@ -1,0 +1,117 @@
+"""Values as bytes that hold data alone, so that reading them runs nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from io import BytesIO
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import DamagedError
+from voile.data.files.own_files import fitting
+
+ITSELF = (type(None), bool, int, float, str)
+TREE, WHAT = "tree", "a file of the run"
+
+
+class Plain:
+    """Pack what is made of numbers, text, lists, arrays, rows and a few classes, and unpack it.
+
+    The bytes are an npz without pickles: JSON, and the arrays and batches of rows that it names.
+
+    classes : of dataclasses and named tuples; no other is made of what was packed.
+    """
+
+    def __init__(self, classes: Iterable[type]) -> None:
+        self._classes: dict[str, type] = {one.__name__: one for one in classes}
+
+    def pack(self, thing: Any) -> bytes:
+        """Return it as bytes; TypeError where it holds anything else."""
+        arrays: list[NDArray[Any]] = []
+        tree = json.dumps(self._packed(thing, arrays)).encode()
+        held: dict[str, Any] = {str(n): one for n, one in enumerate(arrays)}
+        held[TREE] = np.frombuffer(tree, np.uint8)
+        file = BytesIO()
+        np.savez(file, **held)
+        return file.getvalue()
+
+    def unpack(self, data: bytes) -> Any:
+        """Return what was packed; DamagedError where it was not."""
+        try:
+            with fitting(WHAT), np.load(BytesIO(data), allow_pickle=False) as file:
+                return self._unpacked(json.loads(file[TREE].tobytes()), file)
+        except (EOFError, BadZipFile, pa.ArrowException):
+            raise DamagedError(f"{WHAT} is damaged") from None
+
+    def _packed(self, thing: Any, arrays: list[NDArray[Any]]) -> Any:
+        kind = type(thing)
+        if kind in ITSELF:
+            return thing
+        if kind is list:
+            return self._listed(thing, arrays)
+        if isinstance(thing, np.ndarray | np.generic):
+            return {"array": _keep(np.asarray(thing), arrays)}
+        if kind is pa.RecordBatch:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, thing.schema) as stream:
+                stream.write_batch(thing)
+            return {"rows": _keep(np.frombuffer(sink.getvalue(), np.uint8), arrays)}
+        if kind in (tuple, set):
+            return {kind.__name__: self._listed([*thing], arrays)}
+        if kind in (dict, Counter):
+            pairs = (self._listed([*part], arrays) for part in (thing.keys(), thing.values()))
+            return {kind.__name__: [*pairs]}
+        if self._classes.get(kind.__name__) is not kind:
+            raise TypeError(f"a {kind.__name__} is not packed")
+        parts = [getattr(thing, name) for name in _fields(kind)]
+        return {kind.__name__: self._listed(parts, arrays)}
+
+    def _listed(self, things: list[Any], arrays: list[NDArray[Any]]) -> Any:
+        """Pack a list; of tuples of one length as their columns, since there may be many."""
+        if things and {*map(type, things)} == {tuple} and len({*map(len, things)}) == 1:
+            columns = [self._listed([*column], arrays) for column in zip(*things, strict=True)]
+            return {"tuples": [len(things), columns]}
+        return [self._packed(one, arrays) for one in things]
+
+    def _unpacked(self, tree: Any, file: Any) -> Any:
+        if isinstance(tree, list):
+            return [self._unpacked(one, file) for one in tree]
+        if not isinstance(tree, dict):
+            return tree
+        [(kind, held)] = tree.items()
+        match kind:
+            case "array":
+                return file[str(held)][()]
+            case "rows":
+                with pa.ipc.open_stream(file[str(held)].tobytes()) as stream:
+                    batch = stream.read_next_batch()
+                batch.validate(full=True)
+                return batch
+            case "tuples":
+                rows, columns = held[0], [self._unpacked(one, file) for one in held[1]]
+                return [*zip(*columns, strict=True)] if columns else [()] * rows
+            case "tuple" | "set":
+                return (tuple if kind == "tuple" else set)(self._unpacked(held, file))
+            case "dict" | "Counter":
+                keys, values = (self._unpacked(part, file) for part in held)
+                return (dict if kind == "dict" else Counter)(dict(zip(keys, values, strict=True)))
+            case _:
+                return self._classes[kind](*self._unpacked(held, file))
+
+
+def _keep(array: NDArray[Any], arrays: list[NDArray[Any]]) -> int:
+    if array.dtype.hasobject:
+        raise TypeError("an array of objects is not packed")
+    arrays.append(array)
+    return len(arrays) - 1
+
+
+def _fields(kind: type) -> Iterable[str]:
+    return [one.name for one in fields(kind)] if is_dataclass(kind) else kind._fields  # type: ignore[attr-defined]
