@@ -194,6 +194,3 @@ def test_days_of_an_export_move_as_those_of_all_parts(fhir, tmp_path, dates):
     assert dates != "weeks" or {one.weekday() for one in found} == {day.weekday()}
     assert dates != "months" or {one.day for one in found} == {1}
     assert dates != "days" or found == [shift(person_id(n), day) for n in range(60)]
-    (tmp_path / "study.toml").write_text(text.replace("seed = 1", 'edge_dates = "drop"'))
-    with pytest.raises(RequestError, match=r"study\.edge_dates: of an export they stay"):
-        Plan.read(tmp_path / "study.toml")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -29,7 +29,8 @@ YEARS = (2, 9998)
 NOT_RELEASED = "of a person without a released row"
 NO_TEXT = "a note without a released text"
 NOT_A_HOME = "no released person's home"
-SUPPRESSED = (NOT_RELEASED, NOT_A_HOME)
+OUTSIDE = "a day that would move out of the extract"
+SUPPRESSED = (NOT_RELEASED, NOT_A_HOME, OUTSIDE)
 """Why a row is not released where nothing is wrong with it."""
 _PEOPLE = pa.schema(
     [(SUBJECT, pa.string()), ("age", pa.int32()), *((one, pa.string()) for one in QUASI[1:])]
@@ -38,8 +39,14 @@ _NOTES = pa.schema([(SUBJECT, pa.string()), (NOTE, pa.string())])
 _ZIP = re.compile(r"(\d{5})(?:-?\d{4})?")
 _BATCH = 1024
 
+Extract = tuple[date | None, date | None]
+"""The first day of a visit, and the last of all released days; None where there is none."""
 Shown = Mapping[str, Entry]
 """The interval that a person's released row has of each column."""
+
+
+class WithheldError(Exception):
+    """A row or resource is not released; its text says why, and nothing of it."""
 
 
 class Carrier(Protocol):
@@ -51,6 +58,10 @@ class Carrier(Protocol):
 
     def last_day(self) -> date | None:
         """Return the last day on which a visit began, None where there is none."""
+        ...
+
+    def extract(self) -> Extract:
+        """Return the days between which the export was made."""
         ...
 
     def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
@@ -78,13 +89,19 @@ class Released(Brief):
         return pseudonym(self.secret, subject)
 
     def moved(self, subject: str, day: date) -> date | None:
-        """Move a day by its person's one offset; None where the year stands for "never"."""
-        first, last = YEARS
+        """Move a day by its person's one offset; None where the year stands for "never".
+
+        Raises WithheldError: it would move out of the extract, and bound the offset.
+        """
+        if not is_day_of_people(day):
+            return None
         try:
-            new = self.move(subject, day) if first <= day.year <= last else None
+            new = self.move(subject, day)
         except OverflowError:
             return None
-        return new if new is not None and first <= new.year <= last else None
+        if new is None:
+            raise WithheldError(OUTSIDE)
+        return new if is_day_of_people(new) else None
 
     def fresh_id(self) -> str:
         return self.chance.bytes(16).hex()
@@ -142,6 +159,19 @@ class Person:
             "race": self.race,
             "zip": self.zip,
         }
+
+
+def is_day_of_people(day: date) -> bool:
+    """Say whether a day may be one of somebody's: others stand for "never"."""
+    first, last = YEARS
+    return first <= day.year <= last
+
+
+def extract_between(starts: Iterable[date], days: Iterable[date]) -> Extract:
+    """Return the first start of a visit and the last of all days."""
+    first = min(filter(is_day_of_people, starts), default=None)
+    last = max(filter(is_day_of_people, days), default=None)
+    return first, last
 
 
 def age_on(day: date, birth: date) -> int:

@@ -16,17 +16,20 @@ from typing import Any
 from voile.core.errors import RequestError, SourceError
 from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers.carrier import (
+    Extract,
     Packed,
     Person,
     Released,
     Tally,
+    WithheldError,
     birth_of,
+    extract_between,
     write_notes,
     write_people,
     zip_of,
 )
 from voile.study.carriers.fhir_fields import FIELDS
-from voile.study.carriers.fhir_writing import WithheldError, Writing, readable_attachments
+from voile.study.carriers.fhir_writing import Writing, days_of, readable_attachments
 from voile.study.carriers.lines import ShuffledLines, read_lines
 
 Resource = Mapping[str, Any]
@@ -93,6 +96,16 @@ class Fhir:
     def last_day(self) -> date | None:
         days = (_start(one) for _, one in self._resources("Encounter"))
         return max((day for day in days if day), default=None)
+
+    def extract(self) -> Extract:
+        starts = (_start(one) for _, one in self._resources("Encounter"))
+        days = (
+            day
+            for kind in self._kinds()
+            for _, one in self._resources(kind)
+            for day in days_of(FIELDS[kind], one)
+        )
+        return extract_between(filter(None, starts), days)
 
     def _released(
         self, kind: str, one: Resource, place: str, writing: Writing, tally: Tally

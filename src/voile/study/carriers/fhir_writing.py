@@ -26,6 +26,7 @@ from voile.study.carriers.carrier import (
     Released,
     Shown,
     Tally,
+    WithheldError,
     common_start,
     one_value,
 )
@@ -53,10 +54,6 @@ RACE_CODES = {  # "Other" is no category of US Core
     HISPANIC.word: ("ethnicity", HISPANIC.fhir),
 }
 _MOMENT = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T.*)?")
-
-
-class WithheldError(Exception):
-    """A resource is not released; its text says why, and nothing of it."""
 
 
 def readable_attachments(one: Resource) -> Iterator[tuple[int, str]]:
@@ -97,7 +94,9 @@ class Writing:
             "extension": [*_race(shown), *_intervals(shown)],
             **_gender(shown),
             "_birthDate": {"extension": [{"url": ABSENT, "valueCode": "masked"}]},
-            **_Fields(self, person.subject, tally, []).of(FIELDS["Patient"], one, "Patient"),
+            **_Fields(self, person.subject, tally, [], whole=False).of(
+                FIELDS["Patient"], one, "Patient"
+            ),
             **_address(shown),
         }
 
@@ -137,6 +136,8 @@ class _Fields:
     subject: str
     tally: Tally
     content: list[dict[str, Any]]
+    whole: bool = True
+    """Whether a resource with a day outside the extract is withheld, and not that day alone."""
 
     def of(self, rules: Rules, one: Resource, path: str) -> dict[str, Any]:
         """Return what is released; what is not is counted by its name."""
@@ -182,13 +183,39 @@ class _Fields:
 
     def _day(self, raw: Any) -> str | None:
         """Move a whole day or moment; None for anything else, such as a month."""
-        found = _MOMENT.fullmatch(raw) if isinstance(raw, str) else None
-        try:
-            day = date(*map(int, found.groups())) if found else None
-        except ValueError:
-            return None
-        moved = None if day is None else self.writing.released.moved(self.subject, day)
+        day = day_of(raw)
+        moved = None if day is None else self._moved(day)
         return None if moved is None else moved.isoformat()
+
+    def _moved(self, day: date) -> date | None:
+        try:
+            return self.writing.released.moved(self.subject, day)
+        except WithheldError:
+            if self.whole:
+                raise
+            return None
+
+
+def day_of(raw: Any) -> date | None:
+    """Read a whole day or moment; None for anything else, such as a month."""
+    found = _MOMENT.fullmatch(raw) if isinstance(raw, str) else None
+    try:
+        return date(*map(int, found.groups())) if found else None
+    except ValueError:
+        return None
+
+
+def days_of(rules: Rules, one: Resource) -> Iterator[date]:
+    """Yield the days of the fields of a resource that are released."""
+    for name, rule in rules.items():
+        raw = one.get(name)
+        for each in raw if isinstance(raw, list) else [raw]:
+            if isinstance(rule, Mapping) and isinstance(each, dict):
+                yield from days_of(rule, each)
+            elif rule == PERIOD and isinstance(each, dict):
+                yield from filter(None, (day_of(each.get(end)) for end in ("start", "end")))
+            elif rule == DAY and (day := day_of(each)):
+                yield day
 
 
 def _named(path: str, name: str) -> str:

@@ -19,16 +19,18 @@ from voile.data.person_codes import HISPANIC, RACES, SEXES, omop_concepts
 from voile.data.postgres.address import Address
 from voile.engines.shuffle import shuffled
 from voile.study.carriers.carrier import (
+    Extract,
     Packed,
     Person,
     Released,
     Tally,
     birth_of,
+    extract_between,
     write_notes,
     write_people,
     zip_of,
 )
-from voile.study.carriers.omop_columns import PERSON, TABLES, rules_of, schema_of
+from voile.study.carriers.omop_columns import PERSON, TABLES, days_in, rules_of, schema_of
 from voile.study.carriers.omop_writing import Row, Writing
 
 SUFFIXES = (".parquet", ".csv")
@@ -87,6 +89,16 @@ class Omop:
     def last_day(self) -> date | None:
         days = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))
         return max((day for day in days if day), default=None)
+
+    def extract(self) -> Extract:
+        starts = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))
+        days = (
+            row[name]
+            for table in self._tables()
+            for _, row in self.rows(table)
+            for name in days_in(table)
+        )
+        return extract_between(filter(None, starts), filter(None, days))
 
     def _index(self) -> None:
         """Read who is there and whose each visit is; check every row's person and visit."""

@@ -173,6 +173,11 @@ def schema_of(table: str) -> pa.schema:
     return pa.schema([(name, kind) for name, (kind, _) in TABLES[table].items()])
 
 
+def days_in(table: str) -> list[str]:
+    """Return the columns of days that move."""
+    return [name for name, rule in rules_of(table).items() if rule in (DAY, FIRST_DAY)]
+
+
 def rules_of(table: str) -> Mapping[str, str]:
     """Return the columns that come from the source, and their rules."""
     return {name: rule for name, (_, rule) in TABLES[table].items() if rule}

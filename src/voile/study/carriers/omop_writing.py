@@ -24,6 +24,7 @@ from voile.study.carriers.carrier import (
     Released,
     Shown,
     Tally,
+    WithheldError,
     common_start,
     middle,
     one_value,
@@ -113,13 +114,11 @@ class Writing:
             return NO_TEXT
         if table == _VISIT:
             self._visits.add(row["visit_occurrence_id"])
-        made = {
-            name: self._cell(rule, row[name], subject, text)
-            for name, rule in rules_of(table).items()
-        }
-        if any(rule == FIRST_DAY and made[name] is None for name, rule in rules_of(table).items()):
+        try:
+            made = self._cells(table, row, subject, text)
+        except WithheldError as why:
             self._visits.discard(row.get("visit_occurrence_id") if table == _VISIT else None)
-            return NO_DAY
+            return str(why)
         if table == "person":
             made |= self._shown(subject, shown)
         if table == "observation_period":
@@ -129,6 +128,17 @@ class Writing:
             made |= ends
         if table in EVENTS:
             self._note_days(subject, [x for x in made.values() if isinstance(x, date)])
+        return made
+
+    def _cells(self, table: str, row: Row, subject: str, text: str | None) -> dict[str, Any]:
+        """Return the cells that come from the source.
+
+        Raises WithheldError: a day that is needed cannot be moved, or one leaves the extract.
+        """
+        rules = rules_of(table)
+        made = {name: self._cell(rule, row[name], subject, text) for name, rule in rules.items()}
+        if any(rule == FIRST_DAY and made[name] is None for name, rule in rules.items()):
+            raise WithheldError(NO_DAY)
         return made
 
     def _cell(self, rule: str, raw: Any, subject: str, text: str | None) -> Any:

@@ -109,8 +109,6 @@ class Plan(Entry):
                  for name in self.texts if own.get(name) != f"{EXPORT}notes"]  # fmt: skip
         if not self.study.join:
             said.append("study.join: an export joins what it has of a person: take it out")
-        if self.study.edge_dates == "drop":
-            said.append("study.edge_dates: of an export they stay: take it out")
         if self.study.subject != "person_id":
             said.append('study.subject: of an export it is "person_id"')
         return said

@@ -227,9 +227,8 @@ class _Room:
             (open_source(self.place(n)), open_source(self.private / n / ROWS), self._column(n))
             for n in self.plan.texts
         ]
-        said, kept = pack(
-            self.plan, self.shown, next(iter(texts), None), self.release, self.scratch
-        )
+        notes = next(iter(texts), None)
+        said, kept = pack(self.plan, self.shown, notes, self.extract, self.release, self.scratch)
         public["export"], hidden["export"] = said, kept
         public["assumptions"].append(UNKNOWN)
 

@@ -21,7 +21,7 @@ from voile.data.source import BATCH_ROWS, OFFLINE
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW
 from voile.study.carriers import Fhir, Omop
-from voile.study.carriers.carrier import NOTE, Carrier, Released
+from voile.study.carriers.carrier import NOTE, Carrier, Extract, Released
 from voile.study.carriers.carrier import Shown as Intervals
 from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import Plan
@@ -82,11 +82,17 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
 
 
 def pack(
-    plan: Plan, shown: Shown, notes: tuple[Source, Source, str] | None, release: Path, scratch: Path
+    plan: Plan,
+    shown: Shown,
+    notes: tuple[Source, Source, str] | None,
+    extract: Extract,
+    release: Path,
+    scratch: Path,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write what was released in the export's form; return what the two manifests say of it.
 
     notes : the written texts, the numbers that they have among the export's, their column.
+    extract : the days that a moved one stays between, where the plan leaves others out.
     """
     assert plan.export is not None
     folder, own = release / EXPORT, scratch / EXPORT
@@ -94,7 +100,7 @@ def pack(
     own.mkdir()
     released = Released(
         plan.secret,
-        mover(plan),
+        mover(plan, extract),
         plan.export.as_of,
         _intervals(shown),
         iter(()) if notes is None else _in_order(*notes, own),
@@ -109,12 +115,18 @@ def pack(
     return {"form": plan.export.form, "files": files}, {"counts": counts}
 
 
-def mover(plan: Plan) -> Any:
-    """Return what moves a person's day as the days of all parts move."""
-    secret, rule = plan.secret, plan.date_rule()
+def mover(plan: Plan, extract: Extract = (None, None)) -> Any:
+    """Return what moves a person's day as the days of all parts move; None of one to leave out.
 
-    def move(subject: str, day: date) -> date:
+    A day before the first visit is of an illness or a birth that was before: it may stay there.
+    """
+    secret, rule = plan.secret, plan.date_rule(*extract)
+
+    def move(subject: str, day: date) -> date | None:
         new = day + timedelta(days=rule.offset(secret, subject))
+        was_before = rule.first is not None and max(day, new) < rule.first
+        if not (rule.keeps(new) or was_before):
+            return None
         return new.replace(day=1) if rule.months else new
 
     return move

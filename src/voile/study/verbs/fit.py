@@ -21,6 +21,7 @@ from voile.study.plan.plan import Plan
 from voile.study.readers import finds_alone
 from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.study_kit import pack
+from voile.study.verbs.export import carrier_of
 from voile.tables.verbs.content import Content
 from voile.wings import wing
 
@@ -42,6 +43,8 @@ def fit(plan: Plan, *, progress: Progress) -> Kit:
     chosen = {name: _choose(plan, name, kit) for name, kit in texts.items()}
     sources = {name: open_source(plan.source(part.source)) for name, part in plan.rows.items()}
     extract = extract_of(plan, sources)
+    if plan.export is not None and plan.study.edge_dates == "drop":
+        extract = carrier_of(plan).extract()
     roles = {name: part_roles(plan, name, one, extract) for name, one in sources.items()}
     _check_quasi(plan, roles)
     table, _ = plan.table
