@@ -60,9 +60,23 @@ class DateRule:
         moved = shift_dates(secret, dates, subjects, days=self.days, step=self.step)
         days, written = moved.dates.cast(pa.date32()), moved.dates
         if self.months:
-            written = pc.floor_temporal(written, unit="month")
+            written = _firsts_of_months(written)
         for end, outside in ((self.first, pc.less), (self.last, pc.greater)):
             if end is not None:
                 gone = pc.fill_null(outside(days, pa.scalar(end, pa.date32())), False)
                 written = pc.if_else(gone, pa.scalar(None, written.type), written)
         return ShiftedDates(written, moved.set_aside)
+
+
+def _firsts_of_months(dates: pa.Array) -> pa.Array:
+    """Return the first moment of each date's month, by the clocks of its time zone.
+
+    Where clocks were put forward over midnight, a month begins when they went on.
+    """
+    import pyarrow.compute as pc
+
+    zone = getattr(dates.type, "tz", None)
+    if zone is None:
+        return pc.floor_temporal(dates, unit="month")
+    firsts = pc.floor_temporal(pc.local_timestamp(dates), unit="month")
+    return pc.assume_timezone(firsts, zone, ambiguous="earliest", nonexistent="latest")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
+import tracemalloc
+from datetime import date, datetime, timedelta
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from voile.keys.date_rule import DateRule
@@ -32,6 +35,7 @@ def released(rule, people=60, seed=3, visits=3):
     return found
 
 
+@cache
 def written(day, rule):
     if not rule.months:
         return day
@@ -113,3 +117,27 @@ def test_dates_outside_the_extract_are_left_out_and_not_set_aside():
     assert (got[1] - date(2013, 6, 15)).days == offset
     assert got[0 if offset < 0 else 2] is None
     assert got[2 if offset < 0 else 0] is not None
+
+
+def test_a_date_far_from_all_others_takes_no_more_memory():
+    dates = {**released(PLAIN), "odd": np.array([[-641_000, -640_990], [30, 40]])}
+    tracemalloc.start()
+    found = attack_dates(dates, PLAIN, np.random.default_rng(1))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.people == len(dates)
+    assert peak < 50 << 20
+
+
+@pytest.mark.parametrize("zone", ["America/Asuncion", "America/Havana", "+05:30"])
+def test_a_month_begins_where_clocks_change_at_its_midnight(zone):
+    kind = pa.timestamp("us", tz=zone)
+    noons = [datetime(2000, 1, 1, 12) + timedelta(days) for days in range(6000)]
+    moments = pc.assume_timezone(pa.array(noons, pa.timestamp("us")), zone)
+    rule = DateRule(1, months=True)
+    moved = rule.move(SECRET, moments, pa.array(["A"] * len(moments)))
+    assert not any(moved.set_aside.to_pylist())
+    assert moved.dates.type == kind
+    days = DateRule(1).move(SECRET, moments, pa.array(["A"] * len(moments))).dates
+    firsts = [day.replace(day=1) for day in days.cast(pa.date32()).to_pylist()]
+    assert moved.dates.cast(pa.date32()).to_pylist() == firsts

@@ -7,7 +7,7 @@ all that, among rows that it links. Success: one of them, drawn at random, is th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,9 @@ class Index:
         self._holders = {fact: np.array(found, np.intp) for fact, found in numbers.items()}
         self._everyone = np.arange(len(people))
 
+    def shown(self, person: int) -> frozenset[Fact]:
+        return self._of[person]
+
     def candidates(self, person: int) -> Numbers:
         """Return the people of whom everything is shown that is shown of a person."""
         found = self._everyone
@@ -67,7 +70,7 @@ def reaches(parts: Mapping[str, PartFacts]) -> list[Reach]:
     ways["the number of rows in each part"] = rows
     ways["all parts and numbers of rows"] = ways[ALL] + rows
     return [
-        Reach.of(name, [len(_common(indices, n)) for n in range(len(people))])
+        Reach.of(name, list(_candidates_of_each(indices, len(people))))
         for name, indices in ways.items()
         if people
     ]
@@ -75,6 +78,16 @@ def reaches(parts: Mapping[str, PartFacts]) -> list[Reach]:
 
 def any_facts(part: PartFacts) -> bool:
     return any(part.facts.values())
+
+
+def _candidates_of_each(indices: Sequence[Index], people: int) -> Iterator[int]:
+    """Count each person's candidates; people of the same facts have the same, counted once."""
+    counted: dict[tuple[frozenset[Fact], ...], int] = {}
+    for person in range(people):
+        shown = tuple(index.shown(person) for index in indices)
+        if shown not in counted:
+            counted[shown] = len(_common(indices, person))
+        yield counted[shown]
 
 
 def _common(indices: Sequence[Index], person: int) -> Numbers:

@@ -26,7 +26,7 @@ from voile.study.adversary.people import Days
 
 KNOWN = (2, 3, 4)
 THREE = "3 true dates"
-TARGETS, CHUNK = 300, 2048
+TARGETS, CHUNK = 300, 512
 """People who are attacked at most; people who are looked at together."""
 NEVER = -1e6
 Floats = NDArray[np.float32]
@@ -51,33 +51,30 @@ def attack_dates(
     """Attack the dates of people; None where nobody has two.
 
     dates : of each person, true and released days, (dates, 2).
-    Cost: O(targets people offsets known), and O(people days offsets) for the offsets.
+    Cost: O(targets people offsets known), and O(dates offsets) for the offsets. Memory: O(offsets)
+    for each of `CHUNK` people, however far apart dates lie.
     """
     people = sorted(name for name, own in dates.items() if len(own))
     if not any(len(own) > 1 for own in dates.values()):
         return None
     both = [dates[name] for name in people]
     calendar = _Calendar(both, rule)
-    likely = calendar.likelihoods()
-    guesses = calendar.offsets[likely.argmax(axis=1)]
-    guessed = sum(
-        bool((_written(own[:, 0] + o, rule) == own[:, 1]).all())
-        for own, o in zip(both, guesses, strict=True)
-    )
-    found = [_reach(calendar, likely > NEVER / 2, known, rng) for known in KNOWN]
-    return DateRisk(tuple(one for one in found if one.people), len(people), guessed)
+    attacks = [_Attack(both, known, rng) for known in KNOWN]
+    guessed = 0
+    for at in range(0, len(both), CHUNK):
+        own = both[at : at + CHUNK]
+        likely = calendar.likelihoods(own)
+        for days, o in zip(own, calendar.offsets[likely.argmax(axis=1)], strict=True):
+            guessed += bool((_written(days[:, 0] + o, rule) == days[:, 1]).all())
+        for attack in attacks:
+            attack.look_at(calendar, own, likely > NEVER / 2)
+    found = tuple(attack.reach() for attack in attacks if attack.knows)
+    return DateRisk(found, len(people), guessed)
 
 
 def _written(days: NDArray[np.int64], rule: DateRule) -> NDArray[np.int64]:
     """Return moved days as they are written: the day, or the first of its month."""
-    if not rule.months:
-        return days
-    return (
-        days.astype("datetime64[D]")
-        .astype("datetime64[M]")
-        .astype("datetime64[D]")
-        .astype(np.int64)
-    )
+    return _first_day(_month(days)) if rule.months else days
 
 
 def _weekday(days: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -88,77 +85,80 @@ def _month(days: NDArray[np.int64]) -> NDArray[np.int64]:
     return days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
 
 
+def _first_day(months: NDArray[np.int64]) -> NDArray[np.int64]:
+    return months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+
+
 class _Calendar:
-    """The released days of people, on a calendar that every moved day is on."""
+    """How usual each day of the extract is, and the offsets that a person may have."""
 
     def __init__(self, both: Sequence[Days], rule: DateRule) -> None:
-        self.both, self.rule = both, rule
+        self.rule = rule
+        steps = rule.days // rule.step
+        self.offsets = np.arange(-steps, steps + 1) * rule.step
         true = np.concatenate([own[:, 0] for own in both])
-        self.first, self.last = int(true.min()), int(true.max())
-        self.start = self.first - rule.days - 31
-        self.days = np.arange(self.start, self.last + rule.days + 32)
-        self.offsets = np.arange(-(rule.days // rule.step), rule.days // rule.step + 1) * rule.step
-        self._true = true
+        self._first = int(true.min())
+        self._before = np.append(0.0, self._usual(true).cumsum())
 
-    def likelihoods(self) -> Floats:
+    def likelihoods(self, people: Sequence[Days]) -> Floats:
         """Return the log-likelihood of each offset of each person, (people, offsets)."""
-        usual = self._usual()
-        by_offset = np.zeros((len(self.days), len(self.offsets)), np.float32)
-        for column, offset in enumerate(self.offsets):
-            if not offset:  # nobody stays
-                continue
-            whence = self.days - offset - self.first
-            inside = (whence >= 0) & (whence < len(usual))
-            by_offset[inside, column] = usual[whence[inside]]
-        if self.rule.months:  # a month may stand for each of its days
-            _, starts, place = np.unique(_month(self.days), return_index=True, return_inverse=True)
-            by_offset = np.add.reduceat(by_offset, starts)[place]
+        likely = np.empty((len(people), len(self.offsets)), np.float32)
         with np.errstate(divide="ignore"):
-            logs = np.maximum(np.log(by_offset), NEVER)
-        return np.concatenate(
-            [self.released(n).astype(np.float32) @ logs for n in range(0, len(self.both), CHUNK)]
-        )
+            for row, own in zip(likely, people, strict=True):
+                starts = np.unique(own[:, 1])  # a month may stand for each of its days
+                ends = _first_day(_month(starts) + 1) if self.rule.months else starts + 1
+                chances = self._up_to(ends) - self._up_to(starts)
+                row[:] = np.maximum(np.log(chances), NEVER).sum(axis=0)
+        likely[:, self.offsets == 0] = NEVER  # nobody stays
+        return likely
 
-    def _usual(self) -> Floats:
+    def _up_to(self, moved: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return what share of visits is before moved days, under each offset, (days, offsets)."""
+        whence = moved[:, None] - self.offsets - self._first
+        return self._before[whence.clip(0, len(self._before) - 1)]
+
+    def _usual(self, true: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how usual each day of the extract is: by its weekday, and by its month."""
-        days = np.arange(self.first, self.last + 1)
-        usual = np.ones(len(days), np.float32)
+        days = np.arange(self._first, true.max() + 1)
+        usual = np.ones(len(days))
         for of in (_weekday, _month):
             kinds, place = np.unique(of(days), return_inverse=True)
-            visits = np.bincount(np.searchsorted(kinds, of(self._true)), minlength=len(kinds))
-            usual *= (visits / np.bincount(place))[place].astype(np.float32)
-        return np.asarray(usual / usual.sum(), np.float32)
-
-    def possible_days(self, at: int) -> Mask:
-        """Return on which days a moved date may be of the people of a chunk, (people, days)."""
-        released = self.released(at)
-        if not self.rule.months:
-            return released
-        starts = np.searchsorted(self.days, _written(self.days, self.rule))
-        return np.asarray(released[:, starts])
-
-    def released(self, at: int) -> Mask:
-        """Return which days are released of the people of a chunk, (people, days)."""
-        own = self.both[at : at + CHUNK]
-        shown = np.zeros((len(own), len(self.days)), np.bool_)
-        for row, days in enumerate(own):
-            shown[row, days[:, 1] - self.start] = True
-        return shown
+            visits = np.bincount(np.searchsorted(kinds, of(true)), minlength=len(kinds))
+            usual *= (visits / np.bincount(place))[place]
+        return np.asarray(usual / usual.sum())
 
 
-def _reach(calendar: _Calendar, possible: Mask, known: int, rng: np.random.Generator) -> Reach:
-    """Count the candidates of some people of whom so many dates are known."""
-    enough = np.flatnonzero([len(own) >= known for own in calendar.both])
-    targets = rng.permutation(enough)[:TARGETS]
-    rule = calendar.rule
-    reach = int(calendar.offsets[-1])
-    left = np.zeros(len(targets), np.int64)
-    knows = [rng.choice(calendar.both[n][:, 0], known, replace=False) for n in targets]
-    for at in range(0, len(calendar.both), CHUNK):
-        days, may = calendar.possible_days(at), possible[at : at + CHUNK]
-        for row, true in enumerate(knows):
+class _Attack:
+    """The attack on some people of whom so many dates are known; it counts their candidates."""
+
+    def __init__(self, both: Sequence[Days], known: int, rng: np.random.Generator) -> None:
+        enough = np.flatnonzero([len(own) >= known for own in both])
+        targets = rng.permutation(enough)[:TARGETS]
+        self.known = known
+        self.knows = [rng.choice(both[n][:, 0], known, replace=False) for n in targets]
+        self._left = np.zeros(len(targets), np.int64)
+
+    def look_at(self, calendar: _Calendar, people: Sequence[Days], possible: Mask) -> None:
+        """Count the candidates among some people, whose possible offsets are given."""
+        days, released = _released(people)
+        may = np.ascontiguousarray(possible.T)
+        for row, true in enumerate(self.knows):
             fits = may.copy()
-            for day in true - calendar.start:
-                fits &= days[:, day - reach : day + reach + 1 : rule.step]
-            left[row] += int(fits.any(axis=1).sum())
-    return Reach.of(f"{known} true dates", np.maximum(left, 1).tolist())
+            for day in true:
+                wanted = _written(day + calendar.offsets, calendar.rule)
+                at = np.searchsorted(days, wanted)
+                at[days.take(at, mode="clip") != wanted] = len(days)
+                fits &= released[at]
+            self._left[row] += int(fits.any(axis=0).sum())
+
+    def reach(self) -> Reach:
+        return Reach.of(f"{self.known} true dates", np.maximum(self._left, 1).tolist())
+
+
+def _released(people: Sequence[Days]) -> tuple[NDArray[np.int64], Mask]:
+    """Return the days that are released, and who has which, (days + 1, people); the last nobody."""
+    every = np.concatenate([own[:, 1] for own in people])
+    days, at = np.unique(every, return_inverse=True)
+    has = np.zeros((len(days) + 1, len(people)), np.bool_)
+    has[at, np.repeat(np.arange(len(people)), [len(own) for own in people])] = True
+    return days, has
