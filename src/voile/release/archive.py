@@ -30,7 +30,7 @@ def _found(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
 
 
 def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[np.uint64]:
-    """Write down that people are to be in no further release, by keyed tokens; return these.
+    """Write down that people are to be in no further release; return a keyed token of each.
 
     Raises
     ------
@@ -40,7 +40,8 @@ def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[n
 
     if not subjects or any(not name.strip() for name in subjects):
         raise RequestError("a subject is blank", instead="name one subject a line")
-    tokens = opened.keys.tokens("subject", canonical_of(pa.array(subjects, pa.string())))
+    named = list(dict.fromkeys(canonical_of(pa.array(subjects, pa.string()))))
+    tokens = opened.keys.tokens("subject", named)
     known = opened.ledger.erased
     for token in tokens.tolist():
         if (who := f"{token:016x}") not in known:
@@ -54,8 +55,8 @@ def showing(
     """Return the lines of the releases that show any of some people, and those not known."""
     private, shows, unknown = private_folders(folders), [], []
     for line in ledger.released:
-        path = private.get(line.content["manifest"], Path()) / PEOPLE
-        if not path.is_file():
+        folder = private.get(line.content["manifest"])
+        if folder is None or not (path := folder / PEOPLE).is_file():
             unknown.append(line.number)
             continue
         who = [batch.column(0).to_numpy() for batch in open_source(path).batches([WHO])]

@@ -20,14 +20,14 @@ SUFFIX = ".reveals"
 
 
 def read_subjects(path: Path) -> list[str]:
-    """Read the subjects that a file names, one a line.
+    """Read the subjects that a file names, one a line; a byte order mark is none of the first.
 
     Raises
     ------
     RequestError : there is no such file, it is not UTF-8, or a line is blank.
     """
     try:
-        names = read_bytes(path).decode("utf-8").splitlines()
+        names = read_bytes(path).decode("utf-8-sig").splitlines()
     except FileNotFoundError:
         raise RequestError("no such file of subjects", where=str(path)) from None
     except UnicodeDecodeError:

@@ -220,3 +220,29 @@ def test_a_foreign_row_is_named_by_its_column_alone(how, tmp_path):
         kit.apply(kit.choose(policy=0), foreign, tmp_path / "a.csv", **how)
     assert "column age" in str(refused.value)
     assert "987" not in str(refused.value)
+
+
+def test_a_name_behind_a_byte_order_mark_or_named_twice_is_erased_once(how, tmp_path, capsys):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    names = tmp_path / "names.txt"
+    names.write_text("CANARY0\r\nCANARY1\r\nCANARY0\r\n", encoding="utf-8-sig")
+    erase = ["ledger", "erase", how["ledger"], names, "--key-file", how["key_file"]]
+    assert run([*map(str, erase), "--reason", "asked", "--releases", str(tmp_path)]) == 0
+    assert "2 subjects in no further release" in capsys.readouterr().err
+    lines = [one for one in Ledger.read(how["ledger"]).chain.lines if one.content["act"] == "erase"]
+    assert len(lines) == 2
+    found = release(county(*FIRST), tmp_path / "b.csv", override="agreed by the board", **how)
+    assert found.private["ledger"]["kept_back"] == {"are erased": 2}
+
+
+def test_a_release_that_is_not_there_is_not_looked_for_where_the_command_runs(
+    how, tmp_path, capsys, monkeypatch
+):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    names = tmp_path / "names.txt"
+    names.write_text("CANARY0\n")
+    monkeypatch.chdir(tmp_path / "a.csv.private")
+    (tmp_path / "none").mkdir()
+    erase = ["ledger", "erase", how["ledger"], names, "--key-file", how["key_file"]]
+    assert run([*map(str, erase), "--reason", "asked", "--releases", str(tmp_path / "none")]) == 0
+    assert "not known of the release of line 1" in capsys.readouterr().err
