@@ -15,6 +15,8 @@ from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SignalsWarning
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.conditional import Conditional
+from voile.signals.codec.side import NumberGrid
+from voile.signals.codec.steps import Affine, Bend
 from voile.signals.export.sources import ENDS as OF_THE_END
 from voile.signals.export.tables import FixedTables
 from voile.signals.maps.stored import mark_of
@@ -119,3 +121,37 @@ def test_a_nominal_column_is_refused():
     )
     with pytest.raises(RequestError, match="nominal"):
         FixedTables.of(Codec.from_arrays(nominal.codec_.to_arrays()), "0" * 16)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda one: Affine(np.eye(1), np.zeros(1)) if isinstance(one, Affine) else one,
+        lambda one: Bend(one.x[:1], one.y[:1]) if isinstance(one, Bend) else one,
+        lambda one: (
+            replace(one, levels=np.ones_like(one.levels), tables=one.tables[:, : len(one.terms)])
+            if isinstance(one, Conditional)
+            else one
+        ),
+        lambda one: (
+            replace(one, terms=one.terms - [[2, 0]]) if isinstance(one, Conditional) else one
+        ),
+        lambda one: replace(one, widths=one.widths * 0) if isinstance(one, Conditional) else one,
+    ],
+    ids=["affine", "bend", "levels", "terms", "widths"],
+)
+def test_a_forged_map_of_other_columns_is_refused_since_an_end_would_read_beyond_it(forge):
+    steps = tuple(tuple(map(forge, each)) for each in codec().steps)
+    bad = replace(codec(), steps=steps)
+    with pytest.raises(RequestError, match="other columns"):
+        FixedTables.of(bad, "0" * 16)
+
+
+@pytest.mark.parametrize("part", ["width", "nodes"])
+def test_a_forged_grid_of_nothing_is_refused(part):
+    side = tuple(
+        replace(one, **{part: 0}) if isinstance(one, NumberGrid) else one for one in codec().side
+    )
+    bad = replace(codec(), side=side)
+    with pytest.raises(RequestError):
+        FixedTables.of(bad, "0" * 16)

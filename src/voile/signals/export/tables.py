@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -71,30 +72,48 @@ class FixedTables:
             raise RequestError(
                 "a column is nominal, which small devices do not send", instead="leave it out"
             )
+        _check_fits(codec)
         pool, drafts = _Pool(), [_Draft() for _ in codec.steps]
         for draft, steps in zip(drafts, _alike(codec.steps), strict=True):
             for step in steps:
                 draft.add(step, pool)
-        lattice = tuple((one.step, one.per, one.offset) for one in lattices)
         if any(draft.shape != drafts[0].shape for draft in drafts):
             raise RequestError("the kit's maps differ in shape from class to class")
-        if not all(
-            0 < step < LARGEST and 0 < per < LARGEST and abs(offset) < LARGEST
-            for step, per, offset in lattice
-        ):
+        if not all(map(_is_whole, lattices)):
             raise RequestError("a column of the kit has no resolution")
+        lattice = tuple((one.step, one.per, one.offset) for one in lattices)
         plans = tuple(tuple(draft.plan) for draft in drafts)
         found, numbers = tuple(drafts[0].steps), tuple(pool.numbers)
         sides, wholes = tuple(map(_side, codec.side)), tuple(pool.wholes)
         return cls(mark, lattice, found, plans, numbers, sides, wholes)
 
 
+def _check_fits(codec: Codec) -> None:
+    """Refuse steps of other columns than the map's: an end would read beyond its tables."""
+    levels, widths = [one.levels for one in codec.side], [one.width for one in codec.side]
+    for step in chain.from_iterable(codec.steps):
+        sound = len(step.to_arrays()[_SIZED[step.kind]]) == len(codec.columns)
+        if isinstance(step, Conditional):
+            sound &= step.levels.tolist() == levels and step.widths.tolist() == widths
+            sound &= bool((step.terms >= (0, -1)).all())
+        if not sound:
+            raise RequestError("a step of the kit's map is of other columns than the map")
+
+
 def _side(column: SideColumn) -> Side:
     """Return what an end needs to place a side column; of names, their numbers are given."""
     if isinstance(column, NumberGrid):
         grid = column.lattice
+        if not (column.width > 0 and column.nodes > 0 and _is_whole(grid)):
+            raise RequestError("a side column of the kit has no resolution")
         return grid.step, grid.per, grid.offset, column.first, column.width, column.nodes
     return 1, 1, 0, 0, 1, column.levels - 1
+
+
+def _is_whole(lattice: Lattice) -> bool:
+    """Say whether doubles hold a lattice exactly."""
+    whole = 0 < lattice.step < LARGEST and 0 < lattice.per < LARGEST
+    return whole and abs(lattice.offset) < LARGEST
 
 
 def _alike(classes: Sequence[Sequence[MapStep]]) -> list[list[MapStep]]:
@@ -234,3 +253,11 @@ KINDS: Mapping[str, tuple[int, Callable[[Any, Plan, _Pool], None]]] = {
     Conditional.kind: (3, _conditional),
 }
 """Per kind of step its number in both ends, and what writes its part of a plan."""
+
+_SIZED = {
+    Affine.kind: "shift",
+    Bend.kind: "x",
+    KnotheRosenblatt.kind: "order",
+    Conditional.kind: "order",
+}
+"""Per kind of step an array that has a row for each column."""
