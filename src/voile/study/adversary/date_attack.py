@@ -115,7 +115,7 @@ class _Calendar:
     def _up_to(self, moved: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what share of visits is before moved days, under each offset, (days, offsets)."""
         whence = moved[:, None] - self.offsets - self._first
-        return self._before[whence.clip(0, len(self._before) - 1)]
+        return np.asarray(self._before[whence.clip(0, len(self._before) - 1)])
 
     def _usual(self, true: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how usual each day of the extract is: by its weekday, and by its month."""
