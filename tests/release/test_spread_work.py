@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import voile.tables
-from voile.core.errors import DamagedError, RequestError
+from voile.core.errors import DamagedError, RequestError, VoileError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.keys.secret import Secret
@@ -30,7 +30,7 @@ from voile.release.choice import Choice, Chosen
 from voile.release.spread.job import JOB, KEY, Staged
 from voile.release.spread.plain import Plain
 from voile.release.spread.run import SpreadRun
-from voile.release.spread.work import make
+from voile.release.spread.work import STOP, make
 from voile.wings import wing
 
 
@@ -270,3 +270,15 @@ def test_what_no_other_process_has_is_refused() -> None:
     with pytest.raises(RequestError, match="holds rows or a function") as caught:
         options.at_worker().as_json()
     assert "CANARY" not in str(caught.value)
+
+
+def test_a_release_whose_refusal_was_lost_is_refused_all_the_same(
+    place: Path, fitted: Any, tmp_path: Path
+) -> None:
+    def engine(work: Any, tasks: int) -> Sequence[str]:
+        (work.args[0] / STOP).touch()  # as a worker did that was lost before it could answer
+        return [work(number) for number in range(tasks)]
+
+    with pytest.raises(VoileError, match="was lost before it said why"):
+        release(place, fitted, tmp_path / "out", engine)
+    assert not list(tmp_path.iterdir())

@@ -141,6 +141,8 @@ class SpreadRun(Run[Notes, Known]):
         for refused in (one for one in said if "what" in one):
             kind = getattr(errors, refused.pop("kind"), VoileError)
             raise kind(refused["what"], where=refused["where"], instead=refused["instead"])
+        if any("stopped" in one for one in said):  # the refusing worker's answer was lost
+            raise VoileError("a worker refused the release, and was lost before it said why")
         return [one["name"] for one in said]
 
     def _move(self, staged: Staged, names: Sequence[str], release: AnyPath, rows: Writer) -> None:
