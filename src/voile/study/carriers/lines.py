@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,12 +57,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class ShuffledLines:
-    """Write lines that appear in random order. Memory: 8 bytes a line; the rest is on disk."""
+    """Write lines that appear in random order. Memory: 16 bytes a line; the rest is on disk."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
         self._file = scratch.open("xb")
-        self._starts = [0]
+        self._starts = array("q", [0])
 
     def add(self, row: dict[str, Any]) -> None:
         line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
@@ -73,7 +74,7 @@ class ShuffledLines:
         self._file.close()
         count = len(self._starts) - 1
         with self._scratch.open("rb") as lines, path.open("xb") as file:
-            for n in rng.permutation(count).tolist():
+            for n in rng.permutation(count):
                 lines.seek(self._starts[n])
                 file.write(lines.read(self._starts[n + 1] - self._starts[n]))
         self._scratch.unlink()
