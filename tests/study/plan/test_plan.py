@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from tests.study.made import PLAN, roles_of
 
 from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.study import Study
+from voile.study.plan.part_roles import extract_of
+from voile.study.plan.plan import Plan
 
 
 @pytest.mark.parametrize(
@@ -169,3 +176,14 @@ def test_forcing_is_said_in_the_words_of_the_command(cohort, release, capsys):
     said = capsys.readouterr().err
     assert "--force" in said
     assert "with force" not in said
+
+
+@pytest.mark.parametrize("never", [date(9999, 12, 31), date(1, 1, 1)])
+def test_the_extract_is_that_of_days_that_move(tmp_path, never):
+    days = [date(2012, 2, 29), date(2013, 5, 1)]
+    table = pa.table({"person_id": ["a", "b", "c", "d"], "visit": [*days, None, never]})
+    pq.write_table(table, tmp_path / "visits.parquet")
+    (tmp_path / "visits.toml").write_text(roles_of({"visit": "keep"}))
+    (tmp_path / "study.toml").write_text(PLAN)
+    plan = Plan.read(tmp_path / "study.toml")
+    assert extract_of(plan, {"visits": plan.opened("visits")}) == tuple(days)

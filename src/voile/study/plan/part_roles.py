@@ -15,6 +15,7 @@ from voile.data.column_words import glossary
 from voile.data.roles import AS_IT_IS, Roles
 from voile.keys.date_rule import DateRule
 from voile.study.adversary.people import is_day
+from voile.study.carriers.carrier import YEARS
 from voile.study.plan.entries import RowsPart
 from voile.study.plan.plan import Plan
 
@@ -106,8 +107,16 @@ def _ends(plan: Plan, name: str, source: Source) -> Iterator[date]:
     for column in roles.of(*AS_IT_IS):
         if _is_date(source, column):
             for batch in source.batches([column]):
-                ends = pc.min_max(batch.column(0).cast(pa.date32(), safe=False))
+                days = batch.column(0).cast(pa.date32(), safe=False)
+                ends = pc.min_max(days.filter(_are_of_people(days)))
                 yield from (x for x in ends.as_py().values() if x is not None)
+
+
+def _are_of_people(days: pa.Array) -> pa.BooleanArray:
+    """Say which days move: those of other years stand for "never", and are set aside."""
+    first, last = YEARS
+    after = pc.greater_equal(days, pa.scalar(date(first, 1, 1)))
+    return pc.and_(after, pc.less_equal(days, pa.scalar(date(last, 12, 31))))
 
 
 def _is_date(source: Source, column: str) -> bool:
