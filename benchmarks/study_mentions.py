@@ -1,9 +1,12 @@
-"""Ages that are planted in notes, by form: which a notes' kit finds, and which the reader reads."""
+"""Mentions that are planted in notes, by form: which are found, read, and written as a row shows."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,21 +17,92 @@ from benchmarks.tables import save
 import voile.documents
 from voile.demo.county import make_county
 from voile.demo.notes import in_words, make_notes
+from voile.documents.patterns import find
 from voile.study.adversary.readings import read
-from voile.study.text.mentions import find_value
+from voile.study.readers import MentionFinder, Reader, reader_of
 
 PEOPLE = 300
-FORMS = {
-    "digits: a {n}-year-old": ("Known to be a {}-year-old .", "{n}"),
-    "digits: aged {n}": ("Known , aged {} .", "{n}"),
-    "spelled out: aged forty-seven": ("Known , aged {} .", "{w}"),
-    "spelled out: forty-seven years old": ("The patient is {} years old .", "{w}"),
-    "turned {n}": ("The patient turned {} in May .", "{n}"),
-    "turned forty-seven": ("The patient turned {} in May .", "{w}"),
-    "{n}th birthday": ("Seen after the {}th birthday .", "{n}"),
-    "a decade: in the forties": ("A patient in the {} .", "forties"),
-    "implied: retired": ("The patient is {} .", "retired"),
-}
+CITIES = {"Oakfield": "002", "New Elm": "003", "Port Hazel": "004"}
+"""Made-up cities, and how the ZIP codes of each begin."""
+JOBS = {"nurse": "care", "ward sister": "care", "welder": "trades", "roofer": "trades"}
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of a mention: the sentence, what stands in it, and the cells that it leaves."""
+
+    name: str
+    label: str
+    sentence: str
+    said: Callable[[Mapping[str, Any]], str]
+    cells: Callable[[Mapping[str, Any]], set[str]] | None
+
+
+def _decade(row: Mapping[str, Any]) -> str:
+    words = [
+        "teens",
+        "twenties",
+        "thirties",
+        "forties",
+        "fifties",
+        "sixties",
+        "seventies",
+        "eighties",
+        "nineties",
+    ]
+    return words[min(max(row["age"] // 10, 1), 9) - 1]
+
+
+def _years(row: Mapping[str, Any]) -> set[str]:
+    tens = min(max(row["age"] // 10, 1), 9)
+    return {str(n) for n in range(13 if tens == 1 else 10 * tens, 10 * tens + 10)}
+
+
+def _age(row: Mapping[str, Any]) -> set[str]:
+    return {str(row["age"])}
+
+
+def _digits(row: Mapping[str, Any]) -> str:
+    return str(row["age"])
+
+
+def _spelt(row: Mapping[str, Any]) -> str:
+    return in_words(row["age"])
+
+
+FORMS = (
+    Form("digits: a 47-year-old", "AGE", "Known to be a {}-year-old .", _digits, _age),
+    Form("digits: aged 47", "AGE", "Known , aged {} .", _digits, _age),
+    Form("spelled out: aged forty-seven", "AGE", "Known , aged {} .", _spelt, _age),
+    Form("spelled out: forty-seven years old", "AGE", "Is {} years old .", _spelt, _age),
+    Form("turned 18", "AGE", "The patient turned {} in May .", _digits, _age),
+    Form("turned forty-seven", "AGE", "The patient turned {} in May .", _spelt, _age),
+    Form("47th birthday", "AGE", "Seen after the {}th birthday .", _digits, _age),
+    Form("a decade: in the forties", "AGE", "A patient in the {} .", _decade, _years),
+    Form("implied: retired", "AGE", "The patient is {} .", lambda _: "retired", None),
+    Form("implied: has grandchildren", "AGE", "Lives with {} .", lambda _: "grandchildren", None),
+    Form("a ZIP code", "ZIP", "Moved from {} .", lambda row: row["zip"], lambda row: {row["zip"]}),
+    Form("a ZIP code + 4", "ZIP", "Moved from {} .", lambda row: f"{row['zip']}-1234",
+         lambda row: {row["zip"]}),
+    Form("a city of a list", "CITY", "Back home in {} .", lambda row: _city(row), None),
+    Form("a county of no list", "CITY", "From the county of {} .", lambda _: "Ashdown", None),
+    Form("an occupation of a list", "JOB", "Works as a {} .", lambda row: _job(row),
+         lambda row: {JOBS[_job(row)]}),
+    Form("a pronoun", "SEX", "Now {} is well .", lambda row: "she" if row["sex"] == "F" else "he",
+         lambda row: {row["sex"]}),
+    Form("a noun", "SEX", "A pleasant {} .", lambda row: "woman" if row["sex"] == "F" else "man",
+         lambda row: {row["sex"]}),
+    Form("implied: a husband or wife", "SEX", "Came with the {} .",
+         lambda row: "husband" if row["sex"] == "F" else "wife", None),
+)  # fmt: skip
+
+
+def _city(row: Mapping[str, Any]) -> str:
+    return next((city for city, area in CITIES.items() if row["zip"].startswith(area)), "Oakfield")
+
+
+def _job(row: Mapping[str, Any]) -> str:
+    return list(JOBS)[row["age"] % len(JOBS)]
 
 
 def main() -> None:
@@ -40,42 +114,79 @@ def main() -> None:
     )
     kit = voile.documents.fit(make_notes(2, others), NOTE_ROLES, **LEARN)
     policy = kit.choose(max_relative_risk=0.02)
-    rows = [(form, *measured(kit, policy, own, *FORMS[form])) for form in FORMS]
+    readers = _readers(county.patients)
+    rows = [(one.name, *measured(kit, policy, own, one, readers[one.label])) for one in FORMS]
     save(
         "study_mentions",
-        f"One age planted in a sentence at the end of each of {len(own):,} notes, by form.",
-        ("form", "found by the kit", "read into the table's domain", "read by the adversary"),
+        f"One mention planted in a sentence at the end of each of {len(own):,} notes, by form.",
+        ("form", "found by the kit", "by the reader", "by either", "read rightly",
+         "read by the adversary"),
         rows,
         f"The kit learnt from notes of {OTHERS} other people, whose ages stand in digits and in "
-        "words. Found: some removal covers it. Read: `find_value` of the mention alone; what it "
-        "does not read is marked where it was found. The adversary reads the sentence as written.",
-    )
+        "words. Found: the mention is covered whole. Read rightly: the reader leaves the "
+        "very cells that the mention means; -: it means none of one column, and is marked where it "
+        "is found. The adversary of `study attack` reads ages and pronouns in the sentence as "
+        "written. What is found by neither stays as it is written.",
+    )  # fmt: skip
 
 
-def measured(kit, policy, own: pa.Table, sentence: str, said: str) -> tuple[str, str, str]:
-    ages = own["age"].to_pylist()
-    mentions = [said.format(n=age, w=in_words(age)) for age in ages]
-    planted = [sentence.format(one) for one in mentions]
+def _readers(patients: pa.Table) -> dict[str, Reader]:
+    codes = set(patients["zip"].to_pylist())
+    cities = {
+        city: tuple(sorted(code for code in codes if code.startswith(area))) or ("00000",)
+        for city, area in CITIES.items()
+    }
+    return {
+        "AGE": reader_of("AGE"),
+        "ZIP": reader_of("ZIP"),
+        "SEX": reader_of("SEX", ["F", "M"]),
+        "CITY": reader_of("CITY", (), cities),
+        "JOB": reader_of("JOB", ["care", "trades"], {job: (x,) for job, x in JOBS.items()}),
+    }
+
+
+def measured(kit, policy, own: pa.Table, form: Form, reader: Reader) -> tuple[str, ...]:
+    rows = own.to_pylist()
+    mentions = [form.said(row) for row in rows]
+    planted = [form.sentence.format(one) for one in mentions]
     notes = make_notes(1, own)
     texts = [
         f"{note} {more}" for note, more in zip(notes["note"].to_pylist(), planted, strict=True)
     ]
-    places = [text.rindex(one) for text, one in zip(texts, mentions, strict=True)]
-    table = notes.set_column(2, "note", pa.array(texts))
-    found = covered(kit, policy, table, places, mentions)
-    into = sum(
-        (value := find_value("AGE", one)) is not None and value[2] == str(age)
-        for one, age in zip(mentions, ages, strict=True)
-    )
-    reads = sum(
-        any(x.what == "age" and x.cell == str(age) for x in read(one))
-        for one, age in zip(planted, ages, strict=True)
-    )
-    return tuple(f"{n / len(ages):.0%}" for n in (found, into, reads))
+    places = [
+        len(text) - len(more) + form.sentence.index("{}")
+        for text, more in zip(texts, planted, strict=True)
+    ]
+    by_kit = covered(kit, policy, notes.set_column(2, "note", pa.array(texts)), places, mentions)
+    finder = MentionFinder(form.label, reader)
+    by_reader = [
+        any(x.start <= place and place + len(said) <= x.end for x in find(text, [finder]))
+        for text, place, said in zip(texts, places, mentions, strict=True)
+    ]
+    either = [a or b for a, b in zip(by_kit, by_reader, strict=True)]
+    right, adversary = "-", "-"
+    if form.cells is not None:
+        said = [
+            (reader.read(one), form.cells(row)) for one, row in zip(mentions, rows, strict=True)
+        ]
+        right = _share([found is not None and set(found.cells) == cells for found, cells in said])
+        what = {"AGE": "age", "SEX": "sex"}.get(form.label)
+        if what:
+            adversary = _share(
+                [
+                    any(x.what == what and {c.upper() for c in x.cells} == cells for x in read(one))
+                    for one, (_, cells) in zip(planted, said, strict=True)
+                ]
+            )
+    return _share(by_kit), _share(by_reader), _share(either), right, adversary
 
 
-def covered(kit, policy, table: pa.Table, places: list[int], mentions: list[str]) -> int:
-    """Count the planted mentions that a removal of the kit covers whole."""
+def _share(found: list[bool]) -> str:
+    return f"{sum(found) / len(found):.0%}"
+
+
+def covered(kit, policy, table: pa.Table, places: list[int], mentions: list[str]) -> list[bool]:
+    """Say which planted mentions a removal of the kit covers whole."""
     with tempfile.TemporaryDirectory() as folder:
         source, out = Path(folder) / "notes.parquet", Path(folder) / "out.parquet"
         pq.write_table(table, source)
@@ -84,10 +195,10 @@ def covered(kit, policy, table: pa.Table, places: list[int], mentions: list[str]
     spans: dict[int, list[tuple[int, int]]] = {}
     for one in removed:
         spans.setdefault(one["row"], []).append((one["start"], one["end"]))
-    return sum(
+    return [
         any(a <= place and place + len(said) <= b for a, b in spans.get(row, ()))
         for row, (place, said) in enumerate(zip(places, mentions, strict=True))
-    )
+    ]
 
 
 if __name__ == "__main__":

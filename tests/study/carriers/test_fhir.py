@@ -194,3 +194,25 @@ def test_days_of_an_export_move_as_those_of_all_parts(fhir, tmp_path, dates):
     assert dates != "weeks" or {one.weekday() for one in found} == {day.weekday()}
     assert dates != "months" or {one.day for one in found} == {1}
     assert dates != "days" or found == [shift(person_id(n), day) for n in range(60)]
+
+
+def test_a_patient_and_the_notes_have_one_made_up_name(fhir, clinic):
+    text = (fhir / "study.toml").read_text()
+    plan = fhir / "named.toml"
+    plan.write_text(text.replace("[mentions]", "[names]\n\n[mentions]"))
+    study = Study.open(plan)
+    study.fit()
+    release = study.apply()
+    out = release.path / "export"
+    names = {x["id"]: x["name"][0] for x in resources(out, "Patient")}
+    for one in resources(out, "Patient"):
+        get_fhir_model_class("Patient").model_validate(one)
+    true = {x["family"] for x in (p["name"][0] for p in resources(fhir / "export", "Patient"))}
+    assert len({str(one) for one in names.values()}) == len(names) == len(clinic.people)
+    found = []
+    for one in resources(out, "DocumentReference"):
+        own = names[one["subject"]["reference"].removeprefix("Patient/")]
+        note = base64.b64decode(one["content"][0]["attachment"]["data"]).decode()
+        found.append(own["family"] in note)
+    assert sum(found) >= 0.95 * len(found)
+    assert not true & {one["family"] for one in names.values()}

@@ -265,3 +265,35 @@ def test_surrogate_dates_of_another_offset_are_refused(change):
     study.fit(force=True)
     with pytest.raises(RequestError, match="surrogates of DATE would move by another offset"):
         study.apply()
+
+
+def test_names_in_columns_and_in_texts_become_the_same(change, folder):
+    study = change(("[mentions]", "[names]\n\n[mentions]"))
+    study.fit(force=True)
+    release = study.apply()
+    visits, numbers = rows(release, "visits")
+    source = pq.read_table(folder / "visits.parquet").take(numbers)
+    made = {}
+    for who, old, *new in zip(
+        *(source[n].to_pylist() for n in ("person_id", "family_name")),
+        *(visits[n].to_pylist() for n in ("given_name", "family_name")),
+        strict=True,
+    ):
+        assert made.setdefault(who, tuple(new)) == tuple(new)
+        assert old != new[1]
+    assert len(set(made.values())) == len(made)
+    notes, numbers = rows(release, "notes")
+    source = pq.read_table(folder / "notes.parquet").take(numbers)
+    found = [
+        made[who][1] in text
+        for who, text in zip(
+            source["person_id"].to_pylist(), notes["note"].to_pylist(), strict=True
+        )
+    ]
+    assert sum(found) >= 0.95 * len(found)
+    assert all(one.holds is not False for one in study.verify())
+
+
+def test_names_that_would_join_parts_are_refused(change):
+    with pytest.raises(RequestError, match="a made-up name joins the parts"):
+        change(("seed = 1", "seed = 1\njoin = false"), ("[mentions]", "[names]\n\n[mentions]"))

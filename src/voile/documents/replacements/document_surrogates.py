@@ -61,6 +61,8 @@ class Settings:
     order: DateOrder | None
     days: int
     keep_ages: bool
+    own_names: Callable[[str], Mapping[str, str]] = lambda _: {}
+    """What the folded words of a subject's own name become, in every document."""
 
     def candidates(self, kind: str) -> Sequence[str]:
         return self.lists.get(kind) or self.shipped(kind)
@@ -92,14 +94,16 @@ class _Document:
         self._settings = settings
         self._language = settings.language
         taken = {word for one in values for word in (*name_words(one.text), one.folded)}
-        self._draws = Draws(settings.secret, subject, frozenset(taken))
+        own = settings.own_names(subject)
+        drawn = {word for name in own.values() for word in name_words(name)}
+        self._draws = Draws(settings.secret, subject, frozenset(taken), drawn)
         self._nouns = self._written_as_nouns(values)
         mentions = [
             read_mention(one.text, one.before)
             for one in values
             if one.kind == "name" and not self._is_common(one)
         ]
-        self._people = People(self._draws, settings.pool, mentions, settings.language)
+        self._people = People(self._draws, settings.pool, mentions, settings.language, own)
         self._drawn: dict[tuple[str, str], str] = {}
 
     def surrogate(self, value: Value) -> str | None:

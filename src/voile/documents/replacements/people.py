@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from voile.documents.replacements import codes
 from voile.documents.replacements.draws import Draws, initial_of
@@ -22,11 +23,17 @@ class People:
     Smith", "Smith, Anna", "Mrs SMITH" and "A. Smith" stay one person, and two stay two. Commas,
     hyphens, capitals, possessives and titles stay; particles go with their surname ("de la Torre"
     may become "Romero", and "Torre" "de la Fuente"). An initial becomes that of the word it is
-    short for, if the document removes such a word, else one of its own.
+    short for, if the document removes such a word, else one of its own. `own` : the words of which
+    it is known what they become.
     """
 
     def __init__(
-        self, draws: Draws, pool: Pool, mentions: Sequence[Mention], language: Language
+        self,
+        draws: Draws,
+        pool: Pool,
+        mentions: Sequence[Mention],
+        language: Language,
+        own: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._draws = draws
         self._pool = pool
@@ -34,9 +41,9 @@ class People:
         self._roles = Roles(mentions, pool, language)
         parts = [part for mention in mentions for part in parts_of(mention, language)]
         words = sorted({part.word for part in parts if part.what == "name"})
-        self._names = {word: self._draw(word) for word in words}
+        self._names = {**own, **{word: self._draw(word) for word in words if word not in own}}
         self._initials: dict[str, str] = {}
-        for word in sorted(words, key=lambda word: not self._roles.is_given(word)):
+        for word in [*own, *sorted(words, key=lambda word: not self._roles.is_given(word))]:
             self._initials.setdefault(word[0], word)
 
     def rename(self, mention: Mention) -> str | None:

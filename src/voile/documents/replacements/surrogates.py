@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Literal
 
 from voile.core.errors import RequestError, nearest
@@ -90,6 +92,15 @@ class Surrogates:
             days,
             ages == "keep",
         )
+
+    def knowing(self, own_names: Callable[[str], Mapping[str, str]]) -> Surrogates:
+        """Return the same with what the folded words of each subject's own name become.
+
+        Of these no promise is made that a document does not remove them for another.
+        """
+        other = copy(self)
+        other._settings = replace(self._settings, own_names=own_names)
+        return other
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
         text = document.text

@@ -41,6 +41,8 @@ _BATCH = 1024
 
 Extract = tuple[date | None, date | None]
 """The first day of a visit, and the last of all released days; None where there is none."""
+Names = tuple[str | None, str | None]
+"""A given and a family name."""
 Shown = Mapping[str, Entry]
 """The interval that a person's released row has of each column."""
 
@@ -64,6 +66,10 @@ class Carrier(Protocol):
         """Return the days between which the export was made."""
         ...
 
+    def names(self) -> Iterator[tuple[str, Names]]:
+        """Yield each person's given and family name."""
+        ...
+
     def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
         """Write what was released into an empty folder, in the export's own form."""
         ...
@@ -75,7 +81,8 @@ class Released(Brief):
 
     shown : the intervals of a person's row, None where it was not released. notes : the released
     text of each unpacked note, in their order, None where it was not released. move : what becomes
-    of a person's day, None where it is left out.
+    of a person's day, None where it is left out. made_up : the given and the family name that a
+    person is released under.
     """
 
     secret: Secret = field(repr=False)
@@ -83,6 +90,7 @@ class Released(Brief):
     as_of: date
     shown: Callable[[str], Shown | None] = field(repr=False)
     notes: Iterator[str | None] = field(repr=False)
+    made_up: Callable[[str], Names] = field(default=lambda _: (None, None), repr=False)
     chance: Protective = field(default_factory=Protective, repr=False)
 
     def name_of(self, subject: str) -> str:

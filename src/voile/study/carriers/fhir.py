@@ -17,6 +17,7 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers.carrier import (
     Extract,
+    Names,
     Packed,
     Person,
     Released,
@@ -96,6 +97,10 @@ class Fhir:
     def last_day(self) -> date | None:
         days = (_start(one) for _, one in self._resources("Encounter"))
         return max((day for day in days if day), default=None)
+
+    def names(self) -> Iterator[tuple[str, Names]]:
+        for place, one in self._resources("Patient"):
+            yield _id(one, place), _name(one.get("name"))
 
     def extract(self) -> Extract:
         starts = (_start(one) for _, one in self._resources("Encounter"))
@@ -281,6 +286,16 @@ def _race(extensions: object) -> str | None:
         return HISPANIC.word
     races = {RACE_WORDS[one] for one in codes["race"] if one in RACE_WORDS}
     return next(iter(races)) if len(races) == 1 else "Two or more" if races else None
+
+
+def _name(names: object) -> Names:
+    """Return the first name that has a family name or given names."""
+    for one in _objects(names):
+        given, family = one.get("given"), one.get("family")
+        own = [x for x in given if isinstance(x, str)] if isinstance(given, list) else []
+        if own or isinstance(family, str):
+            return " ".join(own) or None, family if isinstance(family, str) else None
+    return None, None
 
 
 def _zip(addresses: object) -> str | None:

@@ -92,6 +92,7 @@ class Writing:
             "resourceType": "Patient",
             "id": self.released.name_of(person.subject),
             "extension": [*_race(shown), *_intervals(shown)],
+            **_name(*self.released.made_up(person.subject)),
             **_gender(shown),
             "_birthDate": {"extension": [{"url": ABSENT, "valueCode": "masked"}]},
             **_Fields(self, person.subject, tally, [], whole=False).of(
@@ -234,6 +235,11 @@ def _content(text: str) -> dict[str, Any]:
             "hash": b64encode(sha1).decode(),
         }
     }
+
+
+def _name(given: str | None, family: str | None) -> dict[str, Any]:
+    own = {**({"family": family} if family else {}), **({"given": given.split()} if given else {})}
+    return {"name": [own]} if own else {}
 
 
 def _gender(shown: Shown) -> dict[str, str]:

@@ -20,6 +20,7 @@ from voile.data.postgres.address import Address
 from voile.engines.shuffle import shuffled
 from voile.study.carriers.carrier import (
     Extract,
+    Names,
     Packed,
     Person,
     Released,
@@ -89,6 +90,9 @@ class Omop:
     def last_day(self) -> date | None:
         days = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))
         return max((day for day in days if day), default=None)
+
+    def names(self) -> Iterator[tuple[str, Names]]:
+        return iter(())  # the model has none
 
     def extract(self) -> Extract:
         starts = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))

@@ -179,4 +179,15 @@ class Mention(Entry):
         return self
 
 
+class NamesTable(Entry):
+    """The columns of people's names: each person gets one made-up name, everywhere.
+
+    source : where they are; by default the first table's, of an export its own.
+    """
+
+    given: str = "given_name"
+    family: str = "family_name"
+    source: str | None = None
+
+
 Part = Annotated[RowsPart | TextPart, Field(discriminator="kind")]

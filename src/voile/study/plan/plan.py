@@ -26,6 +26,7 @@ from voile.study.plan.entries import (
     Entry,
     ExportTable,
     Mention,
+    NamesTable,
     Part,
     Promise,
     RowsPart,
@@ -55,6 +56,7 @@ class Plan(Entry):
     promise: Promise
     parts: dict[str, Part] = Field(min_length=1)
     mentions: dict[str, Mention] = Field(default_factory=dict)
+    names: NamesTable | None = None
     export: ExportTable | None = None
     determination: Any = None
     _path: Path = PrivateAttr(default=Path("study.toml"))
@@ -93,6 +95,10 @@ class Plan(Entry):
                 )
         if self.study.dates == "weeks" and self.study.date_shift_days < WEEK:
             said.append("study.date_shift_days: whole weeks take 7 days or more")
+        if self.names and not self.study.join:
+            said.append(
+                "names: a made-up name joins the parts, and study.join says no: take it out"
+            )
         if self.mentions and not self.texts:
             said.append("mentions: there is no part of kind documents")
         return said + self._misfits_of_export()
@@ -107,6 +113,8 @@ class Plan(Entry):
                 for name in tables if own.get(name) != f"{EXPORT}people"]  # fmt: skip
         said += [f"parts.{name}.source: with [export] it is export:notes"
                  for name in self.texts if own.get(name) != f"{EXPORT}notes"]  # fmt: skip
+        if self.export.form == "omop" and self.names and self.names.source is None:
+            said.append("names.source: OMOP has no names: name a table that has them")
         if not self.study.join:
             said.append("study.join: an export joins what it has of a person: take it out")
         if self.study.subject != "person_id":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 import duckdb
@@ -51,14 +52,18 @@ def put_texts(table: Path, texts: Path, rows: Path, column: str) -> None:
 
     rows : for each text, the number of its row in the table.
     """
+    put_columns(table, {column: _cells(open_source(texts), open_source(rows), column)})
+
+
+def put_columns(table: Path, columns: Mapping[str, Iterator[str | None]]) -> None:
+    """Add columns of text to a written table, a cell for each of its rows."""
     release = open_released(table)
-    schema = release.schema().append(pa.field(column, pa.string()))
+    schema = pa.schema([*release.schema(), *((name, pa.string()) for name in columns)])
     new = table.with_name(f"new-{table.name}")
-    cells = _cells(open_source(texts), open_source(rows), column)
     with open_writer(new, schema) as writer:
         for batch in release.batches():
-            own = pa.array([next(cells) for _ in range(len(batch))], pa.string())
-            writer.write(pa.RecordBatch.from_arrays([*batch.columns, own], schema=schema))
+            own = [pa.array(islice(cells, len(batch)), pa.string()) for cells in columns.values()]
+            writer.write(pa.RecordBatch.from_arrays([*batch.columns, *own], schema=schema))
     os.replace(new, table)
 
 

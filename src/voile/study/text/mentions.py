@@ -21,6 +21,7 @@ from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.marks import mark
 from voile.documents.replacements.names import Language
 from voile.documents.replacements.published import replace_removals
+from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
 from voile.keys.date_rule import DateRule
 from voile.study.plan.entries import Mention
@@ -124,9 +125,20 @@ def _is_bare(label: str, rest: str) -> bool:
     return find_age(f"{rest} 1") is not None and not any(c.isdecimal() for c in rest)
 
 
-def writer_of(rules: Rules) -> Callable[[Replacer], Replacer]:
-    """Return what makes, of a replacer, one that writes the mentions by these rules."""
-    return lambda base: _MentionWriter(rules, base)
+def writer_of(
+    rules: Rules, own_names: Callable[[str], Mapping[str, str]] | None = None
+) -> Callable[[Replacer], Replacer]:
+    """Return what makes, of a replacer, one that writes the mentions by these rules.
+
+    own_names : what the words of each person's name become, where names get surrogates.
+    """
+
+    def writer(base: Replacer) -> Replacer:
+        if own_names is not None and isinstance(base, Surrogates):
+            base = base.knowing(own_names)
+        return _MentionWriter(rules, base)
+
+    return writer
 
 
 @dataclass(frozen=True)

@@ -27,20 +27,21 @@ from voile.release.run import Run
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
 from voile.report.wording import listed
-from voile.study.adversary.acquaintance import ALL, Reach, reaches
-from voile.study.adversary.date_attack import THREE, DateRisk, attack_dates
+from voile.study.adversary.acquaintance import Reach, reaches
+from voile.study.adversary.date_attack import DateRisk, attack_dates
 from voile.study.adversary.people import dates_of, facts_of
 from voile.study.plan.entries import TextPart
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
 from voile.study.readers import Reader, read_words, reader_of
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
-from voile.study.risk.measure import MATCHES, measure
+from voile.study.risk.measure import measure
 from voile.study.study_kit import chosen_in, extract_in, unpack
 from voile.study.study_release import FORMAT, MANIFEST, STUDY, VERSION, PartRelease, StudyRelease
 from voile.study.text.certify import Certificate, WrittenTexts, certify
 from voile.study.text.in_place import gather_texts, put_texts
 from voile.study.text.mentions import Rules, writer_of
+from voile.study.text.names import MadeUpNames
 from voile.study.text.shown import Shown
 from voile.study.verbs.checks import (
     check_kept,
@@ -50,7 +51,9 @@ from voile.study.verbs.checks import (
     check_surrogates,
 )
 from voile.study.verbs.export import UNKNOWN, pack, sending
+from voile.study.verbs.figures import known_risks, mean_risks
 from voile.study.verbs.fit import miss_of
+from voile.study.verbs.naming import made_up_names, put_names
 from voile.tables.recoding.boxes import read_codebook
 from voile.wings import wing
 
@@ -114,6 +117,10 @@ class _Room:
             codebook=read_codebook(self.parts[table][0]["policy"]),
             secret=self.plan.secret,
         )
+        whose = source.read([self.plan.study.subject]).column(0).take(self._numbers(table))
+        self.parts[table][0]["columns"] += put_names(
+            self.plan, self.names, self.place(table), whose
+        )
         for name in (one for one in self.plan.rows if one != table):
             self.parts[name] = self._rows(name)
             check_people(self.plan, name, self.shown)
@@ -157,14 +164,17 @@ class _Room:
             place = self.scratch / name / "released.parquet"
             given = {"text": [part.text], "keep_order": True}
         given |= {"subject": self.plan.study.subject, "key_file": self.plan.key_file, **part.apply}
-        if part.apply.get("replace") == "surrogate":
+        if self.plan.names is not None:
+            given = {"replace": "surrogate", **given}
+        if given.get("replace") == "surrogate":
             given["date_shift_days"] = self.plan.study.date_shift_days
             check_surrogates(self.plan, name, self.kits[name], self.extract)
         options = self.plan.options("documents", "Apply", _given(given), f"parts.{name}.apply")
         step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)
         check_kept(name, step.schema, self.shown)
         rules = self._rules(options)
-        step = replace(step.writing(writer_of(rules), rules.finders), refuse=rules.refuse)
+        writer = writer_of(rules, self.names.words_of)
+        step = replace(step.writing(writer, rules.finders), refuse=rules.refuse)
         manifests = self._run(name, step, options, place)
         check_met(self.plan, name, manifests[1]["counts"])
         if part.of is not None:
@@ -204,7 +214,7 @@ class _Room:
             "mentions": {name: one.to_data() for name, one in counted.items()},
             "figures": {
                 name: rounded(x, "up")
-                for name, x in {**_means(figures), **_known_risks(known, dates)}.items()
+                for name, x in {**mean_risks(figures), **known_risks(known, dates)}.items()
             },
             "guesses": [one.to_data() for one in self.guesses],
             "assumptions": self._assumptions(),
@@ -228,7 +238,16 @@ class _Room:
             for n in self.plan.texts
         ]
         notes = next(iter(texts), None)
-        said, kept = pack(self.plan, self.shown, notes, self.extract, self.release, self.scratch)
+        names = self.names.names
+        said, kept = pack(
+            self.plan,
+            self.shown,
+            notes,
+            self.extract,
+            lambda one: names.get(one, (None, None)),
+            self.release,
+            self.scratch,
+        )
         public["export"], hidden["export"] = said, kept
         public["assumptions"].append(UNKNOWN)
 
@@ -307,6 +326,10 @@ class _Room:
         return [*unsaid, recall, *(one.says for one in self.guesses)]
 
     @cached_property
+    def names(self) -> MadeUpNames:
+        return made_up_names(self.plan)
+
+    @cached_property
     def readers(self) -> Mapping[str, Reader]:
         """What reads each type that is written by a column, or marked though no kit finds it."""
         found = {}
@@ -351,23 +374,6 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are given: without a file, the secret is the environment's."""
     return {name: x if not isinstance(x, os.PathLike) else os.fspath(x)
             for name, x in options.items() if x is not None}  # fmt: skip
-
-
-def _means(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the mean risks of the public manifest: matches by subject."""
-    subjects = figures["subjects"] or 1.0
-    return {f"{name}_mean_risk": figures[name] / subjects for name in MATCHES}
-
-
-def _known_risks(known: Sequence[Reach], dates: DateRisk | None) -> dict[str, float]:
-    """Return the mean risks of who knows what all parts show of a person, or three true dates."""
-    names = {ALL: "all_parts_known", THREE: "three_dates_known"}
-    reached = [*known, *(dates.reaches if dates else ())]
-    return {
-        f"{names[one.knows]}_mean_risk": one.matches / one.people
-        for one in reached
-        if one.knows in names
-    }
 
 
 def _seal(release: Path, private: Path, plan: Plan) -> Seal:

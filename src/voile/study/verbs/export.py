@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import date, timedelta
 from functools import cache
@@ -21,7 +21,7 @@ from voile.data.source import BATCH_ROWS, OFFLINE
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW
 from voile.study.carriers import Fhir, Omop
-from voile.study.carriers.carrier import NOTE, Carrier, Extract, Released
+from voile.study.carriers.carrier import NOTE, Carrier, Extract, Names, Released
 from voile.study.carriers.carrier import Shown as Intervals
 from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import Plan
@@ -86,13 +86,15 @@ def pack(
     shown: Shown,
     notes: tuple[Source, Source, str] | None,
     extract: Extract,
+    made_up: Callable[[str], Names],
     release: Path,
     scratch: Path,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write what was released in the export's form; return what the two manifests say of it.
 
     notes : the written texts, the numbers that they have among the export's, their column.
-    extract : the days that a moved one stays between, where the plan leaves others out.
+    extract : the days that a moved one stays between, where the plan leaves others out. made_up :
+    the names that people are released under.
     """
     assert plan.export is not None
     folder, own = release / EXPORT, scratch / EXPORT
@@ -104,6 +106,7 @@ def pack(
         plan.export.as_of,
         _intervals(shown),
         iter(()) if notes is None else _in_order(*notes, own),
+        made_up,
     )
     packed = carrier_of(plan).pack(released, folder, own)
     shutil.rmtree(own)

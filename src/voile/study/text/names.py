@@ -1,0 +1,89 @@
+"""One made-up name a person, in the table's columns, in an export and in the texts.
+
+Drawn by the secret from the lists of surrogates; no two people share one. The words of a person's
+own name become in a text what they become in the columns; other names in it are drawn as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from voile.core.brief import Brief
+from voile.documents.replacements.draws import initial_of
+from voile.documents.replacements.names import Pool, name_words
+from voile.documents.replacements.people import like
+from voile.keys.pseudonyms import choose, pseudonym
+from voile.keys.secret import Secret
+
+ATTEMPTS = 64
+
+
+class Name(NamedTuple):
+    """A given name and a family name, either of which may be blank."""
+
+    given: str
+    family: str
+
+
+@dataclass(frozen=True)
+class MadeUpNames(Brief):
+    """The made-up name of each person, and what the words of the true one become.
+
+    Memory: the names of people. Their order decides who gets a name that two would have: the same
+    people get the same names each time.
+    """
+
+    names: Mapping[str, Name] = field(repr=False)
+    words: Mapping[str, Mapping[str, str]] = field(repr=False)
+
+    @classmethod
+    def draw(cls, secret: Secret, people: Mapping[str, Name], pool: Pool) -> MadeUpNames:
+        """Draw a name for each person: of other words, with other initials, and nobody else's."""
+        used: set[tuple[str, ...]] = set()
+        words: dict[str, Mapping[str, str]] = {}
+        for person in sorted(people, key=lambda one: pseudonym(secret, one)):
+            words[person] = _drawn(secret, person, people[person], pool, used)
+        names = {
+            person: Name(*(_written(one, words[person]) for one in own))
+            for person, own in people.items()
+        }
+        return cls(names, words)
+
+    def words_of(self, person: str) -> Mapping[str, str]:
+        """Return what each folded word of a person's name becomes."""
+        return self.words.get(person, {})
+
+
+def _drawn(
+    secret: Secret, person: str, own: Name, pool: Pool, used: set[tuple[str, ...]]
+) -> Mapping[str, str]:
+    """Return what each word of a name becomes; after many attempts the family name is double."""
+    given, family = name_words(own.given), name_words(own.family)
+    taken = {*given, *family}
+    attempt = 0
+    while True:
+        found = {
+            word: _other(secret, person, word, pool.candidates(word, given=n < len(given)), attempt)
+            for n, word in enumerate([*given, *family])
+        }
+        if attempt >= ATTEMPTS and family:
+            more = _other(secret, person, f"{family[-1]} too", pool.surnames, attempt)
+            found[family[-1]] = f"{found[family[-1]]}-{more}"
+        new = tuple(word for x in found.values() for word in name_words(x))
+        fits = all(initial_of(x) != word[0] for word, x in found.items())
+        if not found or (fits and new not in used and taken.isdisjoint(new)):
+            used.add(new)
+            return found
+        attempt += 1
+
+
+def _other(secret: Secret, person: str, word: str, names: Iterable[str], attempt: int) -> str:
+    return choose(secret, person, f"{word} {attempt}" if attempt else word, tuple(names))
+
+
+def _written(own: str, words: Mapping[str, str]) -> str:
+    """Write a name of as many words in the capitals that the true one has."""
+    new = " ".join(words[one] for one in name_words(own))
+    return like(own, new) if own.isupper() or own.islower() else new

@@ -1,0 +1,81 @@
+"""The made-up names of a study's people: drawn once, written in columns, in an export, in texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data import Source, open_source
+from voile.documents.replacements.names import Names, Pool, builtin_pool
+from voile.study.plan.plan import Plan
+from voile.study.text.in_place import put_columns
+from voile.study.text.names import MadeUpNames, Name
+from voile.study.verbs.export import carrier_of
+
+WHAT = "a made-up name, keyed by a secret"
+
+
+def made_up_names(plan: Plan) -> MadeUpNames:
+    """Draw the name of each person from the lists of the first part of notes; none without a plan.
+
+    Raises RequestError: a column of names is not there.
+    """
+    if plan.names is None:
+        return MadeUpNames({}, {})
+    options = next((one.apply for one in plan.texts.values()), {})
+    lists, language = options.get("names"), options.get("language", "english")
+    pool = Pool([Names.read(plan.place(Path(lists)))]) if lists else builtin_pool(language)
+    return MadeUpNames.draw(plan.secret, dict(_true_names(plan)), pool)
+
+
+def put_names(plan: Plan, made: MadeUpNames, table: Path, whose: pa.Array) -> list[dict[str, str]]:
+    """Add the columns of names that the table's source has to its release; return what they are.
+
+    whose : the person of each released row.
+    """
+    source, _ = plan.opened(plan.table[0]), plan.table
+    columns = _columns(plan) if plan.names and plan.names.source is None else []
+    own = [(n, name) for n, name in enumerate(columns) if name in source.columns]
+    if own:
+        put_columns(table, {name: _cells(made, whose, n) for n, name in own})
+    return [{"column": name, "role": "identifier", "what": WHAT} for _, name in own]
+
+
+def _cells(made: MadeUpNames, whose: pa.Array, part: int) -> Iterator[str | None]:
+    blank = Name("", "")
+    yield from (made.names.get(str(one), blank)[part] or None for one in whose.to_pylist())
+
+
+def _columns(plan: Plan) -> list[str]:
+    assert plan.names is not None
+    return [plan.names.given, plan.names.family]
+
+
+def _true_names(plan: Plan) -> Iterator[tuple[str, Name]]:
+    """Yield the name of each person; of several rows the last."""
+    assert plan.names is not None
+    if plan.export is not None and plan.names.source is None:
+        for person, (given, family) in carrier_of(plan).names():
+            yield person, Name(given or "", family or "")
+        return
+    source = _source(plan)
+    wanted = [plan.study.subject, *_columns(plan)]
+    if absent := [name for name in wanted if name not in source.columns]:
+        raise RequestError(
+            f"there is no column {absent[0]}",
+            where="names",
+            instead="name the columns of given and family names in [names]",
+        )
+    for batch in source.batches(wanted):
+        for person, *own in zip(*(x.to_pylist() for x in batch.columns), strict=True):
+            yield str(person), Name(*(str(x) if x is not None else "" for x in own))
+
+
+def _source(plan: Plan) -> Source:
+    assert plan.names is not None
+    if plan.names.source is None:
+        return plan.opened(plan.table[0])
+    return open_source(plan.source(plan.names.source))
