@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from contextlib import suppress
 from datetime import date
 
 import pyarrow as pa
@@ -96,3 +97,15 @@ def test_a_folder_without_tables_or_a_common_column_is_refused(tmp_path):
     with pytest.raises(RequestError, match="there is no folder"):
         init(str(tmp_path / "nothing"), tmp_path / "study.toml")
     assert not (tmp_path / "study.toml").exists()
+
+
+@pytest.mark.parametrize("name", ["study.toml", "people.toml", "study.key"])
+def test_no_file_is_written_where_a_link_leads(clinic, tmp_path, name):
+    (tmp_path / "export").mkdir()
+    write_fhir(clinic, tmp_path / "export")
+    (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+    with suppress(RequestError):
+        init(str(tmp_path / "export"), tmp_path / "study.toml", force=True)
+    assert not (tmp_path / "elsewhere").exists()
+    assert (tmp_path / name).is_symlink()
+    assert not list(tmp_path.glob(".*"))

@@ -18,6 +18,8 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
 from voile.data.column_words import mentions as names_as
+from voile.data.files.atomic import write_text
+from voile.data.files.outputs import Output
 from voile.documents.replacements.kinds import kind_of
 from voile.proposals.propose import propose
 from voile.release.kit import Kit
@@ -117,20 +119,22 @@ def init(
     found = _of_folder(said) if form is None else _of_export(form, said, as_of)
     roles, key = out.parent / f"{found.name}.toml", out.parent / f"{out.stem}.key"
     for path in (out, roles):
-        if path.exists() and not (force and _is_ours(path)):
-            raise RequestError("is there already", where=str(path), instead="move it elsewhere")
-    roles.write_text(found.roles, encoding="utf-8")
-    is_new = not key.exists()
+        _PLAN.check_free(path, force=force)
+    is_new = not os.path.lexists(key)
     if is_new:
-        key.touch(mode=0o600)
-        key.write_text(secrets.token_hex(32), encoding="ascii")
+        write_text(key, secrets.token_hex(32), _SECRET)
+    write_text(roles, found.roles, _PLAN, force=force)
     lines = [*_head(found, key.name), *found.export, *found.parts, *_mentions(found, kit), ""]
-    out.write_text("\n".join(lines), encoding="utf-8")
+    write_text(out, "\n".join(lines), _PLAN, force=force)
     return PlanFiles(out, roles, key if is_new else None)
 
 
 def _is_ours(path: Path) -> bool:
     return path.is_file() and path.read_bytes().startswith(HEADS)
+
+
+_PLAN = Output("plan or roles", {"": _is_ours})
+_SECRET = Output("secret", {"": lambda _: False}, is_private=True)
 
 
 def _form(place: str) -> Literal["fhir", "omop"] | None:
