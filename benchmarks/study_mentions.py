@@ -1,4 +1,4 @@
-"""Mentions that are planted in notes, by form: which are found, read, and written as a row shows."""
+"""Mentions planted in notes, by form: which are found, read, and written as a row shows."""
 
 from __future__ import annotations
 
