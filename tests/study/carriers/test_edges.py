@@ -10,6 +10,7 @@ import pytest
 from tests.study.carriers.exported import SECRET, resources
 from tests.study.made import EXPORT_PLAN, write_key
 
+from voile.core.errors import RequestError
 from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
@@ -20,7 +21,7 @@ from voile.study.carriers.fhir_fields import FIELDS
 from voile.study.carriers.fhir_writing import days_of
 from voile.study.carriers.omop_columns import EVENTS, days_in
 from voile.study.plan.plan import Plan
-from voile.study.verbs.export import mover
+from voile.study.verbs.export import mover, unpacked
 from voile.tables.recoding.codebook import Entry
 
 SHOWN = {"age": Entry("40-49", "40", "49")}
@@ -105,3 +106,15 @@ def test_a_day_that_stands_for_never_is_no_end():
     never = date(9999, 12, 31)
     assert extract_between([FIRST, date(1, 1, 1)], [FIRST, never]) == (FIRST, FIRST)
     assert extract_between([], [never]) == (None, None)
+
+
+def test_no_export_is_opened_where_a_link_leads(clinic, plan, tmp_path):
+    (tmp_path / "export").mkdir()
+    write_fhir(clinic, tmp_path / "export")
+    kept = tmp_path / "other" / "tables" / "kept"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    (tmp_path / ".study.kit.export").symlink_to("other")
+    with pytest.raises(RequestError, match="no folder of yours alone"), unpacked(plan):
+        pass
+    assert [*kept.parent.iterdir()] == [kept]

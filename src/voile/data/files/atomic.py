@@ -131,7 +131,7 @@ class Staging:
 
     def _close(self) -> None:
         try:
-            if _is_own(self._folder):
+            if is_own(self._folder):
                 _restore(self._folder, self.out.name)
         finally:
             self._lock.release()
@@ -139,7 +139,7 @@ class Staging:
                 self._folder.rmdir()
 
     def _check_own(self) -> None:
-        if not _is_own(self._folder):
+        if not is_own(self._folder):
             raise RequestError(
                 "the output is prepared there, and it is no folder of yours alone",
                 where=str(self._folder),
@@ -207,7 +207,7 @@ def is_full(error: BaseException) -> bool:
     return full or "No space left" in str(error) or "File too large" in str(error)
 
 
-def _is_own(folder: Path) -> bool:
+def is_own(folder: Path) -> bool:
     """Say whether a folder is this user's alone, or is not there; what it holds is acted upon."""
     try:
         found = folder.lstat()

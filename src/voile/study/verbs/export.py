@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from voile.core.errors import RequestError
 from voile.data import Source, open_source
+from voile.data.files.atomic import is_own
 from voile.data.files.locks import Lock
 from voile.data.source import BATCH_ROWS, OFFLINE
 from voile.keys.seal import file_sha256
@@ -65,6 +66,12 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
         return
     room = plan.kit.with_name(f".{plan.kit.name}.export")
     tables, lock = room / "tables", Lock(room / "lock")
+    if not is_own(room):
+        raise RequestError(
+            "the export is opened there, and it is no folder of yours alone",
+            where=str(room),
+            instead="remove it",
+        )
     if not lock.acquire():
         raise RequestError("another run has this export open", where=plan.export.source)
     try:
