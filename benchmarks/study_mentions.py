@@ -1,4 +1,4 @@
-"""Mentions planted in notes, by form: which are found, read, and written as a row shows."""
+"""Mentions that are planted in notes, by form: which are found, and which are read."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ from voile.study.readers import MentionFinder, Reader, reader_of
 PEOPLE = 300
 CITIES = {"Oakfield": "002", "New Elm": "003", "Port Hazel": "004"}
 """Made-up cities, and how the ZIP codes of each begin."""
+CODES: dict[str, tuple[str, ...]] = {}
+"""The ZIP codes of each city."""
+DECADES = (
+    *("teens", "twenties", "thirties", "forties", "fifties"),
+    *("sixties", "seventies", "eighties", "nineties"),
+)
 JOBS = {"nurse": "care", "ward sister": "care", "welder": "trades", "roofer": "trades"}
 
 
@@ -39,18 +45,7 @@ class Form:
 
 
 def _decade(row: Mapping[str, Any]) -> str:
-    words = [
-        "teens",
-        "twenties",
-        "thirties",
-        "forties",
-        "fifties",
-        "sixties",
-        "seventies",
-        "eighties",
-        "nineties",
-    ]
-    return words[min(max(row["age"] // 10, 1), 9) - 1]
+    return DECADES[min(max(row["age"] // 10, 1), 9) - 1]
 
 
 def _years(row: Mapping[str, Any]) -> set[str]:
@@ -79,12 +74,16 @@ FORMS = (
     Form("turned forty-seven", "AGE", "The patient turned {} in May .", _spelt, _age),
     Form("47th birthday", "AGE", "Seen after the {}th birthday .", _digits, _age),
     Form("a decade: in the forties", "AGE", "A patient in the {} .", _decade, _years),
+    Form("paraphrase: a forty-something", "AGE", "A {} from here .",
+         lambda row: f"{_decade(row)[:-3]}y-something", None),
+    Form("shorthand: 47F", "AGE", "{} , well .", lambda row: f"{row['age']}{row['sex']}", None),
     Form("implied: retired", "AGE", "The patient is {} .", lambda _: "retired", None),
     Form("implied: has grandchildren", "AGE", "Lives with {} .", lambda _: "grandchildren", None),
     Form("a ZIP code", "ZIP", "Moved from {} .", lambda row: row["zip"], lambda row: {row["zip"]}),
     Form("a ZIP code + 4", "ZIP", "Moved from {} .", lambda row: f"{row['zip']}-1234",
          lambda row: {row["zip"]}),
-    Form("a city of a list", "CITY", "Back home in {} .", lambda row: _city(row), None),
+    Form("a city of a list", "CITY", "Back home in {} .", lambda row: _city(row),
+         lambda row: set(CODES[_city(row)])),
     Form("a county of no list", "CITY", "From the county of {} .", lambda _: "Ashdown", None),
     Form("an occupation of a list", "JOB", "Works as a {} .", lambda row: _job(row),
          lambda row: {JOBS[_job(row)]}),
@@ -118,29 +117,29 @@ def main() -> None:
     rows = [(one.name, *measured(kit, policy, own, one, readers[one.label])) for one in FORMS]
     save(
         "study_mentions",
-        f"One mention planted in a sentence at the end of each of {len(own):,} notes, by form.",
+        f"One mention planted in a sentence at the end of each of {len(own):,} notes. Most "
+        "forms are those that the readers were made for; the paraphrase, the shorthand and those "
+        "that other people imply are not.",
         ("form", "found by the kit", "by the reader", "by either", "read rightly",
          "read by the adversary"),
         rows,
         f"The kit learnt from notes of {OTHERS} other people, whose ages stand in digits and in "
         "words. Found: the mention is covered whole. Read rightly: the reader leaves the "
         "very cells that the mention means; -: it means none of one column, and is marked where it "
-        "is found. The adversary of `study attack` reads ages and pronouns in the sentence as "
-        "written. What is found by neither stays as it is written.",
+        "is found. The adversary of `study attack` reads ages and words for a sex in the sentence "
+        "as written. What is found by neither stays as it is written.",
     )  # fmt: skip
 
 
 def _readers(patients: pa.Table) -> dict[str, Reader]:
     codes = set(patients["zip"].to_pylist())
-    cities = {
-        city: tuple(sorted(code for code in codes if code.startswith(area))) or ("00000",)
-        for city, area in CITIES.items()
-    }
+    for city, area in CITIES.items():
+        CODES[city] = tuple(sorted(code for code in codes if code.startswith(area))) or ("00000",)
     return {
         "AGE": reader_of("AGE"),
         "ZIP": reader_of("ZIP"),
         "SEX": reader_of("SEX", ["F", "M"]),
-        "CITY": reader_of("CITY", (), cities),
+        "CITY": reader_of("CITY", (), CODES),
         "JOB": reader_of("JOB", ["care", "trades"], {job: (x,) for job, x in JOBS.items()}),
     }
 

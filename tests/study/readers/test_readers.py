@@ -14,7 +14,7 @@ from voile.documents.patterns import find
 from voile.study.readers import MentionFinder, finds_alone, read_words, reader_of
 from voile.study.readers.ages import Ages
 from voile.study.readers.sexes import Sexes
-from voile.study.readers.values import Values
+from voile.study.readers.values import Values, ZipCodes
 
 AGES = Ages()
 SENTENCES = (
@@ -119,9 +119,14 @@ def test_words_are_read_from_a_list(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("label", "kind"),
-    [("AGE", Ages), ("SEX", Sexes), ("PATIENT_GENDER", Sexes), ("ZIP", Values), ("JOB", Values)],
+    ("kind", "labels"),
+    [
+        (Ages, ["AGE"]),
+        (Sexes, ["SEX", "PATIENT_GENDER"]),
+        (ZipCodes, ["ZIP", "POSTCODE"]),
+        (Values, ["JOB", "CITY"]),
+    ],
 )
-def test_each_type_has_its_reader(label, kind):
-    assert type(reader_of(label)) is kind
-    assert finds_alone(label, words=False) == (kind is Sexes)
+def test_each_type_has_its_reader(labels, kind):
+    assert {type(reader_of(label)) for label in labels} == {kind}
+    assert {finds_alone(label, words=False) for label in labels} == {kind is Sexes}

@@ -13,7 +13,7 @@ from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.demo.county import make_county
 from voile.study import Study
-from voile.study.adversary.readings import SEXES
+from voile.study.readers.sexes import SEXES
 from voile.study.verbs.attack import _Adversary
 
 

@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from voile.study.readers.ages import Ages
+from voile.study.readers.sexes import SEXES
 
 _YEARS = re.compile(
     r"(?<![-–\d])(?<!to )(?<!under )\b(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?:\s*-\s*|\s+)years?\b",
     re.IGNORECASE,
 )
 """A number of years, which may be an age: the adversary tries it."""
-_SHE, _HE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("she|her", "he|him|his"))
-SEXES = {"f": _SHE, "m": _HE}
-"""The first letter of a sex, and the pronouns that say it."""
 _AGES = Ages()
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 
@@ -31,7 +29,7 @@ class Reading:
 
 
 def read(text: str) -> Iterator[Reading]:
-    """Yield what an adversary reads in a text; of pronouns of both sexes none.
+    """Yield what an adversary reads in a text; of words for both sexes none.
 
     >>> [(one.what, *one.cells) for one in read("She turned eighteen . Aged 40 to 49 .")]
     [('age', '18'), ('sex', 'f')]

@@ -8,7 +8,7 @@ from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.study.readers.ages import Ages
 from voile.study.readers.reader import Found, MentionFinder, Reader
 from voile.study.readers.sexes import Sexes
-from voile.study.readers.values import Values, read_words
+from voile.study.readers.values import Values, ZipCodes, read_words
 
 __all__ = ["Found", "MentionFinder", "Reader", "finds_alone", "is_sex", "read_words", "reader_of"]
 
@@ -27,12 +27,19 @@ def reader_of(
         return Values(values, meanings)
     if kind_of(label) == "age":
         return Ages()
-    return Sexes(values) if is_sex(label) else Values(values)
+    if is_sex(label):
+        return Sexes(values)
+    return ZipCodes() if is_zip(label) else Values(values)
 
 
 def is_sex(label: str) -> bool:
     """Say whether a type is the sex: SEX, GENDER, PATIENT_SEX."""
     return not _SEX.isdisjoint(safe_label(label).split("_"))
+
+
+def is_zip(label: str) -> bool:
+    """Say whether a type is a ZIP code: ZIP, ZIPCODE, POSTAL_CODE."""
+    return safe_label(label).startswith(("ZIP", "POST"))
 
 
 def finds_alone(label: str, *, words: bool) -> bool:

@@ -12,7 +12,8 @@ from voile.study.readers.reader import Found, Reader
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-_WORDS = rf"(?:{_TENS})(?:[ -](?:{_ONES}))?|{_TEENS}|{_ONES}|(?:one |a )?hundred"
+_WORDS = rf"(?:{_TENS})(?:[ -](?:{_ONES}))?|{_TEENS}|{_ONES}|zero"
+_WORDS = rf"(?:(?:one |a )?hundred(?: and)?(?: (?:{_WORDS}))?|{_WORDS})"
 _NUMBER = rf"(?:\d{{1,3}}|{_WORDS})"
 _DECADES = {
     word: start

@@ -25,6 +25,11 @@ _WOMEN = frozenset(_NEUTRAL["person"].split()[0::2] + _NEUTRAL["persons"].split(
     *("she", "her", "hers", "herself", "girl", "girls", "mrs", "ms", "miss")
 }
 _MENTION = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+SEXES = {
+    "f": re.compile(rf"\b(?:{'|'.join(sorted(_WOMEN))})\b", re.IGNORECASE),
+    "m": re.compile(rf"\b(?:{'|'.join(sorted(_WORDS.keys() - _WOMEN))})\b", re.IGNORECASE),
+}
+"""The first letter of a sex, and the words that say it."""
 _FIRST_LETTERS = {True: "fw", False: "m"}
 """Of the words that a column has for women, and for men."""
 

@@ -1,4 +1,4 @@
-"""Places, occupations, ZIP codes and other words: a column's own values, and a list of words."""
+"""Places, occupations and other words: a column's own values, a list of words; and ZIP codes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from voile.documents.patterns.pattern import Slice
 from voile.documents.replacements.draws import fold_value
 from voile.study.readers.reader import Found, Reader
 
-_ZIP = re.compile(r"(\d{5})(?:-\d{4})?")
+_ZIP = re.compile(r"(\d{5})(?:-?\d{4})?")
+_FOUND = re.compile(
+    r"(?<![\w.-])(\d{5}-\d{4})(?![\w-])|\bzip(?:\s*code)?\s*:?\s*(\d{5}(?:-?\d{4})?)(?![\w-])",
+    re.IGNORECASE,
+)
 WORDS = "words"
 """The column of a list of words that has them; another has what each means."""
 
@@ -26,8 +30,8 @@ class Values(Reader):
         for in the texts as well.
 
     >>> places = Values(["Knox"], {"Oakfield": ("00214", "00219")})
-    >>> [places.read(one).cells for one in ("KNOX", "oakfield", "00214-1234")]
-    [('Knox',), ('00214', '00219'), ('00214',)]
+    >>> [places.read(one).cells for one in ("KNOX", "oakfield", "Elm")]
+    [('Knox',), ('00214', '00219'), ('Elm',)]
     >>> list(places.slices("Back to Oakfield , in Knox ."))
     [(8, 16)]
     """
@@ -46,9 +50,27 @@ class Values(Reader):
         text = mention.strip()
         if not text:
             return None
-        start, code = mention.index(text), _ZIP.fullmatch(text)
-        cells = self._cells.get(fold_value(text)) or ((code[1] if code else text),)
-        return Found(start, start + len(text), cells)
+        start = mention.index(text)
+        return Found(start, start + len(text), self._cells.get(fold_value(text)) or (text,))
+
+
+class ZipCodes(Reader):
+    """Read a ZIP code as its five digits; one with four more is found wherever it stands.
+
+    >>> ZipCodes().read("00214-1234").cells, list(ZipCodes().slices("At 00214-1234 , zip 00214 ."))
+    (('00214',), [(3, 13), (20, 25)])
+    """
+
+    def slices(self, plain: str) -> Iterable[Slice]:
+        return (found.span(found.lastindex or 0) for found in _FOUND.finditer(plain))
+
+    def read(self, mention: str) -> Found | None:
+        text = mention.strip()
+        code = _ZIP.fullmatch(text)
+        if not text:
+            return None
+        start = mention.index(text)
+        return Found(start, start + len(text), (code[1] if code else text,))
 
 
 def read_words(path: Path, column: str) -> dict[str, tuple[str, ...]]:

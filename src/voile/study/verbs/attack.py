@@ -25,9 +25,10 @@ from voile.release.manifest import ROW, ROWS
 from voile.study.adversary.acquaintance import Reach, reaches
 from voile.study.adversary.date_attack import DateRisk, attack_dates
 from voile.study.adversary.people import dates_of, facts_of
-from voile.study.adversary.readings import SEXES, read
+from voile.study.adversary.readings import read
 from voile.study.adversary.unjoined import Rejoined, rejoin
 from voile.study.plan.plan import Plan
+from voile.study.readers.sexes import SEXES
 from voile.study.study_release import StudyRelease
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
