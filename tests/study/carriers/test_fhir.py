@@ -156,7 +156,8 @@ def test_a_bad_export_leaves_the_old_release_and_no_table_of_it(fhir, fhir_relea
 
 def test_what_a_killed_run_left_of_the_raw_tables_goes_with_the_next(fhir):
     left = fhir / ".study.kit.export" / "tables"
-    left.mkdir(parents=True)
+    left.parent.mkdir(mode=0o700)
+    left.mkdir(mode=0o700)
     (left / "notes.parquet").write_bytes(b"raw")
     plan = Study.open(fhir / "study.toml").plan
     with unpacked(plan):
