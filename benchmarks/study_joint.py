@@ -58,6 +58,7 @@ DATE = "shift"
 DOB = "drop"
 SEX = { column = "sex", keep = true }
 """
+NEUTRAL = RULED.replace('{ column = "sex", keep = true }', '"sex"')
 ALONE = 'apply = { replace = "surrogate" }'
 """What the wing of notes writes by itself: ages up to 89 as they are, and pronouns."""
 
@@ -77,10 +78,13 @@ def main() -> None:
             "both",
             "both / table",
             "both, stated at recall",
+            "sex guessed",
         ),
         rows,
         "Mentions left: marked mentions that stand in the written notes as they did, of all. The "
-        "adversary reads ages and pronouns. Stated at recall: the figure of the private manifest. "
+        "adversary reads ages and words for a sex. Sex guessed: balanced accuracy of the "
+        "classifier on the written texts, chance 50%; -: the texts are to keep it. Stated at "
+        "recall: the figure of the private manifest. "
         f"The kit of other notes learnt from {OTHERS} people that are not in the study; the kit of "
         "these notes from the very notes, in the place of perfect detection.",
     )
@@ -95,6 +99,7 @@ def measured(folder: Path) -> list[tuple[str, ...]]:
         released(folder, "by themselves", "own", ALONE, ""),
         released(folder, "by the study, kit of these notes", "own", "", RULED),
         released(folder, "by the study, kit of other notes", "others", "", RULED),
+        released(folder, "the same, the sex neutral", "others", "", NEUTRAL),
     ]
 
 
@@ -127,12 +132,15 @@ def released(folder: Path, name: str, kit: str, options: str, mentions: str) -> 
     found = study.attack(folder / "register.parquet").linked
     figures = (release.private or {})["figures"]
     left, of = mentions_left(folder, release)
+    shares = [(x["accuracy"], x["low"], x["high"]) for x in release.public["guesses"]]
+    guessed = "; ".join(f"{x:.0%} ({low:.0%} to {high:.0%})" for x, low, high in shares)
     return (
         name,
         f"{left:,} of {of:,}",
         *(f"{x:.1f}" for x in (found.table, found.texts, found.joint)),
         f"{found.joint / found.table:.2f}",
         f"{figures['joint_at_recall']:.1f}",
+        guessed or "-",
     )
 
 

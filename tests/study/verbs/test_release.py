@@ -139,6 +139,12 @@ def test_notes_of_nobody_in_the_table_are_set_aside_and_counted(folder, change):
     set_aside = {x["reason"]: x["rows"] for x in release.counts["notes"]["set_aside_by"]}
     assert set_aside == {NO_ROW: 2}
     assert release.counts["notes"]["released"] == notes.num_rows
+    assert release.private["people"]["notes"]["set_aside"] == 1
+    counted = pq.read_table(release.folder / "people.parquet").to_pylist()
+    assert [(x["person"], x["set_aside"]) for x in counted if x["set_aside"]] == [
+        (pseudonym(SECRET, "P999999"), 1),
+        ("nobody", 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -219,8 +225,14 @@ def test_a_run_that_fails_at_any_point_leaves_the_old_release(cohort, release, m
 def test_people_are_counted_beside_rows(cohort, release):
     people = len(set(pq.read_table(cohort / "visits.parquet")["person_id"].to_pylist()))
     assert release.private["people"] == {
-        name: {"read": people, "released": people} for name in ("visits", "notes")
+        name: {"read": people, "released": people, "set_aside": 0} for name in ("visits", "notes")
     }
+    counted = pq.read_table(release.folder / "people.parquet").to_pylist()
+    visits = pq.read_table(cohort / "visits.parquet")["person_id"].to_pylist()
+    for part in ("visits", "notes"):
+        own = {x["person"]: (x["read"], x["released"], x["set_aside"]) for x in counted
+               if x["part"] == part}  # fmt: skip
+        assert own == {pseudonym(SECRET, w): (n, n, 0) for w, n in Counter(visits).items()}
 
 
 def test_a_sex_that_is_merged_is_written_neutrally_and_measured(change):

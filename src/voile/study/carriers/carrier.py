@@ -128,6 +128,13 @@ class Tally:
     released: int = 0
     set_aside: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
+    _people: set[str] = field(default_factory=set, repr=False)
+
+    def put_aside(self, subject: str, why: str) -> None:
+        """Count a row that is not released, and its person where something is wrong with it."""
+        self.set_aside[why] += 1
+        if why not in SUPPRESSED:
+            self._people.add(subject)
 
     def check(self) -> None:
         assert self.read == self.released + self.set_aside.total()  # nothing is lost unsaid
@@ -137,6 +144,7 @@ class Tally:
             "read": self.read,
             "released": self.released,
             "set_aside_by": dict(self.set_aside),
+            "people_set_aside": len(self._people),
             "dropped_fields": dict(self.dropped),
         }
 

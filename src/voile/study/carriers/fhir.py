@@ -85,7 +85,8 @@ class Fhir:
                 try:
                     lines.add(self._released(kind, one, place, writing, tallies[kind]))
                 except WithheldError as why:
-                    tallies[kind].set_aside[str(why)] += 1
+                    who = str(one["id"]) if kind == "Patient" else self._person_of(one, place)
+                    tallies[kind].put_aside(who, str(why))
                 else:
                     tallies[kind].released += 1
             tallies[kind].check()

@@ -96,7 +96,7 @@ class Writing:
             tally.read += 1
             made = self._row(table, row)
             if isinstance(made, str):
-                tally.set_aside[made] += 1
+                tally.put_aside(str(row["person_id"]), made)
             else:
                 tally.released += 1
                 yield made

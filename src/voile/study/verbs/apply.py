@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from voile.core.progress import Progress
 from voile.core.rounding import rounded
@@ -54,6 +53,7 @@ from voile.study.verbs.export import UNKNOWN, pack, sending
 from voile.study.verbs.figures import known_risks, mean_risks
 from voile.study.verbs.fit import miss_of
 from voile.study.verbs.naming import made_up_names, put_names
+from voile.study.verbs.people_counts import PeopleCounts, write_people
 from voile.tables.recoding.boxes import read_codebook
 from voile.wings import wing
 
@@ -223,7 +223,7 @@ class _Room:
             **both,
             "parts": of_parts[1],
             "figures": figures,
-            "people": {name: self._people(name) for name in self.parts},
+            "people": self._people(),
             "known": [vars(one) for one in known],
             "dates": None if dates is None else dates.to_data(),
             "extract": [day and day.isoformat() for day in self.extract],
@@ -296,16 +296,17 @@ class _Room:
         rng = np.random.default_rng(self.plan.study.seed)
         return reaches(facts), attack_dates(dates_of(facts.values()), rule, rng)
 
-    def _people(self, name: str) -> dict[str, int]:
-        """Count the people of a part, and those of whom a row of it is released."""
-        whose = self.plan.opened(name).read([self.plan.study.subject]).column(0).combine_chunks()
-        rows, part = self._numbers(name), self.plan.parts[name]
-        if isinstance(part, TextPart) and part.of is not None:  # it numbers the table's rows
-            rows = self._numbers(part.of).take(rows)
-        return {
-            "read": pc.count_distinct(whose).as_py(),
-            "released": pc.count_distinct(whose.take(rows)).as_py(),
-        }
+    def _people(self) -> dict[str, dict[str, int]]:
+        """Count the people of each part, and write what became of each one's rows."""
+        counted = {}
+        for name, part in self.plan.parts.items():
+            subjects = self.plan.opened(name).read([self.plan.study.subject]).column(0)
+            place = part.of if isinstance(part, TextPart) else None
+            table = None if place is None else self._numbers(place)
+            own = self.private / name
+            counted[name] = PeopleCounts.of(self.plan.secret, subjects.combine_chunks(), own, table)
+        write_people(counted, self.private)
+        return {name: one.to_data() for name, one in counted.items()}
 
     def _numbers(self, name: str) -> pa.Array:
         return open_source(self.private / name / ROWS).read([ROW]).column(0).combine_chunks()
