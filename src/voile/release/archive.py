@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data import open_source
-from voile.data.files.outputs import MANIFEST
+from voile.data.files.outputs import MANIFEST, STUDY_FORMAT, STUDY_MANIFEST, json_at
 from voile.keys.pseudonyms import canonical_of
 from voile.keys.seal import file_sha256
 from voile.ledger.ledger import Ledger, OpenLedger
@@ -24,9 +24,17 @@ def private_folders(folders: Sequence[Path]) -> dict[str, Path]:
 
 def _found(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     for folder in folders:
-        for manifest in sorted(folder.glob(f"*{MANIFEST}")):
-            release = manifest.with_name(manifest.name.removesuffix(MANIFEST))
+        for manifest, release in releases_in(folder):
             yield file_sha256(manifest), private_path(release)
+
+
+def releases_in(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the public manifest of each release that lies in a folder, and where the release is."""
+    for manifest in sorted(folder.glob(f"*{MANIFEST}")):
+        yield manifest, manifest.with_name(manifest.name.removesuffix(MANIFEST))
+    for manifest in sorted(folder.glob(f"*/{STUDY_MANIFEST}")):
+        if json_at(manifest).get("format") == STUDY_FORMAT:
+            yield manifest, manifest.parent
 
 
 def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[np.uint64]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError, TamperedError
-from voile.data.files.outputs import MANIFEST
 from voile.data.files.own_files import read_json
 from voile.keys.seal import file_sha256
 from voile.ledger.chain import Line
 from voile.ledger.ledger import Act, Keys, Ledger, OpenLedger
+from voile.release.archive import releases_in
 from voile.release.verify import Check
 
 UNKNOWN_HEAD = "no line is gone from its end: only the secret's file can show it (--key-file)"
@@ -41,7 +41,7 @@ def _ends_where_written_down(ledger: Ledger, keys: Keys | None) -> Check:
 
 def _each(manifests: Sequence[Path]) -> Iterator[Path]:
     for path in manifests:
-        yield from sorted(path.glob(f"*{MANIFEST}")) if path.is_dir() else [path]
+        yield from [one for one, _ in releases_in(path)] if path.is_dir() else [path]
 
 
 def _made_under(ledger: Ledger, path: Path) -> Check:
@@ -82,11 +82,10 @@ def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int
 
 def _lies_in(folder: Path, line: Line) -> bool:
     """Say whether a folder holds the release of an intent; its manifest alone is no release."""
-    for path in folder.glob(f"*{MANIFEST}"):
-        release = path.with_name(path.name.removesuffix(MANIFEST))
-        if release.exists() and file_sha256(path) == line.content["manifest"]:
-            return True
-    return False
+    return any(
+        release.exists() and file_sha256(manifest) == line.content["manifest"]
+        for manifest, release in releases_in(folder)
+    )
 
 
 def shown(ledger: Ledger) -> dict[str, Any]:

@@ -15,12 +15,19 @@ from typing import Any, Self
 
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError
-from voile.data.files.outputs import PRIVATE, Output, holds_only, json_at
+from voile.data.files.outputs import (
+    PRIVATE,
+    STUDY_FORMAT,
+    STUDY_MANIFEST,
+    Output,
+    holds_only,
+    json_at,
+)
 from voile.data.files.own_files import read_json
 from voile.keys.seal import SEAL
 from voile.release.manifest import PRIVATE_MANIFEST, Release, private_path
 
-FORMAT, VERSION, MANIFEST = "voile-study", 1, "manifest.json"
+FORMAT, VERSION, MANIFEST = STUDY_FORMAT, 1, STUDY_MANIFEST
 EXPORT = "export"
 """The folder of a release with the parts in the form of the export that they came from."""
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.study.risk.joint import JointRisk, Leaks
+from voile.study.risk.joint import JointRisk, Leaks, Records, places_in
 from voile.tables.policies.space import PolicySpace
 
 AGES, SEXES = (30, 31, 32, 33), ("f", "m")
@@ -70,9 +70,9 @@ def test_equals_its_naive_twin(people, population, bits, age, sex, name):
     space = spaces(people, population)
     policy = space.policy(np.array(bits[: space.n_bits]))
     leaks = Leaks({"age": age, "sex": sex}, name)
-    found = JointRisk(space, policy).expected(leaks)
+    found = JointRisk.of(space, policy).expected(leaks)
     assert found == pytest.approx(naive(space, policy, people, population, leaks))
-    alone = JointRisk(space, policy).expected(Leaks({}))
+    alone = JointRisk.of(space, policy).expected(Leaks({}))
     assert alone <= found + 1e-9
 
 
@@ -81,7 +81,19 @@ def test_limits():
     people = [(30, "f"), (31, "m"), (33, "m")]
     space = spaces(people, [(30, "f")] * 3 + [(32, "m")] * 5)
     policy = space.policy(space.top)
-    judged = JointRisk(space, policy)
+    judged = JointRisk.of(space, policy)
     assert judged.expected(Leaks({})) == pytest.approx(3 / 11)
     assert judged.expected(Leaks({}, 1.0)) == pytest.approx(3)
     assert judged.expected(Leaks({"age": 1.0, "sex": 1.0})) == pytest.approx(1 / 4 + 1 + 1)
+
+
+def test_what_other_rows_show_parts_the_released_people_alone():
+    """Two people alike in the table: what is beside parts them, whatever the population counts."""
+    space = spaces([(30, "f"), (30, "f"), (31, "m")], [(30, "f")] * 7)
+    judged = JointRisk.of(space, space.policy(space.bottom))
+    at = places_in(space, np.array([[0, 0], [0, 0], [1, 1]], np.int32))
+    alike = Records(at, np.ones(3), np.array([1, 1, 1]))
+    apart = Records(at, np.ones(3), np.array([1, 2, 2]))
+    assert judged.matches({}, 0.0, Records(at, np.ones(3))) == pytest.approx(2 / 9 + 1)
+    assert judged.matches({}, 0.0, alike) == pytest.approx(2)
+    assert judged.matches({}, 0.0, apart) == pytest.approx(3)

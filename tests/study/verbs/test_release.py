@@ -19,6 +19,7 @@ from voile.study import Study
 from voile.study.risk.measure import _left
 from voile.study.text.mentions import NO_ROW
 from voile.study.verbs import apply as applying
+from voile.study.verbs import measuring, writing
 
 SECRET = Secret(b"k" * 64)
 DAY = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}")
@@ -180,11 +181,11 @@ def test_a_part_that_fails_leaves_no_part(folder, change):
 def test_a_mention_that_says_more_than_its_row_stops_the_release(folder, change, monkeypatch):
     """The certificate counts on what was written: it does not take the writer's word."""
 
-    class Careless(applying.Rules):
+    class Careless(writing.Rules):
         def write(self, subject, label, value):
             return value
 
-    monkeypatch.setattr(applying, "Rules", Careless)
+    monkeypatch.setattr(writing, "Rules", Careless)
     with pytest.raises(VoileError, match="a mention of AGE says more than its person's row"):
         change().apply()
     assert not list(folder.glob("*.release*"))
@@ -207,14 +208,19 @@ def test_texts_of_nobody_in_the_table_are_refused(change, folder):
     assert not (folder / "study.release").exists()
 
 
-@pytest.mark.parametrize("point", ["certify", "measure", "reaches", "_seal"])
-def test_a_run_that_fails_at_any_point_leaves_the_old_release(cohort, release, monkeypatch, point):
+@pytest.mark.parametrize(
+    ("module", "point"),
+    [(measuring, "certify"), (measuring, "facts_of"), (measuring, "reaches"), (applying, "_seal")],
+)
+def test_a_run_that_fails_at_any_point_leaves_the_old_release(
+    cohort, release, monkeypatch, module, point
+):
     def broken(*_, **__):
         raise KeyboardInterrupt
 
     folders = (release.path, release.folder)
     before = {p: p.read_bytes() for one in folders for p in one.rglob("*") if p.is_file()}
-    monkeypatch.setattr(applying, point, broken)
+    monkeypatch.setattr(module, point, broken)
     with pytest.raises(KeyboardInterrupt):
         Study.open(cohort / "study.toml").apply(force=True)
     after = {p: p.read_bytes() for one in folders for p in one.rglob("*") if p.is_file()}

@@ -15,6 +15,8 @@ from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
 from voile.keys.seal import FORMAT as SEAL_FORMAT
 
 MANIFEST, PRIVATE, SET_ASIDE = ".manifest.json", ".private", ".set-aside.jsonl"
+STUDY_FORMAT, STUDY_MANIFEST = "voile-study", "manifest.json"
+"""Of the release of a study, which is a folder: its manifest lies in it."""
 SUFFIXES = ("", MANIFEST, PRIVATE, SET_ASIDE)
 """What the names of an output's parts add to the name of its main part."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,8 @@ from voile.release.manifest import ROW, ROWS, Release
 
 KNOWN_ROLES = frozenset({"quasi", "items", "known", "keep"})
 """Roles of columns whose released values an acquaintance may know."""
+LINKED_ROLES = frozenset({"quasi", "items"})
+"""Of these, the ones by which an adversary links people to others; the rest only link rows."""
 Fact = tuple[Any, ...]
 Days = NDArray[np.int64]
 
@@ -33,13 +35,15 @@ class PartFacts(Brief):
     rows: Mapping[str, int] = field(repr=False)
 
 
-def facts_of(part: Release, source: Source, subject: str) -> PartFacts:
+def facts_of(
+    part: Release, source: Source, subject: str, known_roles: frozenset[str] = KNOWN_ROLES
+) -> PartFacts:
     """Read a released part beside its source. Memory: the facts of people, not their texts."""
     roles = {one["column"]: one["role"] for one in part.public["columns"]}
     schema = open_source(part.path).schema()
     dates = [n for n in schema.names if is_day(schema.field(n).type) and n in source.columns]
     known = [
-        n for n in schema.names if roles.get(n) in KNOWN_ROLES and n != subject and n not in dates
+        n for n in schema.names if roles.get(n) in known_roles and n != subject and n not in dates
     ]
     facts: dict[str, set[Fact]] = defaultdict(set)
     days: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -53,6 +57,16 @@ def facts_of(part: Release, source: Source, subject: str) -> PartFacts:
         {one: np.array(sorted({*found}), np.int64).reshape(-1, 2) for one, found in days.items()},
         dict(rows),
     )
+
+
+def numbered(parts: Sequence[Mapping[str, frozenset[Fact]]]) -> Mapping[str, int]:
+    """Number what parts show of each person together, from 0; of whom they show nothing, too."""
+    numbers: dict[tuple[frozenset[Fact] | None, ...], int] = {}
+    found: dict[str, int] = defaultdict(lambda: len(numbers))
+    for person in sorted({person for facts in parts for person in facts}):
+        shown = tuple(facts.get(person) for facts in parts)
+        found[person] = numbers.setdefault(shown, len(numbers))
+    return found
 
 
 def dates_of(parts: Iterable[PartFacts]) -> dict[str, Days]:

@@ -12,6 +12,7 @@ from voile.release.choice import FLAGS, WAYS, Choice
 
 MAY_COME = "is not read by this voile yet: take it out"
 JOINT = "joint_risk"
+SIGNALS = "signals"
 
 
 class Entry(BaseModel):

@@ -22,6 +22,8 @@ from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.space import PolicySpace
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 Chance = float | Floats
 
 
@@ -38,57 +40,92 @@ class Leaks(Brief):
         return cls({**dict.fromkeys(read, miss), **dict.fromkeys(kept, 1.0)}, miss * names)
 
 
-class JointRisk:
-    """Expected matches of a policy's release beside texts that say more than its rows.
+@dataclass(frozen=True, eq=False)
+class Records(Brief):
+    """Records whose match probabilities are asked for.
 
-    Cost: O(combinations) for each set of columns that the text may say.
+    at : (records,) the combination of each. weights : (records,) the share of its person that each
+    is. beside : (records,) a number for what other parts of rows show of its person; None where
+    there are none, and people are counted in the population.
     """
 
-    def __init__(self, space: PolicySpace, policy: AnyPolicy) -> None:
-        self._space = space
-        counts = space.counts
+    shows = ()
+
+    at: Ints
+    weights: Floats
+    beside: Ints | None = None
+
+
+class JointRisk:
+    """Match probabilities beside texts that say more than rows, of the groups that rows stand in.
+
+    group : (combinations,) the group of each combination. released : (combinations,) whether rows
+    of it are released. Cost: O(combinations) for each set of columns that the text may say.
+    """
+
+    def __init__(self, space: PolicySpace, group: Ints, released: Mask) -> None:
+        self._space, self.released = space, released
+        self._group = np.unique(group, return_inverse=True)[1].reshape(-1)
+
+    @classmethod
+    def of(cls, space: PolicySpace, policy: AnyPolicy) -> JointRisk:
+        """Return that of a policy's release."""
         groups, _, kept = space.groups(policy)
-        own = policy.numbers_of(counts.codes)
-        self._group = policy.keys_of(own)
-        self.released = np.isin(self._group, policy.keys_of(groups[kept]))
+        own = policy.keys_of(policy.numbers_of(space.counts.codes))
+        return cls(space, own, np.isin(own, policy.keys_of(groups[kept])))
 
     def expected(self, leaks: Leaks) -> float:
         """Return the expected matches: the sum of 1 / people who agree, over released subjects."""
-        found = self.each(leaks.columns, np.arange(len(self._group)))
         subjects = self._space.counts.sample * self.released
-        return float((subjects * (leaks.name + (1 - leaks.name) * found)).sum())
+        return self.matches(leaks.columns, leaks.name, Records(np.arange(len(subjects)), subjects))
 
-    def each(self, columns: Mapping[str, Chance], at: NDArray[np.intp]) -> Floats:
-        """Return the match probability of a record of each of some combinations, (records,).
+    def matches(self, columns: Mapping[str, Chance], name: Chance, records: Records) -> float:
+        """Return the expected matches of some records; name : the chance that a text names each."""
+        found = self.each(columns, records)
+        return float((records.weights * (name + (1 - name) * found)).sum())
+
+    def each(self, columns: Mapping[str, Chance], records: Records) -> Floats:
+        """Return the match probability of each of some records, (records,).
 
         columns : the chance that a text says a column's value: one for all, or one a record.
         """
         likely = {name: chance for name, chance in columns.items() if np.any(chance)}
-        total = np.zeros(len(at))
+        total = np.zeros(len(records.at))
         for known, chance in _outcomes(likely):
-            total += chance * self._match(known)[at]
+            total += chance * self._match(known, records)
         return total
 
-    def places(self, codes: NDArray[np.int32]) -> NDArray[np.intp]:
-        """Return the combination of each record of positions in the domains."""
-        counts = self._space.counts
-        whole = np.concatenate([counts.codes, codes])
-        sizes = list(counts.sizes)
-        keys = row_keys(whole, sizes)
-        return np.searchsorted(keys[: len(counts.codes)], keys[len(counts.codes) :])
+    def _match(self, known: Sequence[str], records: Records) -> Floats:
+        """Return 1 / the people in each record's group who have its values of some columns.
 
-    def _match(self, known: Sequence[str]) -> Floats:
-        """Return 1 / the people in each combination's group who have its values of some columns."""
+        What other parts of rows show is counted by no population: there the people are the
+        released ones of whom these show the same.
+        """
         counts, quasi = self._space.counts, self._space.quasi
-        _, group = np.unique(self._group, return_inverse=True)
         exact = [counts.codes[:, quasi.index(name)] for name in known]
-        parts = np.column_stack([group, *exact]).astype(np.int32)
-        keys = row_keys(parts, [int(own.max()) + 1 for own in parts.T])
-        _, place = np.unique(keys, return_inverse=True)
+        place = _numbered([self._group, *exact])
+        if records.beside is not None:
+            own = _numbered([place[records.at], records.beside])
+            people = np.bincount(own, records.weights)
+            return np.asarray(1 / np.maximum(people, 1)[own])
         people = np.maximum(
             np.bincount(place, counts.population), np.bincount(place, counts.sample)
         )
-        return np.asarray(1 / np.maximum(people[place], 1))
+        return np.asarray(1 / np.maximum(people, 1)[place[records.at]])
+
+
+def places_in(space: PolicySpace, codes: NDArray[np.int32]) -> Ints:
+    """Return the combination of each record of positions in a space's domains."""
+    counts = space.counts
+    keys = row_keys(np.concatenate([counts.codes, codes]), list(counts.sizes))
+    return np.searchsorted(keys[: len(counts.codes)], keys[len(counts.codes) :])
+
+
+def _numbered(labels: Sequence[NDArray[np.integer]]) -> Ints:
+    """Number the distinct rows of columns of labels from 0, (rows,)."""
+    rows = np.column_stack(labels).astype(np.int32)
+    keys = row_keys(rows, [int(own.max(initial=0)) + 1 for own in rows.T])
+    return np.unique(keys, return_inverse=True)[1].reshape(-1)
 
 
 def _outcomes(chances: Mapping[str, Chance]) -> Iterator[tuple[tuple[str, ...], Chance]]:

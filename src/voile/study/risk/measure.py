@@ -8,18 +8,19 @@ is at least 1: a kit that sees nothing proves nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.brief import Brief
+from voile.core.rounding import rounded
 from voile.data import Source, open_source
 from voile.documents.replacements.kinds import kind_of
-from voile.release.choice import Chosen
-from voile.release.kit import Kit
 from voile.release.manifest import ROW, ROWS
-from voile.study.risk.joint import Chance, JointRisk
+from voile.study.risk.joint import JointRisk, Leaks, Records, places_in
 from voile.study.text.mentions import Rules
 from voile.tables.verbs.content import Content
 
@@ -28,48 +29,80 @@ MATCHES = ("table", "joint", "joint_at_recall")
 """Figures that are expected matches."""
 
 
-def measure(
-    kit: Kit,
-    chosen: Chosen,
-    source: Source,
-    private: Path,
-    rules: Rules,
-    counted: Iterable[Mapping[str, Counter[str]]],
-    miss: float,
-    guessed: Iterable[str] = (),
-) -> dict[str, float]:
-    """Return the expected matches of the table alone, and of all parts, over released subjects.
+@dataclass(frozen=True, eq=False)
+class Residue(Brief):
+    """What the written texts may still say of the person of each released row.
 
-    Parameters
-    ----------
-    private : the private folder of the table. counted : of each part, each person's mentions.
-    miss : the share of mentions that the notes' kits leave. guessed : columns that a classifier
-    guesses from the texts: they count as known.
+    kept : the columns that texts say exactly. missed : the chance that a text says another column,
+    (rows,). named : the chance that a text names the person, (rows,).
     """
-    content = Content.of(kit)
-    space, policy = content.space, content.family.read(chosen.policy)
-    numbers = open_source(private / ROWS).read([ROW]).column(0).combine_chunks()
-    table = source.read([*space.quasi, str(content.roles.subject)]).take(numbers)
-    codes = np.column_stack([d.codes(table.column(d.column)) for d in space.domains])
-    people = [rules.shown.name_of(str(one)) for one in table.column(-1).to_pylist()]
-    judged = JointRisk(space, policy)
-    at, weights = judged.places(codes), _one_a_person(people)
-    kept = {x.column: 1.0 for x in rules.mentions.values() if x.keep and x.column}
-    kept |= dict.fromkeys(guessed, 1.0)
-    columns: dict[str, Chance] = {
-        x.column: _left(people, counted, {label}, miss)
-        for label, x in rules.mentions.items()
-        if x.column and not x.keep
-    }
-    named = _left(people, counted, _names(counted), miss)
-    found = judged.each({**columns, **kept}, at)
-    return {
-        "subjects": float(weights.sum()),
-        "table": float(weights @ judged.each({}, at)),
-        "joint": float(weights @ judged.each(kept, at)),
-        "joint_at_recall": float(weights @ (named + (1 - named) * found)),
-        "left_named": float(weights @ named),
-    }
+
+    shows = ()
+
+    records: Records
+    kept: tuple[str, ...]
+    missed: Mapping[str, Floats]
+    named: Floats
+
+    @classmethod
+    def of(
+        cls,
+        content: Content,
+        source: Source,
+        private: Path,
+        rules: Rules,
+        counted: Sequence[Mapping[str, Counter[str]]],
+        miss: float,
+        *,
+        guessed: Sequence[str] = (),
+        beside: Mapping[str, int] | None = None,
+    ) -> Residue:
+        """Read whose each released row of the table is, and what was counted of the person.
+
+        Parameters
+        ----------
+        private : the private folder of the table. counted : of each part, each person's mentions.
+        miss : the share of mentions that the notes' kits leave.
+        guessed : columns that a classifier guesses from the texts: they count as known.
+        beside : a number for what other parts of rows show of each person, where there are any.
+        """
+        numbers = open_source(private / ROWS).read([ROW]).column(0).combine_chunks()
+        space = content.space
+        table = source.read([*space.quasi, str(content.roles.subject)]).take(numbers)
+        codes = np.column_stack([d.codes(table.column(d.column)) for d in space.domains])
+        whose = [str(one) for one in table.column(-1).to_pylist()]
+        people = [rules.shown.name_of(one) for one in whose]
+        shown = None if beside is None else np.array([beside[one] for one in whose], np.intp)
+        labels: dict[str, set[str]] = {}
+        for label, x in rules.mentions.items():
+            if x.column and not x.keep:
+                labels.setdefault(x.column, set()).add(label)
+        missed = {column: _left(people, counted, own, miss) for column, own in labels.items()}
+        return cls(
+            Records(places_in(space, codes), _one_a_person(people), shown),
+            (*(x.column for x in rules.mentions.values() if x.keep and x.column), *guessed),
+            missed,
+            _left(people, counted, _names(counted), miss),
+        )
+
+    def figures(self, judged: JointRisk) -> dict[str, float]:
+        """Return the expected matches of the table alone, and of all parts."""
+        own, kept = self.records, dict.fromkeys(self.kept, 1.0)
+        alone = replace(own, beside=None)
+        return {
+            "subjects": float(own.weights.sum()),
+            "table": judged.matches({}, 0.0, alone),
+            "joint": judged.matches(kept, 0.0, own),
+            "joint_at_recall": judged.matches({**self.missed, **kept}, self.named, own),
+            "left_named": float(own.weights @ self.named),
+        }
+
+    @property
+    def worst(self) -> Leaks:
+        """The largest chances over people, two digits rounded up: none reveals a count."""
+        found = {name: rounded(float(x.max(initial=0)), "up") for name, x in self.missed.items()}
+        named = rounded(float(self.named.max(initial=0)), "up")
+        return Leaks({**found, **dict.fromkeys(self.kept, 1.0)}, named)
 
 
 def _one_a_person(people: list[str]) -> Floats:

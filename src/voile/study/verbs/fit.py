@@ -161,7 +161,7 @@ class _Judge:
 
     def _judged(self, number: int) -> dict[str, float]:
         content = self._content
-        risk = JointRisk(content.space, content.family.policy(number))
+        risk = JointRisk.of(content.space, content.family.policy(number))
         released = float((content.space.counts.sample * risk.released).sum())
         return {
             "number": number,

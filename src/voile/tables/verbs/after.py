@@ -66,8 +66,7 @@ def choose_after(
     promise = ledger.promise.at_least(past.floor)
     limit = _limit(content.space, promise, joint_risk)
     _check_room(past, content.space, limit)
-    found = _searched(content, past, promise, seed)
-    policy, figures = _first_within(content, past, found, limit)
+    policy, figures = _first_within(content, past, promise, limit, seed)
     return _chosen(kit, content, policy, figures, limit)
 
 
@@ -112,16 +111,18 @@ def _searched(content: Content, past: Past, promise: Promise, seed: int | None) 
     return search(within, method="best", evaluations=EVALUATIONS, random_state=seed).frontier
 
 
-def _first_within(
-    content: Content, past: Past, found: Frontier, limit: Promise
-) -> tuple[AnyPolicy, Figures]:
-    """Return the policy of least loss that keeps the limit, judged exactly.
+def candidates(
+    content: Content, past: Past, promise: Promise, seed: int | None
+) -> list[tuple[float, float, AnyPolicy]]:
+    """Search policies that may keep a promise together with what is out, by rising loss.
+
+    Returns the loss of each, and the expected matches of its own release: together never less.
 
     Where nothing is out, or a tree, the kit's own policies are looked at as well: one pruned
     further than a tree that is out adds nothing. So are those that are out: where groups are
     suppressed, another policy shows other people by leaving them out.
     """
-    space = content.space
+    space, found = content.space, _searched(content, past, promise, seed)
     policies: list[tuple[float, AnyPolicy]] = [
         (x, space.policy(p)) for x, p in zip(found.loss, found.policies, strict=True)
     ]
@@ -134,11 +135,19 @@ def _first_within(
     if not _cuts_are_out(past):
         policies += [(x, content.family.policy(i)) for i, x in enumerate(content.frontier.loss)]
         matches += content.figures.expected_matches.tolist()
+    every = [(loss, own, one) for (loss, one), own in zip(policies, matches, strict=True)]
+    return sorted(every, key=lambda one: one[0])
+
+
+def _first_within(
+    content: Content, past: Past, promise: Promise, limit: Promise, seed: int | None
+) -> tuple[AnyPolicy, Figures]:
+    """Return the policy of least loss that keeps the limit, judged exactly."""
+    space = content.space
     most = (limit.joint_risk or 1.0) * space.evaluator.matches + SLACK
     out = Joined(space, past.all_shown)
-    for i in sorted(range(len(policies)), key=lambda i: policies[i][0]):
-        policy = policies[i][1]
-        if matches[i] > most:  # together never less than alone
+    for _, matches, policy in candidates(content, past, promise, seed):
+        if matches > most:
             continue
         figures = out.with_one(Shown.of(policy, past.rules)).figures()
         if not list(limit.broken_by(figures)):

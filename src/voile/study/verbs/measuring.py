@@ -1,0 +1,192 @@
+"""What the written parts disclose together, and what the manifests of a study say of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voile.core.rounding import rounded
+from voile.core.version import __version__, versions
+from voile.keys.seal import file_sha256
+from voile.release.writing import Manifests
+from voile.report.wording import listed
+from voile.study.adversary.acquaintance import Reach, reaches
+from voile.study.adversary.date_attack import DateRisk, attack_dates
+from voile.study.adversary.people import (
+    KNOWN_ROLES,
+    LINKED_ROLES,
+    PartFacts,
+    dates_of,
+    facts_of,
+    numbered,
+)
+from voile.study.plan.entries import SIGNALS, TextPart
+from voile.study.plan.plan import Plan
+from voile.study.risk.guessing import Guess, gather, guess, sexes_in
+from voile.study.risk.joint import JointRisk
+from voile.study.risk.measure import Residue
+from voile.study.study_release import FORMAT, VERSION
+from voile.study.text.certify import Certificate, certify
+from voile.study.verbs.checks import check_promise
+from voile.study.verbs.figures import known_risks, mean_risks
+from voile.study.verbs.fit import miss_of
+from voile.study.verbs.people_counts import PeopleCounts, write_people
+from voile.study.verbs.writing import Writing
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.recoding.boxes import read_codebook
+from voile.tables.verbs.content import Content
+
+
+@dataclass
+class Measuring:
+    """What was written of a study, measured on the written bytes."""
+
+    writing: Writing
+
+    @property
+    def plan(self) -> Plan:
+        return self.writing.plan
+
+    def manifests(self) -> Manifests:
+        """Return the one manifest that goes with the release, and the one that stays."""
+        counted = {name: self._certificate(name) for name in self.plan.texts}
+        known, dates = self._known()
+        self.residue = self._residue([one.by_person for one in counted.values()])
+        figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
+        check_promise(self.plan, figures, self.guessed)
+        both = {"format": FORMAT, "version": VERSION}
+        of_parts: list[dict[str, Any]] = [{}, {}]
+        for name, manifests in self.writing.parts.items():
+            place = self.writing.place(name)
+            own = {"file": place.name, "sha256": file_sha256(place)}
+            for every, one in zip(of_parts, manifests, strict=True):
+                every[name] = {**one, **own}
+        public = {
+            **both,
+            "voile": __version__,
+            "join": self.plan.study.join,
+            "parts": of_parts[0],
+            "mentions": {name: one.to_data() for name, one in counted.items()},
+            "figures": {
+                name: rounded(x, "up")
+                for name, x in {**mean_risks(figures), **known_risks(known, dates)}.items()
+            },
+            "guesses": [one.to_data() for one in self.guesses],
+            "assumptions": self._assumptions(),
+        }
+        hidden = {
+            **both,
+            "parts": of_parts[1],
+            "figures": figures,
+            "people": self._people(),
+            "known": [vars(one) for one in known],
+            "dates": None if dates is None else dates.to_data(),
+            "extract": [day and day.isoformat() for day in self.writing.extract],
+            "made_with": versions(),
+        }
+        return public, hidden
+
+    def _residue(self, counted: Sequence[Mapping[str, Counter[str]]]) -> Residue:
+        """Return what the written texts may still say, and what other rows show of each person."""
+        table, _ = self.plan.table
+        texts = [self.writing.chosen[name] for name in self.plan.texts]
+        return Residue.of(
+            self.content,
+            self.plan.opened(table),
+            self.writing.private / table,
+            self.writing.rules(),
+            counted,
+            max(map(miss_of, texts), default=0.0),
+            guessed=self.guessed,
+            beside=self._beside(),
+        )
+
+    @cached_property
+    def content(self) -> Content:
+        """What the kit of the table holds, whose policy all parts follow."""
+        return Content.of(self.writing.kits[self.plan.table[0]])
+
+    @cached_property
+    def policy(self) -> AnyPolicy:
+        return self.content.family.read(self.writing.chosen[self.plan.table[0]].policy)
+
+    def _beside(self) -> Mapping[str, int] | None:
+        """Number what other tables and items show of each person; None where there are none."""
+        table, _ = self.plan.table
+        others = [name for name, x in self.plan.rows.items() if name != table and x.kind != SIGNALS]
+        facts = self._facts(others, LINKED_ROLES).values()
+        return numbered([one.facts for one in facts]) if others else None
+
+    def _facts(
+        self, names: Iterable[str], roles: frozenset[str] = KNOWN_ROLES
+    ) -> dict[str, PartFacts]:
+        """Read what written parts of rows show of each person."""
+        subject = self.plan.study.subject
+        return {
+            name: facts_of(self.writing.part(name), self.plan.opened(name), subject, roles)
+            for name in names
+        }
+
+    @property
+    def guessed(self) -> list[str]:
+        return [one.column for one in self.guesses if one.is_above_chance]
+
+    @cached_property
+    def guesses(self) -> tuple[Guess, ...]:
+        """What a classifier guesses of the people's sex, where no text is to keep it."""
+        columns = sexes_in(self.plan.mentions, self.writing.shown.codebook.quasi)
+        if not columns or not self.plan.texts:
+            return ()
+        said = ((self.writing.shown.name_of(who), text)
+                for name in self.plan.texts
+                for who, text in self.writing.written(name).texts_of_people())  # fmt: skip
+        texts = gather(said, self.writing.shown.people)
+        table, _ = self.plan.table
+        rows = self.plan.opened(table).read([self.plan.study.subject, *columns])
+        people = [self.writing.shown.name_of(str(one)) for one in rows.column(0).to_pylist()]
+        found = (
+            guess(
+                name, texts, dict(zip(people, map(str, rows.column(name).to_pylist()), strict=True))
+            )
+            for name in columns
+        )
+        return tuple(one for one in found if one is not None)
+
+    def _known(self) -> tuple[list[Reach], DateRisk | None]:
+        """Attack what was written by what parts show of a person, and by true dates."""
+        facts = self._facts(self.plan.rows)
+        rule = self.plan.date_rule(*self.writing.extract)
+        rng = np.random.default_rng(self.plan.study.seed)
+        return reaches(facts), attack_dates(dates_of(facts.values()), rule, rng)
+
+    def _people(self) -> dict[str, dict[str, int]]:
+        """Count the people of each part, and write what became of each one's rows."""
+        counted, private = {}, self.writing.private
+        for name, part in self.plan.parts.items():
+            subjects = self.plan.opened(name).read([self.plan.study.subject]).column(0)
+            place = part.of if isinstance(part, TextPart) else None
+            table = None if place is None else self.writing.numbers(place)
+            whose = subjects.combine_chunks()
+            counted[name] = PeopleCounts.of(self.plan.secret, whose, private / name, table)
+        write_people(counted, private)
+        return {name: one.to_data() for name, one in counted.items()}
+
+    def _assumptions(self) -> list[str]:
+        said = {one.column for one in self.plan.mentions.values()}
+        said |= {one.column for one in self.guesses}
+        policy = read_codebook(self.writing.parts[self.plan.table[0]][0]["policy"])
+        silent = [one.column for one in policy.columns if one.column not in said]
+        unsaid = (
+            [f"the texts say nothing of {listed(silent)}"] if silent and self.plan.texts else []
+        )
+        recall = "at recall: each mention is missed as often as the kit's test text says"
+        return [*unsaid, recall, *(one.says for one in self.guesses)]
+
+    def _certificate(self, name: str) -> Certificate:
+        """Count, on the written bytes, the mentions that say more than their person's rows."""
+        return certify(self.writing.written(name), self.writing.rules())

@@ -1,0 +1,225 @@
+"""The parts of a study's release on their way: the table, the other rows, the texts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from voile.core.progress import Progress
+from voile.data import Source, open_source
+from voile.data.writing.writers import WRITERS
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import ROW, ROWS
+from voile.release.run import Run
+from voile.release.step import Applying
+from voile.release.writing import Manifests, Parts
+from voile.study.plan.entries import TextPart
+from voile.study.plan.part_roles import Extract
+from voile.study.plan.plan import Plan
+from voile.study.readers import Reader, read_words, reader_of
+from voile.study.study_release import PartRelease
+from voile.study.text.certify import WrittenTexts
+from voile.study.text.in_place import gather_texts, put_texts
+from voile.study.text.mentions import Rules, writer_of
+from voile.study.text.names import MadeUpNames
+from voile.study.text.shown import Shown
+from voile.study.verbs.checks import (
+    check_kept,
+    check_met,
+    check_people,
+    check_surrogates,
+)
+from voile.study.verbs.export import UNKNOWN, pack
+from voile.study.verbs.naming import made_up_names, put_names
+from voile.tables.recoding.boxes import read_codebook
+from voile.wings import wing
+
+
+@dataclass
+class Writing:
+    """Where the parts of a release are written, one after the other, and what was written."""
+
+    plan: Plan
+    kits: Mapping[str, Kit]
+    chosen: Mapping[str, Chosen]
+    extract: Extract
+    release: Path
+    private: Path
+    scratch: Path
+    progress: Progress
+    parts: dict[str, Manifests] = field(default_factory=dict)
+
+    def write(self) -> None:
+        """Write the table, the other rows, and the texts, which say no more than its rows."""
+        table, _ = self.plan.table
+        self.parts = {table: self._rows(table)}
+        source = self.plan.opened(table)
+        self.shown = Shown.of(
+            open_source(self.place(table)),
+            open_source(self.private / table / ROWS),
+            source,
+            subject=self.plan.study.subject,
+            codebook=read_codebook(self.parts[table][0]["policy"]),
+            secret=self.plan.secret,
+        )
+        whose = source.read([self.plan.study.subject]).column(0).take(self.numbers(table))
+        self.parts[table][0]["columns"] += put_names(
+            self.plan, self.names, self.place(table), whose
+        )
+        for name in (one for one in self.plan.rows if one != table):
+            self.parts[name] = self._rows(name)
+            check_people(self.plan, name, self.shown)
+        for name, text in self.plan.texts.items():
+            self.parts[name] = self._text(name, text, source, self.parts[table])
+
+    def _rows(self, name: str) -> Manifests:
+        """Write a part of rows, its people under the study's pseudonyms or under none."""
+        part = self.plan.rows[name]
+        named = {"pseudonyms": True} if part.kind == "itemsets" else {"no_pseudonyms": False}
+        unnamed = {one: not said for one, said in named.items()}
+        given = {
+            **part.apply,
+            "key_file": self.plan.key_file,
+            **(named if self.plan.study.join else unnamed),
+        }
+        options = self.plan.options(part.kind, "Apply", _given(given), f"parts.{name}.apply")
+        step = wing(part.kind).prepare(
+            self.kits[name], self.chosen[name], self.plan.opened(name), options
+        )
+        return self._run(name, step, options, self.place(name))
+
+    def place(self, name: str) -> Path:
+        """Return where the rows of a part are released; a text of a table is among its rows."""
+        part = self.plan.parts[name]
+        if isinstance(part, TextPart) and part.of is not None:
+            return self.place(part.of)
+        suffix = Path(str(part.source)).suffix.lower()
+        default = suffix if suffix in WRITERS else ".parquet"
+        return self.release / (part.out or f"{name}{default}")
+
+    def _text(self, name: str, part: TextPart, table: Source, beside: Manifests) -> Manifests:
+        """Write the texts of a part, by the rule for mentions."""
+        if part.of is None:
+            source, place = self.plan.opened(name), self.place(name)
+            given: dict[str, Any] = {"pseudonyms": self.plan.study.join}
+        else:
+            (self.scratch / name).mkdir()
+            whose = open_source(self.private / part.of / ROWS)
+            source = gather_texts(table, whose, self._columns(part), self.scratch / name)
+            place = self.scratch / name / "released.parquet"
+            given = {"text": [part.text], "keep_order": True}
+        given |= {"subject": self.plan.study.subject, "key_file": self.plan.key_file, **part.apply}
+        if self.plan.names is not None:
+            given = {"replace": "surrogate", **given}
+        if given.get("replace") == "surrogate":
+            given["date_shift_days"] = self.plan.study.date_shift_days
+            check_surrogates(self.plan, name, self.kits[name], self.extract)
+        options = self.plan.options("documents", "Apply", _given(given), f"parts.{name}.apply")
+        step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)
+        check_kept(name, step.schema, self.shown)
+        rules = self.rules(options)
+        writer = writer_of(rules, self.names.words_of)
+        step = replace(step.writing(writer, rules.finders), refuse=rules.refuse)
+        manifests = self._run(name, step, options, place)
+        check_met(self.plan, name, manifests[1]["counts"])
+        if part.of is not None:
+            put_texts(self.place(name), place, self.private / name / ROWS, str(part.text))
+            beside[0]["columns"].append(
+                next(c for c in manifests[0]["columns"] if c["column"] == part.text)
+            )
+        return manifests
+
+    def _columns(self, part: TextPart) -> tuple[str, str]:
+        return self.plan.study.subject, str(part.text)
+
+    def _run(self, name: str, step: Applying[Any, Any], options: Any, place: Path) -> Manifests:
+        """Write one part, and certify it."""
+        (self.private / name).mkdir(mode=0o700)
+        (self.scratch / f"{name}.run").mkdir()
+        parts = Parts(place, place, self.private / name, self.scratch / f"{name}.run")
+        return Run(step, options, self.progress).fill(parts, force=False)
+
+    def export(self, public: dict[str, Any], hidden: dict[str, Any]) -> None:
+        """Write the export in its own form, and name its files in the manifests."""
+        texts = [
+            (open_source(self.place(n)), open_source(self.private / n / ROWS), self.column(n))
+            for n in self.plan.texts
+        ]
+        notes = next(iter(texts), None)
+        names = self.names.names
+        said, kept = pack(
+            self.plan,
+            self.shown,
+            notes,
+            self.extract,
+            lambda one: names.get(one, (None, None)),
+            self.release,
+            self.scratch,
+        )
+        public["export"], hidden["export"] = said, kept
+        public["assumptions"].append(UNKNOWN)
+
+    def column(self, name: str) -> str:
+        """Return the column of a part's texts."""
+        columns = self.parts[name][0]["columns"]
+        return str(next(c["column"] for c in columns if c["role"] == "text"))
+
+    def numbers(self, name: str) -> pa.Array:
+        return open_source(self.private / name / ROWS).read([ROW]).column(0).combine_chunks()
+
+    def part(self, name: str) -> PartRelease:
+        """Return a part that was written, for who reads it again."""
+        return PartRelease(self.place(name), *self.parts[name], beside=self.private / name)
+
+    @cached_property
+    def names(self) -> MadeUpNames:
+        return made_up_names(self.plan)
+
+    @cached_property
+    def readers(self) -> Mapping[str, Reader]:
+        """What reads each type that is written by a column, or marked though no kit finds it."""
+        found = {}
+        for label, one in self.plan.mentions.items():
+            if one.column is not None:
+                entries = self.shown.codebook.column(one.column).entries
+                values = [x for entry in entries for x in entry.values]
+                words = one.words and self.plan.place(one.words)
+                meanings = read_words(words, one.column) if words else None
+                found[label] = reader_of(label, values, meanings)
+            elif not one.shift:
+                found[label] = reader_of(label)
+        return found
+
+    def rules(self, options: Any = None) -> Rules:
+        return Rules(
+            self.plan.mentions,
+            self.readers,
+            self.shown,
+            self.plan.date_rule(*self.extract),
+            getattr(options, "date_order", None),
+            getattr(options, "language", "english"),
+        )
+
+    def written(self, name: str) -> WrittenTexts:
+        """Return the texts of a part as they were written, beside the source of their people."""
+        columns = [c["column"] for c in self.parts[name][0]["columns"] if c["role"] == "text"]
+        if self.plan.texts[name].of is None:
+            source, texts = self.plan.opened(name), open_source(self.place(name))
+        else:
+            source = open_source(self.scratch / name / "texts.parquet")
+            texts = open_source(self.scratch / name / "released.parquet")
+        subject = self.plan.study.subject
+        return WrittenTexts(texts, self.private / name, source, subject, columns)
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are given: without a file, the secret is the environment's."""
+    return {name: x if not isinstance(x, os.PathLike) else os.fspath(x)
+            for name, x in options.items() if x is not None}  # fmt: skip
