@@ -169,6 +169,13 @@ def test_columns_beside_notes_may_not_say_what_the_policy_hides(folder, change, 
     assert not list(folder.glob("*.release*"))
 
 
+def test_a_plan_in_a_folder_below_is_applied(change, folder, monkeypatch):
+    change()
+    monkeypatch.chdir(folder.parent)
+    release = Study.open(f"{folder.name}/study.toml").apply()
+    assert release.counts["notes"]["released"] > 0
+
+
 def test_a_part_that_fails_leaves_no_part(folder, change):
     study = change()
     (folder / "notes.parquet").unlink()
