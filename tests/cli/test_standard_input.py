@@ -100,37 +100,30 @@ def test_a_list_of_objects_is_no_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("verify", "https://h/r.csv"),
-        ("report", "https://h/r.csv", "--out", "r.html"),
         ("tables", "frontier", "https://h/r.csv"),
         ("tables", "fit", "t.csv", "--roles", "https://h/r.csv", "--out", "kit"),
     ],
 )
 def test_an_address_is_refused_wherever_a_path_is_read(voile: Any, words: Any) -> None:
-    said = "https addresses are not read; download the file first"
+    said = "https addresses are not read here; download the file first"
     ran = voile(*words)
     assert (ran.code, ran.err) == (2, f"voile: https://h/r.csv: {said}\n")
 
 
 def test_an_address_is_no_output(voile: Any) -> None:
     ran = voile("inspect", "t.csv", "--out", "https://h/roles.toml")
-    said = "https addresses are not written; write a file, and upload that"
+    said = "https addresses are not written here; write a file, and upload that"
     assert (ran.code, ran.err) == (2, f"voile: https://h/roles.toml: {said}\n")
 
 
 def test_the_address_of_a_file_is_its_path(voile: Any) -> None:
     ran = voile("inspect", "file:///data/t.csv")
-    said = "file addresses are not read; give the path alone"
+    said = "file addresses are not read here; give the path alone"
     assert (ran.code, ran.err) == (2, f"voile: file:///data/t.csv: {said}\n")
 
 
 @pytest.mark.parametrize("more", [(), ("--kind", "documents")])
-@pytest.mark.parametrize(
-    "address", ["https://example.org/a/b.csv?key=1", "s3://bucket/x.parquet", "ftp://h/a.json"]
-)
-def test_an_address_of_the_web_is_refused_whole(voile: Any, address: str, more: Any) -> None:
-    ran = voile("inspect", address, *more)
-    assert ran.code == 2
-    scheme = address.partition(":")[0]
-    said = f"{scheme} addresses are not read; download the file first"
-    assert ran.err == f"voile: {address}: {said}\n"
+def test_an_address_of_another_scheme_is_refused_without_its_secrets(voile: Any, more: Any) -> None:
+    ran = voile("inspect", "ftp://ann:canary@h/a.json?canary", *more)
+    said = "ftp addresses are not read here; download the file first"
+    assert (ran.code, ran.err) == (2, f"voile: ftp://h/a.json: {said}\n")

@@ -9,13 +9,13 @@ import click
 
 from voile.cli.parameters import (
     Command,
-    argument,
     flag,
     open_and_report,
     out,
     path,
     reading,
     seed,
+    source_argument,
 )
 from voile.cli.results import show_evidence
 from voile.cli.screen import Screen
@@ -84,8 +84,8 @@ def _assess(kind: str) -> click.Command:
 
     to = out("REPORT", REPORT)
     own = [
-        argument("original"),
-        argument("released"),
+        source_argument("original"),
+        source_argument("released"),
         path(
             "roles",
             "Roles file of the original: voile inspect proposes one.",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command, argument, open_and_report, out, reading
+from voile.cli.parameters import Command, open_and_report, out, reading, source_argument
 from voile.cli.screen import Screen
 from voile.data.files.outputs import ROLES
 from voile.wings import WINGS
@@ -59,5 +59,5 @@ KIND = click.Option(
 inspect = Command(
     "inspect",
     _inspect,
-    [argument("source"), *out("ROLES", ROLES, required=False), KIND, *reading()],
+    [source_argument(), *out("ROLES", ROLES, required=False), KIND, *reading()],
 )

@@ -26,6 +26,7 @@ from voile.cli.parameters import (
     place,
     reading,
     seed,
+    source_argument,
 )
 from voile.cli.results import tell_applied, tell_attacked, tell_fitted
 from voile.cli.screen import Screen
@@ -116,7 +117,7 @@ def _fit(kind: str) -> click.Command:
         type=click.Choice(["drop"]),
         help="Role of the columns that roles do not name; without it they are an error.",
     )
-    own = [argument("source"), roles, *out("KIT", KIT), others, seed(), *reading()]
+    own = [source_argument(), roles, *out("KIT", KIT), others, seed(), *reading()]
     return WingCommand("fit", run, own, lambda: wing(kind).FitOptions)
 
 
@@ -167,7 +168,7 @@ def _apply(kind: str) -> click.Command:
     allow = flag("allow-set-aside", "Exit with 0 even if rows could not be released.")
     own = [
         argument("kit"),
-        argument("source"),
+        source_argument(),
         policy,
         *out("RELEASE", RELEASE),
         allow,
@@ -215,5 +216,5 @@ def _attack(kind: str) -> click.Command:
 
     truth = place("truth", "SOURCE", "The original source, used to score the attack.")
     to = out("EVIDENCE", EVIDENCE, required=False, default="RELEASE.private/evidence.json")
-    own = [argument("release"), truth, *to, seed(), key_file(), *reading()]
+    own = [source_argument("release"), truth, *to, seed(), key_file(), *reading()]
     return WingCommand("attack", run, own, lambda: wing(kind).AttackOptions)

@@ -53,9 +53,18 @@ class Group(click.Group):
         return list(self.commands)
 
 
+class SourcePath(click.Path):
+    """A file or folder, here or in a store, or a table: what rows are read from."""
+
+
 def argument(name: str) -> click.Argument:
     """Take a file, folder or table: one word on the command line."""
     return click.Argument([name], metavar=name.upper(), type=click.Path())
+
+
+def source_argument(name: str = "source") -> click.Argument:
+    """Take what rows are read from, as one word on the command line."""
+    return click.Argument([name], metavar=name.upper(), type=SourcePath())
 
 
 def path(name: str, help: str, *, required: bool = False) -> click.Option:
@@ -65,7 +74,7 @@ def path(name: str, help: str, *, required: bool = False) -> click.Option:
 
 def place(name: str, metavar: str, help: str, *, required: bool = True) -> click.Option:
     """Take a file or table of a database."""
-    kind = click.Path()
+    kind = SourcePath()
     return click.Option([f"--{name}"], type=kind, metavar=metavar, required=required, help=help)
 
 
@@ -129,13 +138,17 @@ def load_kit(place: Path, kind: str) -> Kit:
 
 
 def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) -> None:
-    """Refuse an address of the web wherever a path is asked for, as it was written."""
+    """Refuse an address where a path of this machine is asked for, before any work is done."""
     from voile.data.opening import check_address
+    from voile.data.stores.path import StorePath
 
     for param in params:
         if isinstance(param.type, click.Path):
             value = given.get(str(param.name))
             for one in value if isinstance(value, tuple) else (value,):
+                is_source = isinstance(param.type, SourcePath) and one is not None
+                if is_source and StorePath.parse(one.partition("::")[0]) is not None:
+                    continue
                 if isinstance(one, Path) or "://" in str(one):
                     check_address(one, written=isinstance(param, Destination))
 

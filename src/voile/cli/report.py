@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from voile.cli.parameters import Command, flag, key_file, out
+from voile.cli.parameters import Command, SourcePath, flag, key_file, out
 from voile.cli.screen import Screen, count
 from voile.core.errors import RequestError
 from voile.data.files.outputs import REPORT
@@ -68,7 +68,7 @@ report = Command(
     "report",
     _report,
     [
-        click.Argument(["subject"], metavar="KIT|RELEASE", type=click.Path()),
+        click.Argument(["subject"], metavar="KIT|RELEASE", type=SourcePath()),
         *out("REPORT", REPORT),
         flag("internal", "Internal report: includes small counts."),
         click.Option(

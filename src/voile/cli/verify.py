@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import Command, key_file, path
+from voile.cli.parameters import Command, SourcePath, key_file, path
 from voile.cli.screen import Screen
 from voile.core.errors import RequestError
 
@@ -75,7 +75,7 @@ verify = Command(
     "verify",
     _verify,
     [
-        click.Argument(["subject"], metavar="RELEASE|FOLDER", type=click.Path()),
+        click.Argument(["subject"], metavar="RELEASE|FOLDER", type=SourcePath()),
         path("signers", "File of allowed signers, as OpenSSH reads it; of a determination."),
         path("release", "Release of a determination [the file of its name beside the folder]."),
         path("ledger", "Ledger of a determination's joint risk, which its holder has."),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import click
 from click.core import ParameterSource
 
-from voile.cli.parameters import Command, Run
-from voile.data.places import PLACES
+from voile.cli.parameters import Command, Run, SourcePath
+from voile.data.places import PLACES, Data
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -108,7 +108,7 @@ def _kind(annotation: Any) -> tuple[click.ParamType[Any], bool]:
     if get_origin(annotation) is Literal:
         return _Offered([str(choice) for choice in get_args(annotation)]), False
     if annotation in PLACES:
-        return click.Path(), False
+        return SourcePath() if annotation is Data else click.Path(), False
     return _Typed(METAVARS.get(annotation, "TEXT")), False
 
 

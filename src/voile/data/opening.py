@@ -8,7 +8,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pyarrow as pa
 
@@ -19,7 +19,10 @@ from voile.data.postgres.address import POSTGRESQL, Address
 from voile.data.source import Source, TableSource
 from voile.data.spark.session import SCHEME, is_spark
 from voile.data.standard_input import is_pipe, keep_pipe
+from voile.data.stores.address import scheme_of, shown
+from voile.data.stores.path import StorePath
 
+PARQUET = ".parquet"
 TABLE = ".table"
 """The end of the name of a file that stands for a released table of a DuckDB file beside it."""
 TABLES = (POSTGRESQL, TABLE)
@@ -38,16 +41,13 @@ class Format:
     reader: str
     choices: tuple[str, ...] = ()
 
-    def open(self, path: Path, **asked: str) -> Source:
+    def open(self, path: Path | StorePath, **asked: str) -> Source:
         from importlib import import_module
 
         module, name = self.reader.split(":")
         source: Source = getattr(import_module(f"voile.data.{module}"), name)(path, **asked)
         return source
 
-
-ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(?=[^/])")
-"""How an address of the web begins, also where it was once taken for a path."""
 
 _CSV = Format("formats.delimited:DelimitedSource", ("encoding", "errors"))
 _JSON = Format("formats.jsonlines:JsonLinesSource", ("encoding", "errors"))
@@ -62,7 +62,7 @@ FORMATS = {
     ".csv": _CSV, ".tsv": _CSV, ".txt": _CSV,
     ".csv.gz": _CSV, ".tsv.gz": _CSV, ".txt.gz": _CSV,
     ".jsonl": _JSON, ".ndjson": _JSON, ".jsonl.gz": _JSON, ".ndjson.gz": _JSON,
-    ".parquet": Format("formats.arrow_files:ParquetSource"),
+    PARQUET: Format("formats.arrow_files:ParquetSource"),
     ".arrow": _ARROW, ".feather": _ARROW,
     ".xlsx": _EXCEL, ".xls": _EXCEL,
     ".duckdb": _DUCKDB,
@@ -88,11 +88,14 @@ def open_source(
 ) -> Source:
     """Open what the user has: a file, a folder of Parquet, a pattern, a database's table, a frame.
 
+    A file or folder may be on this machine or in a store.
+
     Parameters
     ----------
     thing : a path; "-" or a pipe (see `voile.data.standard_input`); a pattern such as
         "visits-*.csv", whose files must have the same columns; a folder of Parquet files, whose
-        own folders may name columns ("visits/year=2024/part-0.parquet"); a table as
+        own folders may name columns ("visits/year=2024/part-0.parquet"); a file or such a folder of
+        a store, "s3://bucket/visits", "gs://", "abfs://", or "https://host/visits.csv"; a table as
         "county.duckdb::patients", "postgresql://host/county::clinic.patients",
         "service=county::clinic.patients" or "spark:clinic.patients"; a data frame of Spark; or what
         `voile.data.frames.FrameSource` takes. A source that is open already is given back.
@@ -125,13 +128,14 @@ def open_source(
         from voile.data.spark.source import open_table
 
         return open_table(os.fspath(thing))
+    file, _, inside = os.fspath(thing).partition("::")
+    if (stored := StorePath.parse(file)) is not None:
+        return _open_stored(stored, _asked(stored.name, inside or None, table, encoding, errors))
     check_address(thing)
     path, named = split_table(thing)
     if is_pipe(path):
         path = keep_pipe(path)
-    chosen = _one_table(path.name, named, table)
-    asked = {"table": chosen, "encoding": encoding, "errors": errors}
-    given = {name: value for name, value in asked.items() if value is not None}
+    given = _asked(path.name, named, table, encoding, errors)
     if not path.exists() and glob.has_magic(str(path)):
         paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
         if not paths:
@@ -140,6 +144,13 @@ def open_source(
 
         return Several(path.name, [_open(one, given) for one in paths])
     return _open(path, given)
+
+
+def _asked(
+    where: str, named: str | None, table: str | None, encoding: str | None, errors: str | None
+) -> dict[str, str]:
+    asked = {"table": _one_table(where, named, table), "encoding": encoding, "errors": errors}
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def open_released(path: Path | MemoryPath) -> Source:
@@ -163,17 +174,16 @@ def _rows_of(place: MemoryPath) -> pa.Table:
 
 
 def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> None:
-    """Refuse an address of the web or of a store: voile works with what is on this machine."""
-    text = os.fspath(thing)
-    scheme = ADDRESS.match(text)
+    """Refuse an address where a file of this machine is asked for."""
+    scheme = scheme_of(thing)
     if scheme is None or Address.parse(thing) is not None:
         return
-    address = text if "://" in text else ADDRESS.sub(rf"{scheme[1]}://", text)
     remedy = "write a file, and upload that" if written else "download the file first"
-    if scheme[1].lower() == "file":
+    if scheme == "file":
         remedy = "give the path alone"
     verb = "written" if written else "read"
-    raise RequestError(f"{scheme[1]} addresses are not {verb}", where=address, instead=remedy)
+    where = shown(os.fspath(thing))
+    raise RequestError(f"{scheme} addresses are not {verb} here", where=where, instead=remedy)
 
 
 def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
@@ -214,8 +224,8 @@ def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
     return file.with_name(f"{file.name}.{table}{TABLE}"), f"{file}::{table}"
 
 
-def find_format(path: Path) -> Format:
-    ends = [suffix.lower() for suffix in path.suffixes]
+def find_format(path: Path | StorePath) -> Format:
+    ends = [suffix.lower() for suffix in PurePath(path.name).suffixes]
     known = FORMATS.get("".join(ends[-2:])) or FORMATS.get("".join(ends[-1:]))
     if known is None:
         shown = f"{''.join(ends[-1:])} files are not known" if ends else "has no suffix"
@@ -240,9 +250,27 @@ def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
     return asked or named
 
 
+def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
+    """Open what is in a store or on the web: Parquet where it lies, of all else a private copy."""
+    if path.is_dir():
+        return _by(_PARTITIONED, path, asked)
+    path.check_exists()
+    known = find_format(path)
+    if not path.size() and not path.is_web:
+        raise SourceError("is empty", where=path.name)
+    if path.suffix.lower() == PARQUET and path.is_seekable():
+        return _by(known, path, asked)
+    from voile.data.stores.copies import copy_of
+
+    return _open(copy_of(path), asked)
+
+
 def _open(path: Path, asked: dict[str, str]) -> Source:
     _check_file(path)
-    known = _PARTITIONED if path.is_dir() else find_format(path)
+    return _by(_PARTITIONED if path.is_dir() else find_format(path), path, asked)
+
+
+def _by(known: Format, path: Path | StorePath, asked: dict[str, str]) -> Source:
     for name in asked.keys() - set(known.choices) - {"errors"}:  # other formats have none
         raise RequestError(f"this format has no {name} to choose", where=path.name)
     return known.open(path, **{name: asked[name] for name in asked.keys() & set(known.choices)})

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from voile.core.errors import RequestError, SourceError, nearest
+from voile.data.stores.path import StorePath, located
 
 if TYPE_CHECKING:
     import duckdb
@@ -195,19 +196,21 @@ class Piece:
     groups: tuple[int, int]
     rows: int
     size: int
-    state: tuple[int, int]
+    state: tuple[int, int | str]
     keys: pa.RecordBatch | None = None
 
     def check_unchanged(self) -> None:
-        file = Path(self.file)
+        file = located(self.file)
         if state_of(file) != self.state:
             raise SourceError(
                 "changed while it was read", where=file.name, instead="wait, and run again"
             )
 
 
-def state_of(file: Path) -> tuple[int, int]:
-    """Return what tells a file from itself after a change: its size and its time."""
+def state_of(file: Path | StorePath) -> tuple[int, int | str]:
+    """Return what tells a file from itself after a change: its size, and its time or its tag."""
+    if isinstance(file, StorePath):
+        return file.state()
     found = file.stat()
     return found.st_size, found.st_mtime_ns
 
@@ -291,8 +294,10 @@ def evenly(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def hash_file(path: Path) -> str:
+def hash_file(path: Path | StorePath) -> str:
     """Hash a file with SHA-256, and a database's write-ahead log beside it with it."""
+    if isinstance(path, StorePath):
+        return path.sha256()
     digest = hashlib.sha256()
     for part in (path, Path(f"{path}.wal"), Path(f"{path}-wal")):
         if part.exists():

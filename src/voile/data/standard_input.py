@@ -77,14 +77,19 @@ def _keep(pipe: BinaryIO, name: str) -> Path:
         raise SourceError("is empty", where=name)
     if stat.S_ISCHR(os.fstat(pipe.fileno()).st_mode):
         raise RequestError("is a device, which may never end", where=name, instead="give a file")
-    folder = Path(mkdtemp(prefix="voile-"))  # mode 0700
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    _exit_at_sigterm()
-    path = folder / f"{name}{_suffix(head)}"
+    path = private_folder() / f"{name}{_suffix(head)}"
     with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(head)
         shutil.copyfileobj(pipe, file, 1 << 20)
     return path
+
+
+def private_folder() -> Path:
+    """Make a folder, open to its owner alone, that is gone when the process ends."""
+    folder = Path(mkdtemp(prefix="voile-"))  # mode 0700
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _exit_at_sigterm()
+    return folder
 
 
 def _exit_at_sigterm() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,52 +11,84 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.core.errors import SourceError
-from voile.data.source import FileSource, Piece, state_of, unreadable
+from voile.data.source import FileSource, Piece, Source, hash_file, state_of, unreadable
+from voile.data.stores.path import StorePath
 
 if TYPE_CHECKING:
     import duckdb
 
 
-class ParquetSource(FileSource):
-    """A Parquet file; DuckDB counts in it directly. Memory follows a row group of the columns."""
+class ParquetSource(Source):
+    """A Parquet file; DuckDB counts in it directly. Memory follows a row group of the columns.
+
+    Of one in a store or on the web the columns asked for are read, a row group at a time.
+    """
 
     groups: Sequence[int] | None = None
     """The row groups that are read; all without."""
 
-    def __init__(self, path: Path) -> None:
-        with unreadable(path.name, "parquet"):
-            super().__init__(path, "parquet", pq.read_schema(path.absolute()))
+    def __init__(self, path: Path | StorePath) -> None:
+        self.path = path
+        with _opened(path) as file:
+            super().__init__(path.name, "parquet", file.schema_arrow)
 
     def about_rows(self) -> int:
         """Read the number of rows from the file's footer."""
-        with unreadable(self.name, "parquet"):
-            return int(pq.read_metadata(self.path.absolute()).num_rows)
+        with _opened(self.path) as file:
+            return int(file.metadata.num_rows)
+
+    def fingerprint(self) -> str:
+        """Hash the file's bytes."""
+        return hash_file(self.path)
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        with unreadable(self.name, "parquet"), pq.ParquetFile(self.path.absolute()) as file:
-            for batch in file.iter_batches(rows, self.groups, columns):
-                batch.validate(full=True)
-                yield batch.select(columns)
+        with _opened(self.path) as file:
+            own = self.groups or range(file.num_row_groups)
+            # elsewhere one at a time: what is fetched ahead is all that is asked for
+            for groups in [[one] for one in own] if isinstance(self.path, StorePath) else [own]:
+                for batch in file.iter_batches(rows, groups, columns):
+                    batch.validate(full=True)
+                    yield batch.select(columns)
 
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
         """Yield row groups, as many at a time as fill a piece."""
-        path, state = self.path.absolute(), state_of(self.path)
-        with unreadable(self.name, "parquet"):
-            footer = pq.read_metadata(path)
+        path = self.path if isinstance(self.path, StorePath) else self.path.absolute()
+        address = path.address if isinstance(path, StorePath) else str(path)
+        state = state_of(path)
+        with _opened(path) as file:
+            footer = file.metadata
         groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
         start = held = 0
         for i, group in enumerate(groups, 1):
             held += group.total_byte_size
             if held >= size or i == len(groups):
                 rows = sum(one.num_rows for one in groups[start:i])
-                yield Piece(str(path), (start, i), rows, held, state)
+                yield Piece(address, (start, i), rows, held, state)
                 start, held = i, 0
 
     def relation(
         self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
     ) -> duckdb.DuckDBPyRelation:
-        """Let DuckDB scan the file itself, on every thread."""
+        """Let DuckDB scan the file itself, on every thread; what is elsewhere is streamed."""
+        if isinstance(self.path, StorePath):
+            return super().relation(connection, columns)
         return parquet_relation(connection, [self.path])
+
+
+@contextmanager
+def _opened(path: Path | StorePath) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; say in one sentence why it cannot be read, also while it is open."""
+    if isinstance(path, StorePath):
+        with (
+            unreadable(path.name, "parquet"),
+            path.failures(),
+            path.open_input() as raw,
+            pq.ParquetFile(raw, pre_buffer=True) as file,
+        ):
+            yield file
+    else:
+        with unreadable(path.name, "parquet"), pq.ParquetFile(path.absolute()) as file:
+            yield file
 
 
 def parquet_relation(

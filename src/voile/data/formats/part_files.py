@@ -6,6 +6,19 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from voile.data.stores.path import StorePath
+
+
+def files_of(folder: Path | StorePath) -> Iterator[Path | StorePath]:
+    """Yield the Parquet files of a folder, here or in a store, as `part_files` does."""
+    if isinstance(folder, StorePath):
+        for file in folder.files():
+            parts = file.relative_to(folder).parts
+            if file.suffix == ".parquet" and not any(part[0] in "._" for part in parts):
+                yield file
+    else:
+        yield from part_files(folder)
+
 
 def part_files(folder: Path) -> Iterator[Path]:
     """Yield the Parquet files below a folder in order of their names.

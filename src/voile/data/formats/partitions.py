@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.formats.arrow_files import ParquetSource
-from voile.data.formats.part_files import part_files
+from voile.data.formats.part_files import files_of, part_files
 from voile.data.formats.several import Several
 from voile.data.source import Piece, Source, state_of
+from voile.data.stores.path import StorePath, located
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -29,7 +30,7 @@ class PartitionedSource(Several):
     says so. Files that come, go or change while they are read are an error.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | StorePath) -> None:
         self.path = path
         if (path / "_delta_log").is_dir():
             raise RequestError(
@@ -37,9 +38,11 @@ class PartitionedSource(Several):
                 where=path.name,
                 instead="export the version to be read to Parquet",
             )
-        files = list(part_files(path))
-        self._state = _state(files)
-        given = [keys_of(file.relative_to(path)) for file in files]
+        files = list(files_of(path))
+        if not files:
+            raise RequestError("is a folder without Parquet files", where=str(path))
+        self._state = _state(path)
+        given = [keys_of(_below(file, path)) for file in files]
         self._parts = [
             _Part(ParquetSource(file), keys)
             for file, keys in zip(files, _typed(given, path.name), strict=True)
@@ -62,13 +65,13 @@ class PartitionedSource(Several):
         """Hash the files' places below the folder, and their own hashes."""
         digest = sha256()
         for part in self._parts:
-            place = part.file.path.relative_to(self.path).as_posix()
+            place = _below(part.file.path, self.path).as_posix()
             digest.update(f"{part.fingerprint()} {place}\0".encode())
         self._check_unchanged()
         return digest.hexdigest()
 
     def _check_unchanged(self) -> None:
-        if _state(list(part_files(self.path))) != self._state:
+        if _state(self.path) != self._state:
             raise SourceError(
                 "changed while it was read", where=self.name, instead="wait, and run again"
             )
@@ -104,16 +107,27 @@ class _Part(Source):
 
 def open_piece(piece: Piece) -> Source:
     """Open the rows of a piece, in whatever process."""
-    source = ParquetSource(Path(piece.file))
+    source = ParquetSource(located(piece.file))
     source.groups = range(*piece.groups)
     return source if piece.keys is None else _Part(source, piece.keys)
 
 
-def _state(files: Iterable[Path]) -> list[tuple[Path, int, int]]:
-    return [(file, *state_of(file)) for file in files]
+def _state(folder: Path | StorePath) -> list[tuple[object, ...]]:
+    if isinstance(folder, StorePath):
+        return list(folder.states())
+    return [(file, *state_of(file)) for file in part_files(folder)]
 
 
-def keys_of(place: Path) -> dict[str, str | None]:
+def _below(file: Path | StorePath, folder: Path | StorePath) -> PurePath:
+    """Return where a file lies in its folder."""
+    if isinstance(file, StorePath) and isinstance(folder, StorePath):
+        return file.relative_to(folder)
+    assert isinstance(file, Path)
+    assert isinstance(folder, Path)
+    return file.relative_to(folder)
+
+
+def keys_of(place: PurePath) -> dict[str, str | None]:
     """Return what the folders of a file name.
 
     >>> keys_of(Path("year=2024/city=S%C3%A3o/part-0.parquet"))

@@ -37,7 +37,8 @@ class Several(Source):
         """Let DuckDB scan Parquet files itself; stream the others."""
         from voile.data.formats.arrow_files import ParquetSource, parquet_relation
 
-        files = [part.path for part in self.parts if isinstance(part, ParquetSource)]
+        own = [part.path for part in self.parts if isinstance(part, ParquetSource)]
+        files = [path for path in own if isinstance(path, Path)]
         if files:
             return parquet_relation(connection, files)
         return super().relation(connection, columns)

@@ -18,6 +18,7 @@ from voile.core.warn import warn
 from voile.data.formats.part_files import is_partitioned
 from voile.data.opening import check_address
 from voile.data.source import Source, hash_file
+from voile.data.stores.path import StorePath
 from voile.data.text import DecodingError
 from voile.documents.text.document import Document
 from voile.documents.text.formats import FORMATS, format_files, named_files, read_documents
@@ -60,6 +61,8 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     """
     if not isinstance(thing, str | os.PathLike):
         return data.open_source(thing, table=table, encoding=encoding)
+    if StorePath.parse(thing) is not None:
+        return _open_table(os.fspath(thing), table, encoding)
     path, format = split_format(thing)
     check_address(path)
     if format is None and _may_be_corpus(thing):

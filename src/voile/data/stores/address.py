@@ -1,0 +1,94 @@
+"""What is an address of a store or of the web, and how one is shown: without what may be secret."""
+
+from __future__ import annotations
+
+import os
+import re
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from voile.core.errors import RequestError
+
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(?=[^/])")
+"""How an address begins, also where it was once taken for a path."""
+STORES = {"s3": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfs"}
+WEB = ("https", "http")
+SCHEMES = (*STORES, *WEB)
+_KEYS = "let voile find keys in the environment or the store's own configuration"
+
+
+def scheme_of(thing: object) -> str | None:
+    """Return the scheme of an address; None for anything else.
+
+    >>> scheme_of("S3://bucket/a.csv"), scheme_of("a.csv"), scheme_of("ftp://h/a.csv")
+    ('s3', None, 'ftp')
+    """
+    if not isinstance(thing, str | os.PathLike):
+        return None
+    found = ADDRESS.match(os.fspath(thing))
+    return found[1].lower() if found else None
+
+
+def split(thing: str | os.PathLike[str]) -> tuple[str, str]:
+    """Take an address apart: its scheme, and what follows.
+
+    Raises RequestError: it holds keys, a query or a part that no key has.
+    """
+    text = os.fspath(thing)
+    match = ADDRESS.match(text)
+    assert match is not None
+    scheme, rest = match[1].lower(), text[match.end() :]
+    if scheme in WEB:
+        check_web(f"{scheme}://{rest}")
+        return scheme, rest
+    host = rest.partition("/")[0]
+    user = host.rpartition("@")[0]
+    if ":" in user or (user and STORES[scheme] != "abfs"):
+        raise RequestError("holds a user or a key", where=shown(text), instead=_KEYS)
+    rest = rest.rstrip("/")
+    if not all(part not in ("", ".", "..") for part in rest.split("/")):
+        raise RequestError("has a part of its name that is empty or dots", where=shown(text))
+    if not rest.isprintable():
+        raise RequestError("has a character that is not printed", where=shown(text))
+    return STORES[scheme], rest
+
+
+def check_web(url: str) -> None:
+    """Refuse a user in an address of the web, and what travels unencrypted beyond this machine."""
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        raise RequestError("holds a user or a password", where=shown(url), instead="use ~/.netrc")
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        raise RequestError("is sent unencrypted", where=shown(url), instead="use https")
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether a host is this machine.
+
+    >>> is_loopback("127.0.0.9"), is_loopback("localhost"), is_loopback("store.example")
+    (True, True, False)
+    """
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def shown(text: str) -> str:
+    """Return an address without its user, its query and its fragment, which may be secret.
+
+    >>> shown("https://ann:pw@host/visits.csv?X-Amz-Signature=1f")
+    'https://host/visits.csv'
+    >>> shown("s3:/bucket/a#b.csv")
+    's3://bucket/a#b.csv'
+    """
+    match = ADDRESS.match(text)
+    if match is None or match[1].lower() == "file":
+        return text
+    rest = text[match.end() :]
+    if match[1].lower() not in STORES:
+        rest = re.split(r"[?#]", rest, maxsplit=1)[0]
+    host, slash, path = rest.partition("/")
+    if match[1].lower() not in ("abfs", "abfss") or ":" in host:
+        host = host.rpartition("@")[2]
+    return f"{match[1]}://{host}{slash}{path}"

@@ -1,0 +1,36 @@
+"""Private copies of what lies in a store, for what is read more than once or in no ranges."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from voile.core.errors import SourceError, VoileError
+from voile.data.standard_input import private_folder
+from voile.data.stores.path import StorePath
+
+
+def copy_of(path: StorePath) -> Path:
+    """Return a copy of a file, of its owner alone, until the process ends; copied once."""
+    return _copied(path, path.state())
+
+
+@lru_cache
+def _copied(path: StorePath, state: tuple[int, str]) -> Path:
+    place = private_folder() / path.name
+    copy(path, place)
+    return place
+
+
+def copy(path: StorePath, place: Path) -> None:
+    """Copy a file to a place where none is."""
+    try:
+        with open(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            for chunk in path.chunks():
+                file.write(chunk)
+    except VoileError:
+        raise
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise SourceError(f"cannot be copied to this machine: {why}", where=str(path)) from None

@@ -1,0 +1,252 @@
+"""A file or folder in an object store, or a file on the web, read as a `pathlib.Path` is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import unquote, urlsplit
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.stores import web
+from voile.data.stores.address import SCHEMES, WEB, scheme_of, shown, split
+from voile.data.stores.systems import file_system, store_failures
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileInfo, FileSystem
+
+CHUNK = 1 << 20
+LONGEST = 256 << 20
+"""Bytes of a file that is read as a whole."""
+
+
+@dataclass(frozen=True)
+class StorePath:
+    """It holds no credential, so that it can be sent to workers, who find their own.
+
+    scheme : s3, gs, abfs, https or http. account : of abfs, where the address names one.
+    key : bucket and key, as they are: nothing in them is decoded. Of the web what follows ``://``.
+    """
+
+    scheme: str
+    key: str
+    account: str = ""
+
+    @classmethod
+    def parse(cls, thing: object) -> Self | None:
+        """Read an address; None for what is none, or one of another scheme.
+
+        Raises RequestError: it holds a credential, or names no key.
+
+        >>> StorePath.parse("s3://bucket/a b%20c.csv").name
+        'a b%20c.csv'
+        """
+        if not isinstance(thing, str | os.PathLike) or scheme_of(thing) not in SCHEMES:
+            return None
+        scheme, rest = split(thing)
+        account = ""
+        if scheme == "abfs":
+            host, slash, key = rest.partition("/")
+            container, _, account = host.partition("@")
+            rest = f"{container}{slash}{key}"
+        return cls(scheme, rest, account)
+
+    def __str__(self) -> str:
+        return shown(self.address)
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    @property
+    def address(self) -> str:
+        """The whole address, for `located`; of the web its query may be secret."""
+        if self.is_web:
+            return self._url
+        bucket, slash, key = self.key.partition("/")
+        at = f"@{self.account}" if self.account else ""
+        return f"{self.scheme}://{bucket}{at}{slash}{key}"
+
+    @property
+    def is_web(self) -> bool:
+        return self.scheme in WEB
+
+    @property
+    def name(self) -> str:
+        """The last part of its name."""
+        if not self.is_web:
+            return self.key.rpartition("/")[2]
+        last = urlsplit(self._url).path.rstrip("/").rpartition("/")[2]
+        plain = unquote(last)
+        return (plain if "/" not in plain and plain.isprintable() else last) or self._host
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.name).suffix
+
+    @property
+    def parent(self) -> StorePath:
+        return StorePath(self.scheme, self.key.rpartition("/")[0], self.account)
+
+    def with_name(self, name: str) -> StorePath:
+        return self.parent / name
+
+    def __truediv__(self, name: str) -> StorePath:
+        return StorePath(self.scheme, f"{self.key}/{name}", self.account)
+
+    def relative_to(self, folder: StorePath) -> PurePosixPath:
+        return PurePosixPath(self.key.removeprefix(f"{folder.key}/"))
+
+    @property
+    def _url(self) -> str:
+        return f"{self.scheme}://{self.key}"
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self._url).hostname or ""
+
+    @property
+    def _system(self) -> FileSystem:
+        return file_system(self.scheme, self.account)
+
+    @cached_property
+    def _has_ranges(self) -> bool:
+        return not self.is_web or web.has_ranges(self._url, self.size())
+
+    def is_dir(self) -> bool:
+        """Say whether keys begin with it, as those of a folder do."""
+        return not self.is_web and bool(self._info().type.name == "Directory")
+
+    def is_file(self) -> bool:
+        if self.is_web:
+            web.info(self._url)
+            return True
+        return bool(self._info().type.name == "File")
+
+    def is_seekable(self) -> bool:
+        """Say whether any part of it can be read."""
+        return self._has_ranges
+
+    def size(self) -> int | None:
+        return web.info(self._url)[0] if self.is_web else int(self._info().size)
+
+    def state(self) -> tuple[int, str]:
+        """Return what tells a file from itself after a change."""
+        if self.is_web:
+            size, tag = web.info(self._url)
+            return size or 0, tag
+        with store_failures(str(self)), self._system.open_input_file(self.key) as file:
+            said = file.metadata() or {}
+            return int(file.size()), str(said.get("ETag", self._info().mtime_ns))
+
+    def states(self) -> list[tuple[str, int, int]]:
+        """Return of every file of a folder its name, and what changes with it, from one listing."""
+        return [(one.path, one.size, one.mtime_ns or 0) for one in self._listing()]
+
+    def files(self) -> Iterator[StorePath]:
+        """Yield the files of a folder, those of its folders too, in order of their names."""
+        for one in sorted(self._listing(), key=lambda one: one.path.split("/")):
+            yield StorePath(self.scheme, one.path, self.account)
+
+    def check_exists(self) -> None:
+        """Raise RequestError: there is neither a file nor a folder of this name."""
+        if self.is_file() or self.is_dir():
+            return
+        bucket = StorePath(self.scheme, self.key.partition("/")[0], self.account)
+        if bucket != self and not bucket.is_dir():
+            raise RequestError("there is no such bucket", where=str(bucket))
+        what = "bucket" if bucket == self else "file"
+        raise RequestError(f"there is no such {what}", where=str(self))
+
+    def failures(self) -> AbstractContextManager[None]:
+        """Say in one sentence what a store answers while it is read."""
+        return web.web_failures(self._url) if self.is_web else store_failures(str(self))
+
+    def open_input(self) -> Any:
+        """Open it for Arrow, to read any part; within `failures`."""
+        if self.is_web:
+            return web.opened(self._url)
+        return self._system.open_input_file(self.key)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Stream its bytes."""
+        if self.is_web:
+            yield from web.chunks(self._url)
+            return
+        with (
+            store_failures(str(self)),
+            self._system.open_input_stream(self.key, compression=None) as file,
+        ):
+            while chunk := file.read(CHUNK):
+                yield chunk
+
+    def sha256(self) -> str:
+        """Hash its bytes, streaming."""
+        digest = hashlib.sha256()
+        for chunk in self.chunks():
+            digest.update(chunk)
+        return digest.hexdigest()
+
+    def read_bytes(self) -> bytes:
+        """Read all of it. Raises FileNotFoundError: it is not there."""
+        if not self.is_file():
+            raise FileNotFoundError(str(self))
+        held = bytearray()
+        for chunk in self.chunks():
+            held += chunk
+            if len(held) > LONGEST:
+                raise RequestError(f"is longer than {LONGEST >> 20} MiB", where=str(self))
+        return bytes(held)
+
+    def write(self, chunks: Iterable[bytes]) -> str:
+        """Write it; return the SHA-256 of what was written. It appears when the last is sent.
+
+        When sending fails, what was sent may be there: remove it.
+        """
+        digest = hashlib.sha256()
+        with (
+            store_failures(str(self)),
+            self._system.open_output_stream(self.key, compression=None) as file,
+        ):
+            for chunk in chunks:
+                digest.update(chunk)
+                file.write(chunk)
+        return digest.hexdigest()
+
+    def unlink(self) -> None:
+        """Remove it, if it is there."""
+        if self.is_file():
+            with store_failures(str(self)):
+                self._system.delete_file(self.key)
+
+    def json(self) -> dict[str, Any]:
+        """Return the JSON object that it holds; an empty one where it holds none."""
+        try:
+            found = json.loads(self.read_bytes())
+        except (FileNotFoundError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _info(self) -> FileInfo:
+        with store_failures(str(self)):
+            return self._system.get_file_info(self.key)
+
+    def _listing(self) -> list[FileInfo]:
+        from pyarrow.fs import FileSelector
+
+        if self.is_web:
+            raise SourceError("has no folders", where=str(self), instead="give a file")
+        with store_failures(str(self)):
+            selector = FileSelector(self.key, recursive=True, allow_not_found=True)
+            found = self._system.get_file_info(selector)
+        return [one for one in found if one.type.name == "File"]
+
+
+def located(address: str) -> Path | StorePath:
+    """Return where a file of this machine or of a store lies."""
+    return StorePath.parse(address) or Path(address)

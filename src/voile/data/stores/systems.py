@@ -1,0 +1,142 @@
+"""The stores that Arrow reaches; credentials and endpoints come from the environment alone.
+
+| scheme | store | found in |
+| --- | --- | --- |
+| s3 | Amazon S3, and what speaks its protocol | the chain of AWS: variables, `~/.aws`, roles; AWS_ENDPOINT_URL(_S3), AWS_REGION |
+| gs | Google Cloud Storage | application default credentials; STORAGE_EMULATOR_HOST |
+| abfs | Azure storage | AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY, or the chain of Azure |
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.stores.address import is_loopback
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+CONNECT, ANSWER = 5, 60
+"""Seconds to wait for a connection, and for an answer."""
+REASONS = {
+    r"NO_SUCH_BUCKET|NoSuchBucket": ("there is no such bucket", None),
+    r"ACCESS_DENIED|AccessDenied|AuthorizationPermission|PERMISSION_DENIED|Forbidden": (
+        "these credentials have no right to it",
+        "ask who runs the store",
+    ),
+    r"INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT_MATCH|EXPIRED|Expired|CLIENT_TOKEN|UNRECOGNIZED_CLIENT"
+    r"|UNAUTHENTICATED|AuthenticationFailed|MISSING_AUTHENTICATION|ValidationError": (
+        "the store does not accept the credentials",
+        "set them anew",
+    ),
+    r"NETWORK_CONNECTION|curlCode|UNAVAILABLE|could not connect|Fail to get a new connection": (
+        "the store cannot be reached",
+        "look at the network, and at the variable of its endpoint",
+    ),
+    r"PermanentRedirect|AuthorizationHeaderMalformed|HTTP response code: 301|IllegalLocation": (
+        "the bucket is in another region",
+        "set AWS_REGION",
+    ),
+    r"SLOW_DOWN|THROTTL|REQUEST_TIMEOUT": ("the store is too busy", "run again"),
+}
+"""What a store's words mean; nothing else of them is said, since they quote what was asked."""
+_OF_STORES = re.compile(r"AWS Error (\w+)|google::cloud::|GCS|Azure|[Bb]lob")
+
+
+@lru_cache
+def file_system(scheme: str, account: str) -> FileSystem:
+    """Return what reads and writes the files of a store.
+
+    Raises RequestError: Arrow was built without it, or an endpoint is not encrypted.
+    """
+    return {"s3": _s3, "gs": _gs, "abfs": _abfs}[scheme](account)
+
+
+def _s3(_: str) -> FileSystem:
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    more = _endpoint(endpoint, "AWS_ENDPOINT_URL")
+    if endpoint and region is None:
+        more["region"] = "us-east-1"
+    return _class("S3FileSystem", "s3")(
+        **{"region": region, **more},
+        connect_timeout=CONNECT,
+        request_timeout=ANSWER,
+        allow_delayed_open=True,
+        background_writes=False,  # else a failed upload stays open
+    )
+
+
+def _gs(_: str) -> FileSystem:
+    host = os.environ.get("STORAGE_EMULATOR_HOST", "")
+    endpoint = host if "://" in host or not host else f"http://{host}"
+    more = _endpoint(endpoint, "STORAGE_EMULATOR_HOST")
+    return _class("GcsFileSystem", "gs")(**more, **({"anonymous": True} if more else {}))
+
+
+def _abfs(account: str) -> FileSystem:
+    name = account.partition(".")[0] or os.environ.get("AZURE_STORAGE_ACCOUNT")
+    if not name:
+        raise RequestError(
+            "the account is not named",
+            where="abfs",
+            instead="write abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/..., or set "
+            "AZURE_STORAGE_ACCOUNT",
+        )
+    key = os.environ.get("AZURE_STORAGE_KEY")
+    return _class("AzureFileSystem", "abfs")(name, account_key=key)
+
+
+def _class(name: str, scheme: str) -> Any:
+    import pyarrow.fs
+
+    try:
+        return getattr(pyarrow.fs, name)
+    except ImportError:
+        raise RequestError(
+            f"pyarrow was built without {name}",
+            where=f"{scheme} addresses",
+            instead="install the pyarrow of PyPI or conda-forge",
+        ) from None
+
+
+def _endpoint(url: str, variable: str) -> dict[str, Any]:
+    """Return an endpoint as Arrow takes it; one beyond this machine has to be encrypted."""
+    if not url:
+        return {}
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        raise RequestError("is no address as https://HOST:PORT", where=f"variable {variable}")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise RequestError(
+            "names a server that is reached unencrypted",
+            where=f"variable {variable}",
+            instead="use https",
+        )
+    return {"scheme": parts.scheme, "endpoint_override": f"{parts.netloc}{parts.path.rstrip('/')}"}
+
+
+@contextmanager
+def store_failures(where: str) -> Iterator[None]:
+    """Say in one sentence what a store answered; what is no answer of a store passes."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise RequestError("there is no such file", where=where) from None
+    except OSError as error:
+        text = str(error)
+        found = _OF_STORES.search(text)
+        if found is None:
+            raise
+        for pattern, (what, instead) in REASONS.items():
+            if re.search(pattern, text):
+                raise SourceError(what, where=where, instead=instead) from None
+        code = f" ({found[1]})" if found[1] else ""
+        raise SourceError(f"the store answers with an error{code}", where=where) from None
