@@ -220,6 +220,9 @@ class Writing:
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are given: without a file, the secret is the environment's."""
-    return {name: x if not isinstance(x, os.PathLike) else os.fspath(x)
+    """Return the options that are given: without a file, the secret is the environment's.
+
+    A path is written whole: what is not is taken to lie beside the plan.
+    """
+    return {name: x if not isinstance(x, os.PathLike) else os.path.abspath(x)
             for name, x in options.items() if x is not None}  # fmt: skip
