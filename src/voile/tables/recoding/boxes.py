@@ -66,8 +66,8 @@ class BoxCodebook(Codebook):
         return row_keys(codes, self.sizes)
 
     def _codes(self, table: pa.Table, *, blank_is_unknown: bool) -> NDArray[np.int32]:
-        holds, places = [], []
-        for column in self.columns:
+        fitting, places = [], []
+        for column, numbers in zip(self.columns, self._numbers.T, strict=True):
             if column.column in table.column_names:
                 held, place = column.membership(
                     table.column(column.column), blank_is_unknown=blank_is_unknown
@@ -75,17 +75,28 @@ class BoxCodebook(Codebook):
             else:
                 held = np.ones((len(column.entries), 1), dtype=np.bool_)
                 place = np.zeros(table.num_rows, dtype=np.intp)
-            holds.append(held)
+            fitting.append(np.packbits(held[numbers], axis=0).T.copy())
             places.append(place)
         rows, row = np.unique(np.column_stack(places), axis=0, return_inverse=True)
         codes = np.empty(rows.shape, dtype=np.int32)
         for start in range(0, len(rows), ROWS_AT_ONCE):
             own = rows[start : start + ROWS_AT_ONCE]
-            fits = np.ones((len(own), len(self.boxes)), dtype=np.bool_)
-            for held, cells, numbers in zip(holds, own.T, self._numbers.T, strict=True):
-                fits &= held[numbers][:, cells].T
-            codes[start : start + ROWS_AT_ONCE] = self._shared(fits)
+            fits = np.bitwise_and.reduce(
+                [x[cells] for x, cells in zip(fitting, own.T, strict=True)]
+            )
+            codes[start : start + ROWS_AT_ONCE] = self._codes_of(fits)
         return codes[row]
+
+    def _codes_of(self, fits: NDArray[np.uint8]) -> NDArray[np.int32]:
+        """Return the intervals of rows, by the boxes that each fits, a bit for a box."""
+        alone = np.bitwise_count(fits).sum(axis=1) == 1
+        codes = np.empty((len(fits), len(self.columns)), dtype=np.int32)
+        place = fits[alone].nonzero()[1]
+        bits = np.unpackbits(fits[alone, place][:, np.newaxis], axis=1)
+        codes[alone] = self._numbers[8 * place + bits.argmax(axis=1)]
+        others = np.unpackbits(fits[~alone], axis=1, count=len(self.boxes))
+        codes[~alone] = self._shared(others.astype(np.bool_))
+        return codes
 
     def _shared(self, fits: Bits) -> NDArray[np.int32]:
         """Return, by row, the intervals that all boxes which fit share; one of none where none."""

@@ -205,7 +205,8 @@ class CodedColumn:
                 below = 2 * run.stop + (entry.below is not None)
                 stop = places.shape[1] if entry.bounds[1] is None else below
                 places[number, start:stop] = True
-        met = places.astype(np.int64) @ places.T.astype(np.int64) > 0
+        counted = places.astype(np.float32)  # whole numbers, and a sum of them is 0 only of zeros
+        met = counted @ counted.T > 0
         return np.asarray(shared | met)
 
     def _is_missing(self, text: str | None) -> bool:

@@ -101,7 +101,7 @@ class PolicyAttacks:
         """Name people of the register, or of the population, who are not in the source."""
         scene, codebook = self.scene, self.scene.codebook
         table, weights, who = self._everybody
-        codes = codebook.recode(table) if who is None else scene.register_quasi.codes
+        codes = scene.counted_codes if who is None else scene.register_quasi.codes
         claimed = outside(codes, scene.released.codes)
         sourced = np.delete(np.arange(len(scene.who)), scene.rows_held_out)
         if who is not None:

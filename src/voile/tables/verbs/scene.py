@@ -209,11 +209,15 @@ class Stage(ABC):
         return table, table.column(people).cast(pa.int64()).to_numpy()
 
     @cached_property
+    def counted_codes(self) -> NDArray[np.int32]:
+        """The intervals of each row of the population table."""
+        return self.codebook.recode(self.counted[0])
+
+    @cached_property
     def population(self) -> Records:
         """The population table, a row for each of its people."""
-        table, people = self.counted
-        codes = self.codebook.recode(table)
-        distinct, place = np.unique(codes, axis=0, return_inverse=True)
+        _, people = self.counted
+        distinct, place = np.unique(self.counted_codes, axis=0, return_inverse=True)
         # Two of a group tell whether exactly one person fits as well as all of them would.
         counted = np.minimum(np.bincount(place, weights=people), 2).astype(np.int64)
         repeated = np.repeat(distinct, counted, axis=0)
