@@ -43,6 +43,17 @@ def test_a_ledger_shows_its_promise(place, capsys):
     assert place.stat().st_mode & 0o077 == 0
 
 
+def test_recipients_apart_stand_in_the_ledger(tmp_path, key_file, capsys):
+    place = tmp_path / "l"
+    words = ["ledger", "init", place, "--k", "5", "--key-file", key_file]
+    assert run([*map(str, words), "--apart", "Site A", "Site A"]) == 2
+    assert not place.exists()
+    code, made = told(capsys, *words, "--apart", "Site A", "Site B")
+    assert (code, made["apart"]) == (0, [["Site A", "Site B"]])
+    assert run(["ledger", "show", str(place)]) == 0
+    assert "these do not share what they have: Site A and Site B" in capsys.readouterr().err
+
+
 def test_a_promise_is_needed_and_a_ledger_not_replaced(place, key_file, tmp_path, capsys):
     assert run(["ledger", "init", str(tmp_path / "other"), "--key-file", str(key_file)]) == 2
     assert run(["ledger", "init", str(place), "--k", "3", "--key-file", str(key_file)]) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,10 @@ from voile.cli.screen import Screen, count, show_table
 from voile.cli.verify import FAILED, STATES
 
 if TYPE_CHECKING:
+    from voile.ledger.audience import Audience
     from voile.release.verify import Check
 
-COLUMNS = ("line", "time", "act", "kind", "alone", "joint", "why")
+COLUMNS = ("line", "time", "act", "kind", "to", "alone", "joint", "why")
 
 
 def _init(
@@ -26,20 +28,28 @@ def _init(
     expected_matches: float | None,
     joint_risk: float | None,
     k: int,
-    epsilon: float | None,
+    apart: tuple[tuple[str, str], ...],
     key_file: Path,
 ) -> None:
     """Begin a ledger: what all releases of one source must keep together.
 
-    All recipients are taken to share what they have. The ledger stays with the data holder: it
-    holds no value of the data, and says what was released when.
+    All recipients are taken to share what they have, but for those that --apart names. The ledger
+    stays with the data holder: it holds no value of the data, and says what was released when.
     """
+    from voile.ledger.audience import Audience
     from voile.ledger.ledger import create
     from voile.ledger.promise import Promise
 
-    made = create(Path(ledger), Promise(expected_matches, joint_risk, k, epsilon), key_file)
-    screen.say(f"{ledger}: all releases together keep to {made.promise}")
-    screen.result({"ledger": ledger, "id": made.id, "promise": made.promise.to_data()})
+    promise, audience = Promise(expected_matches, joint_risk, k), Audience(apart)
+    made = create(Path(ledger), promise, key_file, audience=audience)
+    screen.say(f"{ledger}: all releases together keep to {promise}{_but_for(audience)}")
+    said = {"promise": promise.to_data(), "apart": audience.to_data()}
+    screen.result({"ledger": ledger, "id": made.id, **said})
+
+
+def _but_for(audience: Audience) -> str:
+    pairs = "; ".join(f"{one} and {other}" for one, other in audience.apart)
+    return f", taken that these do not share what they have: {pairs}" if pairs else ""
 
 
 def _show(screen: Screen, *, ledger: str) -> None:
@@ -49,7 +59,7 @@ def _show(screen: Screen, *, ledger: str) -> None:
 
     read = Ledger.read(Path(ledger))
     said = shown(read)
-    screen.say(f"{ledger}: all releases together keep to {read.promise}")
+    screen.say(f"{ledger}: all releases together keep to {read.promise}{_but_for(read.audience)}")
     if not screen.json:
         show_table(COLUMNS, _rows(said), sys.stdout, wraps="why")
     for number in said["open"]:
@@ -66,7 +76,8 @@ def _rows(said: Mapping[str, Any]) -> list[list[Any]]:
         act = f"{line['act']} of {line['of']}" if "of" in line else line["act"]
         figures = [line.get(name, {}).get("matches") for name in ("alone", "joint")]
         why = line.get("override", line.get("reason"))
-        rows.append([line["line"], line["time"][:16], act, line.get("kind"), *figures, why])
+        what = line.get("kind"), line.get("recipient")
+        rows.append([line["line"], line["time"][:16], act, *what, *figures, why])
     return rows
 
 
@@ -78,6 +89,7 @@ def _judge(
     policy: Path,
     source: str | None,
     releases: tuple[Path, ...],
+    recipient: str | None,
     key_file: Path,
 ) -> None:
     """Judge a policy together with all that is out; nothing is written.
@@ -86,6 +98,7 @@ def _judge(
     Exits with 0 where the promise is kept and with 2 where it would be broken.
     """
     from voile.core.errors import RequestError
+    from voile.ledger.judgement import judge_for
     from voile.ledger.ledger import open_ledger
     from voile.release.choice import Chosen
     from voile.release.kit import Kit
@@ -97,8 +110,9 @@ def _judge(
         raise RequestError(f"releases of {fitted.kind} cannot be judged together", where=kit)
     chosen = Chosen.read(policy)
     rows = None if source is None else opener(fitted.kind)(source)
+    judging = partial(judge, fitted, chosen, source=rows, releases=releases)
     with open_ledger(Path(ledger), key_file) as opened:
-        judged = judge(fitted, chosen, opened.ledger, opened.keys, source=rows, releases=releases)
+        judged = judge_for(recipient, judging, opened.ledger, opened.keys)
     judged.check(opened.ledger.promise)
     screen.say(f"{policy}: keeps the promise; {judged.in_words()}")
     screen.result({"ledger": ledger, "kit": fitted.id, "keeps_promise": True, **judged.to_data()})
@@ -208,8 +222,11 @@ def _folders(name: str, help: str) -> click.Option:
 
 _MATCHES = "Most people expected to be re-identified correctly, from all releases together."
 _RISK = "Most of the untouched source's expected matches, as a share, 0 to 1."
+_APART = (
+    "Two recipients that cannot share what they have, by the names of --recipient; may be given "
+    "several times [all share]."
+)
 _K = "Minimum number of subjects in a group that all releases together show [1]."
-_EPSILON = "Most that the epsilons of differentially private releases may add up to."
 
 ledger = Group("ledger", help="Judge all releases of one source together.")
 ledger.add_command(
@@ -221,7 +238,7 @@ ledger.add_command(
             click.Option(["--expected-matches"], type=float, help=_MATCHES),
             click.Option(["--joint-risk"], type=float, help=_RISK),
             click.Option(["--k"], type=int, default=1, help=_K),
-            click.Option(["--epsilon"], type=float, help=_EPSILON),
+            click.Option(["--apart"], type=(str, str), multiple=True, help=_APART),
             _key_file(required=True),
         ],
     )
@@ -237,6 +254,7 @@ ledger.add_command(
             _policy(),
             _source(),
             _folders("releases", "Folder where earlier releases lie, with what stays private."),
+            click.Option(["--recipient"], help="To whom it is to go [everybody]."),
             _key_file(required=True),
         ],
     )

@@ -62,7 +62,13 @@ def joint_figure(
             where=str(ledger),
             instead="give the ledger that it was released under",
         )
-    joint = [line.content["joint"].get("relative") for line in lines if line.number >= own[0]]
+    reached = [line.content.get("recipient") for line in lines if line.number == own[0]]
+    joint = [
+        line.content["joint"].get("relative")
+        for line in lines
+        if line.number >= own[0]
+        and not read.audience.are_apart(line.content.get("recipient"), reached[0])
+    ]
     if None in joint:
         raise InfeasibleError(
             "no figure bounds the releases of this ledger together",

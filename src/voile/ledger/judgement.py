@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from math import isfinite
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from voile.core.brief import Brief
 from voile.core.errors import InfeasibleError
@@ -17,7 +17,7 @@ from voile.ledger.promise import Figures, Promise, written
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from voile.ledger.ledger import Ledger
+    from voile.ledger.ledger import Keys, Ledger
 
 NO_BOUND = "judge these data as one study, or give a reason with --override"
 
@@ -27,7 +27,7 @@ class Judgement(Brief):
     """One release judged together with those that are out.
 
     disclosed : what the new release discloses, as its line will hold it.
-    others : how many releases are out.
+    others : how many releases are out. recipients : the named ones who may join them.
     unbounded : why no figure bounds what all of them come to; nothing where one does.
     alone : the new release's own figures; None where nothing bounds them.
     low : expected matches of the single release that allows most, two digits of those out.
@@ -35,7 +35,6 @@ class Judgement(Brief):
         where it was not measured.
     high : of all of them, every row linked.
     floor : the least group that each of the releases was made to keep; all together keep it too.
-    epsilon : of differential privacy, of all of them: epsilons add.
     difference : what the difference from earlier releases shows of people who were added, removed
         or changed, in words.
     missing : what could not be read of earlier lines, and so was taken at its worst.
@@ -53,11 +52,11 @@ class Judgement(Brief):
     linked: float | None = None
     high: Figures | None = None
     floor: int = 1
-    epsilon: float = 0.0
     difference: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     kept_back: Mapping[str, int] = field(default_factory=dict)
     beside: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
+    recipients: tuple[str, ...] = ()
 
     def check(self, promise: Promise, override: str | None = None) -> None:
         """Raise `InfeasibleError` where a promise would be broken, and no reason overrides it."""
@@ -80,14 +79,18 @@ class Judgement(Brief):
         broken = (
             [] if self.high is None else list(promise.at_least(self.floor).broken_by(self.high))
         )
-        broken += promise.exceeded_by(self.epsilon)
         if broken:
             said = "; ".join([self.in_words(), *self.difference])
             yield InfeasibleError(
-                f"with the {count(self.others, 'release')} that {_are(self.others)} out, this one "
-                f"breaks the ledger's promise: {' and '.join(broken)} ({said})",
+                f"with the {count(self.others, 'release')} that {_are(self.others)} out"
+                f"{self._to}, this one breaks the ledger's promise: "
+                f"{' and '.join(broken)} ({said})",
                 instead=AFTER_A_CHANGE if self.difference else AFTER,
             )
+
+    @property
+    def _to(self) -> str:
+        return f" to {', '.join(self.recipients)} and everybody" if self.recipients else ""
 
     def in_words(self) -> str:
         """Say the figures, and what was taken at its worst."""
@@ -107,16 +110,37 @@ class Judgement(Brief):
         """Return all figures, for the data holder."""
         return {
             "releases": self.others,
+            **({"recipients": list(self.recipients)} if self.recipients else {}),
             **({"unbounded": self.unbounded} if self.unbounded else {}),
             "alone": _exact(self.alone),
             "low": {"matches": self.low},
             **({} if self.linked is None else {"linked": {"matches": self.linked}}),
             "high": _exact(self.high),
-            **({"epsilon": self.epsilon} if self.epsilon else {}),
             "difference": list(self.difference),
             "missing": list(self.missing),
             "kept_back": dict(self.kept_back),
         }
+
+
+Judge: TypeAlias = "Callable[[Ledger, Keys], Judgement]"
+"""What a wing makes of a new release beside those that a ledger names."""
+
+
+def judge_for(recipient: str | None, judge: Judge, ledger: Ledger, keys: Keys) -> Judgement:
+    """Judge a release before each coalition that would have it, and return the worst of these.
+
+    recipient : to whom it goes, with a period or not; None where everybody has it.
+    """
+    audience, promise = ledger.audience, ledger.promise
+
+    def weight(one: Judgement) -> tuple[bool, float]:
+        return one.breaks(promise), inf if one.high is None else one.high.matches
+
+    each = [
+        replace(judge(ledger.before(own), keys), recipients=tuple(sorted(own)))
+        for own in audience.coalitions(audience.name_of(recipient))
+    ]
+    return max(each, key=weight)
 
 
 def other_kind(line: Line, kind: str) -> str:

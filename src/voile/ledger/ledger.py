@@ -7,7 +7,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,6 +20,7 @@ from voile.data.files.outputs import LEDGER, LEDGER_FORMAT
 from voile.data.files.own_files import fitting, read_bytes
 from voile.keys.macs import tokens_of
 from voile.keys.secret import Secret
+from voile.ledger.audience import Audience, Coalition
 from voile.ledger.chain import Chain, Line, read_chain
 from voile.ledger.heads import Heads
 from voile.ledger.promise import Promise
@@ -44,12 +45,15 @@ class Ledger(Brief):
     """A ledger as it was read.
 
     path : its file. chain : its lines.
+    coalition : the named recipients whose releases are looked at, beside those that everybody has;
+        None of all.
     """
 
     shows = ("path",)
 
     path: Path
     chain: Chain
+    coalition: Coalition | None = None
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
@@ -81,7 +85,7 @@ class Ledger(Brief):
 
     def check_parts(self) -> None:
         """Raise where a line lacks what its act needs."""
-        _ = self.promise, self.time
+        _ = self.promise, self.time, self.audience
         for line in self.chain.lines[1:]:
             if line.content["act"] == "intent":
                 _ = [line.content[name] for name in INTENT], dict(line.content["alone"])
@@ -99,6 +103,15 @@ class Ledger(Brief):
         return Promise.from_data(self.chain.lines[0].content["promise"])
 
     @property
+    def audience(self) -> Audience:
+        """Which recipients cannot share what they have."""
+        return Audience.from_data(self.chain.lines[0].content.get("apart", ()))
+
+    def before(self, coalition: Coalition) -> Ledger:
+        """Return the ledger as a coalition of recipients has its releases."""
+        return replace(self, coalition=coalition)
+
+    @property
     def time(self) -> datetime:
         """When the last line was written."""
         return datetime.fromisoformat(self.chain.lines[-1].content["time"])
@@ -113,18 +126,18 @@ class Ledger(Brief):
     def released(self) -> list[Line]:
         """The intents that count as released: all but those found to have published nothing."""
         closed = self.closed
-        return [x for x in self._intents if closed.get(x.number) != "void"]
+        return [x for x in self._intents if closed.get(x.number) != "void" and self._reaches(x)]
+
+    def _reaches(self, line: Line) -> bool:
+        """Say whether the coalition has a release: one without a named recipient, everybody has."""
+        name = line.content.get("recipient")
+        return name is None or self.coalition is None or name in self.coalition
 
     @property
     def open(self) -> list[Line]:
         """The intents of which nobody knows whether they were published."""
         closed = self.closed
         return [line for line in self._intents if line.number not in closed]
-
-    @property
-    def epsilon(self) -> float:
-        """What the epsilons of the releases add up to."""
-        return float(sum(line.content.get("epsilon", 0.0) for line in self.released))
 
     @property
     def erased(self) -> frozenset[str]:
@@ -165,6 +178,13 @@ class Keys(Brief):
         said = "\0".join(f"{len(part)}:{part}" for part in parts)
         return hmac.digest(self.key, said.encode("utf-8", "surrogatepass"), "sha256").hex()[:16]
 
+    def scope_of_dates(self, days: int) -> str:
+        """Return the hash of a scope of date shifts: in one scope, a subject's dates move alike.
+
+        days : the most that a date is moved by.
+        """
+        return self.hash("dates", str(days))
+
     def tokens(self, use: str, texts: Iterable[bytes]) -> NDArray[np.uint64]:
         """Return a keyed token of each of many texts, 64 bits."""
         return tokens_of(self.key, [use.encode() + b"\0" + text for text in texts])
@@ -176,8 +196,18 @@ class Keys(Brief):
         self.heads.check(ledger.id, ledger.chain, ledger.path)
 
 
-def create(path: Path, promise: Promise, key_file: Path | None, *, clock: Clock = now) -> Ledger:
-    """Write a ledger with nothing released yet; an existing file is never replaced."""
+def create(
+    path: Path,
+    promise: Promise,
+    key_file: Path | None,
+    *,
+    audience: Audience | None = None,
+    clock: Clock = now,
+) -> Ledger:
+    """Write a ledger with nothing released yet; an existing file is never replaced.
+
+    audience : which recipients cannot share what they have; without it all may.
+    """
     name = secrets.token_hex(8)
     keys = Keys.of(key_file, name)
     content = {
@@ -188,6 +218,7 @@ def create(path: Path, promise: Promise, key_file: Path | None, *, clock: Clock 
         "key": keys.hash("ledger"),
         "promise": promise.to_data(),
         "recipients": RECIPIENTS,
+        **({"apart": audience.to_data()} if audience and audience.apart else {}),
         "time": _text(clock()),
     }
     chain = Chain().followed_by(Chain().next(content))

@@ -41,22 +41,18 @@ class Promise:
     expected_matches : the most people expected to be re-identified correctly.
     joint_risk : the most of the untouched source's expected matches, as a share, 0 to 1.
     k : the least number of subjects in a group.
-    epsilon : the most that the epsilons of differentially private releases may add up to.
     """
 
     expected_matches: float | None = None
     joint_risk: float | None = None
     k: int = 1
-    epsilon: float | None = None
 
     def __post_init__(self) -> None:
         if self.k == 1 and not self.to_data().keys() - {"k"}:
             raise RequestError(
                 "a ledger without a promise refuses nothing",
-                instead="give --expected-matches, --joint-risk, --k or --epsilon",
+                instead="give --expected-matches, --joint-risk or --k",
             )
-        if self.epsilon is not None and not self.epsilon > 0:
-            raise RequestError("--epsilon is more than 0")
         if self.expected_matches is not None and not self.expected_matches > 0:
             raise RequestError("--expected-matches is more than 0")
         if self.joint_risk is not None and not 0 < self.joint_risk <= 1:
@@ -74,12 +70,6 @@ class Promise:
         if found.k < self.k:
             yield f"a group of fewer than the {self.k} people promised"
 
-    def exceeded_by(self, epsilon: float) -> list[str]:
-        """Say in words whether epsilons add up to more than was promised."""
-        if self.epsilon is None or epsilon <= self.epsilon + SLACK:
-            return []
-        return [f"an epsilon of {epsilon:.4g} of {self.epsilon:g} promised"]
-
     def at_least(self, k: int) -> Promise:
         """Return the same promise with groups of `k` or more."""
         return replace(self, k=max(self.k, k))
@@ -92,8 +82,6 @@ class Promise:
             said.append(f"a relative risk of at most {self.joint_risk:.3g}")
         if self.k > 1:
             said.append(f"groups of {self.k} people or more")
-        if self.epsilon is not None:
-            said.append(f"an epsilon of at most {self.epsilon:g}")
         return " and ".join(said)
 
     def to_data(self) -> dict[str, Any]:
@@ -101,5 +89,4 @@ class Promise:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Promise:
-        matches, risk = data.get("expected_matches"), data.get("joint_risk")
-        return cls(matches, risk, data.get("k", 1), data.get("epsilon"))
+        return cls(**data)

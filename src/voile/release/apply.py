@@ -92,4 +92,5 @@ def _entering(applying: Applying[Any, Any], options: ApplyOptions) -> Entering |
             raise RequestError("--override is of a ledger", instead="name it with --ledger")
         return None
     judge = applying.judge or no_bound(applying.kit.kind)
-    return Entering(options.ledger, options.key_file, judge, options.override)
+    recipient = getattr(options, "recipient", None)  # of wings whose releases have one
+    return Entering(options.ledger, options.key_file, judge, options.override, recipient)

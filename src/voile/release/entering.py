@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
@@ -14,13 +14,10 @@ from voile.data import open_writer
 from voile.data.files.memory import AnyPath
 from voile.data.opening import split_output
 from voile.ledger.chain import Line
-from voile.ledger.judgement import Judgement, erased
+from voile.ledger.judgement import Judge, Judgement, erased, judge_for
 from voile.ledger.ledger import Keys, Ledger, OpenLedger, open_ledger
 from voile.release.kit import Kit
 from voile.release.manifest import MANIFEST, RELEASE
-
-Judge: TypeAlias = Callable[[Ledger, Keys], Judgement]
-"""What a wing makes of a new release beside those that a ledger names."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +26,7 @@ class Entering(Brief):
 
     ledger : its file. key_file : of the secret. judge : the wing's.
     override : why it is released though the promise is broken; recorded in the ledger.
+    recipient : to whom it goes, with a period or not; None where everybody may have it.
     """
 
     shows = ()
@@ -37,6 +35,7 @@ class Entering(Brief):
     key_file: Path | None
     judge: Judge
     override: str | None = None
+    recipient: str | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,7 @@ class Published(Brief):
     kit : its id. hashes : of the release and its public manifest, as the seal has them.
     folder : where it is published; only a keyed hash of it is written.
     judgement : what it discloses, and the figures. override : why it goes out all the same.
+    recipient : to whom it goes; the ledger keeps only the name of one whom it says to be apart.
     """
 
     shows = ("kind",)
@@ -57,6 +57,7 @@ class Published(Brief):
     folder: Path
     judgement: Judgement
     override: str | None = None
+    recipient: str | None = None
 
 
 def intend(opened: OpenLedger, published: Published) -> Line:
@@ -65,9 +66,8 @@ def intend(opened: OpenLedger, published: Published) -> Line:
     The caller has checked the judgement, publishes next, and then appends `done` of this line.
     """
     judgement, hashes = published.judgement, published.hashes
-    more: dict[str, Any] = {} if published.override is None else {"override": published.override}
-    if judgement.epsilon > opened.ledger.epsilon:
-        more["epsilon"] = judgement.epsilon - opened.ledger.epsilon
+    named = opened.ledger.audience.name_of(published.recipient)
+    more = {"override": published.override, "recipient": named}
     return opened.append(
         "intent",
         {
@@ -78,21 +78,23 @@ def intend(opened: OpenLedger, published: Published) -> Line:
             "folder": opened.keys.hash("folder", str(published.folder.resolve())),
             "disclosed": judgement.disclosed,
             **judgement.figures(),
-            **more,
+            **{name: said for name, said in more.items() if said is not None},
         },
     )
 
 
-def no_bound(kind: str) -> Judge:
-    """Return the judge of a kind of data that no figure bounds beside others of the same people."""
+def no_bound(kind: str, disclosed: Callable[[Keys], Mapping[str, Any]] = lambda _: {}) -> Judge:
+    """Return the judge of a kind of data that no figure bounds beside others of the same people.
+
+    disclosed : says what the ledger's line is to hold of the release, over keyed hashes.
+    """
 
     def judge(ledger: Ledger, keys: Keys) -> Judgement:
         return Judgement(
-            {},
+            disclosed(keys),
             len(ledger.released),
             unbounded=erased(ledger, kind)
             or f"no figure bounds what {kind} come to with other releases of the same people",
-            epsilon=ledger.epsilon,
         )
 
     return judge
@@ -109,6 +111,7 @@ class Entry(Brief):
     kit: Kit
     folder: Path
     override: str | None
+    recipient: str | None
 
     @property
     def public(self) -> dict[str, Any]:
@@ -130,9 +133,8 @@ class Entry(Brief):
 
     def intend(self, hashes: Mapping[str, str]) -> None:
         """Write down what is about to be published; from now on it counts as released."""
-        kit = self.kit
-        published = Published(kit.kind, kit.id, hashes, self.folder, self.judgement, self.override)
-        intend(self.opened, published)
+        kit, how = self.kit, (self.judgement, self.override, self.recipient)
+        intend(self.opened, Published(kit.kind, kit.id, hashes, self.folder, *how))
 
     def finish(self) -> None:
         """Write down that it was published."""
@@ -153,8 +155,9 @@ def enter(entering: Entering, kit: Kit, out: Path | None) -> Iterator[Entry]:
         )
     folder = split_output(out)[0].parent.resolve()
     with open_ledger(entering.ledger, entering.key_file) as opened:
-        judgement = entering.judge(opened.ledger, opened.keys)
+        recipient = entering.recipient
+        judgement = judge_for(recipient, entering.judge, opened.ledger, opened.keys)
         promise = opened.ledger.promise
         judgement.check(promise, entering.override)
         override = entering.override if judgement.breaks(promise) else None
-        yield Entry(opened, judgement, kit, folder, override)
+        yield Entry(opened, judgement, kit, folder, override, recipient)

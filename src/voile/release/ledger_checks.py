@@ -95,6 +95,7 @@ def shown(ledger: Ledger) -> dict[str, Any]:
         "id": ledger.id,
         "promise": ledger.promise.to_data(),
         "recipients": ledger.chain.lines[0].content["recipients"],
+        "apart": ledger.audience.to_data(),
         "lines": [
             {
                 "line": line.number,
@@ -108,4 +109,4 @@ def shown(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-SHOWN = ("of", "kind", "kit", "release", "alone", "joint", "epsilon", "override", "reason")
+SHOWN = ("of", "kind", "kit", "recipient", "release", "alone", "joint", "override", "reason")

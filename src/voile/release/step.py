@@ -20,8 +20,8 @@ from voile.data.source import BATCH_ROWS
 from voile.data.writer import Writer
 from voile.engines.shuffle import MEMORY
 from voile.keys.secret import Secret
+from voile.ledger.judgement import Judge
 from voile.release.choice import Chosen
-from voile.release.entering import Judge
 from voile.release.kit import Kit
 from voile.release.outcomes import Batch, Known, Notes, Outcome, Written
 

@@ -19,6 +19,7 @@ import voile.tables as vt
 from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError
 from voile.face.kit import Kit
+from voile.ledger.audience import Audience
 from voile.ledger.ledger import Ledger, create
 from voile.ledger.promise import Promise
 from voile.release.choice import Chosen
@@ -90,6 +91,32 @@ def test_two_releases_that_each_cut_another_column_are_refused(kit, how, tmp_pat
     assert how["ledger"].read_bytes() == raw
     again = kit.apply(of_one(kit, "age"), people(), tmp_path / "c.csv", **how)
     assert again.private["ledger"]["high"]["matches"] == pytest.approx(16)
+
+
+def test_recipients_that_cannot_collude_are_judged_apart_and_all_others_together(
+    kit, key_file, tmp_path
+):
+    audience = Audience((("Site A", "Site B"),))
+    create(tmp_path / "l", Promise(expected_matches=40), key_file, audience=audience)
+    how = {"ledger": tmp_path / "l", "key_file": key_file}
+    age, town = of_one(kit, "age"), of_one(kit, "town")
+    kit.apply(age, people(), tmp_path / "a.csv", recipient="Site A", **how)
+    found = kit.apply(town, people(), tmp_path / "b.csv", recipient="Site B, May", **how)
+    assert found.private["ledger"]["high"]["matches"] == pytest.approx(12)
+    assert found.private["ledger"]["recipients"] == ["Site B"]
+    again = kit.apply(age, people(), tmp_path / "c.csv", recipient="Site A", **how)
+    assert again.private["ledger"]["releases"] == 1
+    for recipient in ("Site B", "Site C", None):
+        with pytest.raises(InfeasibleError, match="out to Site B and everybody, this one breaks"):
+            kit.apply(age, people(), tmp_path / "d.csv", recipient=recipient, **how)
+    lines = Ledger.read(tmp_path / "l").released
+    assert [line.content["recipient"] for line in lines] == ["Site A", "Site B", "Site A"]
+    kit.save(tmp_path / "kit")
+    (tmp_path / "p.toml").write_text(age.to_toml())
+    judge = ["ledger", "judge", how["ledger"], tmp_path / "kit", "--policy", tmp_path / "p.toml"]
+    words = [*map(str, [*judge, "--key-file", key_file])]
+    assert run([*words, "--recipient", "Site A"]) == 0
+    assert run(words) == 2
 
 
 def test_a_release_alone_that_breaks_the_promise_is_refused(kit, how, tmp_path):

@@ -33,6 +33,7 @@ from voile.documents.text.reader import (
 from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.certify import COUNTED, MARK, certify
 from voile.documents.verbs.content import Content
+from voile.documents.verbs.disclosed import disclosing
 from voile.documents.verbs.files import PATH, Cells, DocumentFiles
 from voile.documents.verbs.models import publish_models
 from voile.documents.verbs.options import ApplyOptions
@@ -44,6 +45,7 @@ from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.release.apply import apply_by
 from voile.release.choice import Chosen
+from voile.release.entering import no_bound
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying, released_schema
@@ -102,6 +104,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         secret=secret,
         named="id" if isinstance(source, CorpusSource) else None,
         jobs=_jobs(options.jobs),
+        judge=no_bound(kit.kind, disclosing(options, reader.roles, reader.texts)),
         content=content,
         options=options,
         worker=Worker(recipe),

@@ -69,9 +69,8 @@ def judge_policy(
     features = _Features(content.reader.read(source, content.forms, strict=False), keys)
     disclosed = features.disclosed(policy)
     past = [line.content["disclosed"] for line in ledger.released]
-    common: dict[str, Any] = {"epsilon": ledger.epsilon}
     if why := erased(ledger, KIND) or _unbounded(ledger, features, disclosed["counted"]):
-        return Judgement(disclosed, len(past), unbounded=why, **common)
+        return Judgement(disclosed, len(past), unbounded=why)
     constraint = _strongest([policy.constraint, *(_constraint(one) for one in past)])
     known = [features.numbers(one["features"]) for one in past]
     own = features.numbers(disclosed["features"])
@@ -87,7 +86,6 @@ def judge_policy(
         linked=max([low, *linked]) if past else None,
         high=joint,
         floor=min([policy.constraint.k, *(one["k"] for one in past)]),
-        **common,
     )
 
 

@@ -63,6 +63,9 @@ class ApplyOptions(voile.release.options.ApplyOptions):
     pseudonyms: bool = Field(
         False, description="release the subjects as pseudonyms, by which other releases join it"
     )
+    recipient: str | None = Field(
+        None, min_length=1, description="to whom it goes, by a name of the ledger [everybody]"
+    )
 
 
 class AttackOptions(voile.release.options.Controlled):

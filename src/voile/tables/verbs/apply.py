@@ -30,7 +30,7 @@ from voile.tables.recoding.recoder import Recoder
 from voile.tables.verbs.certify import certify, certify_marginals, people_sharing
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.entering import entering
-from voile.tables.verbs.judging import released_groups
+from voile.tables.verbs.following import released_groups
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
 from voile.tables.verbs.report_data import STATING, report_data
@@ -73,7 +73,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     if options.class_id:
         _check_name_of_classes(source)
     recoder = Recoder(policy, released_groups(content, policy))
-    judge, left_out = entering(content, policy, recoder, source, options)
+    judge, left_out = entering(content, policy, source, options)
     return _Recoding(
         kit=kit,
         chosen=chosen,

@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data import Source
-from voile.ledger.judgement import Judgement
+from voile.keys.pseudonyms import purpose_of
+from voile.ledger.judgement import Judge, Judgement
 from voile.ledger.ledger import Keys, Ledger
-from voile.release.entering import Judge
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.plan import find_pseudonym_column
-from voile.tables.recoding.recoder import Recoder
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import Archive, Rows
 from voile.tables.verbs.judging import Case, check_counted
@@ -20,7 +19,7 @@ from voile.tables.verbs.options import ApplyOptions
 
 
 def entering(
-    content: Content, policy: AnyPolicy, recoder: Recoder, source: Source, options: ApplyOptions
+    content: Content, policy: AnyPolicy, source: Source, options: ApplyOptions
 ) -> tuple[Judge | None, NDArray[np.int64]]:
     """Return what judges the release, and the numbers of the rows that are kept back.
 
@@ -39,13 +38,14 @@ def entering(
     case = Case(
         content,
         policy,
-        Rows.read(content, policy, recoder, source, keys),
+        Rows.read(content, source, keys).grouped(content, policy),
         Archive(options.releases),
-        _space(content, options, keys),
+        None if options.no_pseudonyms else space_of(content, options.recipient, keys),
         options.keep_order,
         options.hold_back,
     )
-    left_out = case.left_out(ledger, keys)
+    pasts = case.pasts(ledger, keys, options.recipient) if options.hold_back else ()
+    left_out = case.left_out(ledger, pasts)
     assert case.rows is not None
     numbers = [case.rows.number[mask] for mask in left_out.values()]
 
@@ -59,8 +59,8 @@ def entering(
     return judge, np.concatenate([nobody, *numbers])
 
 
-def _space(content: Content, options: ApplyOptions, keys: Keys) -> str | None:
-    """Return the keyed hash of the pseudonyms' space, where the release has pseudonyms."""
-    if options.no_pseudonyms or find_pseudonym_column(content.roles) is None:
+def space_of(content: Content, recipient: str | None, keys: Keys) -> str | None:
+    """Return the keyed hash of the pseudonyms' space, where a release may have pseudonyms."""
+    if find_pseudonym_column(content.roles) is None:
         return None
-    return keys.hash("pseudonyms", options.purpose)
+    return keys.hash("pseudonyms", purpose_of(recipient))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ from voile.tables.joint.people import ABSENT, DOMAINS, People, Tokens, mix
 from voile.tables.people.counts import row_keys
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.plan import RELEASED
-from voile.tables.recoding.recoder import Recoder
+from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content import Content
 
 WAITING, ROW, WHY = "waiting.parquet", "row", "reason"
@@ -37,8 +38,8 @@ class Rows(Brief):
     """The rows of a source that a policy can show, read once.
 
     number : in the source. who : keyed token of the person. combination : of the space's.
-    shown : token of the group that it would be shown in; `ABSENT` where that is suppressed.
     kept : by the keyed hash of each kept column, a token of the value.
+    shown : token of the group that it would be shown in; `ABSENT` where that is suppressed.
     """
 
     shows = ()
@@ -46,40 +47,45 @@ class Rows(Brief):
     number: NDArray[np.int64]
     who: Tokens
     combination: NDArray[np.int64]
-    shown: Tokens
     kept: Mapping[str, Tokens]
+    shown: Tokens
 
     @classmethod
-    def read(
-        cls, content: Content, policy: AnyPolicy, recoder: Recoder, source: Source, keys: Keys
-    ) -> Rows:
+    def read(cls, content: Content, source: Source, keys: Keys) -> Rows:
         """Read every row that is not held out and whose values are in their domains.
 
         Without a column of subjects each row is a person of its own, and can be followed nowhere.
+        No policy shows them yet: see `grouped`.
         """
         subject, roles = content.roles.subject, content.roles
         kept = [n for n in roles.of(*RELEASED) if n not in (*content.space.quasi, subject)]
         wanted = [*dict.fromkeys([*content.space.quasi, *kept, *filter(None, [subject])])]
         parts: list[tuple[NDArray[np.generic], ...]] = []
-        combine, first = _Combinations(content), 0
+        combine, first, domains = _Combinations(content), 0, content.space.domains
         for batch in source.batches(wanted):
             number = np.arange(first, first + len(batch))
-            recoded = recoder(batch)
-            fits = ~content.hold_out.held(batch, first) & ~recoded.outside
-            groups = np.unique(policy.keys_of(recoded.intervals), return_inverse=True)
-            tokens = _group_tokens(groups[0], recoded.intervals, groups[1])
-            shown = np.where(recoded.suppressed, ABSENT, tokens)
+            codes = np.column_stack([d.codes(batch.column(d.column)) for d in domains])
+            fits = ~content.hold_out.held(batch, first) & (codes >= 0).all(axis=1)
             who = mix(number.astype(np.uint64))
             if subject is not None:
                 who = tokens_of_people(keys, batch.column(subject))
             values = (_values(keys, name, batch.column(name)) for name in kept)
-            columns = (number, who, combine(recoded.values), shown, *values)
+            columns = (number, who, combine(codes), *values)
             parts.append(tuple(one[fits] for one in columns))
             first += len(batch)
         joined = [np.concatenate(each) for each in zip(*parts, strict=True)]
         hashes = [keys.hash("column", name) for name in kept]
-        number_, who_, combination, shown_, *tokens_ = joined
-        return cls(number_, who_, combination, shown_, dict(zip(hashes, tokens_, strict=True)))
+        number_, who_, combination, *tokens_ = joined
+        nothing = np.full(len(number_), ABSENT)
+        return cls(number_, who_, combination, dict(zip(hashes, tokens_, strict=True)), nothing)
+
+    def grouped(self, content: Content, policy: AnyPolicy) -> Rows:
+        """Return the rows as a policy shows them; O(combinations)."""
+        keys = policy.keys_of(policy.numbers_of(content.space.counts.codes))
+        tokens = mix(np.unique(keys, return_inverse=True)[1].astype(np.uint64))
+        if (released := released_groups(content, policy)) is not None:
+            tokens = np.where(np.isin(keys, policy.keys_of(released)), tokens, ABSENT)
+        return replace(self, shown=tokens[self.combination])
 
     def people(self) -> People:
         return People.of_rows(self.who, self.shown, self.kept)
@@ -114,15 +120,14 @@ class _Combinations:
         return np.asarray(place, dtype=np.int64)
 
 
-def _group_tokens(
-    keys: NDArray[np.generic], intervals: NDArray[np.int32], number: NDArray[np.intp]
-) -> Tokens:
-    """Return a token of each row's group, the same in every batch."""
-    _, first = np.unique(number, return_index=True)
-    tokens = np.zeros(len(keys), np.uint64)
-    for column in intervals[first].T:
-        tokens = mix(tokens + column.astype(np.int64).astype(np.uint64))
-    return tokens[number]
+def released_groups(content: Content, policy: AnyPolicy) -> Any:
+    """Return the groups that are not suppressed; None where none can be, as none is of a tree."""
+    rules = content.space.constraints
+    bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
+    if isinstance(policy, TreePolicy) or not bound:
+        return None
+    groups, _, kept = content.space.groups(policy)
+    return groups[kept]
 
 
 def tokens_of_people(keys: Keys, subjects: pa.Array) -> Tokens:

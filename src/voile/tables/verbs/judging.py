@@ -14,10 +14,13 @@ from voile.core.brief import Brief
 from voile.core.errors import InfeasibleError, RequestError, VoileError
 from voile.data import Source
 from voile.data.hold_out import TrainingSource
+from voile.data.roles import Role, Roles
 from voile.ledger.judgement import Judgement
 from voile.ledger.ledger import Keys, Ledger
+from voile.ledger.promise import Figures
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
+from voile.tables.domains.settings import KeptSettings
 from voile.tables.joint.difference import Out, Timeline
 from voile.tables.joint.disclosed import Names
 from voile.tables.joint.figures import Joined, Shown, joint_figures
@@ -25,7 +28,6 @@ from voile.tables.joint.linking import linked
 from voile.tables.joint.people import ABSENT, People, mix
 from voile.tables.people.combinations import count_sample, encode
 from voile.tables.policies.family import AnyPolicy
-from voile.tables.recoding.recoder import Recoder
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import (
     ERASED,
@@ -41,6 +43,8 @@ from voile.tables.verbs.following import (
 )
 from voile.tables.verbs.past import Past, values_of
 
+SHIFTED: tuple[Role, ...] = ("sensitive", "label", "keep")
+"""Roles whose dates may be moved."""
 LINKED = 10
 """With how many of the releases that are out, the newest first, linking is measured."""
 
@@ -64,9 +68,9 @@ def judge(
     rows = None
     if source is not None:
         check_counted(content, source)
-        recoder = Recoder(policy, released_groups(content, policy))
-        rows = Rows.read(content, policy, recoder, source, keys)
-    return Case(content, policy, rows, Archive(releases)).judged(ledger, keys)
+        rows = Rows.read(content, source, keys).grouped(content, policy)
+    case = Case(content, policy, rows, Archive(releases))
+    return case.judged(ledger, keys, case.left_out(ledger, ()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,55 +92,81 @@ class Case(Brief):
     ordered: bool = False
     hold_back: bool = False
 
-    def left_out(self, ledger: Ledger, keys: Keys) -> Mapping[str, Mask]:
+    def under(self, policy: AnyPolicy) -> Case:
+        """Return the same case with another policy."""
+        rows = None if self.rows is None else self.rows.grouped(self.content, policy)
+        return replace(self, policy=policy, rows=rows)
+
+    def pasts(self, ledger: Ledger, keys: Keys, recipient: str | None) -> list[Past]:
+        """Read what is out, as each coalition has it that would have this release.
+
+        Raises
+        ------
+        InfeasibleError : what an earlier release shows is not known.
+        """
+        each = ledger.audience.coalitions(ledger.audience.name_of(recipient))
+        views = [ledger.before(own) for own in each]
+        return [Past.of(self.content, one, keys, self.archive, self.rows) for one in views]
+
+    def left_out(self, ledger: Ledger, pasts: Sequence[Past]) -> Mapping[str, Mask]:
         """Say which rows are kept back, by reason: people erased, and new people who wait.
+
+        pasts : what is out, as each coalition has it; only who waits depends on it.
 
         Raises
         ------
         RequestError : somebody is to be erased and the source has no column of subjects.
-        InfeasibleError : what an earlier release shows is not known.
         """
         found: dict[str, Mask] = {}
         if self.rows is None:
             return found
         if ledger.erased:
-            self._check_followed("people were erased")
+            self.check_followed("people were erased")
             erased = np.array([int(x, 16) for x in sorted(ledger.erased)], np.uint64)
             found[ERASED] = np.isin(self.rows.who, erased)
         if self.hold_back:
-            self._check_followed("--hold-back follows people")
-            past = Past.of(self.content, ledger, keys, self.archive, self.rows)
-            case = replace(self, rows=self._rows_without(found))
-            timeline = case.timeline(past)
-            k = max(ledger.promise.k, past.floor)
-            found[WAITS] = self.rows.of_people(timeline.new.people, timeline.waiting(k))
+            self.check_followed("--hold-back follows people")
+            found[WAITS] = self._waiting(ledger.promise.k, pasts, found)
         return found
+
+    def _waiting(self, k: int, pasts: Sequence[Past], left_out: Mapping[str, Mask]) -> Mask:
+        """Say who waits, until before no coalition anybody else has to."""
+        assert self.rows is not None
+        waits = np.zeros(len(self.rows.who), np.bool_)
+        while True:
+            case = replace(self, rows=self._rows_without({**left_out, WAITS: waits}))
+            more = waits.copy()
+            for past in pasts:
+                timeline = case.timeline(past)
+                few = timeline.waiting(max(k, past.floor))
+                more |= self.rows.of_people(timeline.new.people, few)
+            if len(pasts) == 1 or (more == waits).all():
+                return more
+            waits = more
 
     def _rows_without(self, left_out: Mapping[str, Mask]) -> Rows:
         assert self.rows is not None
         masks = list(left_out.values())
         return self.rows.without(np.logical_or.reduce(masks)) if masks else self.rows
 
-    def _check_followed(self, what: str) -> None:
+    def check_followed(self, what: str) -> None:
+        """Refuse what follows people, where no column says who they are."""
         if self.content.roles.subject is None:
             raise RequestError(
                 f"{what}, and no column names the subject of a row",
                 instead="name it in the roles file",
             )
 
-    def judged(
-        self, ledger: Ledger, keys: Keys, left_out: Mapping[str, Mask] | None = None
-    ) -> Judgement:
+    def judged(self, ledger: Ledger, keys: Keys, left_out: Mapping[str, Mask]) -> Judgement:
         """Judge the release, rows of which are kept back, with all that is out."""
-        left_out = left_out or {}
-        case = self if self.rows is None else replace(self, rows=self._rows_without(left_out))
         partly = any(mask.any() for mask in left_out.values())
-        common: dict[str, Any] = {"epsilon": ledger.epsilon}
+        common: dict[str, Any] = {}
         try:
-            past = Past.of(self.content, ledger, keys, self.archive, case.rows)
+            past = Past.of(self.content, ledger, keys, self.archive, self.rows)
         except InfeasibleError as error:
             past = Past(self.content, Names(self.content.space, keys.hash), ())
             common["unbounded"] = error.what
+        case = self if self.rows is None else replace(self, rows=self._rows_without(left_out))
         disclosed, beside = case.written(past, keys, partly=partly)
         if partly:
             beside[WAITING] = _kept_back(self.rows, left_out)
@@ -144,19 +174,15 @@ class Case(Brief):
         common |= {"disclosed": disclosed, "others": len(ledger.released), "beside": beside}
         if "unbounded" in common:
             return Judgement(**common)
-        return case._bounded(past, ledger, follows=partly or bool(past.followed), **common)
+        return self._bounded(past, ledger, left_out, **common)
 
-    def _bounded(self, past: Past, ledger: Ledger, *, follows: bool, **common: Any) -> Judgement:
-        space = self.content.space
+    def _bounded(
+        self, past: Past, ledger: Ledger, left_out: Mapping[str, Mask], **common: Any
+    ) -> Judgement:
         own = Shown.of(self.policy, past.rules)
-        alone = joint_figures(space, [own])
-        difference: tuple[str, ...] = ()
-        if follows:
-            timeline = self.timeline(past)
-            high = timeline.figures(space.evaluator.matches)
-            difference = _in_words(timeline, max(ledger.promise.k, past.floor))
-        else:
-            high = joint_figures(space, [*past.shown, own])
+        alone = joint_figures(self.content.space, [own])
+        high, timeline = self.joint(past, left_out)
+        k = max(ledger.promise.k, past.floor)
         low = min(max(alone.matches, ledger.low), high.matches)  # a ledger's are rounded up
         return Judgement(
             alone=alone,
@@ -164,17 +190,28 @@ class Case(Brief):
             linked=self._linked(past, own, low, high.matches),
             high=high,
             floor=past.floor,
-            difference=difference,
+            difference=() if timeline is None else _in_words(timeline, k),
             missing=past.missing,
             **common,
         )
+
+    def joint(self, past: Past, left_out: Mapping[str, Mask]) -> tuple[Figures, Timeline | None]:
+        """Return what this and all that is out are joined; people are followed where they differ.
+
+        left_out : the rows that are kept back.
+        """
+        partly = any(mask.any() for mask in left_out.values())
+        if partly or past.followed:
+            case = replace(self, rows=self._rows_without(left_out))
+            timeline = case.timeline(past)
+            return timeline.figures(self.content.space.evaluator.matches), timeline
+        return past.joined.with_one(Shown.of(self.policy, past.rules)).figures(), None
 
     def timeline(self, past: Past) -> Timeline:
         """Follow people through the releases that are out to this one."""
         assert self.rows is not None
         space, rows = self.content.space, self.rows
-        own = Shown.of(self.policy, past.rules)
-        whole = Joined(space, [*past.all_shown, own])
+        whole = past.joined.with_one(Shown.of(self.policy, past.rules))
         label, visible = Joined(space, past.shown).groups
         tokens = np.where(visible, mix(label.astype(np.uint64)), ABSENT)
         same = People.of_rows(rows.who, tokens[rows.combination], {}).shown
@@ -209,9 +246,10 @@ class Case(Brief):
         self, past: Past, keys: Keys, *, partly: bool
     ) -> tuple[dict[str, Any], dict[str, pa.RecordBatch]]:
         """Return what the ledger's line says of the release, and what its private folder holds."""
+        roles = self.content.roles
         disclosed = past.disclosed(self.policy)
-        disclosed |= {"space": self.space, "ordered": self.ordered}
-        if self.rows is None or self.content.roles.subject is None:
+        disclosed |= {"space": self.space, "ordered": self.ordered, "dates": _scopes(roles, keys)}
+        if self.rows is None or roles.subject is None:
             return disclosed, {}
         people = self.rows.people().released()
         domains = past.domains
@@ -220,6 +258,13 @@ class Case(Brief):
         if partly:
             disclosed["counted"] = keys.hash("counted in part", disclosed["people"])
         return disclosed, to_beside(people, domains)
+
+
+def _scopes(roles: Roles, keys: Keys) -> list[str]:
+    """Return the scopes in which dates move; without a subject none do."""
+    kept = [(name, roles.columns[name].settings) for name in roles.of(*SHIFTED)]
+    rules = [KeptSettings.read(name, settings).date_rule for name, settings in kept]
+    return sorted({keys.scope_of_dates(rule.days) for rule in rules if rule is not None})
 
 
 def _kept_back(rows: Rows | None, left_out: Mapping[str, Mask]) -> pa.RecordBatch:
@@ -234,18 +279,6 @@ def _in_words(timeline: Timeline, k: int) -> tuple[str, ...]:
     """Say whom the difference from the releases that are out shows in groups under k."""
     few = [f"{n:,} {who}" for who, n in timeline.small(k).items() if n]
     return (f"the difference shows {', '.join(few)} in groups under {k}",) if few else ()
-
-
-def released_groups(content: Content, policy: AnyPolicy) -> Any:
-    """Return the groups that are not suppressed; None where none can be, as none is of a tree."""
-    from voile.tables.trees.policy import TreePolicy
-
-    rules = content.space.constraints
-    bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
-    if isinstance(policy, TreePolicy) or not bound:
-        return None
-    groups, _, kept = content.space.groups(policy)
-    return groups[kept]
 
 
 def check_counted(content: Content, source: Source) -> None:

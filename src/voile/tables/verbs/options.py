@@ -157,7 +157,7 @@ class ApplyOptions(Pseudonymous):
         None,
         min_length=1,
         description="recipient, or recipient and period, whose own pseudonyms these are: releases "
-        "to others cannot be linked by them",
+        "to others cannot be linked by them; and to whom it goes, by a name of the ledger",
     )
 
     @property

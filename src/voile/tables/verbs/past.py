@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from voile.ledger.judgement import other_kind
 from voile.ledger.ledger import Keys, Ledger
 from voile.tables.joint.difference import Out
 from voile.tables.joint.disclosed import Names, rules_of
-from voile.tables.joint.figures import Shown
+from voile.tables.joint.figures import Joined, Shown
 from voile.tables.joint.people import People
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.family import AnyPolicy
@@ -84,6 +85,11 @@ class Past:
             if not _is_of_same(line.content["disclosed"], counted, values):
                 earlier[line.number] = _follow(line, content, rows, archive.find(line, keys))
         return cls(content, names, ledger.released, earlier)
+
+    @cached_property
+    def joined(self) -> Joined:
+        """What all releases that are out are together, those of other rows as if of these."""
+        return Joined(self._content.space, self.all_shown)
 
     @property
     def all_shown(self) -> list[Shown]:

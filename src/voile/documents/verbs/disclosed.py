@@ -1,0 +1,39 @@
+"""What a release of documents discloses, in words that a ledger may hold: none of the texts'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from voile.data.roles import Roles
+from voile.documents.text.reader import KEPT
+from voile.documents.verbs.options import ApplyOptions
+from voile.keys.pseudonyms import purpose_of
+from voile.ledger.ledger import Keys
+
+SAYS = {
+    "mark": "the types of what was removed",
+    "category": "the categories of what was removed",
+    "surrogate": "the days between dates of one subject",
+}
+AGES, LEFT = "ages up to 89", "whatever no classifier, pattern or list removed"
+
+
+def disclosing(
+    options: ApplyOptions, roles: Roles, texts: Sequence[str]
+) -> Callable[[Keys], dict[str, Any]]:
+    """Return what says it: kept columns, the pseudonyms' space, the dates' scope, the texts."""
+    kept = set(roles.of(*KEPT)) - {roles.subject, *texts}
+    moves = options.replace == "surrogate"
+    says = [SAYS[options.replace], *([AGES] if moves and options.ages == "keep" else []), LEFT]
+
+    def disclosed(keys: Keys) -> dict[str, Any]:
+        space = keys.hash("pseudonyms", purpose_of(None)) if options.pseudonyms else None
+        return {
+            "kept": sorted(keys.hash("column", name) for name in kept),
+            "space": space,
+            "dates": [keys.scope_of_dates(options.date_shift_days)] if moves else [],
+            "text": says,
+        }
+
+    return disclosed

@@ -1,0 +1,84 @@
+"""Who may share what they have: all recipients, but for those that the ledger says cannot.
+
+Recipients of whom no two are apart are a coalition. Whatever goes to one of them, all of them have;
+what goes to nobody named, everybody has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+
+MOST = 20
+Coalition = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Audience(Brief):
+    """Which recipients cannot share what they have.
+
+    apart : pairs of names.
+
+    >>> audience = Audience((("Site A", "Site B"),))
+    >>> audience.name_of("Site B, May"), audience.name_of("Site C")
+    ('Site B', None)
+    >>> [sorted(one) for one in audience.coalitions("Site B")]
+    [['Site B']]
+    >>> [sorted(one) for one in audience.coalitions(None)]
+    [['Site A'], ['Site B']]
+    """
+
+    shows = ()
+
+    apart: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for one, other in self.apart:
+            if one == other or not one.strip() or not other.strip():
+                raise RequestError("two recipients that cannot share data have two names")
+        if len(self.names) > MOST:
+            raise RequestError(f"--apart names more than {MOST} recipients")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted({name for pair in self.apart for name in pair}))
+
+    def name_of(self, recipient: str | None) -> str | None:
+        """Return which named recipient this is; of a recipient and a period, the recipient."""
+        told = "" if recipient is None else recipient
+        fits = [one for one in self.names if told == one or told.startswith(f"{one},")]
+        return max(fits, key=len, default=None)
+
+    def are_apart(self, one: str | None, other: str | None) -> bool:
+        return (one, other) in self.apart or (other, one) in self.apart
+
+    def coalitions(self, name: str | None) -> list[Coalition]:
+        """Return the largest coalitions that have what goes to a named recipient, or to anybody.
+
+        Cost: O(3^(names / 3)) at worst.
+        """
+        begun = () if name is None else (name,)
+        rest = [one for one in self.names if one != name and not self.are_apart(one, name)]
+        return list(self._grown(frozenset(begun), rest, []))
+
+    def _grown(
+        self, begun: Coalition, rest: Sequence[str], tried: Sequence[str]
+    ) -> Iterator[Coalition]:
+        """Add each of the rest in turn, and none that was tried (Bron, Kerbosch)."""
+        if not rest and not tried:
+            yield begun
+        for place, one in enumerate(rest):
+            seen = [*tried, *rest[:place]]
+            joins = [[x for x in few if not self.are_apart(x, one)] for few in (rest[place:], seen)]
+            yield from self._grown(begun | {one}, [x for x in joins[0] if x != one], joins[1])
+
+    def to_data(self) -> list[list[str]]:
+        return [list(pair) for pair in self.apart]
+
+    @classmethod
+    def from_data(cls, data: Sequence[Sequence[Any]]) -> Audience:
+        return cls(tuple((str(one), str(other)) for one, other in data))
