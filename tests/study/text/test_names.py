@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.replacements import Removal, Surrogates
 from voile.documents.replacements.names import Names, Pool, builtin_pool, name_words
 from voile.documents.text.document import Document
@@ -22,7 +24,7 @@ PEOPLE = st.dictionaries(st.text("abc123", min_size=1), st.builds(Name, WORDS, W
 @given(PEOPLE)
 def test_no_two_people_share_a_name_however_short_the_lists_are(people):
     made = MadeUpNames.draw(SECRET, people, SMALL)
-    whole = Counter(tuple(one) for person, one in made.names.items() if people[person].family)
+    whole = Counter(tuple(one) for person, one in made.names.items() if any(people[person]))
     assert not [name for name, n in whole.items() if n > 1]
     for person, own in people.items():
         true = set(name_words(" ".join(own)))
@@ -35,6 +37,14 @@ def test_people_of_one_name_get_two():
     people = {f"P{n}": Name("Anna", "Smith") for n in range(500)}
     made = MadeUpNames.draw(SECRET, people, builtin_pool("english"))
     assert len(set(made.names.values())) == 500
+
+
+def test_given_names_alone_are_no_one_elses_and_lists_may_be_too_short():
+    people = {f"P{n}": Name("Anna", "") for n in range(60)}
+    assert len(set(MadeUpNames.draw(SECRET, people, SMALL).names.values())) == 60
+    same = Pool([Names(("Ada", "Ann"), ("Al", "Abe"), ("Ash", "Arne"))])
+    with pytest.raises(RequestError, match="names: the lists of names are too short"):
+        MadeUpNames.draw(SECRET, people, same)
 
 
 def test_a_text_has_the_name_of_the_columns_in_every_form():

@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.documents.replacements.draws import initial_of
 from voile.documents.replacements.names import Pool, name_words
 from voile.documents.replacements.people import like
 from voile.keys.pseudonyms import choose, pseudonym
 from voile.keys.secret import Secret
 
-ATTEMPTS = 64
+ATTEMPTS, MOST_NAMES = 64, 5
+"""After so many attempts a name gets one word more, up to so many."""
 
 
 class Name(NamedTuple):
@@ -40,7 +42,10 @@ class MadeUpNames(Brief):
 
     @classmethod
     def draw(cls, secret: Secret, people: Mapping[str, Name], pool: Pool) -> MadeUpNames:
-        """Draw a name for each person: of other words, with other initials, and nobody else's."""
+        """Draw a name for each person: of other words, with other initials, and nobody else's.
+
+        Raises RequestError: the lists are too short for that.
+        """
         used: set[tuple[str, ...]] = set()
         words: dict[str, Mapping[str, str]] = {}
         for person in sorted(people, key=lambda one: pseudonym(secret, one)):
@@ -59,24 +64,27 @@ class MadeUpNames(Brief):
 def _drawn(
     secret: Secret, person: str, own: Name, pool: Pool, used: set[tuple[str, ...]]
 ) -> Mapping[str, str]:
-    """Return what each word of a name becomes; after many attempts the family name is double."""
+    """Return what each word of a name becomes; after some attempts the last one is double."""
     given, family = name_words(own.given), name_words(own.family)
-    taken = {*given, *family}
-    attempt = 0
-    while True:
+    every = [*given, *family]
+    for attempt in range(ATTEMPTS * MOST_NAMES):
         found = {
             word: _other(secret, person, word, pool.candidates(word, given=n < len(given)), attempt)
-            for n, word in enumerate([*given, *family])
+            for n, word in enumerate(every)
         }
-        if attempt >= ATTEMPTS and family:
-            more = _other(secret, person, f"{family[-1]} too", pool.surnames, attempt)
-            found[family[-1]] = f"{found[family[-1]]}-{more}"
-        new = tuple(word for x in found.values() for word in name_words(x))
+        for more in range(attempt // ATTEMPTS if every else 0):
+            name = _other(secret, person, f"{every[-1]} and {more}", pool.surnames, attempt)
+            found[every[-1]] += f"-{name}"
+        new = tuple(word for one in every for word in name_words(found[one]))
         fits = all(initial_of(x) != word[0] for word, x in found.items())
-        if not found or (fits and new not in used and taken.isdisjoint(new)):
+        if not every or (fits and new not in used and {*every}.isdisjoint(new)):
             used.add(new)
             return found
-        attempt += 1
+    raise RequestError(
+        "the lists of names are too short to give each person another one",
+        where="names",
+        instead="give longer lists, with several first letters",
+    )
 
 
 def _other(secret: Secret, person: str, word: str, names: Iterable[str], attempt: int) -> str:

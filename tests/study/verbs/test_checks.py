@@ -1,0 +1,28 @@
+"""What apply refuses of all parts together."""
+
+from __future__ import annotations
+
+import pytest
+from tests.study.made import PLAN, write_key
+
+from voile.core.errors import InfeasibleError
+from voile.study.plan.plan import Plan
+from voile.study.verbs.checks import check_promise
+
+FIGURES = {"joint_at_recall": 30.0, "subjects": 100.0}
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(PLAN.replace("max_relative_risk = 0.2", "joint_risk = 0.2"))
+    write_key(tmp_path)
+    return Plan.read(path)
+
+
+def test_a_sex_that_is_guessed_may_not_break_a_promised_joint_risk(plan):
+    said = r"guesses sex from the texts above chance, and then the joint risk is 0\.3, above 0\.2"
+    with pytest.raises(InfeasibleError, match=said):
+        check_promise(plan, FIGURES, ["sex"])
+    check_promise(plan, FIGURES, [])
+    check_promise(plan, {**FIGURES, "joint_at_recall": 20.0}, ["sex"])
