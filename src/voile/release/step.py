@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Generic, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -85,8 +85,12 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
         return None
 
     def found_in_source(self) -> Mapping[str, Any]:
-        """Return the fields that a worker cannot prepare again, as it has no whole source."""
+        """Return what a worker, which has no whole source, cannot find: arrays, text, lists."""
         return {}
+
+    def with_found(self, found: Mapping[str, Any]) -> Self:
+        """Return the step with what `found_in_source` gave: its fields."""
+        return replace(self, **found)
 
     def read_columns(self) -> list[str]:
         """Return the columns of the source that are read."""

@@ -71,7 +71,7 @@ class Job(Brief):
     step : the module whose `prepare` prepares the step, and whose `ApplyOptions` these are.
     options : as JSON.
     name, kind, columns, notes : of the source; `columns` a batch without rows.
-    found : fields of the step that were found in the whole source.
+    found : what was found in the whole source.
     buckets : how many parts rows are dealt to; None where their order is kept.
     """
 
@@ -120,7 +120,7 @@ class Job(Brief):
         source = PiecedSource(self.name, self.kind, self.columns.schema, self.notes)
         options = wing.ApplyOptions.model_validate_json(self.options)
         applying: Applying[Any, Any] = wing.prepare(kit, self.chosen, source, options)
-        return replace(applying, **self.found)
+        return applying.with_found(self.found)
 
     @cached_property
     def firsts(self) -> NDArray[np.int64]:

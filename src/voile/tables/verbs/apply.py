@@ -33,6 +33,7 @@ from voile.tables.verbs.entering import entering
 from voile.tables.verbs.following import released_groups
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
+from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.showing import AnyPublished, BoxNotes, BoxSummary, Showing, showing_of
 
@@ -58,6 +59,8 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     """
     content = Content.of(kit)
     content.roles.check(source.columns, "quasi", "weight")
+    if options.recount:
+        content = with_counts(content, count_anew(content, source))
     policy = content.family.read(chosen.policy)
     chosen = _scored(chosen, content, policy)
     secret = options.secret(find_pseudonym_column(content.roles))
@@ -94,17 +97,23 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         outputs=outputs,
         recoder=recoder,
         left_out=left_out,
-        showing=showing_of(
-            policy,
-            content.space,
-            subject=content.roles.subject,
-            sensitive=content.sensitive,
-            marginals=_counts_runs(options.marginals, content.space),
-        ),
+        marginals=options.marginals,
+        recounts=options.recount,
+        showing=_showing(content, policy, options.marginals),
     )
 
 
 apply = partial(apply_by, prepare)
+
+
+def _showing(content: Content, policy: AnyPolicy, marginals: bool | None) -> Showing[Any]:
+    return showing_of(
+        policy,
+        content.space,
+        subject=content.roles.subject,
+        sensitive=content.sensitive,
+        marginals=_counts_runs(marginals, content.space),
+    )
 
 
 def _counts_runs(asked: bool | None, space: PolicySpace) -> bool:
@@ -214,12 +223,27 @@ class _Recoding(Applying[Any, AnyPublished]):
     recoder: Recoder
     left_out: NDArray[np.int64]
     showing: Showing[Any]
+    marginals: bool | None
+    recounts: bool
 
     def why_alone(self) -> str | None:
         return None if self.class_ids is None else "--class-id draws its ids in one process"
 
     def found_in_source(self) -> Mapping[str, Any]:
-        return {"left_out": self.left_out}
+        counted = packed(self.content.space.counts) if self.recounts else None
+        return {"left_out": self.left_out, "counted": counted}
+
+    def with_found(self, found: Mapping[str, Any]) -> _Recoding:
+        step = replace(self, left_out=found["left_out"])
+        if (counted := found["counted"]) is None:
+            return step
+        content = with_counts(self.content, unpacked(counted))
+        return replace(
+            step,
+            content=content,
+            recoder=Recoder(self.policy, released_groups(content, self.policy)),
+            showing=_showing(content, self.policy, self.marginals),
+        )
 
     def make(self, batch: Batch) -> Outcome[Any]:
         """Make the output columns; set aside rows with a value that is in no interval."""

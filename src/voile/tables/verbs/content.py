@@ -287,8 +287,8 @@ class Content(Brief):
         measures = {kind: Asked(**facts["measures"][kind]) for kind in DEFAULTS}
         weights = read_weights(facts["weights"])
         constraints = read_constraints(facts["constraints"], n_bits)
-        risk = _measure_of("risk", measures, counts, weights)
-        loss = _measure_of("loss", measures, counts, weights)
+        risk = measure_of("risk", measures, counts, weights)
+        loss = measure_of("loss", measures, counts, weights)
         space = PolicySpace(
             domains, counts, constraints, population, risk=risk, loss=loss, weights=weights
         )
@@ -326,7 +326,7 @@ class Content(Brief):
         )
 
 
-def _measure_of(
+def measure_of(
     kind: Kind, measures: Mapping[Kind, Asked], counts: Counts, weights: Weights
 ) -> GroupMeasure | None:
     """Return a measure of ours by its name; nothing else that a kit names is ever looked up."""

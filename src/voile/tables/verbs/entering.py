@@ -32,7 +32,8 @@ def entering(
                 "--hold-back and --releases are of a ledger", instead="name it with --ledger"
             )
         return None, nobody
-    check_counted(content, source)
+    if not options.recount:
+        check_counted(content, source)
     ledger = Ledger.read(options.ledger)
     keys = Keys.of(options.key_file, ledger.id)
     case = Case(

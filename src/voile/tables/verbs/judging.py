@@ -303,5 +303,5 @@ def check_counted(content: Content, source: Source) -> None:
             "the people of this source are not those that the kit counts, so a ledger cannot "
             "judge it",
             where=where,
-            instead="fit on this source",
+            instead="fit on this source, or add --recount to apply",
         )

@@ -153,6 +153,11 @@ class ApplyOptions(Pseudonymous):
     hold_back: bool = Field(
         False, description="let new people wait until k of a group can be released together"
     )
+    recount: bool = Field(
+        False,
+        description="count this source's subjects anew by the kit's domains, as those of another "
+        "day; groups, risk and loss are then theirs",
+    )
     recipient: str | None = Field(
         None,
         min_length=1,
@@ -166,7 +171,8 @@ class ApplyOptions(Pseudonymous):
         return purpose_of(self.recipient)
 
     def at_worker(self) -> Self:
-        return super().at_worker().model_copy(update={"releases": (), "hold_back": False})
+        driven = {"releases": (), "hold_back": False, "recount": False}
+        return super().at_worker().model_copy(update=driven)
 
 
 class AttackOptions(voile.release.options.Controlled):

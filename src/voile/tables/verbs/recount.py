@@ -1,0 +1,144 @@
+"""A kit counted anew on other rows: its domains and policies as they are, another day's people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.hold_out import TrainingSource
+from voile.tables.domains.domain import OUTSIDE, Domain
+from voile.tables.people.combinations import (
+    Combinations,
+    count_outcomes,
+    count_sample,
+    count_sensitive,
+    encode,
+    join,
+)
+from voile.tables.people.counts import Counts, SensitiveColumn
+from voile.tables.people.population import fill_gaps, from_sample
+from voile.tables.policies.space import PolicySpace
+from voile.tables.verbs.content import Content, measure_of
+from voile.tables.verbs.scores import score_marks
+
+RECOUNTED = (
+    "The policy comes from a kit fitted on other rows. This release's own figures are counted on "
+    "its rows; those of the other policies are of the rows that the kit was fitted on."
+)
+
+
+def count_anew(content: Content, source: Source) -> Counts:
+    """Count a source's subjects by a kit's domains; rows with a value outside of them do not count.
+
+    Those rows are set aside by `apply`. Cost: as a fit counts; where there are such rows, every row
+    is read here once for each count.
+
+    Raises
+    ------
+    RequestError : no row's values are in the domains, people that the kit counts apart from its
+        source lack some of these rows, or its own numbers of people were estimated from its rows.
+    """
+    space, subject = content.space, content.roles.subject
+    _check_known(content)
+    domains = space.domains
+    rows = TrainingSource(source, content.hold_out) if content.hold_out.share else source
+    counted = count_sample(rows, space.quasi, subject)
+    if _strange(domains, counted):
+        rows = _Within(rows, domains)
+        counted = count_sample(rows, space.quasi, subject)
+    if not counted.table.num_rows:
+        raise RequestError(
+            "no row has values that the kit knows", where=source.name, instead="fit on this source"
+        )
+    codes, sample = encode(domains, counted)
+    population = from_sample(codes, sample)
+    if space.population.known:
+        held = space.counts.population > 0
+        counts = space.counts
+        known = replace(space.population, codes=counts.codes[held], people=counts.population[held])
+        population = fill_gaps(domains, codes, sample, known)
+    values, columns = count_sensitive(rows, domains, codes, content.sensitive, subject)
+    outcomes = count_outcomes(rows, domains, codes, content.outcomes, subject)
+    return join(domains, codes, sample, population, values, outcomes, columns)
+
+
+def with_counts(content: Content, counts: Counts) -> Content:
+    """Return a kit's content with the counts of other rows, by which its policies are judged."""
+    space = content.space
+    people = replace(
+        space.population,
+        codes=counts.codes,
+        people=counts.population,
+        assumptions=(*space.population.assumptions, RECOUNTED),
+    )
+    measures = [
+        measure_of(kind, content.measures, counts, space.weights) for kind in ("risk", "loss")
+    ]
+    counted = PolicySpace(
+        space.domains,
+        counts,
+        space.constraints,
+        people,
+        risk=measures[0],
+        loss=measures[1],
+        weights=space.weights,
+    )
+    return replace(
+        content,
+        space=counted,
+        mark_scores=score_marks(counted, content.marks),
+        bound=None,
+        analysis=None,
+    )
+
+
+def packed(counts: Counts) -> dict[str, Any]:
+    """Return counts as numbers, arrays and tuples, for another process."""
+    return {**vars(counts), "columns": tuple(map(tuple, counts.columns))}
+
+
+def unpacked(given: Mapping[str, Any]) -> Counts:
+    return Counts(**{**given, "columns": tuple(SensitiveColumn(*one) for one in given["columns"])})
+
+
+def _check_known(content: Content) -> None:
+    """Refuse where people, or a measure, are known of the fitted rows alone."""
+    people = content.space.population
+    filled = any("population lacks" in said for said in people.assumptions)
+    own = [asked.name for kind, asked in content.measures.items() if not asked.ours(kind)]
+    if own:
+        why = f"kits hold no code, and so not the measure {own[0]}"
+    elif people.weighted or people.boxes is not None or content.fraction is not None or filled:
+        why = "its numbers of people were estimated from the rows that it was fitted on"
+    else:
+        return
+    raise RequestError(f"the kit cannot be counted anew: {why}", instead="fit on this source")
+
+
+def _strange(domains: Sequence[Domain], counted: Combinations) -> bool:
+    return any((d.codes(counted.table.column(d.column)) == OUTSIDE).any() for d in domains)
+
+
+class _Within(Source):
+    """The rows of a source whose values are all in their domains."""
+
+    def __init__(self, source: Source, domains: Sequence[Domain]) -> None:
+        super().__init__(source.name, source.kind, source.schema(), source.notes)
+        self._source, self._domains = source, domains
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        quasi = [domain.column for domain in self._domains]
+        for batch in self._source.batches(dict.fromkeys([*columns, *quasi]), batch_rows=rows):
+            within = np.ones(len(batch), dtype=np.bool_)
+            for domain in self._domains:
+                within &= domain.codes(batch.column(domain.column)) != OUTSIDE
+            yield batch.filter(pa.array(within)).select(columns)
+
+    def fingerprint(self) -> str:
+        return self._source.fingerprint()
