@@ -1,7 +1,7 @@
 """Spark against DuckDB and this process: counts bit for bit, and the CPU of a release a row.
 
     python -m benchmarks.on_spark           200,000 rows
-    python -m benchmarks.on_spark --full    20 million rows
+    python -m benchmarks.on_spark --full    counts of 20 million rows, a release of 2 million
 
 Rows, roles and policy are those of `apply_subjects`. CPU is that of all processes, Spark's JVM and
 its Python workers among them, once the session is up and has released a little.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import secrets
 import sys
 import tempfile
@@ -24,8 +23,9 @@ import pyarrow.parquet as pq
 from benchmarks import apply_subjects
 from benchmarks.tables import save
 
-SMALL, FULL, WARM = 200_000, 20_000_000, 20_000
-KEYS = ["age", "sex", "ward", "visit"]
+SMALL, FULL, RELEASED, WARM = 200_000, 20_000_000, 2_000_000, 20_000
+KEYS, FEW = ["age", "sex", "ward", "visit"], ["age", "sex", "ward"]
+"""What is counted: by `KEYS` nearly every row is a group of its own, by `FEW` there are 1,600."""
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -34,23 +34,29 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
     rows = FULL if parser.parse_args().full else SMALL
+    released = min(rows, RELEASED)
     with tempfile.TemporaryDirectory() as place, session() as spark:
         folder = Path(place)
         (folder / "key").touch(mode=0o600)
         (folder / "key").write_text(secrets.token_hex(32))
-        for name, number in (("warm", WARM), ("source", rows)):
+        for name, number in (("warm", WARM), ("source", released), ("counted", rows)):
             apply_subjects.ROWS = number
             (folder / name).mkdir()
             table = apply_subjects.visits()
             pq.write_table(table, folder / name / "0.parquet", row_group_size=number // 8)
-        lines = [*counts(spark, folder), *releases(folder, rows)]
+            del table
+        keys = FEW if rows == FULL else KEYS
+        lines = [*counts(spark, folder, keys), *releases(folder, released)]
+        java = high_water("java")
     save(
         "on_spark",
-        f"{rows:,} rows of {rows // apply_subjects.A_SUBJECT:,} subjects on Spark's `local[2]` and "
-        "in one process, CPU of all processes.",
+        f"Counts of {rows:,} rows of {rows // apply_subjects.A_SUBJECT:,} subjects and a release "
+        f"of {released:,} rows, on Spark's `local[2]` and in one process, CPU of all processes.",
         ("what", "here", "Spark", "of it the driver's Python", "ratio", "equal"),
         lines,
-        f"The driver's Python had at most {peak() / 1e9:.2f} GB, its JVM is given 1 GB.",
+        f"Resident memory at most: the driver's Python, which also made these tables and counted "
+        f"here, {high_water('python') / 1e9:.2f} GB; its JVM, Spark's workers in it, "
+        f"{java / 1e9:.2f} GB.",
     )
 
 
@@ -62,27 +68,27 @@ def session() -> Any:
     return started_spark()
 
 
-def counts(spark: Any, folder: Path) -> list[list[str]]:
+def counts(spark: Any, folder: Path, keys: Sequence[str]) -> list[list[str]]:
     """Count combinations by row and by subject here, on Spark, and by Connect."""
     from tests.spark import connected
 
     lines = []
     for by in ({}, {"subject": "person"}):
-        here, cost, _ = costing(lambda by=by: counted(folder / "source", by))
+        here, cost, _ = costing(lambda by=by: counted(folder / "counted", keys, by))
         with connected(spark) as remote:
             for name, session in (("classic", spark), ("Connect", remote)):
-                frame = session.read.parquet(str(folder / "source"))
-                there, spent, own = costing(lambda frame=frame, by=by: counted(frame, by))
+                frame = session.read.parquet(str(folder / "counted"))
+                there, spent, own = costing(lambda frame=frame, by=by: counted(frame, keys, by))
                 what = f"{here.num_rows:,} groups by {'subject' if by else 'row'}, {name}"
                 lines.append(line(what, "s", (cost, spent, own), is_equal=here.equals(there)))
     return lines
 
 
-def counted(data: Any, by: dict[str, str]) -> Any:
+def counted(data: Any, keys: Sequence[str], by: dict[str, str]) -> Any:
     from voile.data import open_source
     from voile.engines.counting import count_combinations
 
-    return count_combinations(open_source(data), KEYS, **by)
+    return count_combinations(open_source(data), keys, **by)
 
 
 def releases(folder: Path, rows: int) -> list[list[str]]:
@@ -124,23 +130,33 @@ def costing(work: Callable[[], Any]) -> tuple[Any, float, float]:
 
 def cpu() -> float:
     """Sum the CPU of this process and its descendants, those that ended included."""
-    ticks, parents = {}, {}
+    return sum(sum(map(int, fields[11:15])) for _, fields in ours()) / TICK
+
+
+def ours() -> list[tuple[Path, list[str]]]:
+    """Return this process and its descendants: where /proc holds each, and its `stat`."""
+    found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = stat.read_text().rpartition(") ")[2].split()
+            found[int(stat.parent.name)] = stat.parent, stat.read_text().rpartition(") ")[2].split()
         except OSError:
             continue
-        ticks[int(stat.parent.name)] = sum(map(int, fields[11:15]))
-        parents[int(stat.parent.name)] = int(fields[1])
 
     def is_ours(process: int) -> bool:
-        return process == os.getpid() or (process in parents and is_ours(parents[process]))
+        parent = int(found[process][1][1]) if process in found else 0
+        return process == os.getpid() or (parent > 0 and is_ours(parent))
 
-    return sum(spent for process, spent in ticks.items() if is_ours(process)) / TICK
+    return [one for process, one in found.items() if is_ours(process)]
 
 
-def peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def high_water(program: str) -> int:
+    """Return the most bytes that one of our processes of this program has had in memory."""
+    most = 0
+    for place, _ in ours():
+        said = dict(line.split(":", 1) for line in (place / "status").read_text().splitlines())
+        if said["Name"].strip().startswith(program) and "VmHWM" in said:
+            most = max(most, int(said["VmHWM"].split()[0]) * 1024)
+    return most
 
 
 if __name__ == "__main__":
