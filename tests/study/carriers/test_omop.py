@@ -26,6 +26,7 @@ from voile.study.carriers.omop_columns import TABLES, schema_of
 from voile.study.carriers.omop_sending import send
 from voile.study.plan.plan import Plan
 from voile.study.verbs.init import init
+from voile.study.verbs.naming import made_up_names
 from voile.tables.recoding.codebook import Entry
 
 SHOWN = {
@@ -336,3 +337,41 @@ def test_a_study_reads_one_schema_and_releases_into_another(
     assert server.sql(left) == "0"
     assert init(server.address("source"), tmp_path / "found.toml").plan.is_file()
     assert Plan.read(tmp_path / "found.toml").export.as_of == max(x.start for x in clinic.visits)
+
+
+def test_notes_of_omop_have_made_up_names_of_a_table_of_names(omop, clinic):
+    """The model has no names: those of the notes come from a list beside it."""
+    plan = omop / "named.toml"
+    plan.write_text(
+        (omop / "study.toml")
+        .read_text()
+        .replace("[mentions]", '[names]\nsource = "names.csv"\n\n[mentions]')
+    )
+    (omop / "names.csv").write_text(
+        "person_id,given_name,family_name\n"
+        + "".join(f"{one.number},{one.given},{one.family}\n" for one in clinic.people)
+    )
+    study = Study.open(plan)
+    study.fit()
+    release = study.apply()
+    made = made_up_names(Plan.read(plan)).names
+    assert len(set(made.values())) == len(clinic.people)
+    own = {name_of(one.number): made[str(one.number)].family for one in clinic.people}
+    out = {p.stem: pq.read_table(p) for p in (release.path / "export").iterdir()}
+    names = dict(
+        zip(
+            out["person"]["person_id"].to_pylist(),
+            out["person"]["person_source_value"].to_pylist(),
+            strict=True,
+        )
+    )
+    found = [own[names[row["person_id"]]] in row["note_text"] for row in out["note"].to_pylist()]
+    assert sum(found) >= 0.95 * len(found)
+
+
+def test_omop_without_a_table_of_names_is_refused(omop, tmp_path):
+    plan = tmp_path / "study.toml"
+    text = (omop / "study.toml").read_text()
+    plan.write_text(text.replace("[mentions]", "[names]\n\n[mentions]"))
+    with pytest.raises(RequestError, match="OMOP has no names: name a table that has them"):
+        Plan.read(plan)
