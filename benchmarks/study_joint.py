@@ -59,6 +59,8 @@ DOB = "drop"
 SEX = { column = "sex", keep = true }
 """
 NEUTRAL = RULED.replace('{ column = "sex", keep = true }', '"sex"')
+SAFE_HARBOR, LEAST = 'beats = "safe-harbor"', "policy = 0"
+"""Promises: as little risk as Safe Harbor, which keeps the sexes apart here, and the least."""
 ALONE = 'apply = { replace = "surrogate" }'
 """What the wing of notes writes by itself: ages up to 89 as they are, and pronouns."""
 
@@ -83,7 +85,8 @@ def main() -> None:
         rows,
         "Mentions left: marked mentions that stand in the written notes as they did, of all. The "
         "adversary reads ages and words for a sex. Sex guessed: balanced accuracy of the "
-        "classifier on the written texts, chance 50%; -: the texts are to keep it. Stated at "
+        "classifier on the written texts, of people whose row does not show it, chance 50%; -: of "
+        "nobody. Stated at "
         "recall: the figure of the private manifest. "
         f"The kit of other notes learnt from {OTHERS} people that are not in the study; the kit of "
         "these notes from the very notes, in the place of perfect detection.",
@@ -99,7 +102,8 @@ def measured(folder: Path) -> list[tuple[str, ...]]:
         released(folder, "by themselves", "own", ALONE, ""),
         released(folder, "by the study, kit of these notes", "own", "", RULED),
         released(folder, "by the study, kit of other notes", "others", "", RULED),
-        released(folder, "the same, the sex neutral", "others", "", NEUTRAL),
+        released(folder, "by themselves, sexes merged", "others", ALONE, "", LEAST),
+        released(folder, "by the study, sexes merged, neutral", "others", "", NEUTRAL, LEAST),
     ]
 
 
@@ -121,11 +125,12 @@ def written(county: County, folder: Path) -> tuple[pa.Table, pa.Table]:
     return notes, make_notes(2, rest)
 
 
-def released(folder: Path, name: str, kit: str, options: str, mentions: str) -> tuple[str, ...]:
+def released(
+    folder: Path, name: str, kit: str, options: str, mentions: str, promise: str = SAFE_HARBOR
+) -> tuple[str, ...]:
     plan = folder / "study.toml"
-    plan.write_text(
-        PLAN.replace("KIT", f"{kit}.kit").replace("APPLY", options).replace("MENTIONS", mentions)
-    )
+    text = PLAN.replace(SAFE_HARBOR, promise).replace("KIT", f"{kit}.kit")
+    plan.write_text(text.replace("APPLY", options).replace("MENTIONS", mentions))
     study = Study.open(plan)
     study.fit(force=True)
     release = study.apply(force=True)

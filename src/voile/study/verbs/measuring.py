@@ -138,7 +138,7 @@ class Measuring:
 
     @cached_property
     def guesses(self) -> tuple[Guess, ...]:
-        """What a classifier guesses of the people's sex, where no text is to keep it."""
+        """What a classifier guesses of the sex of people whose rows do not show it."""
         columns = sexes_in(self.plan.mentions, self.writing.shown.codebook.quasi)
         if not columns or not self.plan.texts:
             return ()
@@ -146,16 +146,18 @@ class Measuring:
                 for name in self.plan.texts
                 for who, text in self.writing.written(name).texts_of_people())  # fmt: skip
         texts = gather(said, self.writing.shown.people)
-        table, _ = self.plan.table
-        rows = self.plan.opened(table).read([self.plan.study.subject, *columns])
-        people = [self.writing.shown.name_of(str(one)) for one in rows.column(0).to_pylist()]
-        found = (
-            guess(
-                name, texts, dict(zip(people, map(str, rows.column(name).to_pylist()), strict=True))
-            )
-            for name in columns
-        )
+        found = (guess(name, texts, self._hidden(name)) for name in columns)
         return tuple(one for one in found if one is not None)
+
+    def _hidden(self, column: str) -> dict[str, str]:
+        """Return the true value of each person of whom no row shows it already, by pseudonym."""
+        table, shown = self.plan.table[0], self.writing.shown
+        rows = self.plan.opened(table).read([self.plan.study.subject, column])
+        return {
+            shown.name_of(str(who)): str(cell)
+            for who, cell in zip(*(x.to_pylist() for x in rows.columns), strict=True)
+            if None not in (who, cell) and not shown.shows_within(str(who), column, [str(cell)])
+        }
 
     def _known(self) -> tuple[list[Reach], DateRisk | None]:
         """Attack what was written by what parts show of a person, and by true dates."""
