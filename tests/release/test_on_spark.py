@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
+from deltalake import write_deltalake
 from tests.spark import PORT
 
 import voile.tables
@@ -165,6 +166,21 @@ def test_a_ledger_keeps_people_waiting_whoever_makes_the_release(
         == release.private["counts"]
     )
     assert release.frame.num_rows == 20
+
+
+def test_a_version_of_a_delta_table_is_released(
+    session: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path
+) -> None:
+    visits, policy = tmp_path / "visits", kit.choose(policy=1)
+    write_deltalake(visits, table.slice(0, 2_000), partition_by=[DOTTED])
+    write_deltalake(visits, table.slice(2_000), mode="append")
+    source = f"{visits}@v0"
+    for name, engine in (("out", "spark"), ("here.parquet", "here")):
+        release = kit.apply(policy, source, tmp_path / name, engine=engine, key_file=key)
+        assert release.private["counts"]["read"] == 2_000
+        assert release.private["source"]["name"] == "visits@v0"
+    read = [rows(open_source(tmp_path / name).read()) for name in ("out", "here.parquet")]
+    assert read[0] == read[1]
 
 
 def fails(number: int) -> str:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.files.memory import MemoryPath
-from voile.data.formats.part_files import is_partitioned
+from voile.data.formats.part_files import at_version, is_delta, is_partitioned
 from voile.data.postgres.address import POSTGRESQL, Address
 from voile.data.source import Source, TableSource
 from voile.data.spark.session import SCHEME, is_spark
@@ -56,6 +56,7 @@ _EXCEL = Format("formats.excel:ExcelSource", ("table",))
 _DUCKDB = Format("formats.databases:DuckDBSource", ("table",))
 _SQLITE = Format("formats.databases:SQLiteSource", ("table",))
 _PARTITIONED = Format("formats.partitions:PartitionedSource")
+_DELTA = Format("formats.delta:DeltaSource", ("version",))
 _STATISTICS = Format("formats.statistics:StatisticsSource", ("encoding",))
 
 FORMATS = {
@@ -94,7 +95,8 @@ def open_source(
     ----------
     thing : a path; "-" or a pipe (see `voile.data.standard_input`); a pattern such as
         "visits-*.csv", whose files must have the same columns; a folder of Parquet files, whose
-        own folders may name columns ("visits/year=2024/part-0.parquet"); a file or such a folder of
+        own folders may name columns ("visits/year=2024/part-0.parquet"); a Delta table, "visits" at
+        its newest version or "visits@v12"; a file or such a folder of
         a store, "s3://bucket/visits", "gs://", "abfs://", or "https://host/visits.csv"; a table as
         "county.duckdb::patients", "postgresql://host/county::clinic.patients",
         "service=county::clinic.patients" or "spark:clinic.patients"; a data frame of Spark; or what
@@ -136,6 +138,8 @@ def open_source(
     if is_pipe(path):
         path = keep_pipe(path)
     given = _asked(path.name, named, table, encoding, errors)
+    if (found := at_version(path)) is not None:
+        return _by(_DELTA, found[0], {**given, "version": str(found[1])})
     if not path.exists() and glob.has_magic(str(path)):
         paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
         if not paths:
@@ -266,6 +270,8 @@ def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
 
 
 def _open(path: Path, asked: dict[str, str]) -> Source:
+    if is_delta(path):
+        return _by(_DELTA, path, asked)
     _check_file(path)
     return _by(_PARTITIONED if path.is_dir() else find_format(path), path, asked)
 

@@ -121,11 +121,5 @@ def test_a_column_in_the_files_and_their_folders_is_refused(tmp_path: Path) -> N
         open_source(tmp_path / "t")
 
 
-def test_a_delta_table_is_refused(visits: Path) -> None:
-    (visits / "_delta_log").mkdir()
-    with pytest.raises(RequestError, match="is a Delta table"):
-        open_source(visits)
-
-
 def test_documents_read_one_as_a_table(visits: Path) -> None:
     assert list(open_documents(visits).columns) == ["who", "age", "year", "zip"]

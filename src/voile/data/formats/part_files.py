@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from voile.data.stores.path import StorePath
+
+LOG = "_delta_log"
+AT_VERSION = re.compile(r"(.+)@v([0-9]{1,18})")
+"""A path and a version, as Delta writes them together: ``visits@v12``."""
 
 
 def files_of(folder: Path | StorePath) -> Iterator[Path | StorePath]:
@@ -41,3 +46,18 @@ def is_partitioned(folder: Path) -> bool:
         return folder.is_dir() and next(part_files(folder), None) is not None
     except PermissionError:
         return False
+
+
+def is_delta(path: Path) -> bool:
+    return (path / LOG).is_dir()
+
+
+def at_version(path: Path) -> tuple[Path, int] | None:
+    """Take ``visits@v12`` apart where ``visits`` is a Delta table, and no file has the whole name.
+
+    >>> at_version(Path("nowhere@v12"))
+    """
+    found = AT_VERSION.fullmatch(str(path))
+    if found is None or path.exists() or not is_delta(Path(found[1])):
+        return None
+    return Path(found[1]), int(found[2])

@@ -32,11 +32,11 @@ class PartitionedSource(Several):
 
     def __init__(self, path: Path | StorePath) -> None:
         self.path = path
-        if (path / "_delta_log").is_dir():
+        if (path / "_delta_log").is_dir():  # here `delta` reads it
             raise RequestError(
-                "is a Delta table, whose files are not all part of it",
+                "is a Delta table, which is read on this machine alone",
                 where=path.name,
-                instead="export the version to be read to Parquet",
+                instead="copy it here, or write the version to be read as Parquet",
             )
         files = list(files_of(path))
         if not files:
@@ -44,7 +44,7 @@ class PartitionedSource(Several):
         self._state = _state(path)
         given = [keys_of(_below(file, path)) for file in files]
         self._parts = [
-            _Part(ParquetSource(file), keys)
+            Part(ParquetSource(file), keys)
             for file, keys in zip(files, _typed(given, path.name), strict=True)
         ]
         super().__init__(path.name, self._parts)
@@ -77,7 +77,7 @@ class PartitionedSource(Several):
             )
 
 
-class _Part(Source):
+class Part(Source):
     """A file, and what its folders say of every row of it."""
 
     def __init__(self, file: ParquetSource, keys: pa.RecordBatch) -> None:
@@ -109,7 +109,7 @@ def open_piece(piece: Piece) -> Source:
     """Open the rows of a piece, in whatever process."""
     source = ParquetSource(located(piece.file))
     source.groups = range(*piece.groups)
-    return source if piece.keys is None else _Part(source, piece.keys)
+    return source if piece.keys is None else Part(source, piece.keys)
 
 
 def _state(folder: Path | StorePath) -> list[tuple[object, ...]]:

@@ -1,0 +1,154 @@
+"""A Delta table: the Parquet files of one version, as its log lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError, install
+from voile.data.formats.arrow_files import ParquetSource
+from voile.data.formats.partitions import Part
+from voile.data.formats.several import Several
+from voile.data.source import plain_schema, state_of
+
+READ = {"deletionVectors", "columnMapping", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
+"""What a reader has to know of a table, and this one does: the first two are refused where used."""
+KEY = "partition."
+MAPPING = "delta.columnMapping.mode"
+
+
+class DeltaSource(Several):
+    """The Parquet files of one version of a Delta table, in order of their names.
+
+    The version is the newest when the source is opened, unless one is given; what is written to the
+    table afterwards changes nothing of it. Columns that files have not, as they came later, are
+    null there. Files that are removed or changed while they are read are an error.
+    """
+
+    def __init__(self, path: Path, version: str | None = None) -> None:
+        table = _opened(path, None if version is None else int(version))
+        name = f"{path.name}@v{table.version()}"
+        _check_plain(table, name)
+        self._keys = list(table.metadata().partition_columns)
+        files = {path / place: keys for place, keys in _listed(table, self._keys, name)}
+        if not files:
+            raise SourceError("holds no rows", where=name)
+        self._files = {file: self._state_of(file, name) for file in files}
+        self._tables = _parts(files)
+        super().__init__(name, self._tables)
+
+    @staticmethod
+    def _state_of(file: Path, name: str) -> object:
+        try:
+            return state_of(file)
+        except OSError:
+            raise SourceError(
+                "a file of this version is not there any more: it was vacuumed",
+                where=name,
+                instead="read a newer version",
+            ) from None
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        yield from super()._read(columns, rows)
+        self._check_unchanged()
+
+    def folder_columns(self) -> Collection[str]:
+        return self._keys
+
+    def about_rows(self) -> int:
+        """Read the numbers of rows from the files' footers."""
+        return sum(part.file.about_rows() for part in self._tables)
+
+    def fingerprint(self) -> str:
+        """Hash what the log says of each file, and the files' own hashes."""
+        digest = sha256()
+        for part in self._tables:
+            said = repr(part.keys.to_pylist())
+            digest.update(f"{part.fingerprint()} {said}\0".encode())
+        self._check_unchanged()
+        return digest.hexdigest()
+
+    def _check_unchanged(self) -> None:
+        if any(self._state_of(file, self.name) != state for file, state in self._files.items()):
+            raise SourceError("changed while it was read", where=self.name, instead="run again")
+
+
+def _opened(path: Path, version: int | None) -> Any:
+    try:
+        from deltalake import DeltaTable
+    except ImportError:
+        raise RequestError(
+            "is a Delta table, and deltalake is not installed",
+            where=path.name,
+            instead=install("delta"),
+        ) from None
+    try:
+        return DeltaTable(str(path), version=version)
+    except Exception:  # its words may quote the log, which holds values
+        if version is not None and (newest := _opened(path, None).version()) < version:
+            raise RequestError(
+                f"has no version {version}", where=path.name, instead=f"the newest is {newest}"
+            ) from None
+        raise SourceError(
+            "is no whole Delta table, or its log begins after this version", where=path.name
+        ) from None
+
+
+def _check_plain(table: Any, name: str) -> None:
+    """Refuse what the Parquet files do not say by themselves."""
+    features = set(table.protocol().reader_features or ())
+    if strange := features - READ:
+        raise RequestError(
+            f"needs a reader of {', '.join(sorted(strange))}",
+            where=name,
+            instead="write it as Parquet",
+        )
+    if table.metadata().configuration.get(MAPPING, "none") != "none":
+        raise RequestError(
+            "its columns have other names in its files (column mapping)",
+            where=name,
+            instead="write it as Parquet",
+        )
+    if pa.table(table.deletion_vectors()).num_rows:
+        raise RequestError(
+            "some of its rows are deleted by vectors beside its files",
+            where=name,
+            instead="purge them (REORG TABLE ... APPLY (PURGE)), or write it as Parquet",
+        )
+
+
+def _listed(
+    table: Any, keys: list[str], name: str
+) -> Iterator[tuple[PurePosixPath, pa.RecordBatch]]:
+    """Yield each file's place below the table, and one row of its partition columns, by place."""
+    actions = pa.table(table.get_add_actions(flatten=True)).sort_by("path")
+    for number, listed in enumerate(actions["path"].to_pylist()):
+        place = PurePosixPath(unquote(listed))
+        if place.is_absolute() or "://" in listed or ".." in place.parts:
+            raise RequestError(
+                "its log names files outside of its folder", where=name, instead="copy the table"
+            )
+        row = actions.slice(number, 1)
+        said = {key: row[KEY + key].combine_chunks() for key in keys}
+        yield place, pa.RecordBatch.from_arrays([*said.values()], names=[*said])
+
+
+def _parts(files: Mapping[Path, pa.RecordBatch]) -> list[Part]:
+    """Open files; a column that only others have is null in every row."""
+    opened = [(ParquetSource(file), keys) for file, keys in files.items()]
+    every: dict[str, pa.DataType] = {}
+    for source, keys in opened:
+        for field in (*source.schema(), *plain_schema(keys.schema)):
+            every.setdefault(field.name, field.type)
+    parts = []
+    for source, keys in opened:
+        row = dict(zip(keys.schema.names, keys.columns, strict=True))
+        lacking = [name for name in every if name not in source.columns and name not in row]
+        row |= {name: pa.nulls(1, every[name]) for name in lacking}
+        parts.append(Part(source, pa.RecordBatch.from_arrays([*row.values()], names=[*row])))
+    return parts
