@@ -322,3 +322,38 @@ def test_names_in_columns_and_in_texts_become_the_same(change, folder):
 def test_names_that_would_join_parts_are_refused(change):
     with pytest.raises(RequestError, match="a made-up name joins the parts"):
         change(("seed = 1", "seed = 1\njoin = false"), ("[mentions]", "[names]\n\n[mentions]"))
+
+
+def test_a_city_of_a_list_is_written_as_the_rows_codes_or_marked(change, folder):
+    """No kit learnt cities: those of the list are found in every text."""
+    notes = pq.read_table(folder / "notes.parquet")
+    texts = [f"{text} Back home in Oakfield ." for text in notes["note"].to_pylist()]
+    at = notes.schema.get_field_index("note")
+    pq.write_table(notes.set_column(at, "note", pa.array(texts)), folder / "notes.parquet")
+    codes = sorted(set(pq.read_table(folder / "visits.parquet")["zip"].to_pylist()))
+    rows_of_city = "".join(f"Oakfield,{code}\n" for code in codes[: len(codes) // 2])
+    (folder / "cities.csv").write_text(f"words,zip\n{rows_of_city}")
+    study = change(('ZIP = "zip"', 'ZIP = "zip"\nCITY = { column = "zip", words = "cities.csv" }'))
+    study.fit(force=True)
+    release = study.apply()
+    notes, _ = rows(release, "notes")
+    visits, _ = rows(release, "visits")
+    shown = dict(zip(visits["person_id"].to_pylist(), visits["zip"].to_pylist(), strict=True))
+    ends = Counter()
+    for text, who in zip(notes["note"].to_pylist(), notes["person_id"].to_pylist(), strict=True):
+        end = text.rpartition("Back home in ")[2].removesuffix(" .")
+        ends[end == "[CITY]"] += 1
+        says_less = shown[who] in codes[: len(codes) // 2]  # than the one code of the row
+        assert end == ("Oakfield" if says_less else shown[who]) or end == "[CITY]"
+    assert ends[True] > 0
+    assert ends[False] > 0
+    assert release.public["mentions"]["notes"]["recognised"]["CITY"] == notes.num_rows
+
+
+def test_a_list_of_words_without_its_column_is_refused(change, folder):
+    (folder / "cities.csv").write_text("city,zip\nOakfield,00214\n")
+    study = change(('ZIP = "zip"', 'ZIP = "zip"\nCITY = { column = "zip", words = "cities.csv" }'))
+    study.fit(force=True)
+    with pytest.raises(RequestError, match=r"cities\.csv: the list of words has no column words"):
+        study.apply()
+    assert not list(folder.glob("*.release*"))
