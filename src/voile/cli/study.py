@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import Command, Group, argument, flag, out, place
+from voile.cli.parameters import Command, Group, argument, flag, out, path, place
 from voile.cli.screen import Screen, count, short, show_table
 from voile.cli.verify import FAILED, STATES
 from voile.data.files.outputs import REPORT
@@ -47,10 +47,10 @@ def _init(
     screen.result({"plan": str(made.plan), "roles": str(made.roles)})
 
 
-def _opened(plan: str) -> Study:
+def _opened(plan: str, ledger: Path | None = None) -> Study:
     from voile.study import Study
 
-    return Study.open(plan, words=nullcontext)
+    return Study.open(plan, ledger=ledger, words=nullcontext)
 
 
 def _fit(screen: Screen, *, plan: str, force: bool) -> None:
@@ -71,14 +71,23 @@ def _fit(screen: Screen, *, plan: str, force: bool) -> None:
     screen.result({"kit": str(study.plan.kit), "id": kit.id, "policy": number, "figures": row})
 
 
-def _apply(screen: Screen, *, plan: str, force: bool, allow_set_aside: bool) -> int:
+def _apply(
+    screen: Screen,
+    *,
+    plan: str,
+    ledger: Path | None,
+    override: str | None,
+    force: bool,
+    allow_set_aside: bool,
+) -> int:
     """Write the release of a plan: a folder with every part and one manifest.
 
     Beside it appears its .private folder, which never leaves. Exits with 1 when rows or texts could
     not be released and were set aside.
     """
     with screen.progress() as progress:
-        release = _opened(plan).apply(force=force, progress=progress)
+        study = _opened(plan, ledger)
+        release = study.apply(override=override, force=force, progress=progress)
     set_aside = 0
     people = (release.private or {})["people"]
     for name, counts in release.counts.items():
@@ -222,6 +231,8 @@ def study() -> None:
     """
 
 
+LEDGER = "Ledger of the source's releases: judge by it, then enter in it [what PLAN names]."
+OVERRIDE = "Reason to release though the ledger's promise is broken; the ledger keeps it: no name."
 ALLOW = "Exit with 0 even if rows could not be released."
 INTERNAL = "Internal report: includes small counts, and sentences of the texts."
 REGISTER = "Identified register that the adversary holds, with the study's subject column."
@@ -247,7 +258,14 @@ for _verb in (
     Command("init", _init, INIT),
     _command("fit", _fit, writes=True),
     _command("frontier", _frontier),
-    _command("apply", _apply, flag("allow-set-aside", ALLOW), writes=True),
+    _command(
+        "apply",
+        _apply,
+        path("ledger", LEDGER),
+        click.Option(["--override"], metavar="REASON", help=OVERRIDE),
+        flag("allow-set-aside", ALLOW),
+        writes=True,
+    ),
     _command("attack", _attack, place("register", "REGISTER", REGISTER, required=False)),
     _command("report", _report, *out("REPORT", REPORT), flag("internal", INTERNAL)),
     _command("verify", _verify),

@@ -10,22 +10,27 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data import open_source
-from voile.data.files.outputs import MANIFEST, STUDY_FORMAT, STUDY_MANIFEST, json_at
+from voile.data.files.outputs import MANIFEST, PRIVATE, STUDY_FORMAT, STUDY_MANIFEST, json_at
 from voile.keys.pseudonyms import canonical_of
 from voile.keys.seal import file_sha256
 from voile.ledger.ledger import Ledger, OpenLedger
 from voile.release.manifest import PEOPLE, WHO, private_path
 
+LEDGER_FOLDER = "ledger"
+"""In a study's private folder, the files by which a later release is judged."""
+
 
 def private_folders(folders: Sequence[Path]) -> dict[str, Path]:
-    """Return the private folder of each release, by the SHA-256 of its public manifest."""
+    """Return where what stays private of each release lies, by its public manifest's SHA-256."""
     return dict(_found(folders))
 
 
 def _found(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     for folder in folders:
         for manifest, release in releases_in(folder):
-            yield file_sha256(manifest), private_path(release)
+            private = private_path(release)
+            is_study = manifest.parent == release
+            yield file_sha256(manifest), private / LEDGER_FOLDER if is_study else private
 
 
 def releases_in(folder: Path) -> Iterator[tuple[Path, Path]]:
@@ -33,8 +38,9 @@ def releases_in(folder: Path) -> Iterator[tuple[Path, Path]]:
     for manifest in sorted(folder.glob(f"*{MANIFEST}")):
         yield manifest, manifest.with_name(manifest.name.removesuffix(MANIFEST))
     for manifest in sorted(folder.glob(f"*/{STUDY_MANIFEST}")):
-        if json_at(manifest).get("format") == STUDY_FORMAT:
-            yield manifest, manifest.parent
+        release = manifest.parent
+        if release.suffix != PRIVATE and json_at(manifest).get("format") == STUDY_FORMAT:
+            yield manifest, release
 
 
 def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[np.uint64]:

@@ -50,13 +50,21 @@ class Study(Brief):
     words: Words = as_keywords
 
     @classmethod
-    def open(cls, path: str | PathLike[str], *, words: Words = as_keywords) -> Self:
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        ledger: str | PathLike[str] | None = None,
+        words: Words = as_keywords,
+    ) -> Self:
         """Read a plan; every mistake is named with its place.
 
+        ledger : judges every release of the source [what the plan names, if any].
         words : how options are named in what goes wrong: force, or --force on the command line.
         """
         with words():
-            return cls(Plan.read(Path(path)), words)
+            plan = Plan.read(Path(path))
+            return cls(plan.under(None if ledger is None else Path(ledger)), words)
 
     def fit(self, *, force: bool = False, progress: Progress = silent) -> Kit:
         """Fit the table, judge each policy beside the texts, and write the study's kit.
@@ -69,15 +77,18 @@ class Study(Brief):
             kit.save(self.plan.kit, force=force)
             return kit
 
-    def apply(self, *, force: bool = False, progress: Progress = silent) -> StudyRelease:
+    def apply(
+        self, *, override: str | None = None, force: bool = False, progress: Progress = silent
+    ) -> StudyRelease:
         """Write the release of all parts, whole or not at all.
 
+        override : reason to release though the ledger's promise is broken; the ledger records it.
         force : replace the release if voile wrote it.
         """
         with self.words():
             kit = load(self.plan)
             with unpacked(self.plan) as plan:
-                return apply(plan, kit, force=force, progress=progress)
+                return apply(plan, kit, override=override, force=force, progress=progress)
 
     @property
     def frontier(self) -> pa.Table:

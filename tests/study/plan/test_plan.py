@@ -19,7 +19,6 @@ from voile.study.plan.plan import Plan
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("seed = 1", 'ledger = "county.ledger"', "study.ledger: is not read by this voile yet"),
         ("max_relative_risk = 0.2", "k = 5", "promise: choose by exactly one of"),
         (
             "max_relative_risk = 0.2",

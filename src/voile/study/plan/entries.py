@@ -22,7 +22,11 @@ class Entry(BaseModel):
 
 
 class StudyTable(Entry):
-    """What all parts share: whose each row is, the secret, the one offset, the pseudonyms."""
+    """What all parts share: whose each row is, the secret, the one offset, the pseudonyms.
+
+    ledger : judges every release of the source. releases : folders where earlier ones lie; where
+    this one goes is always looked at.
+    """
 
     subject: str
     key_file: Path | None = None
@@ -33,12 +37,8 @@ class StudyTable(Entry):
     seed: int | None = Field(None, ge=0)
     kit: Path | None = None
     release: Path | None = None
-    ledger: Any = None
-
-    @field_validator("ledger")
-    @classmethod
-    def _no_ledger(cls, value: Any) -> Any:
-        raise ValueError(MAY_COME)
+    ledger: Path | None = None
+    releases: tuple[Path, ...] = ()
 
 
 class Promise(Entry):

@@ -38,10 +38,10 @@ from voile.wings import opener, wing
 DECIDED = "the study decides it for all parts: take it out"
 OF_STUDY = frozenset(
     ("key_file", "keep_order", "no_pseudonyms", "pseudonyms", "subject", "files", "file_names")
-) | {"engine", "spark_conf"}
+) | {"engine", "spark_conf", "ledger", "override", "releases", "hold_back", "recipient"}
 OF_IN_PLACE = frozenset(("formulas", "roles", "text"))
 """Options that a part may not have; and none that has a text column in place, or is one."""
-PLACED = ("key_file", "kit", "release")
+PLACED = ("key_file", "kit", "release", "ledger", "releases")
 """What a study names that does not change what is released."""
 
 
@@ -93,6 +93,13 @@ class Plan(Entry):
                     f"parts.{name}.apply.date_shift_days: a study has one offset for each person, "
                     f"of up to {self.study.date_shift_days} days: take it out"
                 )
+        others = [name for name, x in self.parts.items() if isinstance(x, RowsPart)][1:]
+        if others and JOINT in self.promise.ways:
+            said.append(
+                f"promise.joint_risk: a fit knows it of one table and its texts, and not of "
+                f"parts.{others[0]}: promise another limit, and read the joint figures of the "
+                "release"
+            )
         if self.study.dates == "weeks" and self.study.date_shift_days < WEEK:
             said.append("study.date_shift_days: whole weeks take 7 days or more")
         if self.names and not self.study.join:
@@ -183,6 +190,22 @@ class Plan(Entry):
     @property
     def release(self) -> Path:
         return self._beside(self.study.release, ".release")
+
+    @property
+    def ledger(self) -> Path | None:
+        return None if self.study.ledger is None else self.place(self.study.ledger)
+
+    @property
+    def releases(self) -> list[Path]:
+        """Where earlier releases may lie."""
+        return [self.release.parent, *map(self.place, self.study.releases)]
+
+    def under(self, ledger: Path | None) -> Plan:
+        """Return the plan with another ledger, where one is given; from where a command runs."""
+        if ledger is None:
+            return self
+        study = self.study.model_copy(update={"ledger": ledger.absolute()})
+        return self.model_copy(update={"study": study})
 
     def _beside(self, given: Path | None, suffix: str) -> Path:
         return self._path.with_suffix(suffix) if given is None else self.place(given)

@@ -20,7 +20,7 @@ from voile.core.rounding import rounded
 from voile.data import Source, open_source
 from voile.documents.replacements.kinds import kind_of
 from voile.release.manifest import ROW, ROWS
-from voile.study.risk.joint import JointRisk, Leaks, Records, places_in
+from voile.study.risk.joint import Chance, JointRisk, Leaks, Records, places_in
 from voile.study.text.mentions import Rules
 from voile.tables.verbs.content import Content
 
@@ -85,6 +85,11 @@ class Residue(Brief):
             _left(people, counted, _names(counted), miss),
         )
 
+    @property
+    def said(self) -> dict[str, Chance]:
+        """The chance that a text says each column, at the recall of the notes' kits."""
+        return {**self.missed, **dict.fromkeys(self.kept, 1.0)}
+
     def figures(self, judged: JointRisk) -> dict[str, float]:
         """Return the expected matches of the table alone, and of all parts."""
         own, kept = self.records, dict.fromkeys(self.kept, 1.0)
@@ -93,16 +98,19 @@ class Residue(Brief):
             "subjects": float(own.weights.sum()),
             "table": judged.matches({}, 0.0, alone),
             "joint": judged.matches(kept, 0.0, own),
-            "joint_at_recall": judged.matches({**self.missed, **kept}, self.named, own),
+            "joint_at_recall": judged.matches(self.said, self.named, own),
             "left_named": float(own.weights @ self.named),
         }
 
     @property
     def worst(self) -> Leaks:
         """The largest chances over people, two digits rounded up: none reveals a count."""
-        found = {name: rounded(float(x.max(initial=0)), "up") for name, x in self.missed.items()}
-        named = rounded(float(self.named.max(initial=0)), "up")
-        return Leaks({**found, **dict.fromkeys(self.kept, 1.0)}, named)
+        found = {name: _most(chance) for name, chance in self.said.items()}
+        return Leaks(found, _most(self.named))
+
+
+def _most(chance: Chance) -> float:
+    return min(1.0, rounded(float(np.max(chance, initial=0.0)), "up"))
 
 
 def _one_a_person(people: list[str]) -> Floats:

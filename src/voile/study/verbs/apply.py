@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from voile.core.progress import Progress
 from voile.data import Staging
 from voile.keys.seal import SEAL, Seal, file_sha256
+from voile.release.archive import LEDGER_FOLDER
 from voile.release.kit import Kit
-from voile.release.manifest import PRIVATE_MANIFEST, encode, private_path
+from voile.release.manifest import MANIFEST as RELEASE_MANIFEST
+from voile.release.manifest import PRIVATE_MANIFEST, RELEASE, encode, private_path
 from voile.study.plan.plan import Plan
 from voile.study.study_kit import chosen_in, extract_in, unpack
 from voile.study.study_release import MANIFEST, STUDY, StudyRelease
+from voile.study.verbs.entering import entering
 from voile.study.verbs.export import sending
 from voile.study.verbs.measuring import Measuring
 from voile.study.verbs.writing import Writing
 
 
-def apply(plan: Plan, kit: Kit, *, force: bool, progress: Progress) -> StudyRelease:
+def apply(
+    plan: Plan, kit: Kit, *, override: str | None, force: bool, progress: Progress
+) -> StudyRelease:
     """Write the release of a study: all parts appear together, or none does.
+
+    Under a ledger it is judged, as one line for all parts, with all that is out; what is about to
+    be published is written down before it appears, and after.
 
     Memory follows the batch, but for the intervals that each person's rows show.
 
     Raises
     ------
     RequestError : a part cannot be opened, or nobody of a part has a released row.
-    InfeasibleError : a part breaks its kit's constraints.
+    InfeasibleError : a part breaks its kit's constraints, or the release the ledger's promise.
     """
     _ = plan.secret  # of which nothing is made before it is there
     kits = unpack(kit)
@@ -38,15 +47,33 @@ def apply(plan: Plan, kit: Kit, *, force: bool, progress: Progress) -> StudyRele
             plan, kits, chosen, extract_in(kit), shown, private, staging.scratch(), progress
         )
         writing.write()
-        public, hidden = Measuring(writing).manifests()
+        measuring = Measuring(writing)
+        public, hidden = measuring.manifests()
         if plan.export is not None:
             writing.export(public, hidden)
-        (shown / MANIFEST).write_bytes(encode(public))
-        (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
-        (private / SEAL).write_bytes(_seal(shown, private, plan).to_bytes())
-        with sending(plan, shown, force=force) as publish:
-            staging.commit(publish)
+        with entering(measuring, kit, override) as entry:
+            if entry is not None:
+                public, hidden = {**public, **entry.public}, {**hidden, **entry.private}
+                (private / LEDGER_FOLDER).mkdir(mode=0o700)
+                entry.write_beside(private / LEDGER_FOLDER)
+            (shown / MANIFEST).write_bytes(encode(public))
+            (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
+            (private / SEAL).write_bytes(_seal(shown, private, plan).to_bytes())
+            if entry is not None:
+                manifest = file_sha256(shown / MANIFEST)
+                entry.intend({RELEASE: _release_sha256(shown), RELEASE_MANIFEST: manifest})
+            with sending(plan, shown, force=force) as publish:
+                staging.commit(publish)
+            if entry is not None:
+                entry.finish()
     return StudyRelease.open(out)
+
+
+def _release_sha256(release: Path) -> str:
+    """Hash the names and the hashes of a release's files."""
+    files = sorted(path for path in release.rglob("*") if path.is_file())
+    lines = (f"{path.relative_to(release)}\0{file_sha256(path)}\n" for path in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _seal(release: Path, private: Path, plan: Plan) -> Seal:
