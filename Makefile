@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+INSTALL := $(BIN)/uv pip install --quiet
 DEMO ?= demo-out
 TESTS ?= -m "not slow and not whole"
 
@@ -41,46 +42,47 @@ wheel: $(READY)
 	rm -rf dist
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	$(PYTHON) -m venv --clear dist/venv
-	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
-	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
+	$(INSTALL) --python dist/venv/bin/python --require-hashes -r requirements/run.txt
+	$(INSTALL) --python dist/venv/bin/python --no-deps dist/*.whl
 	cd dist && venv/bin/voile demo --out demo --quiet && venv/bin/voile verify demo/release.csv --quiet
 
 bench: $(READY) $(VENV)/.bench $(VENV)/rivals
 	$(BIN)/python -m benchmarks
 
 $(VENV)/.bench: requirements/bench.txt $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	$(INSTALL) --python $(BIN)/python --require-hashes -r requirements/bench.txt
 	@touch $(VENV)/.bench
 
 # Programs to compare with that ask for other versions of NumPy than voile's.
 $(VENV)/rivals: requirements/rivals.txt $(READY)
 	$(PYTHON) -m venv --clear $(VENV)/rivals
-	$(VENV)/rivals/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/rivals.txt
+	$(INSTALL) --python $(VENV)/rivals/bin/python --require-hashes -r requirements/rivals.txt
 	@touch $(VENV)/rivals
 
 format: $(READY)
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-$(READY): requirements/dev.txt pyproject.toml
+$(READY): requirements/install.txt requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "voile needs Python 3.11 or newer; say which with make PYTHON=python3.12" >&2; exit 2; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/install.txt
+	$(INSTALL) --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	$(INSTALL) --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m voile.itemsets.verbs.compile & other=$$!; \
 		$(BIN)/python -m voile.tables.verbs.compile && wait $$other
 	@touch $(READY)
 
-# Pin every version anew, with hashes and without addresses. Needs uv on the PATH.
-lock:
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+# Pin every version anew, with hashes and without addresses.
+lock: $(READY)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt -o requirements/run.txt pyproject.toml
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --extra delta --extra experiments --extra https --extra office --extra onnx --extra postgres --extra review --extra send --extra spacy --extra spark --extra statistics --group dev -o requirements/dev.txt pyproject.toml
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt --group bench -o requirements/bench.txt
-	printf 'anjana==1.2.3\nanonypy==0.2.1\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	printf 'anjana==1.2.3\nanonypy==0.2.1\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links -o requirements/rivals.txt -
 
 clean:

@@ -62,13 +62,13 @@ def test_no_policy_of_small_lattices_is_below(some_counts, some_constraints, spa
 
 
 @pytest.mark.slow
-def test_no_policy_of_a_thousand_lattices_is_below(
+def test_no_policy_of_hundreds_of_lattices_is_below(
     some_counts, some_constraints, space_of, truth_of
 ):
     fixtures = (some_counts, some_constraints, space_of, truth_of)
-    bits = np.random.default_rng(0).integers(2, 15, 1000)
+    bits = np.random.default_rng(0).integers(2, 15, 300)
     gaps = [check(1000 + seed, int(most), *fixtures) for seed, most in enumerate(bits)]
-    assert sum(gap is None for gap in gaps) < 300
+    assert sum(gap is None for gap in gaps) < 90
 
 
 @pytest.mark.parametrize("seed", [101, 130, 147, 344])
