@@ -153,12 +153,12 @@ def choose_by(
     kit: Kit,
     ways: Mapping[str, Any],
     after: Path | None = None,
-    key_file: Path | None = None,
-    releases: Sequence[Path] = (),
+    **beside: Any,
 ) -> Chosen:
     """Pick one policy of a kit by exactly one way; `after` a ledger, one that is safe given it.
 
     ways : of `WAYS` of the kit's wing; None and False are not given.
+    beside : what is known beside the ledger: its secret, earlier releases, the rows to come.
     """
     from voile.release.choice import Choice, check_exactly_one
 
@@ -167,6 +167,10 @@ def choose_by(
         {n: x for n, x in ways.items() if x is not None and x is not False},
     )
     if after is None:
+        for name in (name for name, given_ in beside.items() if given_):
+            raise RequestError(
+                f"--{name.replace('_', '-')} is of a ledger", instead="name it with --after"
+            )
         check_exactly_one({**dict.fromkeys(here.WAYS), **given})
         return here.choose(kit, Choice.parse(given))
     joint_risk = given.pop("joint_risk", None)
@@ -175,10 +179,8 @@ def choose_by(
             f"--after picks by the joint risk, and {', '.join(given)} is another way",
             instead="give --joint-risk with it, or nothing",
         )
-    chosen: Chosen = getattr(here, "choose_after")(  # noqa: B009, of wings that can
-        kit, Path(after), key_file=key_file, joint_risk=joint_risk, releases=releases
-    )
-    return chosen
+    choose_after: Callable[..., Chosen] = getattr(here, "choose_after")  # noqa: B009, of some
+    return choose_after(kit, Path(after), joint_risk=joint_risk, **beside)
 
 
 def opener(kind: str | None) -> Callable[..., Source]:

@@ -69,15 +69,14 @@ def release_and_determine(voile: Voile, files: Files, folder: Path, month: str) 
     apply = ["--policy", here / "policy.toml", "--out", release]
     earlier = ["--releases", folder / "this"] if month == "next" else []
     waiting = ["--hold-back"] if month == "next" else []
-    # less than was promised: the months to come, and what the new rows show, need room
-    some = ["--joint-risk", ".4" if month == "next" else ".2"]
+    some = ["--joint-risk", ".6" if month == "next" else ".2"]  # so that months to come have room
     found = here / "determination"
     sign = ["--decision", "approve with conditions", "--as", SIGNER, "--condition", "No copies"]
     for words in (
         ["fit", source, "--roles", files.roles, *people, "--family", "global",
          "--evaluations", "2000", "--seed", "5", "--out", here / "kit"],
         ["choose", here / "kit", "--after", ledger, *key, *earlier, *some,
-             "--out", here / "policy.toml"],
+             "--source", source, *waiting, "--out", here / "policy.toml"],
         ["apply", here / "kit", source, *apply, *under, *earlier, *waiting],
         ["attack", release, "--truth", source, *people, *key, "--seed", "1"],
     ):  # fmt: skip

@@ -11,7 +11,7 @@ from voile.cli.parameters import Command, Run, argument, load_kit, out
 from voile.cli.results import tell_chosen
 from voile.cli.screen import Screen
 from voile.data.files.outputs import POLICY
-from voile.wings import choose_by, wing
+from voile.wings import choose_by, opener, wing
 
 
 class _Way(click.Option):
@@ -57,6 +57,13 @@ _AFTER: dict[str, dict[str, Any]] = {
         "multiple": True,
         "help": "Folder where the ledger's releases of other rows lie; may be given again.",
     },
+    "--source": {
+        "type": click.Path(),
+        "metavar": "SOURCE",
+        "help": "The rows to be released; people are followed to them from releases of other rows.",
+    },
+    "--hold-back": {"is_flag": True, "help": "As it will be applied: new people wait."},
+    "--recipient": {"help": "To whom it will go, as it will be applied [everybody]."},
 }
 
 
@@ -72,6 +79,9 @@ def choose(kind: str) -> click.Command:
         after: Path | None = None,
         key_file: Path | None = None,
         releases: tuple[Path, ...] = (),
+        source: str | None = None,
+        hold_back: bool = False,
+        recipient: str | None = None,
         **how: Any,
     ) -> None:
         """Pick one policy of a kit.
@@ -80,7 +90,16 @@ def choose(kind: str) -> click.Command:
         """
         from voile.data.files.atomic import write_text
 
-        chosen = choose_by(load_kit(Path(kit), kind), how, after, key_file, releases)
+        chosen = choose_by(
+            load_kit(Path(kit), kind),
+            how,
+            after,
+            key_file=key_file,
+            releases=releases,
+            source=None if source is None else opener(kind)(source),
+            hold_back=hold_back,
+            recipient=recipient,
+        )
         write_text(out, chosen.to_toml(), POLICY, force=force)
         tell_chosen(screen, chosen, out)
 

@@ -43,6 +43,9 @@ class Kit(PlainKit):
         after: str | PathLike[str] | None = None,
         key_file: str | PathLike[str] | None = None,
         releases: Sequence[str | PathLike[str]] = (),
+        source: object = None,
+        hold_back: bool = False,
+        recipient: str | None = None,
         **how: Any,
     ) -> Chosen:
         """Pick one policy of the frontier, by exactly one of these ways; not every kind has all.
@@ -61,6 +64,8 @@ class Kit(PlainKit):
         after : ledger of the source's releases; the policy is safe given them.
         key_file : file with the secret of the ledger.
         releases : folders where the ledger's releases of other rows lie.
+        source : the rows to be released, which are followed from those releases on.
+        hold_back, recipient : of a ledger, as the policy will be applied.
 
         Raises
         ------
@@ -77,7 +82,16 @@ class Kit(PlainKit):
             if after is not None and not judged:
                 raise RequestError(f"releases of {self.kind} cannot be judged together")
             ledger, secret = (None if x is None else Path(x) for x in (after, key_file))
-            return choose_by(self, given, ledger, secret, [Path(x) for x in releases])
+            return choose_by(
+                self,
+                given,
+                ledger,
+                key_file=secret,
+                releases=[Path(x) for x in releases],
+                source=None if source is None else opener(self.kind)(source),
+                hold_back=hold_back,
+                recipient=recipient,
+            )
 
     @property
     def apply(self) -> Callable[..., Release]:

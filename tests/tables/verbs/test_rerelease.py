@@ -13,7 +13,6 @@ import pytest
 import voile.tables as vt
 from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError, TamperedError
-from voile.data.files.outputs import MANIFEST
 from voile.ledger.ledger import Ledger, create
 from voile.ledger.promise import Promise
 from voile.release.manifest import Release
@@ -156,14 +155,28 @@ def test_people_cannot_be_followed_without_their_column(how, tmp_path):
         kit.apply(kit.choose(policy=0), county(*FIRST).drop(["who"]), tmp_path, hold_back=True)
 
 
-def test_after_what_is_out_of_last_month_a_policy_is_chosen(how, tmp_path):
+@pytest.mark.parametrize("hold_back", [False, True])
+def test_what_choose_promises_of_next_month_is_what_apply_measures(hold_back, how, tmp_path):
     release(county(*FIRST), tmp_path / "a.csv", **how)
-    grown = county(*FIRST, (20, 10, 15), (40, 400, 405))
-    kit = vt.fit(grown, ROLES, family="global", method="exhaustive", k=K, seed=1)
+    come = 2 if hold_back else 5
+    grown = county(*FIRST, (20, 10, 10 + come), (40, 400, 405), (50, 500, 500 + come))
+    kit = vt.fit(grown, ROLES, family="global", method="exhaustive", k=K, suppress=0.5, seed=1)
     place = {"after": how["ledger"], "key_file": how["key_file"], "releases": [tmp_path]}
-    chosen = kit.choose(**place)
-    kit.apply(chosen, grown, tmp_path / "b.csv", **how)
-    assert len(list(tmp_path.glob(f"*{MANIFEST}"))) == 2
+    with pytest.raises(RequestError, match="give the rows to be released with source"):
+        kit.choose(**place)
+    chosen = kit.choose(**place, source=grown, hold_back=hold_back)
+    found = kit.apply(chosen, grown, tmp_path / "b.csv", hold_back=hold_back, **how)
+    high = found.private["ledger"]["high"]
+    assert high["matches"] == chosen.figures["joint_matches"]
+    assert high["relative"] == chosen.figures["joint_risk"]
+    assert (found.private["counts"]["suppressed"] > 0) == hold_back
+
+
+def test_what_is_of_a_ledger_needs_one(how):
+    kit = vt.fit(county(*FIRST), ROLES, family="global", method="exhaustive", k=K, seed=1)
+    for name, given in {"hold_back": True, "recipient": "Site A", "source": county(*FIRST)}.items():
+        with pytest.raises(RequestError, match=f"{name} is of a ledger"):
+            kit.choose(least_loss=True, **{name: given})
 
 
 def test_rows_suppressed_in_one_release_and_not_in_another_are_refused(how, tmp_path):

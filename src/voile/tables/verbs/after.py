@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
+from voile.data import Source
 from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.promise import SLACK, Figures, Promise
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
-from voile.tables.joint.figures import Joined, Shown, joint_figures
+from voile.tables.joint.figures import joint_figures
 from voile.tables.kernels.cells import why_too_wide
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.following import Archive
+from voile.tables.verbs.entering import space_of
+from voile.tables.verbs.following import Archive, Rows
+from voile.tables.verbs.judging import Case, check_counted
 from voile.tables.verbs.past import Past
 from voile.tables.verbs.search import search
 
@@ -35,6 +38,9 @@ def choose_after(
     key_file: Path | None,
     joint_risk: float | None = None,
     releases: Sequence[Path] = (),
+    source: Source | None = None,
+    hold_back: bool = False,
+    recipient: str | None = None,
     seed: int | None = 0,
 ) -> Chosen:
     """Search the policy of least loss that keeps a limit together with all that a ledger names.
@@ -44,15 +50,20 @@ def choose_after(
     are policies that hold for a whole column; of trees, the kit's own are looked at. Cost:
     `EVALUATIONS` policies, and O(combinations) for each that is judged.
 
-    Releases of other rows, found in the folders `releases`, count as if they were of these: what
-    their difference shows of people is judged when the policy is applied.
+    Beside releases of other rows, and where people were erased, people are followed as `apply`
+    follows them, and the figures are those that it will count. Few policies are then judged: of
+    some in the order of their loss the first that keeps the limit, which lies between one that
+    does not and one that does. Cost: O(rows log rows) for each.
 
     joint_risk : the most of the source's expected matches that all releases may leave together, as
         a share; what the ledger promises where that is less.
+    releases : folders where releases of other rows lie. source : the rows to be released.
+    hold_back, recipient : as the policy will be applied.
 
     Raises
     ------
     InfeasibleError : no policy found keeps the limit, or what is out exceeds it already.
+    RequestError : people are to be followed, and the rows are not given.
     """
     if joint_risk is not None and not 0 <= joint_risk <= 1:
         raise RequestError("--joint-risk lies in [0, 1]")
@@ -62,21 +73,49 @@ def choose_after(
     ledger = Ledger.read(after)
     keys = Keys.of(key_file, ledger.id)
     keys.check(ledger)
-    past = Past.of(content, ledger, keys, Archive(releases), None)
-    promise = ledger.promise.at_least(past.floor)
-    limit = _limit(content.space, promise, joint_risk)
-    _check_room(past, content.space, limit)
-    policy, figures = _first_within(content, past, promise, limit, seed)
-    return _chosen(kit, content, policy, figures, limit)
+    rows = None
+    if source is not None:
+        check_counted(content, source)
+        rows = Rows.read(content, source, keys)
+    space = space_of(content, recipient, keys)
+    case = Case(
+        content, content.family.policy(0), rows, Archive(releases), space, hold_back=hold_back
+    )
+    pasts = case.pasts(ledger, keys, recipient)
+    follows = hold_back or bool(ledger.erased) or any(past.followed for past in pasts)
+    if follows and rows is None:
+        raise RequestError(
+            "people who came, left, wait or were erased are followed from release to release",
+            instead="give the rows to be released with --source",
+        )
+    limit = _limit(content.space, ledger.promise, joint_risk)
+    for past in pasts:
+        if not past.followed:
+            _check_room(past, content.space, limit.at_least(past.floor))
+    candidates = _candidates(content, pasts, ledger.promise, limit, seed)
+
+    def kept(policy: AnyPolicy) -> Figures | None:
+        return _kept(case.under(policy), ledger, pasts, limit)
+
+    found = _first_that(candidates, kept, jumps=follows)
+    if found is None:
+        raise InfeasibleError(
+            f"no policy found keeps {limit} together with what is out",
+            instead="allow a larger --joint-risk, or release a policy that is out again",
+        )
+    return _chosen(kit, content, *found, limit)
 
 
 def _limit(space: PolicySpace, promise: Promise, joint_risk: float | None) -> Promise:
-    """Return the promise with the relative risk that it and the user allow."""
-    risks = [1.0 if joint_risk is None else joint_risk]
-    risks += [] if promise.joint_risk is None else [promise.joint_risk]
-    if promise.expected_matches is not None:
-        risks.append(promise.expected_matches / space.evaluator.matches)
-    return replace(promise, joint_risk=min(risks))
+    """Return the promise with the relative risk that it and the user allow, if they limit it.
+
+    Beside releases of other rows a risk can be more than the untouched source's, as they differ.
+    """
+    people = promise.expected_matches
+    share = None if people is None else people / space.evaluator.matches
+    risks = [risk for risk in (joint_risk, promise.joint_risk, share) if risk is not None]
+    least = min(risks, default=1.0)
+    return promise if least > 1 or not risks else replace(promise, joint_risk=least)
 
 
 def _check_room(past: Past, space: PolicySpace, limit: Promise) -> None:
@@ -102,7 +141,7 @@ def _searched(content: Content, past: Past, promise: Promise, seed: int | None) 
     within = PolicySpace(
         space.domains,
         space.counts,
-        replace(rules, required=out, k=max(rules.k, promise.k)),
+        replace(rules, required=out, k=max(rules.k, past.floor, promise.k)),
         space.population,
         risk=space.risk,
         loss=space.loss,
@@ -111,51 +150,63 @@ def _searched(content: Content, past: Past, promise: Promise, seed: int | None) 
     return search(within, method="best", evaluations=EVALUATIONS, random_state=seed).frontier
 
 
-def candidates(
-    content: Content, past: Past, promise: Promise, seed: int | None
-) -> list[tuple[float, float, AnyPolicy]]:
-    """Search policies that may keep a promise together with what is out, by rising loss.
-
-    Returns the loss of each, and the expected matches of its own release: together never less.
+def _candidates(
+    content: Content, pasts: Sequence[Past], promise: Promise, limit: Promise, seed: int | None
+) -> list[AnyPolicy]:
+    """Return policies in the order of their loss that keep the limit alone.
 
     Where nothing is out, or a tree, the kit's own policies are looked at as well: one pruned
     further than a tree that is out adds nothing. So are those that are out: where groups are
     suppressed, another policy shows other people by leaving them out.
     """
-    space, found = content.space, _searched(content, past, promise, seed)
-    policies: list[tuple[float, AnyPolicy]] = [
-        (x, space.policy(p)) for x, p in zip(found.loss, found.policies, strict=True)
-    ]
-    matches = space.evaluator.figures(found.policies).expected_matches.tolist()
-    again = [one.policy for one in past.all_shown if isinstance(one.policy, Policy)]
-    if again:
-        bits = np.array([policy.bits for policy in again])
-        policies += zip(space.evaluator.scores(bits).loss, again, strict=True)
-        matches += space.evaluator.figures(bits).expected_matches.tolist()
-    if not _cuts_are_out(past):
-        policies += [(x, content.family.policy(i)) for i, x in enumerate(content.frontier.loss)]
-        matches += content.figures.expected_matches.tolist()
-    every = [(loss, own, one) for (loss, one), own in zip(policies, matches, strict=True)]
-    return sorted(every, key=lambda one: one[0])
-
-
-def _first_within(
-    content: Content, past: Past, promise: Promise, limit: Promise, seed: int | None
-) -> tuple[AnyPolicy, Figures]:
-    """Return the policy of least loss that keeps the limit, judged exactly."""
     space = content.space
+    found = np.concatenate([_searched(content, past, promise, seed).policies for past in pasts])
+    shown = [one.policy for past in pasts for one in past.all_shown]
+    again = [policy.bits for policy in shown if isinstance(policy, Policy)]
+    bits = np.concatenate([found, *([np.array(again)] if again else [])])
+    loss = space.evaluator.scores(bits).loss.tolist()
+    matches = space.evaluator.figures(bits).expected_matches.tolist()
+    policies: list[AnyPolicy] = [space.policy(own) for own in bits]
+    if not all(map(_cuts_are_out, pasts)):
+        policies += [content.family.policy(i) for i in range(len(content.frontier.loss))]
+        loss += content.frontier.loss.tolist()
+        matches += content.figures.expected_matches.tolist()
     most = (limit.joint_risk or 1.0) * space.evaluator.matches + SLACK
-    out = Joined(space, past.all_shown)
-    for _, matches, policy in candidates(content, past, promise, seed):
-        if matches > most:
-            continue
-        figures = out.with_one(Shown.of(policy, past.rules)).figures()
-        if not list(limit.broken_by(figures)):
-            return policy, figures
-    raise InfeasibleError(
-        f"no policy found keeps {limit} together with what is out",
-        instead="allow a larger --joint-risk, or release a policy that is out again",
-    )
+    order = sorted(range(len(policies)), key=loss.__getitem__)
+    return [policies[i] for i in order if matches[i] <= most]  # together never less than alone
+
+
+def _kept(case: Case, ledger: Ledger, pasts: Sequence[Past], limit: Promise) -> Figures | None:
+    """Return the worst figures that any coalition would have; None where one breaks the limit."""
+    left_out = case.left_out(ledger, pasts)
+    each = [case.joint(past, left_out)[0] for past in pasts]
+    for past, figures in zip(pasts, each, strict=True):
+        if any(limit.at_least(past.floor).broken_by(figures)):
+            return None
+    return max(each, key=lambda one: one.matches)
+
+
+def _first_that(
+    policies: Sequence[AnyPolicy],
+    kept: Callable[[AnyPolicy], Figures | None],
+    *,
+    jumps: bool,
+) -> tuple[AnyPolicy, Figures] | None:
+    """Return the first policy that keeps the limit; with jumps, one whose forerunner does not."""
+    before, place, step = -1, 0, 1
+    while place < len(policies) and (found := kept(policies[place])) is None:
+        before, step = place, 2 * step if jumps else 1
+        place = min(place + step, max(len(policies) - 1, place + 1))
+    if place >= len(policies):
+        return None
+    while place - before > 1:
+        middle = (before + place) // 2
+        if (nearer := kept(policies[middle])) is None:
+            before = middle
+        else:
+            place, found = middle, nearer
+    assert found is not None
+    return policies[place], found
 
 
 def _cuts_are_out(past: Past) -> bool:
@@ -171,6 +222,6 @@ def _chosen(
     figures = {content.measures["risk"].figure: score.risk, "loss": score.loss}
     figures |= {"joint_risk": joint.relative, "joint_matches": joint.matches}
     figures |= {"suppressed": score.suppressed, **score.losses, **content.space.disclosure(policy)}
-    choice = Choice(joint_risk=limit.joint_risk)
+    choice = Choice(joint_risk=limit.joint_risk or 1.0)
     number = content.family.number_of(policy)
     return Chosen(kit.kind, kit.id, number, choice, figures, policy.to_data())
