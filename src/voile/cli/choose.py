@@ -63,6 +63,10 @@ _AFTER: dict[str, dict[str, Any]] = {
         "help": "The rows to be released; people are followed to them from releases of other rows.",
     },
     "--hold-back": {"is_flag": True, "help": "As it will be applied: new people wait."},
+    "--recount": {
+        "is_flag": True,
+        "help": "As it will be applied: count the rows of --source anew.",
+    },
     "--recipient": {"help": "To whom it will go, as it will be applied [everybody]."},
 }
 
@@ -82,6 +86,7 @@ def choose(kind: str) -> click.Command:
         source: str | None = None,
         hold_back: bool = False,
         recipient: str | None = None,
+        recount: bool = False,
         **how: Any,
     ) -> None:
         """Pick one policy of a kit.
@@ -99,6 +104,7 @@ def choose(kind: str) -> click.Command:
             source=None if source is None else opener(kind)(source),
             hold_back=hold_back,
             recipient=recipient,
+            recount=recount,
         )
         write_text(out, chosen.to_toml(), POLICY, force=force)
         tell_chosen(screen, chosen, out)

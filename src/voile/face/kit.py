@@ -46,6 +46,7 @@ class Kit(PlainKit):
         source: object = None,
         hold_back: bool = False,
         recipient: str | None = None,
+        recount: bool = False,
         **how: Any,
     ) -> Chosen:
         """Pick one policy of the frontier, by exactly one of these ways; not every kind has all.
@@ -65,7 +66,7 @@ class Kit(PlainKit):
         key_file : file with the secret of the ledger.
         releases : folders where the ledger's releases of other rows lie.
         source : the rows to be released, which are followed from those releases on.
-        hold_back, recipient : of a ledger, as the policy will be applied.
+        hold_back, recipient, recount : of a ledger, as the policy will be applied.
 
         Raises
         ------
@@ -91,6 +92,7 @@ class Kit(PlainKit):
                 source=None if source is None else opener(self.kind)(source),
                 hold_back=hold_back,
                 recipient=recipient,
+                recount=recount,
             )
 
     @property

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.tables.joint.worlds import PEOPLE, hash_of, shown, space_of, tree_of
 
 from voile.tables.joint.disclosed import Names, rules_of
-from voile.tables.joint.figures import Shown, joint_figures
+from voile.tables.joint.figures import Joined, Shown, joint_figures
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
 
@@ -45,6 +45,40 @@ def test_of_a_column_in_another_order_everything_is_taken_to_be_out(sample, othe
     assert not known
     exact = joint_figures(space, [line])
     assert joint_figures(other, [read]).matches >= exact.matches - 1e-9
+
+
+@settings(deadline=None, max_examples=60)
+@given(PEOPLE, PEOPLE, st.integers(0, 2), st.integers(0, 2))
+def test_a_tree_of_another_time_groups_its_own_values_as_then_and_others_stand_alone(
+    sample, come, first, second
+):
+    then, now = space_of(sample), space_of([*sample, *come])
+    tree = tree_of(then, first, second)
+    line = json.loads(json.dumps(Names(then, hash_of).grouping(tree)))
+    names = Names(now, hash_of)
+    domains = {names.column(d.column): Names(then, hash_of).values(d) for d in then.domains}
+    label, _ = Joined(now, [names.read_at_another_time(line, domains)]).groups
+    known: dict[int, int] = {}
+    for code, own in zip(now.counts.codes, label, strict=True):
+        values = [d.values[x] for d, x in zip(now.domains, code, strict=True)]
+        if any(value not in d.values for d, value in zip(then.domains, values, strict=True)):
+            assert (label == own).sum() == 1
+            continue
+        position = [d.position[x] for d, x in zip(then.domains, values, strict=True)]
+        box = int(tree.box_of(np.array([position], np.int32))[0])
+        assert known.setdefault(box, own) == own
+    assert len(set(known.values())) == len(known)
+
+
+def test_a_tree_that_cut_another_column_shows_every_value():
+    sample = [(a, s, t) for a in range(3) for s in "fm" for t in ("ash", "elm")]
+    space = space_of(sample)
+    names = Names(space, hash_of)
+    line = names.grouping(tree_of(space, 0, 1))
+    line["tree"][0][1] = "another column"
+    domains = {names.column(d.column): names.values(d) for d in space.domains}
+    label, _ = Joined(space, [names.read_at_another_time(line, domains)]).groups
+    assert len(set(label.tolist())) == len(label)
 
 
 def test_who_is_counted_is_the_same_in_any_order_of_rows_and_values():

@@ -172,6 +172,55 @@ def test_what_choose_promises_of_next_month_is_what_apply_measures(hold_back, ho
     assert (found.private["counts"]["suppressed"] > 0) == hold_back
 
 
+TREE_ROLES = {**ROLES, "columns": {**ROLES["columns"], "sex": "quasi"}}
+
+
+def crowd(*groups: tuple[int, str, int, int]) -> pa.Table:
+    """People by age and sex, from a first number to before a last one."""
+    each = [(f"CANARY{i}", age, sex) for age, sex, *ends in groups for i in range(*ends)]
+    who, ages, sexes = zip(*each, strict=True)
+    return pa.table({"who": who, "age": ages, "sex": sexes, "job": ["cook"] * len(each)})
+
+
+MONTH = ((20, "f", 0, 10), (20, "m", 100, 106), (30, "f", 200, 208), (30, "m", 300, 303))
+CHANGED = {
+    "came": ((*MONTH, (20, "m", 106, 108)), "2 who came in groups under 5"),
+    "left": ((*MONTH[1:], (20, "f", 1, 10)), "1 who left in groups under 5"),
+    "moved": ((*MONTH[1:], (20, "f", 1, 10), (30, "m", 0, 1)), "1 who changed or stand in"),
+}
+
+
+@pytest.fixture
+def tree(how, tmp_path):
+    """Release the finest tree of a kit; return the kit and the policy."""
+    kit = vt.fit(crowd(*MONTH), TREE_ROLES, family="tree", k=K, seed=1)
+    chosen = kit.choose(least_loss=True)
+    first = kit.apply(chosen, crowd(*MONTH), tmp_path / "a.csv", **how)
+    assert len(set(zip(*(first.frame[n].to_pylist() for n in ("age", "sex")), strict=True))) == 3
+    return kit, chosen
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_the_difference_of_a_tree_on_changed_rows_is_refused(change, tree, how, tmp_path):
+    kit, chosen = tree
+    groups, said = CHANGED[change]
+    with pytest.raises(InfeasibleError, match=said):
+        kit.apply(chosen, crowd(*groups), tmp_path / "b.csv", recount=True, **how)
+    assert not list(tmp_path.glob("b.csv*"))
+
+
+def test_a_tree_is_released_again_when_k_came(tree, how, tmp_path):
+    kit, chosen = tree
+    grown = crowd(*MONTH, (20, "m", 106, 111))
+    place = {"after": how["ledger"], "key_file": how["key_file"], "releases": [tmp_path]}
+    again = kit.choose(**place, source=grown, recount=True)
+    assert again.policy == chosen.policy
+    found = kit.apply(again, grown, tmp_path / "b.csv", recount=True, **how)
+    high = found.private["ledger"]["high"]
+    assert (high["matches"], high["k"]) == (again.figures["joint_matches"], K)
+    assert high["matches"] == pytest.approx(4)  # three boxes, and those who came to one of them
+
+
 def test_what_is_of_a_ledger_needs_one(how):
     kit = vt.fit(county(*FIRST), ROLES, family="global", method="exhaustive", k=K, seed=1)
     for name, given in {"hold_back": True, "recipient": "Site A", "source": county(*FIRST)}.items():

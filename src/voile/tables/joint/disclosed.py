@@ -115,7 +115,8 @@ class Names(Brief):
         if rules.diverse and disclosed["sensitive"] != sorted(map(self.column, sensitive)):
             rules = Constraints()
         if "tree" in disclosed:
-            policy = self._tree(disclosed["tree"]) if all(known) else self._finest([])
+            at = [_places(self.values(d)) for d in domains]
+            policy = self._tree(disclosed["tree"], at) if all(known) else self._finest([])
             return Shown.of(policy, rules), all(known)
         policy = self._finest(
             [disclosed["cuts"][self.column(d.column)] if own else None
@@ -128,10 +129,10 @@ class Names(Brief):
     ) -> Shown:
         """Read what a release of other rows shows, whose domains had these values, in order.
 
-        Values that it had not stand alone; so do all, where a tree's domains were others.
+        Values that it had not stand alone; nothing is read of columns that are none of the space's.
         """
         if "tree" in disclosed:
-            return self.read({**disclosed, "rules": rules_of(Constraints())}, ())[0]
+            return self._tree_at_another_time(disclosed["tree"], domains)
         bits = []
         for domain in self.space.domains:
             then = domains.get(self.column(domain.column))
@@ -161,10 +162,29 @@ class Names(Brief):
                 bits.append(np.isin(self.values(domain)[:-1], list(own)))
         return Policy(tuple(self.space.domains), np.concatenate(bits))
 
-    def _tree(self, boxes: Sequence[Any]) -> TreePolicy:
+    def _tree_at_another_time(
+        self, boxes: Sequence[Any], domains: Mapping[str, Sequence[str]]
+    ) -> Shown:
+        """Read a tree over the values that domains had; of a column that it had not, it cuts none.
+
+        Where it cuts one that is not here, every value is taken to be shown.
+        """
+        own = {self.column(d.column): self.values(d) for d in self.space.domains}
+        if any(box is not None and box[1] not in own for box in boxes):
+            return Shown(self._finest([]))
+        at = [_places(domains.get(name, values[:1])) for name, values in own.items()]
+        then = tuple(
+            np.array([place.get(x, -1) if name in domains else 0 for x in values], np.int32)
+            for place, (name, values) in zip(at, own.items(), strict=True)
+        )
+        return Shown(self._tree(boxes, at), then=then)
+
+    def _tree(self, boxes: Sequence[Any], at: Sequence[Mapping[str, int]]) -> TreePolicy:
+        """Read a tree; `at` has the position of each value's hash, by column."""
         domains = tuple(self.space.domains)
         place = {self.column(d.column): i for i, d in enumerate(domains)}
-        at = [{x: i for i, x in enumerate(self.values(d))} for d in domains]
+        sets = {box[1] for box in boxes if box is not None and isinstance(box[2], list)}
+        free = tuple(self.column(d.column) in sets for d in domains)
 
         def cut_of(box: Any) -> int:
             own = at[place[box[1]]]
@@ -174,14 +194,18 @@ class Names(Brief):
             return np.array([none if box is None else read(box) for box in boxes], dtype=np.int32)
 
         tree = Tree(
-            tuple(map(len, domains)),
+            tuple(map(len, at)),
             each(lambda box: place[box[1]], UNCUT),
             each(cut_of, 0),
             each(lambda box: box[0], UNCUT),
             each(lambda box: 0, UNCUT),
-            tuple(d.free for d in domains) if any(d.free for d in domains) else (),
+            free if any(free) else (),
         )
         return TreePolicy(domains, tree, 0, 0)
+
+
+def _places(values: Sequence[str]) -> dict[str, int]:
+    return {value: place for place, value in enumerate(values)}
 
 
 def rules_of(rules: Constraints) -> dict[str, Any]:

@@ -35,12 +35,15 @@ class Shown(Brief):
     """What one release shows of the rows.
 
     policy : how it groups them. rules : by which it suppresses groups; None where it does not.
+    then : of a tree whose domains had other values, by column the position that each value of ours
+        had; -1 of one that it had not, which stands alone.
     """
 
     shows = ()
 
     policy: AnyPolicy
     rules: Constraints | None = None
+    then: tuple[NDArray[np.int32], ...] = ()
 
     @classmethod
     def of(cls, policy: AnyPolicy, rules: Constraints) -> Shown:
@@ -72,7 +75,8 @@ def _merged(releases: Iterable[Shown]) -> list[Shown]:
             bits = policy.bits if whole is None else whole.bits | policy.bits
             whole = Policy(policy.domains, bits)
         else:
-            others[_bytes_of(policy), repr(shown.rules)] = shown
+            then = b"".join(own.tobytes() for own in shown.then)
+            others[_bytes_of(policy) + then, repr(shown.rules)] = shown
     return [*([] if whole is None else [Shown(whole)]), *others.values()]
 
 
@@ -117,18 +121,24 @@ class Joined:
         return more
 
     def _add(self, shown: Shown) -> None:
-        key, keys = self._keys(shown.policy)
+        key, keys = self._keys(shown)
         suppressed = self._suppressed(shown, key, keys)
         visible = self._visible.copy()
         visible[self._cells] |= ~suppressed
         self._visible = visible
         self._refine(np.where(suppressed, SUPPRESSED, key + 1), keys + 1)
 
-    def _keys(self, policy: AnyPolicy) -> tuple[Labels, int]:
+    def _keys(self, shown: Shown) -> tuple[Labels, int]:
         """Number the group of each combination, and say below what the numbers are."""
+        policy = shown.policy
         if isinstance(policy, TreePolicy):
             codes = np.column_stack(self._codes)
-            return policy.box_of(codes).astype(np.int64), policy.n_groups
+            if shown.then:
+                each = zip(shown.then, self._codes, strict=True)
+                codes = np.column_stack([then[own] for then, own in each])
+            box = policy.box_of(codes).astype(np.int64)
+            alone = policy.n_groups + np.arange(len(box))
+            return np.where(box < 0, alone, box), policy.n_groups + len(box) * bool(shown.then)
         keys, size = np.zeros(len(self._label), dtype=np.int64), 1
         for domain, own in zip(policy.domains, self._codes, strict=True):
             interval = policy.interval_of(domain).astype(np.int64)

@@ -26,6 +26,7 @@ from voile.tables.verbs.entering import space_of
 from voile.tables.verbs.following import Archive, Rows
 from voile.tables.verbs.judging import Case, check_counted
 from voile.tables.verbs.past import Past
+from voile.tables.verbs.recount import count_anew, with_counts
 from voile.tables.verbs.search import search
 
 EVALUATIONS = 400_000
@@ -41,6 +42,7 @@ def choose_after(
     source: Source | None = None,
     hold_back: bool = False,
     recipient: str | None = None,
+    recount: bool = False,
     seed: int | None = 0,
 ) -> Chosen:
     """Search the policy of least loss that keeps a limit together with all that a ledger names.
@@ -58,7 +60,7 @@ def choose_after(
     joint_risk : the most of the source's expected matches that all releases may leave together, as
         a share; what the ledger promises where that is less.
     releases : folders where releases of other rows lie. source : the rows to be released.
-    hold_back, recipient : as the policy will be applied.
+    hold_back, recipient, recount : as the policy will be applied.
 
     Raises
     ------
@@ -68,6 +70,10 @@ def choose_after(
     if joint_risk is not None and not 0 <= joint_risk <= 1:
         raise RequestError("--joint-risk lies in [0, 1]")
     content = Content.of(kit)
+    if recount:
+        if source is None:
+            raise RequestError("--recount counts other rows", instead="give them with --source")
+        content = with_counts(content, count_anew(content, source))
     if why := why_too_wide(content.space.counts):
         raise RequestError(f"policies for whole columns cannot be searched: {why}")
     ledger = Ledger.read(after)
@@ -75,7 +81,8 @@ def choose_after(
     keys.check(ledger)
     rows = None
     if source is not None:
-        check_counted(content, source)
+        if not recount:
+            check_counted(content, source)
         rows = Rows.read(content, source, keys)
     space = space_of(content, recipient, keys)
     case = Case(
@@ -92,12 +99,12 @@ def choose_after(
     for past in pasts:
         if not past.followed:
             _check_room(past, content.space, limit.at_least(past.floor))
-    candidates = _candidates(content, pasts, ledger.promise, limit, seed)
+    candidates = _candidates(content, pasts, limit, recount=recount, seed=seed)
 
-    def kept(policy: AnyPolicy) -> Figures | None:
-        return _kept(case.under(policy), ledger, pasts, limit)
+    def judge(policy: AnyPolicy) -> Figures | None:
+        return _figures_within(limit, case.under(policy), ledger, pasts)
 
-    found = _first_that(candidates, kept, jumps=follows)
+    found = _first_that(candidates, judge, jumps=follows)
     if found is None:
         raise InfeasibleError(
             f"no policy found keeps {limit} together with what is out",
@@ -151,32 +158,38 @@ def _searched(content: Content, past: Past, promise: Promise, seed: int | None) 
 
 
 def _candidates(
-    content: Content, pasts: Sequence[Past], promise: Promise, limit: Promise, seed: int | None
+    content: Content, pasts: Sequence[Past], limit: Promise, *, recount: bool, seed: int | None
 ) -> list[AnyPolicy]:
-    """Return policies in the order of their loss that keep the limit alone.
+    """Return policies in the order of their loss, without such as break the limit alone.
+
+    Of a kit that is counted anew, its own policies have the order of the rows that it was fitted
+    on, and none is left out.
 
     Where nothing is out, or a tree, the kit's own policies are looked at as well: one pruned
     further than a tree that is out adds nothing. So are those that are out: where groups are
     suppressed, another policy shows other people by leaving them out.
     """
     space = content.space
-    found = np.concatenate([_searched(content, past, promise, seed).policies for past in pasts])
+    found = np.concatenate([_searched(content, past, limit, seed).policies for past in pasts])
     shown = [one.policy for past in pasts for one in past.all_shown]
     again = [policy.bits for policy in shown if isinstance(policy, Policy)]
     bits = np.concatenate([found, *([np.array(again)] if again else [])])
     loss = space.evaluator.scores(bits).loss.tolist()
     matches = space.evaluator.figures(bits).expected_matches.tolist()
-    policies: list[AnyPolicy] = [space.policy(own) for own in bits]
+    policies: list[AnyPolicy] = [space.policy(one) for one in bits]
     if not all(map(_cuts_are_out, pasts)):
         policies += [content.family.policy(i) for i in range(len(content.frontier.loss))]
+        own = content.figures.expected_matches
         loss += content.frontier.loss.tolist()
-        matches += content.figures.expected_matches.tolist()
+        matches += [0.0] * len(content.frontier.loss) if recount else own.tolist()
     most = (limit.joint_risk or 1.0) * space.evaluator.matches + SLACK
     order = sorted(range(len(policies)), key=loss.__getitem__)
     return [policies[i] for i in order if matches[i] <= most]  # together never less than alone
 
 
-def _kept(case: Case, ledger: Ledger, pasts: Sequence[Past], limit: Promise) -> Figures | None:
+def _figures_within(
+    limit: Promise, case: Case, ledger: Ledger, pasts: Sequence[Past]
+) -> Figures | None:
     """Return the worst figures that any coalition would have; None where one breaks the limit."""
     left_out = case.left_out(ledger, pasts)
     each = [case.joint(past, left_out)[0] for past in pasts]
@@ -188,20 +201,20 @@ def _kept(case: Case, ledger: Ledger, pasts: Sequence[Past], limit: Promise) -> 
 
 def _first_that(
     policies: Sequence[AnyPolicy],
-    kept: Callable[[AnyPolicy], Figures | None],
+    judge: Callable[[AnyPolicy], Figures | None],
     *,
     jumps: bool,
 ) -> tuple[AnyPolicy, Figures] | None:
     """Return the first policy that keeps the limit; with jumps, one whose forerunner does not."""
     before, place, step = -1, 0, 1
-    while place < len(policies) and (found := kept(policies[place])) is None:
+    while place < len(policies) and (found := judge(policies[place])) is None:
         before, step = place, 2 * step if jumps else 1
         place = min(place + step, max(len(policies) - 1, place + 1))
     if place >= len(policies):
         return None
     while place - before > 1:
         middle = (before + place) // 2
-        if (nearer := kept(policies[middle])) is None:
+        if (nearer := judge(policies[middle])) is None:
             before = middle
         else:
             place, found = middle, nearer

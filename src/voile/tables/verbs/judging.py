@@ -215,12 +215,8 @@ class Case(Brief):
         label, visible = Joined(space, past.shown).groups
         tokens = np.where(visible, mix(label.astype(np.uint64)), ABSENT)
         same = People.of_rows(rows.who, tokens[rows.combination], {}).shown
-        return Timeline(
-            past.followed,
-            Out(rows.people(), self.space),
-            same,
-            rows.per_person(whole.outside),
-        )
+        others = rows.per_person(whole.outside * past.knows_others)
+        return Timeline(past.followed, Out(rows.people(), self.space), same, others)
 
     def _linked(self, past: Past, own: Shown, low: float, high: float) -> float | None:
         """Measure linking with the newest releases of the same rows, through what both show."""

@@ -27,6 +27,8 @@ class Past:
 
     shown, said : of releases of the same rows, what each shows and what its line says.
     followed, followed_shown : of releases of other rows, whose people are followed.
+    knows_others : whether all that these show of people outside the data is read; else none of
+        them is a candidate.
     """
 
     def __init__(
@@ -56,6 +58,8 @@ class Past:
             Out(one.people, said["space"])
             for one, said in zip(earlier.values(), others, strict=True)
         ]
+        own = {names.column(d.column) for d in content.space.domains}
+        self.knows_others = all(own.issuperset(one.domains) for one in earlier.values())
         self.followed_shown = [
             names.read_at_another_time(said, one.domains)
             for one, said in zip(earlier.values(), others, strict=True)
