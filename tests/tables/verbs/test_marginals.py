@@ -16,6 +16,8 @@ import voile
 import voile.tables as vt
 from voile.core.errors import InfeasibleError, TamperedError
 from voile.data import open_source
+from voile.ledger.ledger import create
+from voile.ledger.promise import Promise
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.marginals import marginals_in
 from voile.tables.verbs import apply as verb
@@ -163,6 +165,23 @@ def test_where_risks_rest_on_a_population_they_are_left_out_unless_asked_for():
 
 def test_they_can_be_left_out_and_a_global_policy_has_none(kit):
     assert "marginals" not in applied(kit, people(), marginals=False).public
+
+
+def test_a_ledger_has_no_bound_of_them_so_a_release_in_it_has_none_but_for_a_reason(kit, tmp_path):
+    key = tmp_path / "key"
+    key.write_text("a key known to the tests alone")
+    key.chmod(0o600)
+    create(tmp_path / "l", Promise(expected_matches=1e6), key)
+    how = {"ledger": tmp_path / "l", "key_file": key}
+    assert "marginals" not in applied(kit, people(), tmp_path / "a.csv", **how).public
+    with pytest.raises(InfeasibleError, match="no figure bounds what counts of people by runs"):
+        applied(kit, people(), tmp_path / "b.csv", marginals=True, **how)
+    reason = {"override": "the board agreed"}
+    assert applied(kit, people(), tmp_path / "b.csv", marginals=True, **how, **reason).public[
+        "marginals"
+    ]
+    with pytest.raises(InfeasibleError, match="line 3 counted people by runs"):
+        applied(kit, people(), tmp_path / "c.csv", **how)
     whole = fitted(family="global", method="steepest")
     assert "marginals" not in applied(whole, people()).public
 

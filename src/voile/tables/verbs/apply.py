@@ -97,9 +97,9 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         outputs=outputs,
         recoder=recoder,
         left_out=left_out,
-        marginals=options.marginals,
+        marginals=options.counts_runs,
         recounts=options.recount,
-        showing=_showing(content, policy, options.marginals),
+        showing=_showing(content, policy, options.counts_runs),
     )
 
 

@@ -41,7 +41,7 @@ from voile.tables.verbs.following import (
     digest_of,
     to_beside,
 )
-from voile.tables.verbs.past import Past, values_of
+from voile.tables.verbs.past import NO_MARGINALS, Past, values_of
 
 SHIFTED: tuple[Role, ...] = ("sensitive", "label", "keep")
 """Roles whose dates may be moved."""
@@ -79,7 +79,8 @@ class Case(Brief):
 
     rows : of the source; None where a kit alone is judged. archive : where earlier releases lie.
     space : the space of the release's pseudonyms; None without any. ordered : whether it keeps the
-        source's order. hold_back : whether new people wait until k of a group do.
+        source's order. hold_back : whether new people wait until k of a group do. marginals :
+        whether it counts people by runs of values.
     """
 
     shows = ()
@@ -91,6 +92,7 @@ class Case(Brief):
     space: str | None = None
     ordered: bool = False
     hold_back: bool = False
+    marginals: bool = False
 
     def under(self, policy: AnyPolicy) -> Case:
         """Return the same case with another policy."""
@@ -166,6 +168,8 @@ class Case(Brief):
         except InfeasibleError as error:
             past = Past(self.content, Names(self.content.space, keys.hash), ())
             common["unbounded"] = error.what
+        if self.marginals:
+            common["unbounded"] = f"{NO_MARGINALS}: leave --marginals out"
         case = self if self.rows is None else replace(self, rows=self._rows_without(left_out))
         disclosed, beside = case.written(past, keys, partly=partly)
         if partly:
@@ -244,6 +248,7 @@ class Case(Brief):
         """Return what the ledger's line says of the release, and what its private folder holds."""
         roles = self.content.roles
         disclosed = past.disclosed(self.policy)
+        disclosed |= {"marginals": True} if self.marginals else {}
         disclosed |= {"space": self.space, "ordered": self.ordered, "dates": _scopes(roles, keys)}
         if self.rows is None or roles.subject is None:
             return disclosed, {}

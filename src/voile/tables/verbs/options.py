@@ -143,7 +143,7 @@ class ApplyOptions(Pseudonymous):
     marginals: bool | None = Field(
         None,
         description="of trees: count released people by runs of each column's values, in the "
-        "manifest [where risks rest on the source alone]",
+        "manifest [where risks rest on the source alone, and no ledger judges releases together]",
     )
     releases: tuple[Path, ...] = Field(
         (),
@@ -170,9 +170,14 @@ class ApplyOptions(Pseudonymous):
         """What the pseudonyms' key is derived for."""
         return purpose_of(self.recipient)
 
+    @property
+    def counts_runs(self) -> bool | None:
+        """Whether there are marginals: never by default in a ledger; None where the data decide."""
+        return self.marginals if self.ledger is None else bool(self.marginals)
+
     def at_worker(self) -> Self:
         driven = {"releases": (), "hold_back": False, "recount": False}
-        return super().at_worker().model_copy(update=driven)
+        return super().at_worker().model_copy(update={**driven, "marginals": self.counts_runs})
 
 
 class AttackOptions(voile.release.options.Controlled):

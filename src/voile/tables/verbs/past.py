@@ -21,6 +21,10 @@ from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import KIND, Content
 from voile.tables.verbs.following import Archive, Earlier, Rows
 
+NO_MARGINALS = (
+    "no figure bounds what counts of people by runs of values come to with other releases"
+)
+
 
 class Past:
     """What the releases of a ledger show, as a kit reads it.
@@ -86,6 +90,10 @@ class Past:
         for line in ledger.released:
             if why := other_kind(line, KIND):
                 raise InfeasibleError(why)
+            if line.content["disclosed"].get("marginals"):
+                raise InfeasibleError(
+                    f"line {line.number} counted people by runs, and {NO_MARGINALS}"
+                )
             if not _is_of_same(line.content["disclosed"], counted, values):
                 earlier[line.number] = _follow(line, content, rows, archive.find(line, keys))
         return cls(content, names, ledger.released, earlier)
