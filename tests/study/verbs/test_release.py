@@ -357,3 +357,13 @@ def test_a_list_of_words_without_its_column_is_refused(change, folder):
     with pytest.raises(RequestError, match=r"cities\.csv: the list of words has no column words"):
         study.apply()
     assert not list(folder.glob("*.release*"))
+
+
+def test_recall_of_planted_mentions_is_stated_by_form(release):
+    found = {(x["label"], x["form"]): x["found"] for x in release.public["planted"]["notes"]}
+    assert {x["of"] for x in release.public["planted"]["notes"]} == {50}
+    for form in ("digits", "turned 18", "a decade", "implied: retired", "spelled out"):
+        assert found["AGE", form] == 50
+    assert found["AGE", "paraphrase: forty-something"] < 50
+    assert found["ZIP", "a ZIP code + 4"] == 50
+    assert not any(label == "SEX" for label, _ in found)  # which the texts are to keep

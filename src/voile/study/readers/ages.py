@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import ClassVar
 
 from voile.documents.patterns.pattern import Slice
 from voile.documents.replacements.ages import find_age
@@ -70,6 +72,18 @@ class Ages(Reader):
     >>> [text[a:b] for a, b in Ages().slices(text)]
     ['eighteen', 'forties', 'retired']
     """
+
+    planted: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "digits": "Known to be a |47|-year-old .",
+            "spelled out": "Known , aged |forty-seven| .",
+            "turned 18": "The patient turned |18| in May .",
+            "a decade": "A patient in the |forties| .",
+            "implied: retired": "The patient is |retired| .",
+            "shorthand: 47F": "|47|F , well .",
+            "paraphrase: forty-something": "A |forty-something| from here .",
+        }
+    )
 
     def slices(self, plain: str) -> Iterator[Slice]:
         found = {

@@ -6,9 +6,10 @@ that the mention leaves possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import ClassVar, NamedTuple
 
 from voile.documents.patterns.pattern import Slice
 from voile.documents.replacements import Reason
@@ -23,7 +24,13 @@ class Found(NamedTuple):
 
 
 class Reader:
-    """Reads the mentions of one kind; this one finds nothing, and reads nothing."""
+    """Reads the mentions of one kind; this one finds nothing, and reads nothing.
+
+    planted : a sentence for each form, its mention between bars, by which recall is measured; some
+    that no reader finds.
+    """
+
+    planted: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def slices(self, plain: str) -> Iterable[Slice]:
         """Find where mentions stand in a normalised text, beside those that the kit finds."""

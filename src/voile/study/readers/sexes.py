@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar
 
 from voile.documents.patterns.pattern import Slice
 from voile.study.readers.reader import Found, Reader
@@ -43,6 +45,14 @@ class Sexes(Reader):
     >>> sexes.read("She").cells, sexes.read("They").cells, sexes.neutral("She")
     (('F',), ('F', 'M', 'O'), 'They')
     """
+
+    planted: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "a pronoun": "Now |she| is well .",
+            "a noun": "A pleasant |woman| .",
+            "implied: a wife": "Came with the |wife| .",
+        }
+    )
 
     def __init__(self, values: Sequence[str]) -> None:
         self._values = tuple(values)

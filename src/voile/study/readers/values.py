@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar
 
 from voile.core.errors import RequestError
 from voile.data import open_source
@@ -60,6 +62,10 @@ class ZipCodes(Reader):
     >>> ZipCodes().read("00214-1234").cells, list(ZipCodes().slices("At 00214-1234 , zip 00214 ."))
     (('00214',), [(3, 13), (20, 25)])
     """
+
+    planted: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"a ZIP code": "Moved from |00214| .", "a ZIP code + 4": "Moved from |00214-1234| ."}
+    )
 
     def slices(self, plain: str) -> Iterable[Slice]:
         return (found.span(found.lastindex or 0) for found in _FOUND.finditer(plain))

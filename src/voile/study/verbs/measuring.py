@@ -76,6 +76,10 @@ class Measuring:
                 name: rounded(x, "up")
                 for name, x in {**mean_risks(figures), **known_risks(known, dates)}.items()
             },
+            "planted": {
+                name: [one.to_data() for one in found]
+                for name, found in self.writing.planted.items()
+            },
             "guesses": [one.to_data() for one in self.guesses],
             "assumptions": self._assumptions(),
         }

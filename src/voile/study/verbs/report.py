@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from voile.core.evidence import Rate
 from voile.data import open_source
 from voile.data.source import BATCH_ROWS
 from voile.report.charts.numbers import number, share
@@ -107,9 +108,25 @@ def _mentions(release: StudyRelease) -> Section:
         return Section("mentions", "Mentions in texts", ())
     caption = "No recognised mention says more than its person's rows: counted on what was written."
     columns = ("part", "type", "recognised", "of these marked")
-    return Section(
-        "mentions", "Mentions in texts", (Grid(columns, rows, caption, (2, 3), "internal"),)
-    )
+    grid = Grid(columns, rows, caption, (2, 3), "internal")
+    return Section("mentions", "Mentions in texts", (grid, *_planted(release)))
+
+
+def _planted(release: StudyRelease) -> Iterator[Block]:
+    """Yield what was found of mentions that were planted in the notes."""
+    rows = []
+    for part, found in release.public.get("planted", {}).items():
+        for one in found:
+            low, high = Rate(one["found"], one["of"]).interval()
+            share_found = f"{one['found']} of {one['of']}"
+            rows.append((part, one["label"], one["form"], share_found, f"{low:.0%} to {high:.0%}"))
+    if rows:
+        caption = (
+            "Mentions planted one by one at the end of notes of this study, and found by the kit "
+            "or by a reader: their recall by form. What is not found stays as it is written."
+        )
+        columns = ("part", "type", "form", "found", "95% interval")
+        yield Grid(columns, tuple(rows), caption, (3, 4))
 
 
 def _said(release: StudyRelease) -> Section:

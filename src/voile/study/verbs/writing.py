@@ -29,6 +29,7 @@ from voile.study.text.certify import WrittenTexts
 from voile.study.text.in_place import gather_texts, put_texts
 from voile.study.text.mentions import Rules, writer_of
 from voile.study.text.names import MadeUpNames
+from voile.study.text.planted import NOTES, Planted, plant
 from voile.study.text.shown import Shown
 from voile.study.verbs.checks import (
     check_kept,
@@ -55,6 +56,8 @@ class Writing:
     scratch: Path
     progress: Progress
     parts: dict[str, Manifests] = field(default_factory=dict)
+    planted: dict[str, list[Planted]] = field(default_factory=dict)
+    """Of each part of texts, what is found of mentions that are planted in them."""
 
     def write(self) -> None:
         """Write the table, the other rows, and the texts, which say no more than its rows."""
@@ -129,6 +132,8 @@ class Writing:
         step = replace(step.writing(writer, rules.finders), refuse=rules.refuse)
         manifests = self._run(name, step, options, place)
         check_met(self.plan, name, manifests[1]["counts"])
+        changed = {label: x for label, x in self.readers.items() if not rules.mentions[label].keep}
+        self.planted[name] = list(plant(step.worker, _some(source, step.texts[0]), changed))
         if part.of is not None:
             put_texts(self.place(name), place, self.private / name / ROWS, str(part.text))
             beside[0]["columns"].append(
@@ -217,6 +222,12 @@ class Writing:
             texts = open_source(self.scratch / name / "released.parquet")
         subject = self.plan.study.subject
         return WrittenTexts(texts, self.private / name, source, subject, columns)
+
+
+def _some(texts: Source, column: str) -> list[str]:
+    """Return the first texts of a source."""
+    first = next(texts.batches([column], batch_rows=NOTES), None)
+    return [] if first is None else [x for x in first.column(0).to_pylist() if x][:NOTES]
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:

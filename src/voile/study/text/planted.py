@@ -1,0 +1,56 @@
+"""Mentions that are planted in the study's own notes: how many are found, by kit or by reader.
+
+Each sentence is put at the end of a note, and the note through what sanitises the release. It says
+what is found of a form in these notes' company, not how often the notes have that form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from voile.core.evidence import Rate
+from voile.documents.committee.publication import PublishedDocument
+from voile.documents.committee.worker import Worker
+from voile.documents.text.document import Document
+from voile.study.readers import Reader
+
+NOTES = 50
+"""Notes in which each form is planted."""
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Of one form of a type: the mentions that were found whole, of those planted."""
+
+    label: str
+    form: str
+    found: int
+    of: int
+
+    @property
+    def rate(self) -> Rate:
+        return Rate(self.found, self.of)
+
+    def to_data(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def plant(worker: Worker, notes: Sequence[str], readers: Mapping[str, Reader]) -> Iterator[Planted]:
+    """Yield what is found of each form that the readers of some types plant."""
+    for label, reader in readers.items():
+        for form, sentence in reader.planted.items():
+            before, mention, after = sentence.split("|")
+            texts = [f"{note} {before}" for note in notes]
+            done = worker.attempts([Document(f"{text}{mention}{after}") for text in texts])
+            found = sum(
+                _covers(one, len(text), len(text) + len(mention))
+                for one, text in zip(done, texts, strict=True)
+            )
+            yield Planted(label, form, found, len(notes))
+
+
+def _covers(done: object, start: int, end: int) -> bool:
+    edits = done.edits if isinstance(done, PublishedDocument) else ()
+    return any(one.source_start <= start and end <= one.source_end for one in edits)
