@@ -193,7 +193,7 @@ def record_of(codec: SequenceCodec) -> bytes:
     from voile.signals.export.record import device_record
 
     key = DeviceKey.derive(Secret(b"of a benchmark, and of no clinic"), "A", 1)
-    return device_record(Enrolled("A", "A", key), codec.mark, 1)
+    return device_record(Enrolled("A", "A", key), codec, 1)
 
 
 def sizes(folder: Path) -> tuple[int, int]:

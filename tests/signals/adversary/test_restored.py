@@ -63,7 +63,7 @@ def restored(codec, label, readings):
 
 def away(codec, which, messages):
     """How far from the lattice a class's map puts each message's readings, in cells: its sum."""
-    law, total = codec.law[which], 0.0
+    law, total = codec.law(which), 0.0
     state = law.begin()
     for message in messages:
         outlook = law.outlook(state, message.moment)
@@ -97,7 +97,7 @@ def test_the_attack_finds_the_class_where_no_dither_hides_the_lattice():
     X, c, _ = days(60, 1, 12)
     right = 0
     for x, label in zip(X.tolist(), c, strict=True):
-        law = codec.law[codec.which(label)]
+        law = codec.law(codec.which(label))
         values = [x[j] for j in codec.order]
         z = law.hide(law.outlook(law.begin(), 0), law.path.forward(values))
         message = sent(Session(codec, label, "a"), [tuple(x)])[0]
@@ -151,7 +151,7 @@ def test_two_messages_of_one_reading_reveal_the_class_where_dither_is_fresh():
     X, c, _ = days(200, 1, 13)
 
     def cell(which, message):
-        law = codec.law[which]
+        law = codec.law(which)
         found = law.path.inverse(law.show(law.outlook(law.begin(), 0), message.values))
         pairs = zip(found, codec.lattices, strict=True)
         return [nearest(lattice, v) for v, lattice in pairs]

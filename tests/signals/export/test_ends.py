@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -38,10 +39,10 @@ def end(made):
     return made
 
 
-def record(label="middle", pseudonym="A", generation=1, mark=None):
+def record(label="middle", pseudonym="A", generation=1, of=None):
     key = DeviceKey.derive(SECRET, pseudonym, generation)
     enrolled = Enrolled(pseudonym, pseudonym, key)
-    return device_record(enrolled, mark or codec().mark, codec().which(label))
+    return device_record(enrolled, of or codec(), codec().which(label))
 
 
 def clinic(folder, generation=1, **options):
@@ -216,7 +217,7 @@ def test_a_damaged_record_or_one_of_another_kit_is_refused(end):
     good = record()
     for wrong in (
         *(bytes([*good[:i], good[i] ^ 1, *good[i + 1 :]]) for i in range(len(good))),
-        record(mark="0" * 16),
+        record(of=replace(codec(), timed=True)),
     ):
         with pytest.raises(EndError, match="record"):
             end.open("one", wrong)
@@ -320,7 +321,7 @@ def of_a_pair(map, one, other, c):
 
 def test_the_secret_of_another_clinic_opens_nothing(end, tmp_path):
     key = DeviceKey.derive(Secret(b"another clinic's, 32 bytes or so"), "A", 1)
-    end.open("one", device_record(Enrolled("A", "A", key), codec().mark, 1))
+    end.open("one", device_record(Enrolled("A", "A", key), codec(), 1))
     end.send("one", ROWS[0])
     with clinic(tmp_path) as at:
         assert at.turn([Post("A", end.post("one"))]) == []

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import functools
+import json
 import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.signals.export.exported import ENDS, in_python, packed, unpacked, write_tables
+from tests.signals.channel.ends import COLUMNS, SECRET, reply_of
+from tests.signals.export.an_end import ALL, EndError
+from tests.signals.export.exported import ENDS, in_python, packed, unpacked, write, write_tables
 from tests.signals.maps.test_conditional_map import growing
+from tests.signals.sequences.test_known_sessions import codec as of_visits
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SignalsWarning
+from voile.signals.channel import Recipient
+from voile.signals.channel.keys import DeviceKey, Enrolled
+from voile.signals.channel.posts import Post
+from voile.signals.channel.recipient import READINGS, Subject
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.conditional import Conditional
 from voile.signals.codec.side import NumberGrid
 from voile.signals.codec.steps import Affine, Bend
-from voile.signals.export.sources import ENDS as OF_THE_END
+from voile.signals.export.record import device_record
 from voile.signals.export.tables import FixedTables
 from voile.signals.maps.stored import mark_of
 
@@ -97,9 +105,59 @@ def test_a_known_column_that_is_off_its_lattice_is_refused_and_another_decodes_t
     assert (one[inside] != other[inside]).all()
 
 
-def test_the_map_alone_is_written_and_no_end(tmp_path):
-    folder = write_tables(tmp_path / "kit", tables())
-    assert not {path.name for path in folder.iterdir()} & {*OF_THE_END}
+@pytest.fixture(scope="module", params=ALL)
+def made(request, tmp_path_factory):
+    one = ALL[request.param](write(tmp_path_factory.mktemp("kit"), of_visits(memory=False)))
+    yield one
+    one.close()
+
+
+def record(known, label="yes"):
+    of, key = of_visits(memory=False), DeviceKey.derive(SECRET, "A", 1)
+    return device_record(Enrolled("A", "A", key), of, of.which(label), known)
+
+
+def clinic(folder, known):
+    subjects = {"A": Subject("yes", "Anna", known=known)}
+    return Recipient(folder, of_visits(memory=False), subjects, COLUMNS, SECRET)
+
+
+@pytest.mark.parametrize("known", [(7.0, "f"), (None, "m"), (9.0, "of another sex"), (8.0, None)])
+def test_an_end_sends_with_the_known_columns_of_its_record_and_no_other_are_taken(
+    made, known, tmp_path
+):
+    rows = [(110.5, 28.1), (111.0, 27.9)]
+    made.open("one", record(known))
+    with clinic(tmp_path / "wrong", (known[0], "another")) as at:
+        made.send("one", rows[0])
+        (reply,) = at.turn([Post("A", made.post("one"))])
+        assert reply_of(reply).refused == "known"
+        with pytest.raises(EndError, match="refused"):
+            made.hear("one", reply.payload)
+    with clinic(tmp_path / "clinic", known) as at:
+        for again in (False, True):
+            if again:
+                made.send("one", rows[1])
+            (reply,) = at.turn([Post("A", made.post("one"))])
+            made.hear("one", reply.payload)
+    lines = map(json.loads, (tmp_path / "clinic" / READINGS).read_text().splitlines())
+    assert [(one["height"], one["weight"]) for one in lines] == rows
+
+
+def test_a_state_begun_with_other_known_columns_is_refused_and_dither_is_not_the_same(made):
+    made.open("one", record((7.0, "f")))
+    made.send("one", (110.5, 28.1))
+    state = made.stored
+    made.open("same", record((7.0, "f")), state)
+    with pytest.raises(EndError, match="state"):
+        made.open("older", record((8.0, "f")), state)
+    with pytest.raises(EndError, match="record"):
+        made.open("forged", record((7.0, "f"))[:-40] + bytes(40))
+
+
+def test_records_of_all_are_of_one_length_and_tables_small():
+    sizes = {len(record(known)) for known in ((7.0, "f"), (None, None))}
+    assert sizes == {149 + 16 + 32}
     assert tables().size < 64 << 10
 
 

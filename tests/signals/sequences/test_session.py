@@ -354,7 +354,7 @@ def test_a_map_without_memory_sends_each_reading_as_if_it_were_the_first():
     codec = SequenceMap(random_state=0, memory=False).fit(X, c, np.arange(200)).codec_
     assert codec.forgets
     assert not fitted().codec_.forgets
-    law = codec.law[0]
+    law = codec.law(0)
     state = law.begin()
     for number, scores in enumerate(rng.normal(0, 3, (20, 2)).tolist()):
         outlook = law.outlook(state, number)

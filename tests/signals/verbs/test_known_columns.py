@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow.csv import write_csv
 from tests.signals.channel.ward import command
 from tests.signals.clinic import applied, decoded, fitted, strongest, table_of
 
@@ -18,11 +19,11 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.kit import Kit
 from voile.release.manifest import Release
-from voile.signals import SignalsWarning
 from voile.signals.adversary.known_columns import known_columns
+from voile.signals.verbs.content import Content
 from voile.signals.verbs.decode import decode
-from voile.signals.verbs.options import AttackOptions, FitOptions
-from voile.signals.wing import attack, fit, sections, verify
+from voile.signals.verbs.options import AttackOptions
+from voile.signals.wing import attack, sections, verify
 
 SENT = {"role": "known", "nominal": True, "sent": True}
 
@@ -204,51 +205,97 @@ def test_settings_that_do_not_fit_are_refused(setting, what):
     assert what in str(error.value)
 
 
-def test_sequences_take_no_known_columns():
-    table = children().append_column("day", pa.array(list(range(400))))
-    roles = Roles.model_validate(
-        {"subject": "id", "columns": {**said().model_dump()["columns"], "day": "drop"}}
-    )
-    options = FitOptions(method=("transport",), strength=(0, 1), time="day")
-    with pytest.warns(SignalsWarning, match="sequences take no known columns"):
-        kit = fit(open_source(table), roles, options, seed=1, progress=silent)
-    assert "sequence" not in set(kit.tables["maps"]["map"].to_pylist())
+def test_sessions_are_fitted_with_known_columns_and_their_audit_has_them():
+    whose = np.repeat(np.arange(160), 4)
+    table = children(160).take(whose).append_column("day", pa.array(np.tile(np.arange(4), 160)))
+    weight = np.array(table["weight"]) + np.random.default_rng(1).normal(0, 0.5, len(whose))
+    table = table.set_column(3, "weight", pa.array(np.round(weight, 1)))
+    columns = {**said().model_dump()["columns"], "day": "drop"}
+    kit = kit_of(table, Roles.model_validate({"subject": "id", "columns": columns}), time="day")
+    content = Content.of(kit)
+    assert len(content.sequence.codec.side) == 2
+    (found,) = content.sessions.overheard
+    assert (found.messages, found.subjects) == (4, 80)
+    assert found.most == pytest.approx(found.alone + 0.3 * (1 - found.alone))
 
 
-def test_the_map_is_exported_for_small_devices_and_no_end(kit, tmp_path, capsys):
+def test_it_is_exported_for_small_devices(kit, tmp_path, capsys):
     kit.save(tmp_path / "kit")
     assert not command("export", tmp_path / "kit", "--out", tmp_path / "device", "--json")
-    out, said = capsys.readouterr()
-    assert "no end for live sending has them" in said
+    out, told = capsys.readouterr()
+    assert "a device's record holds its known columns" in told
     assert json.loads(out)["bytes"] < 64 << 10
     index = json.loads((tmp_path / "device" / "map.json").read_text())
     assert index["known"] == [
         {"column": "age", "resolution": 1.0},
         {"column": "sex", "names": ["f", "m"]},
     ]
-    assert not (tmp_path / "device" / "voile_end.c").exists()
     assert "sex" not in (tmp_path / "device" / "voile_tables.c").read_text()
 
 
-@pytest.mark.parametrize("verb", ["enrol", "encode-fhir", "encode-fhir --policy"])
-def test_what_carries_no_columns_refuses_the_kit_in_a_sentence(kit, verb, tmp_path):
-    names = "kit", "bundle.json", "classes.csv", "fields.toml", "policy.toml"
-    saved, source, classes, fields, policy = (tmp_path / name for name in names)
-    kit.save(saved)
-    strongest(kit).save(policy)
-    source.write_text("{}")
-    classes.write_text("id,ill\np1,yes\n")
-    fields.write_text("")
-    known = ["--classes", classes]
-    fhir = [source, *known, "--fields", fields]
-    given = {
-        "enrol": known,
-        "encode-fhir": fhir,
-        "encode-fhir --policy": [*fhir, "--policy", policy],
-    }[verb]
-    with pytest.raises(RequestError, match="the kit's map takes known columns, which tables alone"):
-        command(verb.split()[0], saved, *given, "--out", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+@pytest.fixture
+def clinic(kit, tmp_path):
+    """The kit, its policy, a table of subjects and a secret, as files."""
+    kit.save(tmp_path / "kit")
+    strongest(kit).save(tmp_path / "policy.toml")
+    (tmp_path / "key").write_bytes(b"k" * 40)
+    (tmp_path / "key").chmod(0o600)
+    table = children().select(["id", "age", "sex", "ill"]).slice(0, 20)
+    write_csv(table, tmp_path / "classes.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize("wrong", ["id,ill\np1,no\n", "id,ill,age,sex\np1,no,old,f\n"])
+def test_a_table_of_subjects_without_their_known_columns_is_refused(clinic, wrong):
+    (clinic / "classes.csv").write_text(wrong)
+    given = ["--classes", clinic / "classes.csv", "--key-file", clinic / "key", "--small"]
+    with pytest.raises(RequestError, match=r"no column age|column holds text"):
+        command("enrol", clinic / "kit", *given, "--subject", "p1", "--out", clinic / "out")
+    assert not (clinic / "out").exists()
+
+
+def test_a_table_that_gives_a_subject_two_ages_is_refused(clinic):
+    (clinic / "classes.csv").write_text("id,ill,age,sex\np1,no,7,f\np1,no,8,f\n")
+    given = ["--classes", clinic / "classes.csv", "--key-file", clinic / "key", "--small"]
+    with pytest.raises(RequestError, match="row 2: a subject has two values of a known column"):
+        command("enrol", clinic / "kit", *given, "--subject", "p1", "--out", clinic / "out")
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_file_of_fhir_is_decoded_with_the_same_known_columns_and_key_alone(clinic, alone):
+    rows = children().slice(0, 20).to_pylist()
+    lines = [
+        {
+            "resourceType": "Observation",
+            "code": {"coding": [{"system": "http://loinc.org", "code": "29463-7"}]},
+            "subject": {"reference": row["id"]},
+            "effectiveDateTime": "2024-03-01",
+            "valueQuantity": {"value": row["weight"], "unit": "kg"},
+        }
+        for row in rows
+    ]
+    source, sent, back = (clinic / name for name in ("given.ndjson", "sent", "back"))
+    source.write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    (clinic / "fields.toml").write_text('[weight]\ncode = "29463-7"\nunit = "kg"\n')
+    policy = ["--policy", clinic / "policy.toml"] if alone else []
+    known, key = ["--classes", clinic / "classes.csv", *policy], ["--key-file", clinic / "key"]
+    encode = ["encode-fhir", clinic / "kit", source, "--fields", clinic / "fields.toml", *known]
+    with pytest.raises(RequestError, match="need the secret at both ends"):
+        command(*encode, "--out", sent)
+    command(*encode, *key, "--out", sent)
+    decode = ["decode-fhir", clinic / "kit", sent, "--out", back]
+    command(*decode, *known, *key)
+    assert back.read_bytes() == source.read_bytes() != sent.read_bytes()
+    (clinic / "other").write_bytes(b"o" * 40)
+    (clinic / "other").chmod(0o600)
+    with pytest.raises(RequestError, match="other known columns"):
+        command(*decode, *known, "--key-file", clinic / "other", "--force")
+    older = (clinic / "classes.csv").read_text().splitlines()
+    cells = older[1].split(",")
+    older[1] = ",".join([cells[0], str(int(cells[1]) + 1), *cells[2:]])
+    (clinic / "classes.csv").write_text("\n".join(older))
+    with pytest.raises(RequestError, match="other known columns"):
+        command(*decode, *known, *key, "--force")
 
 
 @pytest.mark.parametrize("kept", [True, False])

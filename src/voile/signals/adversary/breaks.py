@@ -16,12 +16,14 @@ from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.side import SideLevels
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Session
+from voile.signals.sequences.state import Cell, Known
 
 LENGTHS = (2, 5, 10, 30)  # numbers of messages of a person, for repeat readings
 LAGS = (1, 2, 3, 6, 7, 8)  # readings apart, whose products an adversary looks at
 WAVES = 20  # of a spectrum
 EXTREMES = 3  # lowest and highest readings of a subject
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
+KEY = b"of sessions that nobody receives"
 OUTSIDE = Note("Outside the guarantee: the map does not protect against this attack.")
 
 
@@ -161,17 +163,23 @@ def sent(
     c: Codes,
     times: NDArray[np.int64] | None = None,
     protective: Protective | None = None,
+    known: Sequence[Sequence[Cell]] | None = None,
 ) -> tuple[Floats, Floats]:
     """Send each subject's readings through a session, at times of the map's units if it has any.
 
-    What a reading lacks is NaN, and so it is in what is returned.
+    What a reading lacks is NaN, and so it is in what is returned. `known` are the subjects' side
+    columns, where the map takes any.
     """
     first, varying = [], []
     moments = (
         times.tolist() if times is not None and codec.timed else [[None] * X.shape[1]] * len(X)
     )
-    for whose, (readings, when, which) in enumerate(zip(X.tolist(), moments, c, strict=True)):
-        session = Session(codec, codec.codec.classes[which], str(whose), protective=protective)
+    sides = [Known.of(codec, tuple(one), KEY) for one in known or [()] * len(X)]
+    for whose, (readings, when, which, side) in enumerate(
+        zip(X.tolist(), moments, c, sides, strict=True)
+    ):
+        label = codec.codec.classes[which]
+        session = Session(codec, label, str(whose), known=side, protective=protective)
         messages = [_send(session, *each) for each in zip(readings, when, strict=True)]
         first.append(messages[0])
         varying.append([messages[0][codec.invariants :], *messages[1:]])

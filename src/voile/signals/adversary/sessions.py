@@ -14,6 +14,7 @@ from voile.keys.random import Protective
 from voile.keys.secret import Secret
 from voile.signals.adversary.breaks import FEWEST, features, sent
 from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.codec.side import side_features
 from voile.signals.sequences.courses import Courses
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.sequence_map import SequenceMap
@@ -39,16 +40,22 @@ class Overheard:
     high: float  # of the same
     without: float  # the largest AUC of a class where readings are sent as they are
     held: float | None = None  # the same of which columns readings hold; None: all hold all
+    alone: float = 0.5  # AUC of that class by the known columns alone, which no map hides
 
     @property
     def hides(self) -> bool:
         """Whether the session may be said to hide the class."""
-        return self.high <= HIDDEN
+        return self.high <= self.most
 
     @property
     def reveals(self) -> bool:
         """Whether the session is shown to reveal the class; if neither, nothing can be said."""
-        return self.low > HIDDEN
+        return self.low > self.most
+
+    @property
+    def most(self) -> float:
+        """The largest AUC of a session that hides the class, given the known columns."""
+        return self.alone + (1 - self.alone) * (2 * HIDDEN - 1)
 
 
 def overhear(
@@ -58,6 +65,8 @@ def overhear(
     whose: NDArray[np.intp],
     times: NDArray[np.int64],
     rng: np.random.Generator,
+    *,
+    known: NDArray[np.object_] | None = None,
 ) -> list[Overheard]:
     """Fit a map to half of the subjects, and overhear whole sessions of the others.
 
@@ -68,6 +77,8 @@ def overhear(
     c : (n,) numbers of classes, from 0.
     whose, times : (n,) as in `SequenceMap.fit`.
     rng : of the halves and the learners.
+    known : (n, q) side columns, which the attackers have too; a session has those of its first
+        reading.
 
     Returns what is found for each length of which there are enough subjects, perhaps nothing.
 
@@ -80,7 +91,8 @@ def overhear(
     except RequestError:
         return []  # too few to spare half of them
     seed = int(rng.integers(1 << 31))  # that scikit-learn takes
-    return [*_of_lengths(codec, X, c, Courses.of(whose[~learnt], times[~learnt]), learnt, seed)]
+    courses = Courses.of(whose[~learnt], times[~learnt])
+    return [*_of_lengths(codec, X, c, courses, learnt, seed, known)]
 
 
 def _of_lengths(
@@ -90,6 +102,7 @@ def _of_lengths(
     courses: Courses,
     learnt: NDArray[np.bool_],
     seed: int,
+    known: NDArray[np.object_] | None,
 ) -> Iterator[Overheard]:
     rows = np.flatnonzero(~learnt)[courses.rows]
     sizes = courses.here.sum(axis=1)
@@ -100,11 +113,18 @@ def _of_lengths(
         if length < SHORTEST or np.bincount(classes, minlength=c.max() + 1).min() < 2 * FEWEST:
             continue
         readings, when = X[rows[long, :length]], courses.times[long, :length]
-        yield overheard(codec, readings, classes, when, seed)
+        side = None if known is None else known[rows[long, 0]]
+        yield overheard(codec, readings, classes, when, seed, known=side)
 
 
 def overheard(
-    codec: SequenceCodec, X: Floats, c: Codes, times: NDArray[np.int64], seed: int
+    codec: SequenceCodec,
+    X: Floats,
+    c: Codes,
+    times: NDArray[np.int64],
+    seed: int,
+    *,
+    known: NDArray[np.object_] | None = None,
 ) -> Overheard:
     """Send whole sessions of subjects whom a map was not fitted to, and look for the class.
 
@@ -113,24 +133,33 @@ def overheard(
     X : (n, T, d) readings of n subjects, NaN of what they lack.
     c : (n,) numbers of their classes.
     times : (n, T) in the map's units.
+    known : (n, q) side columns, which the attackers have too.
 
     Cost: n T readings, and the learners.
     """
     # nobody gets these messages: their dither may be drawn again
     purpose = f"{X.shape[1]} readings"
     dither = Protective.keyed(Secret(seed.to_bytes(16, "little")), purpose=purpose)
-    first, varying = sent(codec, X, c, times, dither)
+    cells = None if known is None else known.tolist()
+    first, varying = sent(codec, X, c, times, dither, cells)
     with np.errstate(over="ignore"):
         plain = (X - np.nanmean(X, axis=(0, 1))) / np.nanstd(X, axis=(0, 1))
     here = np.isfinite(X)
     lacks = here.reshape(len(X), -1)[:, ~here.all(axis=(0,)).ravel()].astype(np.float64)
-    heard = np.concatenate([first[:, : codec.invariants], _course(varying), lacks], axis=1)
+    beside = [lacks]
+    if known is not None:
+        beside.append(side_features(codec.codec.side, codec.codec.levels(known, len(X))))
+    heard = np.concatenate([first[:, : codec.invariants], _course(varying), *beside], axis=1)
     found, by = _best(heard, c, seed)
     aucs = [_auc(found[:, one], c == one) for one in range(found.shape[1])]
     of = int(np.argmax(aucs))
     low, high = _interval(found[:, of], c == of, np.random.default_rng(seed))
-    raw, _ = _best(np.concatenate([_course(plain), lacks], axis=1), c, seed)
+    raw, _ = _best(np.concatenate([_course(plain), *beside], axis=1), c, seed)
     held, _ = _best(lacks, c, seed) if lacks.size else (None, "")
+    alone = 0.5
+    if known is not None:
+        chances, _ = _best(beside[-1], c, seed)
+        alone = max(_auc(chances[:, of], c == of), 0.5)
     return Overheard(
         X.shape[1],
         len(X),
@@ -141,6 +170,7 @@ def overheard(
         high,
         _largest(raw, c),
         None if held is None else _largest(held, c),
+        alone,
     )
 
 

@@ -51,6 +51,10 @@ class DeviceKey:
         """Return the secret that the dither of its sessions is drawn from."""
         return Secret(hmac.digest(self._key, b"voile dither", "sha256"))
 
+    def known(self) -> bytes:
+        """Return the key under which both ends prove that they have the same known columns."""
+        return hmac.digest(self._key, b"voile known", "sha256")
+
     def hex(self) -> str:
         return self._key.hex()
 

@@ -86,6 +86,8 @@ SAID = {
     "encryption": "one end encrypts and the other does not: say --encrypt at both or at neither",
     "content": "the recipient cannot read what is in the messages",
     "kept": "a column goes beside the readings that the recipient's kit does not keep",
+    "known": "the recipient has other known columns: correct them there and run this again, or "
+    "here, and send from a new spool",
     "sessions": "the recipient takes no more sessions under this key: enrol the device anew",
     "step": "the two ends are out of step",
     "enrolment": "the enrolment file does not name it any more",
@@ -101,6 +103,7 @@ HEARD = {
     "encryption": "messages are refused: one end encrypts and the other does not",
     "content": "messages whose content is malformed are refused",
     "kept": "messages with columns that the kit does not keep are refused",
+    "known": "messages encoded with other known columns are refused; correct them at one end",
     "sessions": "its device begins session after session, and no more are taken under its key",
     "step": "messages out of step are refused; begin a new session",
 }

@@ -20,7 +20,7 @@ from voile.signals.codec.limits import ReadingLimits
 from voile.signals.sequences.messages import Receipt
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Session
-from voile.signals.sequences.state import ReceivedReading
+from voile.signals.sequences.state import Cell, Known, ReceivedReading
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS sessions (
@@ -45,6 +45,7 @@ class Subject:
     label: str | int
     name: str | int
     generation: int = 1
+    known: tuple[Cell, ...] = ()  # its side columns, where the map takes any
 
 
 @dataclass
@@ -79,9 +80,10 @@ class Recipient:
 
     What arrives may be written by anyone. Whatever has no MAC under a key that the secret gives is
     counted and not answered. What cannot be decoded for certain is refused: of another map or
-    version, of an unknown pseudonym, out of step. So is a column beside a reading that the kit does
-    not keep. A message beyond a gap asks for what is missing. A process killed at any moment goes
-    on where it was.
+    version, of an unknown pseudonym, out of step, begun with other known columns than the
+    subject's here. A session keeps those that it began with. So is a column beside a reading that
+    the kit does not keep. A message beyond a gap asks for what is missing. A process killed at
+    any moment goes on where it was.
 
     A subject begins at most `MOST` sessions under one generation of its key. All stay on disk, so
     that no message said again is taken for a new one; `AT_HAND` of them are in memory.
@@ -108,7 +110,7 @@ class Recipient:
         if len(columns) != len(codec.order):
             raise RequestError(f"there are {len(columns)} names of {len(codec.order)} columns")
         for subject in subjects.values():
-            codec.which(subject.label)
+            codec.law(codec.which(subject.label), subject.known)
         self.codec = codec
         self.subjects = subjects
         self.columns = tuple(columns)
@@ -202,8 +204,9 @@ class Recipient:
             begun = self.store.run(BEGUN, post.pseudonym, header.generation)[0][0]
             if begun >= MOST:
                 return self._refuse(post.pseudonym, envelope, "sessions", batch)
-            label = self.subjects[post.pseudonym].label
-            session = Session(self.codec, label, header.session, ahead=letter.ahead)
+            session = self._begun(post.pseudonym, envelope, letter)
+            if session.differs(letter.message):
+                return self._refuse(post.pseudonym, envelope, "known", batch)
         try:
             reading = session.receive(letter.message)
         except (RequestError, ArithmeticError):
@@ -214,6 +217,11 @@ class Recipient:
         if reading is not None:
             self._write(key, letter, reading, batch)
         return None
+
+    def _begun(self, pseudonym: str, envelope: Envelope, letter: Letter) -> Session:
+        subject, name = self.subjects[pseudonym], envelope.header.session
+        known = Known.of(self.codec, subject.known, envelope.key.known())
+        return Session(self.codec, subject.label, name, ahead=letter.ahead, known=known)
 
     def _refusal(self, pseudonym: str, envelope: Envelope) -> str:
         """Say why what stands on an envelope is refused, if it is."""

@@ -19,13 +19,14 @@ from voile.signals.codec.scalar import on_lattice
 from voile.signals.sequences.messages import Receipt
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Session
+from voile.signals.sequences.state import Cell, Known
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ends (
     pseudonym TEXT PRIMARY KEY, class TEXT NOT NULL, state TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS spool (
     id INTEGER PRIMARY KEY AUTOINCREMENT, pseudonym TEXT NOT NULL, point TEXT NOT NULL,
-    time INTEGER, beside TEXT NOT NULL, number INTEGER, unfit TEXT);
+    time INTEGER, known TEXT NOT NULL, beside TEXT NOT NULL, number INTEGER, unfit TEXT);
 CREATE INDEX IF NOT EXISTS by_end ON spool (pseudonym, number, id)
 """
 SESSION = 16  # bytes of a session's name, drawn at random
@@ -41,6 +42,7 @@ class Outgoing:
     beside: Mapping[str, Plain] = field(default_factory=dict)
     where: str = ""
     time: int | None = None  # as in `Session.send`
+    known: tuple[Cell, ...] = ()  # the subject's side columns at that time, where the map takes any
 
 
 @dataclass
@@ -56,6 +58,9 @@ class Sender:
     on now; `again` returns all that is under way, for when a line is there again. What was handed
     on is on disk until its receipt is here, and is the same to the last bit each time. A process
     killed at any moment goes on where it was.
+
+    A session has one row of known columns: where a reading has others than the one before, a new
+    session begins once all of the last have come.
 
     refused : per pseudonym why the recipient refuses it; nothing is sent until the next start.
     unfit : why readings could not be sent and were set aside on disk, since this start.
@@ -121,9 +126,9 @@ class Sender:
         label = str(self.codec.which(reading.label))
         if pseudonym not in labels:
             sql = "SELECT class FROM ends WHERE pseudonym = ?"
-            known = self.store.run(sql, pseudonym)
-            labels[pseudonym] = str(known[0][0]) if known else label
-            if not known:
+            there = self.store.run(sql, pseudonym)
+            labels[pseudonym] = str(there[0][0]) if there else label
+            if not there:
                 self.store.run("INSERT INTO ends VALUES (?, ?, '')", pseudonym, label)
         if labels[pseudonym] != label:
             raise RequestError(
@@ -132,11 +137,13 @@ class Sender:
                 instead="a class changes with a new map and another folder only",
             )
         self._check(reading.values)
-        sql = "INSERT INTO spool (pseudonym, point, time, beside) VALUES (?, ?, ?, ?)"
-        point, beside = json.dumps(reading.values), json.dumps(dict(reading.beside))
+        self.codec.law(int(label), reading.known)
+        sql = "INSERT INTO spool (pseudonym, point, time, known, beside) VALUES (?, ?, ?, ?, ?)"
+        point, known = json.dumps(reading.values), json.dumps(reading.known)
+        beside = json.dumps(dict(reading.beside))
         if len(beside) > BESIDE:
             raise RequestError("what goes beside a reading is too long for a message")
-        self.store.run(sql, pseudonym, point, reading.time, beside)
+        self.store.run(sql, pseudonym, point, reading.time, known, beside)
 
     def _check(self, values: tuple[float, ...]) -> None:
         order = self.codec.order
@@ -199,15 +206,17 @@ class Sender:
         sent by itself. A reading whose receipt was lost comes a second time: with the same bits
         where the map sends each by itself, or where it was the first before, too.
         """
-        before = {one: self._acknowledged(one) for one in self.pseudonyms()}
+        before = {one: self._last(one) for one in self.pseudonyms()}
         self._ends.clear()
         with self.store.transaction():
             self.store.run("UPDATE ends SET state = ''")
             self.store.run("UPDATE spool SET number = NULL")
-            for pseudonym, count in before.items():
-                self._ends[pseudonym] = self._begun(pseudonym, count)
-                self._save(pseudonym)
-        self._look |= set(self.pseudonyms())
+            for pseudonym, (count, known) in before.items():
+                cells = known or self._next(pseudonym)
+                if cells or not self.codec.codec.side:  # else it begins with the next reading
+                    self._ends[pseudonym] = self._begun(pseudonym, count, cells)
+                    self._save(pseudonym)
+        self._look |= self._ends.keys()
         self.refused = self._unenrolled()
 
     def close(self) -> None:
@@ -230,8 +239,9 @@ class Sender:
         if envelope is None:
             self.unauthenticated += 1
             return []
-        header, known = envelope.header, "SELECT 1 FROM ends WHERE pseudonym = ?"
-        if post.pseudonym not in self._ends and not self.store.run(known, post.pseudonym):
+        header = envelope.header
+        begun = "SELECT 1 FROM ends WHERE pseudonym = ? AND state != ''"
+        if post.pseudonym not in self._ends and not self.store.run(begun, post.pseudonym):
             return []
         end = self._end(post.pseudonym)
         if header.session != end.session.name or header.format != FORMAT:
@@ -265,12 +275,19 @@ class Sender:
         """Give the session what waits, as far as messages may be under way; return these."""
         end = self._end(pseudonym)
         already = len(end.session.pending())
-        sql = f"SELECT id, time, point, beside FROM spool WHERE {WAITING} ORDER BY id LIMIT ?"
+        sql = (
+            f"SELECT id, time, known, point, beside FROM spool WHERE {WAITING} ORDER BY id LIMIT ?"
+        )
         while room := end.session.ahead - len(end.session.pending()):
             rows = self.store.run(sql, pseudonym, room)
             for which, time, *texts in rows:
                 with self.store.reading():
-                    point, beside = map(json.loads, texts)
+                    known, point, beside = map(json.loads, texts)
+                if tuple(known) != end.session.known.cells:
+                    if end.session.pending():
+                        return self._under_way(pseudonym, end, already)
+                    count = end.session.acknowledged
+                    end = self._ends[pseudonym] = self._begun(pseudonym, count, tuple(known))
                 self._number(end, which, time, point, beside)
             if not rows:
                 break
@@ -322,7 +339,7 @@ class Sender:
     def _loaded(self, pseudonym: str) -> _End:
         ((state,),) = self.store.run("SELECT state FROM ends WHERE pseudonym = ?", pseudonym)
         if not state:
-            return self._begun(pseudonym)
+            return self._begun(pseudonym, 0, self._next(pseudonym))
         sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
         beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
         secret = self._keys[pseudonym].dither()
@@ -331,18 +348,32 @@ class Sender:
             raise ValueError("no envelope bears such a name")
         return _End(session, {one.number: beside[one.number] for one in session.pending()})
 
-    def _begun(self, pseudonym: str, before: int = 0) -> _End:
+    def _next(self, pseudonym: str) -> tuple[Cell, ...]:
+        """Return the known columns of the first reading in the spool."""
+        sql = f"SELECT known FROM spool WHERE {WAITING} ORDER BY id LIMIT 1"
+        return tuple(json.loads(next(iter(self.store.run(sql, pseudonym)), ("[]",))[0]))
+
+    def _begun(self, pseudonym: str, before: int, cells: tuple[Cell, ...]) -> _End:
         ((which,),) = self.store.run("SELECT class FROM ends WHERE pseudonym = ?", pseudonym)
         label, name = self.codec.codec.classes[int(which)], secrets.token_hex(SESSION)
-        secret = self._keys[pseudonym].dither()
-        session = Session(self.codec, label, name, ahead=self._ahead, secret=secret, before=before)
+        key = self._keys[pseudonym]
+        session = Session(
+            self.codec,
+            label,
+            name,
+            ahead=self._ahead,
+            secret=key.dither(),
+            known=Known.of(self.codec, cells, key.known()),
+            before=before,
+        )
         return _End(session, {})
 
-    def _acknowledged(self, pseudonym: str) -> int:
-        """Return how many readings of a subject came through; 0 if its state is damaged."""
+    def _last(self, pseudonym: str) -> tuple[int, tuple[Cell, ...]]:
+        """Return how many readings came through, and the known columns; 0 of a damaged state."""
         with suppress(RequestError):
-            return self._end(pseudonym).session.acknowledged
-        return 0
+            session = self._end(pseudonym).session
+            return session.acknowledged, session.known.cells
+        return 0, ()
 
     def _save(self, pseudonym: str) -> None:
         state = json.dumps(self._ends[pseudonym].session.to_json())

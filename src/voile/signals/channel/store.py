@@ -11,7 +11,7 @@ from voile.core.errors import RequestError
 from voile.data.files.database import Database
 from voile.data.files.locks import Lock
 
-FORMAT = 4
+FORMAT = 5
 FILE = "state.sqlite"
 FACTS = "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 ALONE = ("locking_mode = EXCLUSIVE",)  # no shared memory file; there is one process, by the lock

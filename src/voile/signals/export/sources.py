@@ -14,8 +14,16 @@ from typing import Any
 from voile.data.files.outputs import EXPORT_FORMAT, EXPORT_INDEX
 from voile.signals.export.tables import FixedTables
 
-MAP = "voile.h", "voile_map.c", "voile_map.mjs"
-ENDS = "voile_hash.h", "voile_hash.c", "voile_end.c", "voile_hash.mjs", "voile_end.mjs"
+ENDS = (
+    "voile.h",
+    "voile_map.c",
+    "voile_map.mjs",
+    "voile_hash.h",
+    "voile_hash.c",
+    "voile_end.c",
+    "voile_hash.mjs",
+    "voile_end.mjs",
+)
 
 
 def sources(
@@ -24,10 +32,9 @@ def sources(
     classes: Sequence[str],
     known: Sequence[Mapping[str, Any]] = (),
 ) -> Mapping[str, str]:
-    """Return the text of each file, by name; of a map given side columns no end, which none has."""
+    """Return the text of each file, by name."""
     here = files(__package__)
-    names = MAP if tables.sides else (*MAP, *ENDS)
-    ends = {name: (here / name).read_text(encoding="utf-8") for name in names}
+    ends = {name: (here / name).read_text(encoding="utf-8") for name in ENDS}
     written = {
         **ends,
         "voile_tables.h": _header(tables),

@@ -3,7 +3,8 @@
  * C99 with IEEE 754 doubles; no allocation, and nothing of the C library but memcpy. Compile
  * the three files with -ffp-contract=off and without -ffast-math. The tables are those of
  * one kit (voile_tables.h) and hold every class alike; which class the device is of stands in its
- * record alone, which `voile signals enrol --small` writes. Dither is drawn from the key in the
+ * record alone, which `voile signals enrol --small` writes, with the subject's known columns if
+ * the kit has any: where they change, the device is given a new record and begins anew. Dither is drawn from the key in the
  * record: a device that is restored, cloned or begun again encodes a reading with the same bits.
  */
 #ifndef VOILE_H
@@ -14,7 +15,8 @@
 
 #include "voile_tables.h"
 
-#define VOILE_RECORD 149          /* bytes of a device's record */
+/* Bytes of a device's record: with known columns, these and their proof stand in it as well. */
+#define VOILE_RECORD (149 + (VOILE_KNOWN ? 8 * VOILE_KNOWN + 32 : 0))
 #define VOILE_DRAW (8 * VOILE_COLUMNS) /* bytes of dither that one reading takes */
 #define VOILE_BESIDE 256          /* longest JSON object beside a reading, in bytes */
 #define VOILE_LETTER (128 + VOILE_BESIDE + 64 * VOILE_COLUMNS)
@@ -32,7 +34,8 @@ enum {
     VOILE_ENTROPY = 6,     /* no entropy to name a session by: none was begun */
     VOILE_STORE = 7,       /* the state could not be stored: nothing was sent */
     VOILE_RECORD_BAD = 8,  /* the record is damaged, or of another kit */
-    VOILE_STATE_BAD = 9,   /* the stored state is damaged, or of another kit, subject or class */
+    VOILE_STATE_BAD = 9,   /* the stored state is damaged, or of another kit, subject, class or
+                              known columns: open without it, and a new session begins */
     VOILE_WAITING = 10,    /* a message is under way: post it again until its receipt is here */
     VOILE_NOTHING = 11,    /* nothing is under way */
     VOILE_LONG = 12,       /* what goes beside a reading, or a topic, is too long */
@@ -55,8 +58,6 @@ int voile_decode(int which, const double *z, const double *known, double *x);
 /* Whether products are rounded before they are added, as -ffp-contract=off asks. */
 int voile_is_exact(void);
 
-#if VOILE_KNOWN == 0 /* the ends: none takes known columns */
-
 typedef struct {
     uint8_t seal[8];     /* digest of all below, against damage */
     uint8_t session[16]; /* its name, public */
@@ -65,7 +66,7 @@ typedef struct {
     uint8_t check[8];    /* digest of these */
     uint8_t next[8];     /* the digest with the letter under way */
     uint8_t mark[8];     /* of the kit */
-    uint8_t whose[8];    /* digest of subject and class */
+    uint8_t whose[8];    /* digest of subject, class and known columns */
     uint32_t length;     /* bytes of the letter under way; 0: none */
     char letter[VOILE_LETTER];
 } voile_state;
@@ -81,7 +82,8 @@ typedef struct {
 typedef struct {
     voile_ways ways;
     voile_state state;
-    uint8_t mac[32], dither[32], whose[8];
+    uint8_t mac[32], dither[32], whose[8], proof[32]; /* the last: of the known columns */
+    double known[VOILE_KNOWN + 1];                    /* the last is nobody's */
     uint16_t generation, which;
     char posts[VOILE_TOPIC], hears[VOILE_TOPIC]; /* topics, to publish to and to subscribe to */
     char refused[16];
@@ -105,7 +107,5 @@ int voile_begin_again(voile_end *end);
 
 /* Forget the key and the class in memory. */
 void voile_close(voile_end *end);
-
-#endif
 
 #endif

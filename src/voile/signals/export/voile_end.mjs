@@ -4,7 +4,8 @@
 //     end.send([170, 71.3]);          encodes and stores; then publish end.post() at end.posts,
 //     end.hear(payload);              and give it what comes at end.hears
 //
-// record: the bytes that `voile signals enrol --small` wrote, with the subject's class and key.
+// record: the bytes that `voile signals enrol --small` wrote, with the subject's class and key, and
+// its known columns if the kit has any: where they change, a new record, and begin without `stored`.
 // Dither is drawn from that key: a device that is restored, cloned or begun again encodes a reading
 // with the same bits.
 // entropy(n): n fresh bytes, as of crypto.getRandomValues; never from a seed in a snapshot.
@@ -14,7 +15,8 @@ import { DRAW, VoileError, encode, nearest } from "./voile_map.mjs";
 import { hmac, join, sha256 } from "./voile_hash.mjs";
 import { tables } from "./voile_tables.mjs";
 
-const MAC = 32, HEADER = 36, REPLY = 164, RECORD = 149, BESIDE = 256;
+const MAC = 32, HEADER = 36, REPLY = 164, BESIDE = 256, KNOWN = tables.grids.length;
+const RECORD = 149 + (KNOWN ? 8 * KNOWN + 32 : 0);
 const bytes = (text) => new TextEncoder().encode(text);
 const hex = (data) => Array.from(data, (one) => one.toString(16).padStart(2, "0")).join("");
 const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -83,6 +85,8 @@ export class End {
   #ways;
   #state;
   #dither;
+  #known = [];
+  #proof = new Uint8Array(0);
 
   constructor(record, ways, { topic = "voile", stored = null } = {}) {
     const key = hmac(record.slice(85, 117), bytes("voile mac"));
@@ -102,13 +106,16 @@ export class End {
     this.#dither = hmac(record.slice(85, 117), bytes("voile dither"));
     this.#which = which;
     this.#generation = read(record.slice(16, 18));
-    this.#whose = hex(sha256(record.slice(18, 85))).slice(0, 16);
+    const beside = record.slice(117, RECORD - MAC), view = new DataView(beside.buffer);
+    this.#whose = hex(sha256(join(record.slice(18, 85), beside))).slice(0, 16);
+    this.#known = tables.grids.map((_, j) => view.getFloat64(8 * j, true));
+    this.#proof = beside.slice(8 * KNOWN);
     this.#ways = ways;
     if (stored === null) this.beginAgain();
     else if (isState(stored) && stored.mark === tables.mark && stored.whose === this.#whose) {
       this.#state = { ...stored };
     } else {
-      const what = "the stored state is damaged, or of another kit, subject or class";
+      const what = "the stored state is damaged, or of another kit, subject, class or known columns";
       throw new VoileError("state", what);
     }
   }
@@ -116,7 +123,9 @@ export class End {
   /** Begin a new session, after an error "step"; the reading under way is dropped. */
   beginAgain() {
     const session = hex(this.#drawn(16));
-    const check = hex(sha256(bytes(`${tables.mark} ${session}`))).slice(0, 16);
+    const name = bytes(`${tables.mark} ${session}`);
+    // a clinic with other known columns has another digest, and refuses
+    const check = hex(KNOWN ? hmac(this.#proof, name) : sha256(name)).slice(0, 16);
     const own = { mark: tables.mark, whose: this.#whose };
     const before = this.#state ? this.#state.before + this.#state.number : 0;
     this.#keep({ ...own, session, before, number: 0, check, next: "", letter: "" });
@@ -130,20 +139,23 @@ export class End {
     if (bytes(with_it).length > BESIDE) {
       throw new VoileError("long", "what goes beside a reading is too long");
     }
-    const z = encode(this.#which, x, this.#ditherOf(x));
+    const z = encode(this.#which, x, this.#ditherOf(x), this.#known);
     const on = `{"ahead":1,"after":${state.number},"check":"${state.check}"`;
     const values = Array.from(z, shown).join(",");
     const letter = `${on},"values":[${values}],"beside":${with_it}}`;
     this.#keep({ ...state, letter, next: chain(state.check, z) });
   }
 
-  /** Draw the dither of a reading: of the key, the kit, the class, the reading and its number. */
+  /**
+   * Draw the dither of a reading: of the key, the kit, the class, the known columns, the reading and
+   * its number.
+   */
   #ditherOf(x) {
     const { before, number } = this.#state, out = new Uint8Array(DRAW + 32);
     const fixed = join(unhex(tables.mark), big(this.#which, 2), big(before + number, 8));
     for (let at = 0; at < DRAW; at += 32) {
       const which = Uint8Array.of(at / 32);
-      out.set(hmac(this.#dither, join(fixed, which, packed(nearest(x)))), at);
+      out.set(hmac(this.#dither, join(fixed, which, this.#proof, packed(nearest(x)))), at);
     }
     return out.subarray(0, DRAW);
   }

@@ -122,7 +122,8 @@ class Readings(_Rows):
 
     def _tag(self, sent: Sent, j: int) -> Tag:
         own: Tag = {"field": self.columns[j], "map": self.scheme.mark, "number": sent.number}
-        steps: Tag = {"session": sent.session, "check": sent.check} if sent.session else {}
+        steps: Tag = {"session": sent.session} if sent.session else {}
+        steps |= {"check": sent.check} if sent.check or sent.session else {}
         # not as a number: FHIR's end in 2038, as seconds
         time: Tag = {} if sent.time is None else {"time": str(sent.time)}
         return {**own, **steps, **time, "decimals": self._decimals[j]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,15 +15,48 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.keys.secret import Secret
 from voile.signals.codec.codec import Codec
+from voile.signals.codec.known_mac import KnownMac
 from voile.signals.codec.lattice import Lattice, RowDraws
 from voile.signals.codec.limits import RANGE
 from voile.signals.codec.pieces import Floats
 from voile.signals.sequences.messages import Message
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Session
+from voile.signals.sequences.state import Cell, Known
 
 ClassOf = Callable[[str], str | int]
+KnownOf = Callable[[str], tuple[Cell, ...]]
 Moments: TypeAlias = Sequence[float | None]
+
+
+def other_known() -> RequestError:
+    return RequestError(
+        "values were encoded with other known columns of a subject, or under another secret",
+        instead="correct the table of classes, or give the secret that they were encoded with",
+    )
+
+
+def nothing_known(_: str) -> tuple[Cell, ...]:
+    return ()
+
+
+def side_rows(rows: Sequence[tuple[Cell, ...]]) -> NDArray[np.object_]:
+    """Return the known columns of rows, (n, q)."""
+    table = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
+    for at, row in enumerate(rows):
+        table[at] = row
+    return table
+
+
+def proof_key(secret: Secret | None, subject: str) -> bytes:
+    """Return the key of a subject's proofs of known columns; both ends need the secret for it."""
+    if secret is None:
+        raise RequestError(
+            "the kit's map takes known columns, whose MACs need the secret at both ends",
+            where="--key-file",
+            instead="give its file, or set VOILE_SECRET",
+        )
+    return secret.derive("protective", "known", subject)
 
 
 class Sent(NamedTuple):
@@ -50,6 +84,9 @@ class Scheme(Protocol):
 
     With a secret, a file that is encoded again has the same values again; without, each time
     others, and two of one reading begin to reveal the class.
+
+    `known_of` gives a subject's known columns, where the map takes any: values that were encoded
+    with others, or under another secret, are refused. Such a map needs the secret at both ends.
     """
 
     mark: str
@@ -73,6 +110,7 @@ class SingleScheme:
         class_of: ClassOf,
         *,
         secret: Secret | None = None,
+        known_of: KnownOf = nothing_known,
     ) -> None:
         lattices = tuple(column for column in codec.columns if isinstance(column, Lattice))
         if len(lattices) < len(codec.columns):
@@ -82,6 +120,7 @@ class SingleScheme:
         self.once: frozenset[int] = frozenset()
         self.class_of = class_of
         self._codec, self._scores, self._secret = codec, scores, secret
+        self._known_of = known_of
 
     def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
         labels = np.array([self.class_of(one) for one in whose])
@@ -93,18 +132,40 @@ class SingleScheme:
         draws = None
         if self._secret is not None:
             key = self._secret.derive("protective", f"dither {self.mark}")
-            rows = zip(whose, numbers, labels.tolist(), X.tolist(), strict=True)
-            draws = RowDraws.keyed(key, rows)
-        Z = self._codec.encode(X, labels, protective=draws)
-        return [Sent(n, tuple(z)) for n, z in zip(numbers, Z.tolist(), strict=True)]
+            cells = map(self._known_of, whose)
+            parts = zip(whose, numbers, labels.tolist(), X.tolist(), cells, strict=True)
+            draws = RowDraws.keyed(key, ((*row, *beside) for *row, beside in parts))
+        known = self._known(whose)
+        Z = self._codec.encode(X, labels, known=known, protective=draws)
+        rows = zip(numbers, Z.tolist(), self._tags(whose, known, Z), strict=True)
+        return [Sent(n, tuple(z), check=tag) for n, z, tag in rows]
+
+    def _known(self, whose: Sequence[str]) -> NDArray[np.object_] | None:
+        return side_rows(list(map(self._known_of, whose))) if self._codec.side else None
+
+    def _tags(
+        self, whose: Sequence[str], known: NDArray[np.object_] | None, Z: Floats
+    ) -> list[str]:
+        """Return a MAC of each message and its known columns; nothing of a map without."""
+        if known is None:
+            return [""] * len(whose)
+        keys = {one: proof_key(self._secret, one) for one in whose}
+        mac = KnownMac(self._codec.side)
+        return mac.tags([keys[one] for one in whose], whose, known, Z)
 
     def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
         labels = np.array([self.class_of(one) for one in whose])
+        known, Z = self._known(whose), np.array([one.values for one in sent])
+        tags = self._tags(whose, known, Z)
+        if not all(map(hmac.compare_digest, tags, [one.check for one in sent])):
+            raise other_known()
+        at = self._codec.levels(known, len(Z))
         with np.errstate(over="ignore", invalid="ignore"):  # a forged message's, outside
-            X = np.asarray(self._codec.decode(np.array([one.values for one in sent]), labels))
+            X = np.asarray(self._codec.decode(Z, labels, known=at))
         outside = ~np.isfinite(X).all(axis=1)
-        rest = ~outside
-        outside[rest] = self._scores.outside(X[rest], labels[rest], RANGE).any(axis=1)
+        rest = np.flatnonzero(~outside)
+        found = self._scores.outside(X[rest], labels[rest], RANGE, known=at.take(rest))
+        outside[rest] = found.any(axis=1)
         return Shown(X, outside)
 
 
@@ -121,6 +182,7 @@ class SequenceScheme:
         unit: int | None = None,
         *,
         secret: Secret | None = None,
+        known_of: KnownOf = nothing_known,
     ) -> None:
         self.mark = codec.mark
         pairs = sorted(zip(codec.order, codec.lattices, strict=True), key=lambda pair: pair[0])
@@ -129,7 +191,7 @@ class SequenceScheme:
         self.class_of = class_of
         self._codec = codec
         self._unit = unit
-        self._secret = secret
+        self._secret, self._known_of = secret, known_of
 
     def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
         """Return what is sent of readings; of invariants with the first of a subject alone."""
@@ -138,13 +200,19 @@ class SequenceScheme:
         for one, x, seconds in zip(whose, X.tolist(), moments, strict=True):
             if one not in ends:
                 name = f"{token}.{len(ends) + 1}"
-                ends[one] = Session(self._codec, self.class_of(one), name, secret=self._own(one))
+                label, own = self.class_of(one), self._own(one)
+                ends[one] = Session(self._codec, label, name, secret=own, known=self._known(one))
             ends[one].send(x, self._time(seconds))
             (message,) = ends[one].pending()
             ends[one].acknowledge(ends[one].expected())
             z = self._placed([nan] * (len(x) - len(message.values)) + list(message.values))
             sent.append(Sent(message.number, z, message.session, message.check, message.time))
         return sent
+
+    def _known(self, subject: str) -> Known:
+        if not self._codec.codec.side:
+            return Known()
+        return Known.of(self._codec, self._known_of(subject), proof_key(self._secret, subject))
 
     def _own(self, subject: str) -> Secret | None:
         """Return the secret of a subject's dither."""
@@ -163,10 +231,13 @@ class SequenceScheme:
         for at in sorted(range(len(sent)), key=lambda at: sent[at].number):
             one = sent[at]
             if one.session not in ends:
-                ends[one.session] = Session(self._codec, self.class_of(whose[at]), one.session)
+                label, known = self.class_of(whose[at]), self._known(whose[at])
+                ends[one.session] = Session(self._codec, label, one.session, known=known)
             k = self._codec.invariants if one.number > 1 else 0
             values = tuple(one.values[j] for j in self._codec.order[k:])
             message = Message(one.session, one.number, one.number - 1, one.check, values, one.time)
+            if ends[one.session].differs(message):
+                raise other_known()
             try:
                 reading = ends[one.session].receive(message)
             except RequestError:

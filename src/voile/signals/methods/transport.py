@@ -56,27 +56,34 @@ class Transport:
         if sample.levels is None:
             how, W, side = self.settings or choose(Y, sample, splits), Y, None
         else:
-            how, W, side = self._conditional(Y, sample, sample.levels, splits)
+            how, W, side = conditional(Y, sample, sample.levels, splits, settings=self.settings)
         frames, layers = fit_chain(W, sample.c, how)
         law = normal_law(len(Y))
         return Fitted(sample.shares, frames, layers, law, coordinates, side=side)
 
-    def _conditional(
-        self, Y: Floats, sample: Sample, levels: SideLevels, splits: NDArray[np.intp]
-    ) -> tuple[Chain, Floats, SideFrames]:
-        """Take side columns off first, in the order of columns that makes readings likeliest."""
-        turns = (False, True) if len(Y) > 1 else (False,)
-        starts = [self.settings] if self.settings else [Chain(backwards=one) for one in turns]
-        tried = []
-        for start in starts:
-            side, W, slope = fit_side(Y, sample, levels, start.order(len(Y), 0), splits)
-            gain = float(held_out(W, sample.c, splits, start).mean()) - slope
-            tried.append((gain, start, W, side))
-        _, how, W, side = max(tried, key=lambda one: one[0])
-        if self.settings is None:
-            choices = CHOICES[1:] if len(Y) > 1 else CHOICES[2:4]
-            how = choose(W, sample, splits, choices, start=how)
-        return how, W, side
+
+def conditional(
+    Y: Floats,
+    sample: Sample,
+    levels: SideLevels,
+    splits: NDArray[np.intp],
+    *,
+    settings: Chain | None,
+    forwards: bool = False,  # one layer that takes columns in their order
+) -> tuple[Chain, Floats, SideFrames]:
+    """Take side columns off first, in the order of columns that makes readings likeliest."""
+    turns = (False, True) if len(Y) > 1 and not forwards else (False,)
+    starts = [settings] if settings else [Chain(backwards=one) for one in turns]
+    tried = []
+    for start in starts:
+        side, W, slope = fit_side(Y, sample, levels, start.order(len(Y), 0), splits)
+        gain = float(held_out(W, sample.c, splits, start).mean()) - slope
+        tried.append((gain, start, W, side))
+    _, how, W, side = max(tried, key=lambda one: one[0])
+    if settings is None:
+        choices = CHOICES[1:4] if forwards else CHOICES[1:] if len(Y) > 1 else CHOICES[2:4]
+        how = choose(W, sample, splits, choices, start=how)
+    return how, W, side
 
 
 def fit_side(

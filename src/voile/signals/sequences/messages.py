@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 import struct
 import sys
@@ -110,9 +111,15 @@ def _check(value: object) -> str:
     return value
 
 
-def beginning(session: str, mark: str) -> str:
-    """Return the digest before the first message: of the session's name and the map's mark."""
-    return sha256(f"{mark} {session}".encode()).hexdigest()[:16]
+def beginning(session: str, mark: str, proof: bytes = b"") -> str:
+    """Return the digest before the first message: of the session's name and the map's mark.
+
+    Of a map given side columns it is a MAC under their proof, on which all later digests stand: no
+    message of an end with other side columns is taken.
+    """
+    begun = f"{mark} {session}".encode()
+    found = hmac.new(proof, begun, "sha256") if proof else sha256(begun)
+    return found.hexdigest()[:16]
 
 
 def chain(check: str, message: Message) -> str:

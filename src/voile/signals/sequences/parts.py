@@ -111,7 +111,8 @@ def scores_of(codec: Codec, sample: Sample) -> Floats:
     out = np.empty((len(sample.cells), len(sample.c)))
     for which in range(len(codec.classes)):
         own = sample.c == which
-        out[:, own] = codec.forward(np.ascontiguousarray(sample.X[own].T), which)
+        at = None if sample.levels is None else sample.levels.take(np.flatnonzero(own))
+        out[:, own] = codec.forward(np.ascontiguousarray(sample.X[own].T), which, at)
     return out
 
 

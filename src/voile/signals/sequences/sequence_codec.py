@@ -23,6 +23,7 @@ from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
 from voile.signals.codec.scalar import Path, Point, SparseRows, Triangular, terms, times
+from voile.signals.codec.single import Singles
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
 from voile.signals.sequences.basis import Basis
 from voile.signals.sequences.direction import Direction, DirectionState, Forecast
@@ -166,7 +167,7 @@ class SequenceCodec:
         """Whether messages may hold part of the columns."""
         return len(self.parts) > 1
 
-    @property
+    @cached_property
     def forgets(self) -> bool:
         """Whether each reading is sent as if nothing had come before it."""
         return not any(law.covariance.any() or law.kept.any() for law in self.dynamics)
@@ -176,20 +177,28 @@ class SequenceCodec:
         """The lattice of each column of the codec."""
         return tuple(column for column in self.codec.columns if isinstance(column, Lattice))
 
+    def law(self, which: int, known: Sequence[object] = ()) -> SequenceLaw:
+        """Return the law of a class's sequences, at one subject's side columns."""
+        found = self._singles[which].at(list(known) if known else None)
+        if found is None:
+            row = np.array([*known, None], dtype=object)[None, :-1]
+            self.codec.levels(row if known else None, 1)  # says what is wrong
+            raise RequestError("a known column is none that a session takes", where="known")
+        sharpening = self._sharpening[which]
+        return SequenceLaw(
+            found.path, self.dynamics[which], sharpening, self.basis, not self.forgets
+        )
+
     @cached_property
-    def law(self) -> tuple[SequenceLaw, ...]:
-        """The law of each class's sequences, for one reading at a time."""
-        remembers = not self.forgets
-        pairs = enumerate(zip(self.codec.unconditional, self.dynamics, strict=True))
+    def _singles(self) -> tuple[Singles, ...]:
+        side = self.codec.side
+        return tuple(Singles(self.lattices, steps, side) for steps in self.codec.steps)
+
+    @cached_property
+    def _sharpening(self) -> tuple[Mapping[tuple[int, ...], Triangular], ...]:
         return tuple(
-            SequenceLaw(
-                Path.of(steps),
-                each,
-                {one.columns: Triangular(one.sharpening[which]) for one in self.parts},
-                self.basis,
-                remembers,
-            )
-            for which, (steps, each) in pairs
+            {one.columns: Triangular(one.sharpening[which]) for one in self.parts}
+            for which in range(len(self.codec.classes))
         )
 
     @cached_property

@@ -11,17 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState
 from voile.signals.codec.codec import Codec
+from voile.signals.codec.conditional import MapStep
 from voile.signals.codec.given import as_labels, as_subjects, as_table
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
-from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt
+from voile.signals.codec.side import side_table
+from voile.signals.codec.steps import Bend, KnotheRosenblatt
 from voile.signals.maps.checks import check_sizes
 from voile.signals.maps.columns import Resolution, columns_of
+from voile.signals.maps.side_columns import beside
 from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Chain, fit_layer
 from voile.signals.methods.smoothing import grid_over
-from voile.signals.methods.transport import CHOICES, choose, fit_chain, folds, logs
+from voile.signals.methods.transport import CHOICES, choose, conditional, fit_chain, folds, logs
 from voile.signals.sequences.basis import Basis
 from voile.signals.sequences.courses import Courses, fit_direction, forecasts
 from voile.signals.sequences.parts import (
@@ -51,6 +54,7 @@ class SequenceMap:
         invariants, one layer that begins with them.
     random_state : of the fit.
     period : of the season, in units of time; 0: there is none; None: to be found.
+    side_resolution : of each side column, as `resolution`.
     memory : learn what the readings of one subject have to do with each other. Without it, each
         is sent by itself: for subjects who send once, of whom nothing else is known. From a
         subject's second message on the class is gradually revealed.
@@ -72,6 +76,7 @@ class SequenceMap:
         random_state: RandomState = None,
         memory: bool = True,
         period: int | None = None,
+        side_resolution: Resolution = None,
     ) -> None:
         self.invariants = invariants
         self.resolution = resolution
@@ -79,9 +84,16 @@ class SequenceMap:
         self.random_state = random_state
         self.memory = memory
         self.period = period
+        self.side_resolution = side_resolution
 
     def fit(
-        self, X: ArrayLike, c: ArrayLike, subjects: ArrayLike, times: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike,
+        times: ArrayLike | None = None,
+        *,
+        known: ArrayLike | None = None,
     ) -> SequenceMap:
         """Learn the map.
 
@@ -96,11 +108,15 @@ class SequenceMap:
             readings are counted. Of readings at the same time the later is taken for one unit
             later.
 
+        known : (n, q) side columns, as in `PrivacyMap.fit`: what the adversary knows beside, such
+            as age and sex. Those of a subject's first reading count for all its readings, as a
+            session has one row of them.
+
         Raises
         ------
-        RequestError : as `PrivacyMap.fit`; a nominal column; a subject of two classes; columns
-            called invariant that change, or no column that does; with memory, no subject of a
-            class with two readings.
+        RequestError : as `PrivacyMap.fit`; readings that lack a column beside side columns; a
+            nominal column; a subject of two classes; columns called invariant that change, or no
+            column that does; with memory, no subject of a class with two readings.
 
         Warns
         -----
@@ -126,8 +142,9 @@ class SequenceMap:
         )
         _check_subjects(X[:, :k], codes, whose, memory=self.memory)
         if not here.all():
-            if k or not self.memory:
+            if k or not self.memory or known is not None:
                 why = "a column never changes" if k else "each is sent by itself"
+                why = why if known is None else "the map takes known columns"
                 raise RequestError(
                     f"some readings lack a column, and {why}",
                     where="X",
@@ -141,9 +158,13 @@ class SequenceMap:
             self.codec_ = replace(self.codec_, order=order, timed=times is not None)
             return self
         sample = Sample(X, codes, whose, np.array([lat.resolution for lat in lattices]))
+        if known is not None:
+            first = np.unique(whose, return_index=True)[1][whose]
+            table = side_table(known, len(X))[first]
+            sample = beside(sample, table, self.side_resolution, len(order))
         spread = sample.dithered(self.random_state)
         steps = self._steps(sample, spread, k)
-        codec = Codec(classes, tuple(lattices), steps)
+        codec = Codec(classes, tuple(lattices), steps, side=sample.side)
         self.classes_ = classes
         if not self.memory:
             self.codec_ = SequenceCodec.forgetful(codec, order, k)
@@ -163,20 +184,25 @@ class SequenceMap:
         self.codec_ = SequenceCodec(codec, order, k, dynamics, (part,), basis, timed)
         return self
 
-    def _steps(
-        self, sample: Sample, spread: Sample, k: int
-    ) -> tuple[tuple[Bend | Affine | KnotheRosenblatt, ...], ...]:
+    def _steps(self, sample: Sample, spread: Sample, k: int) -> tuple[tuple[MapStep, ...], ...]:
         """Return per class the map of single readings to normal scores."""
         curves = logs(sample)
         Y = np.stack([curve(x) for curve, x in zip(curves, spread.X.T, strict=True)])
-        choices = CHOICES[1:4] if k else None
-        how = self.settings or choose(Y, sample, folds(sample, self.random_state), choices)
-        if k and (how.depth > 1 or how.backwards):
+        how, side = self.settings, None
+        if k and how and (how.depth > 1 or how.backwards):
             raise RequestError("a map with invariants has one layer, forwards", where="settings")
+        splits = folds(sample, self.random_state)
+        if sample.levels is not None:
+            how, Y, side = conditional(
+                Y, sample, sample.levels, splits, settings=how, forwards=bool(k)
+            )
+        elif how is None:
+            how = choose(Y, sample, splits, CHOICES[1:4] if k else None)
         frames, layers = fit_chain(Y, sample.c, how)
         enter = Bend.of(curves)
         return tuple(
-            (enter, frame.turned(), *own) for frame, own in zip(frames, layers, strict=True)
+            (enter, *(side.into(which) if side else ()), frame.turned(), *own)
+            for which, (frame, own) in enumerate(zip(frames, layers, strict=True))
         )
 
 

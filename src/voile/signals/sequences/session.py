@@ -12,7 +12,7 @@ from voile.keys.secret import Secret
 from voile.signals.codec.grain import GRAIN
 from voile.signals.codec.lattice import MARGIN
 from voile.signals.codec.limits import RANGE
-from voile.signals.codec.scalar import Point, at, drawn, nearest, on_lattice, place
+from voile.signals.codec.scalar import Point, at, drawn, on_lattice, place
 from voile.signals.sequences.messages import (
     LATEST,
     Message,
@@ -25,14 +25,19 @@ from voile.signals.sequences.messages import (
 )
 from voile.signals.sequences.sequence_codec import Outlook, SequenceCodec, State
 from voile.signals.sequences.state import (
+    Known,
     Reading,
     ReceivedReading,
     SharedState,
     Values,
+    filled,
+    in_order,
+    nearest_of,
     point_of,
 )
 
-FORMAT = 3
+FORMAT = 4
+NOTHING_KNOWN = Known()
 
 
 class Session:
@@ -55,6 +60,9 @@ class Session:
     secret : the device's, for its dither: an end that is restored from a backup, cloned or begun
         again then encodes a reading that the same map hides with the same bits. None: each time
         with fresh dither, and two messages of one reading begin to reveal the class.
+    known : the subject's side columns, with a proof, where the map takes any. They are fixed for
+        the session: a subject whose age changes begins a new one. An end with other side columns
+        or another key is refused at the first message, never decoded wrong.
     before : how many readings came through in sessions before this one; they number the dither.
     protective : the dither's randomness; another than the system's in tests only.
 
@@ -90,6 +98,7 @@ class Session:
         *,
         ahead: int = 1,
         secret: Secret | None = None,
+        known: Known = NOTHING_KNOWN,
         before: int = 0,
         protective: Protective | None = None,
     ) -> None:
@@ -100,12 +109,14 @@ class Session:
         self.ahead = ahead
         self._before = before
         self._which = codec.which(c)
-        self._law = codec.law[self._which]
+        self.known = known
+        self._law = codec.law(self._which, known.cells)
         self._secret, self._protective = secret, protective or Protective()
         self._names = tuple(f"column {j}" for j in codec.order)
         self._all = tuple(range(len(codec.order) - codec.invariants))
+        check = beginning(name, codec.mark, known.proof)
         # the bases that messages under way may stand on, the latest last
-        self._bases = [SharedState(0, beginning(name, codec.mark), (), None, self._law.begin())]
+        self._bases = [SharedState(0, check, (), None, self._law.begin())]
         self._latest: tuple[State, tuple[int, tuple[int, ...]], Outlook] | None = None
         self._waiting: list[Reading] = []  # the sender's: no messages yet
         self._out: list[tuple[Message, Values]] = []  # the sender's: not yet acknowledged
@@ -128,7 +139,7 @@ class Session:
         if self.codec.partial:
             columns = tuple([j for j in self._all if given[j] == given[j]])
             self._check(columns)
-            given = self._filled(given, columns)
+            given = filled(self.codec, given, columns)
         parts = zip(given, self.codec.lattices, self._names, strict=True)
         values = tuple([on_lattice(lattice, v, name) for v, lattice, name in parts])
         k = self.codec.invariants
@@ -187,6 +198,12 @@ class Session:
             check = chain(check, message)
         return Receipt(self.name, base.number + len(self._out), check)
 
+    def differs(self, message: Message) -> bool:
+        """Whether a message begins a session of other side columns, or of another key."""
+        first = self._bases[0]
+        begins = not (message.after or first.number)
+        return bool(self.known.cells) and begins and message.check != first.check
+
     def receive(self, message: Message) -> ReceivedReading | None:
         """Return the reading that a message carries; None if it had come before."""
         if message.session != self.name:
@@ -194,6 +211,11 @@ class Session:
         latest = self._bases[-1].number
         if message.number <= latest or message.number in self._early:
             return None
+        if self.differs(message):
+            raise RequestError(
+                "a message was encoded with other known columns, or under another key",
+                instead="correct them where they are wrong, and begin a new session",
+            )
         base = next((one for one in self._bases if one.number == message.after), None)
         columns = self._all if message.columns is None else message.columns
         size = len(columns) + (0 if message.after else self.codec.invariants)
@@ -211,13 +233,13 @@ class Session:
             remedy = "begin a new session with the same map at both ends"
             raise RequestError("a message is of another map, or out of step", instead=remedy)
         outlook = self._outlook(base, message.moment, columns)
-        point = self._nearest(self._read(base, outlook, message.values))
-        values = tuple(self._filled(point, columns)) if self.codec.partial else point
+        point = nearest_of(self.codec, self._read(base, outlook, message.values))
+        values = tuple(filled(self.codec, point, columns)) if self.codec.partial else point
         scores = self._law.path.forward(values)
         looked = scores if columns == self._all else [scores[j] for j in columns]
         outside = not is_sound(looked, RANGE)
-        shown = self._shown(values, columns)
-        read = ReceivedReading(message.number, shown, outside, message.time)
+        come = in_order(self.codec, values, columns)
+        read = ReceivedReading(message.number, come, outside, message.time)
         early, bases = {**self._early, message.number: (message, values)}, list(self._bases)
         while (number := bases[-1].number + 1) in early:
             message, values = early.pop(number)
@@ -259,7 +281,7 @@ class Session:
         sent = tuple([round(value / GRAIN) * GRAIN for value in sent])
         held = None if columns == self._all else columns
         message = Message(self.name, number, base.number, base.check, sent, time, held)
-        shown = self._filled(self._read(base, outlook, sent), columns)
+        shown = filled(self.codec, self._read(base, outlook, sent), columns)
         for x, v, lattice in zip(shown, values, lattices, strict=True):
             exact = abs(place(lattice, x) - round(place(lattice, v))) < 0.5 - MARGIN / 2
             if not (exact and is_sound(sent)):
@@ -286,7 +308,7 @@ class Session:
         if self._secret is None:
             return self._protective
         hides = [law[:2] for law in outlook.laws], outlook.known, outlook.columns
-        what = self.codec.mark, self._which, self._before + number, hides, values
+        what = self.codec.mark, self._which, self._before + number, hides, values, *self.known.proof
         return Protective.keyed(self._secret, purpose=repr(what))
 
     @property
@@ -303,7 +325,7 @@ class Session:
         fixed = base.fixed
         if not base.number:
             moved = path.inverse([*sent[:k], *([0.0] * len(sent[k:]))])[:k]
-            fixed, sent = self._nearest(moved), sent[k:]
+            fixed, sent = nearest_of(self.codec, moved), sent[k:]
         held = path.forward([*fixed, *([0.0] * len(sent))])[:k]
         return [*moved, *path.inverse([*held, *self._law.show(outlook, sent)])[k:]]
 
@@ -318,11 +340,6 @@ class Session:
         check = chain(base.check, message)
         return SharedState(base.number + 1, check, values[:k], message.moment, state)
 
-    def _nearest(self, point: Point) -> Values:
-        return tuple(
-            nearest(lattice, v) for v, lattice in zip(point, self.codec.lattices, strict=False)
-        )
-
     def _check(self, columns: tuple[int, ...]) -> None:
         if columns not in self._law.sharpening:
             raise RequestError(
@@ -330,19 +347,6 @@ class Session:
                 where=", ".join(self._names[j] for j in columns) or "X",
                 instead="send them with the others, or fit to such readings as well",
             )
-
-    def _filled(self, point: Point, columns: tuple[int, ...]) -> list[float]:
-        """Return a reading with some value of the lattice where it lacks one: it does not count."""
-        if columns == self._all:
-            return list(point)
-        pairs = enumerate(zip(point, self.codec.lattices, strict=True))
-        return [v if j in columns else at(lattice, 0.0) for j, (v, lattice) in pairs]
-
-    def _shown(self, values: Values, columns: tuple[int, ...]) -> Values:
-        """Return values in the source's order."""
-        if columns != self._all:
-            values = tuple([v if j in columns else nan for j, v in enumerate(values)])
-        return tuple([value for _, value in sorted(zip(self.codec.order, values, strict=True))])
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data for `json`, all but the map: private, since it holds readings."""
@@ -353,6 +357,7 @@ class Session:
             "name": self.name,
             "ahead": self.ahead,
             "before": self._before,
+            "known": self.known.to_json(),
             "bases": self._bases,
             "waiting": self._waiting,
             "out": [[message.to_json(), values] for message, values in self._out],
@@ -370,7 +375,10 @@ class Session:
             label = codec.codec.classes[whole(data["class"])]
             ahead, before = whole(data["ahead"]), whole(data["before"])
             name = str(data["name"])
-            session = cls(codec, label, name, ahead=ahead, secret=secret, before=before)
+            known = Known.from_json(*data["known"])
+            session = cls(
+                codec, label, name, ahead=ahead, secret=secret, known=known, before=before
+            )
             session._bases = [SharedState.from_json(codec, *each) for each in data["bases"]]
             session._waiting = [
                 Reading(None if time is None else moment(time), point_of(codec, values), tuple(j))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import NamedTuple, TypeAlias
 
+from voile.signals.codec.known_mac import known_proof
+from voile.signals.codec.scalar import Point, at, nearest
 from voile.signals.sequences.direction import DirectionState, read_state
 from voile.signals.sequences.messages import Message, moment, numbers, whole
 from voile.signals.sequences.sequence_codec import SequenceCodec, State
 
 Values: TypeAlias = tuple[float, ...]
+Cell: TypeAlias = str | float | None  # of a side column
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,34 @@ class SharedState(NamedTuple):
         return cls(whole(number), str(check), held, when, states)
 
 
+class Known(NamedTuple):
+    """One subject's side columns, and the proof that both ends have the same: see `known_proof`."""
+
+    cells: tuple[Cell, ...] = ()
+    proof: bytes = b""
+
+    @classmethod
+    def of(cls, codec: SequenceCodec, cells: Sequence[Cell], key: bytes) -> Known:
+        """Prove side columns under a key that both ends have, and nobody else; none of none."""
+        if not cells:
+            return cls()
+        return cls(tuple(cells), known_proof(key, codec.codec.side, cells))
+
+    def to_json(self) -> list[object]:
+        return [self.cells, self.proof.hex()]
+
+    @classmethod
+    def from_json(cls, cells: Sequence[object], proof: str) -> Known:
+        return cls(tuple(map(_cell, cells)), bytes.fromhex(proof))
+
+
+def _cell(value: object) -> Cell:
+    """Read a cell of a side column from what `json` made of one, or raise a ValueError."""
+    if value is None or isinstance(value, str) or type(value) in (int, float):
+        return value  # type: ignore[return-value]
+    raise ValueError("a known column is neither a number nor text")
+
+
 def _is_of(one: DirectionState, when: int | None, partial: bool) -> bool:
     """Say whether a score is of the last reading; of readings in part it may be of one before."""
     return one.time == when or (partial and when is not None and one.time < when)
@@ -72,3 +104,22 @@ def point_of(codec: SequenceCodec, values: object) -> Values:
     if len(point := numbers(values)) != len(codec.order):
         raise ValueError("a reading is of other columns")
     return point
+
+
+def nearest_of(codec: SequenceCodec, point: Point) -> Values:
+    return tuple(nearest(lattice, v) for v, lattice in zip(point, codec.lattices, strict=False))
+
+
+def filled(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> list[float]:
+    """Return a reading with some value of the lattice where it lacks one: it does not count."""
+    if not codec.partial:
+        return list(point)
+    pairs = enumerate(zip(point, codec.lattices, strict=True))
+    return [v if j in columns else at(lattice, 0.0) for j, (v, lattice) in pairs]
+
+
+def in_order(codec: SequenceCodec, values: Values, columns: tuple[int, ...]) -> Values:
+    """Return values in the source's order, NaN of columns that a reading lacks."""
+    if codec.partial:
+        values = tuple([v if j in columns else nan for j, v in enumerate(values)])
+    return tuple([value for _, value in sorted(zip(codec.order, values, strict=True))])

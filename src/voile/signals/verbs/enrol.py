@@ -17,7 +17,7 @@ from voile.signals.export.record import device_record
 from voile.signals.export.tables import check_single
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.options import EnrolOptions
-from voile.signals.verbs.subjects import live_of, subjects_in
+from voile.signals.verbs.subjects import KnownSubject, live_of, subjects_in
 
 
 def enrol(
@@ -32,7 +32,9 @@ def enrol(
 ) -> Ended:
     content, codec = live_of(kit)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
-    known = subjects_in(opened, content.reader, content.classes, generation=options.generation)
+    known = subjects_in(
+        opened, content.reader, content.classes, generation=options.generation, sides=options.small
+    )
     if absent := [who for who in options.subject if who not in known]:
         where = f"--subject, {len(absent)} of {len(options.subject)}"
         raise RequestError(f"a subject is not in {opened.name}", where=where)
@@ -40,7 +42,7 @@ def enrol(
     secret = secret_of(options.key_file)
     enrolment = Enrolment.of(secret, codec.mark, own)
     if options.small:
-        _write_record(enrolment, codec, [known[who].label for who in own], out, force=force)
+        _write_record(enrolment, codec, [known[who] for who in own], out, force=force)
     else:
         enrolment.write(out, force=force)
     reporter.say(f"{out}: {count(len(own), 'subject')} enrolled; give it to their device alone")
@@ -48,13 +50,19 @@ def enrol(
 
 
 def _write_record(
-    enrolment: Enrolment, codec: SequenceCodec, labels: Sequence[str], out: Path, *, force: bool
+    enrolment: Enrolment,
+    codec: SequenceCodec,
+    subjects: Sequence[KnownSubject],
+    out: Path,
+    *,
+    force: bool,
 ) -> None:
-    """Write the record of one small device, whose class it holds."""
+    """Write the record of one small device, whose class and known columns it holds."""
     check_single(codec)
-    if len(labels) != 1:
+    if len(subjects) != 1:
         raise RequestError("a small device is of one subject", instead="name it with --subject")
-    record = device_record(enrolment.devices[0], enrolment.map, codec.which(labels[0]))
+    which = codec.which(subjects[0].label)
+    record = device_record(enrolment.devices[0], codec, which, subjects[0].known)
     write_bytes(out, record, ENROLMENT, force=force)
 
 

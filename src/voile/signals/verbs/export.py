@@ -14,7 +14,6 @@ from voile.release.own_verbs import Ended, Reporter
 from voile.signals.codec.side import NameLevels
 from voile.signals.export.sources import sources
 from voile.signals.export.tables import FixedTables
-from voile.signals.maps.stored import mark_of
 from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.options import ExportOptions
 
@@ -40,16 +39,13 @@ def export(
     reporter.insist("each reading is sent by itself: a subject's second begins to reveal its class")
     if tables.sides:
         reporter.insist(
-            "the map alone, which takes known columns: no end for live sending has them"
+            "a device's record holds its known columns: enrol it anew where they change"
         )
     return Ended({"export": str(out), "map": tables.mark, "bytes": size})
 
 
 def _tables(content: Content, kit: Kit | str) -> FixedTables:
     """Return a kit's map to normal scores, of single readings."""
-    if content.reader.sides:  # which transport alone takes
-        codec = content.maps["transport"].codec(base="normal", strength=1.0)
-        return FixedTables.of(codec, mark_of(codec))
     if content.sequence is None:
         raise RequestError(
             "the kit holds no map that sends each reading by itself",
@@ -61,12 +57,12 @@ def _tables(content: Content, kit: Kit | str) -> FixedTables:
 
 def _known(content: Content) -> list[dict[str, Any]]:
     """Describe the known columns: the number of each name, those of other and missing ones last."""
-    if not content.reader.sides:
+    if content.sequence is None:
         return []
     columns = [one.column for one in content.reader.sides]
     return [
         {"column": name, "names": grid.values.tolist()}
         if isinstance(grid, NameLevels)
         else {"column": name, "resolution": grid.lattice.resolution}
-        for name, grid in zip(columns, content.maps["transport"].side, strict=True)
+        for name, grid in zip(columns, content.sequence.codec.side, strict=True)
     ]

@@ -25,13 +25,13 @@ from voile.signals.fhir.files import Others
 from voile.signals.fhir.schemes import Scheme
 from voile.signals.maps.stored import mark_of
 from voile.signals.readings.sources import SignalReader
+from voile.signals.sequences.state import Cell
 from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.decode import ASIDE
 from voile.signals.verbs.options import DecodeFhirOptions, EncodeFhirOptions
 from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.subjects import (
     KnownSubject,
-    check_without_known,
     sequences_of,
     subjects_in,
 )
@@ -76,7 +76,8 @@ def decode_fhir(
     table: str | None,
     encoding: str | None,
 ) -> Ended:
-    reader, scheme = _scheme(options, reporter, kit, table, encoding)
+    secret = Secret.find(options.key_file)
+    reader, scheme = _scheme(options, reporter, kit, table, encoding, secret)
     columns = [form.decoded for form in reader.forms]
     counts = decode(source, out, scheme, columns, force=force)
     if counts.set_aside:
@@ -91,39 +92,48 @@ def _scheme(
     kit: str,
     table: str | None,
     encoding: str | None,
-    secret: Secret | None = None,
+    secret: Secret | None,
 ) -> tuple[SignalReader, Scheme]:
     """Return what the kit reads, and how it hides readings of the known subjects."""
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     if options.policy is None:
         content, sequences = sequences_of(kit)
-        known = _ClassOf(subjects_in(opened, content.reader, content.classes))
+        known = _Table(subjects_in(opened, content.reader, content.classes, sides=True))
         unit = content.sessions.unit if content.sessions else None
         seconds = unit.ticks if unit and unit.is_of_dates else None
-        return content.reader, SequenceScheme(sequences, known, seconds, secret=secret)
+        return content.reader, SequenceScheme(
+            sequences, known.class_of, seconds, secret=secret, known_of=known.known_of
+        )
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
     chosen.check(fitted)
     content = Content.of(fitted)
-    check_without_known(content, kit)
     map = content.map(Policy.from_data(chosen.policy, content.maps))
-    known = _ClassOf(subjects_in(opened, content.reader, content.classes))
+    known = _Table(subjects_in(opened, content.reader, content.classes, sides=True))
     scores = map.codec(base="normal", strength=1.0)
     mark = mark_of(map.codec_)
-    return content.reader, SingleScheme(map.codec_, scores, mark, known, secret=secret)
+    return content.reader, SingleScheme(
+        map.codec_, scores, mark, known.class_of, secret=secret, known_of=known.known_of
+    )
 
 
-class _ClassOf:
-    """Give a subject's class, or refuse the subject."""
+class _Table:
+    """Give what the table of classes holds of a subject, or refuse the subject."""
 
     def __init__(self, known: Mapping[str, KnownSubject]) -> None:
         self._known = known
 
-    def __call__(self, subject: str) -> str:
+    def class_of(self, subject: str) -> str:
+        return self._of(subject).label
+
+    def known_of(self, subject: str) -> tuple[Cell, ...]:
+        return self._of(subject).known
+
+    def _of(self, subject: str) -> KnownSubject:
         if subject not in self._known:
             raise RequestError(
                 "a subject has no class", instead="say it in the table of classes, as Patient/17"
             )
-        return self._known[subject].label
+        return self._known[subject]
 
 
 def _ended(reporter: Reporter, out: Path, done: str, counts: FileSummary) -> Ended:

@@ -236,9 +236,16 @@ class DecodeFhirOptions(Options):
 
     classes: Data = Field(
         title="CLASSES",
-        description="class of each subject, named as the Observations do: Patient/17",
+        description="class and known columns of each subject, named as the Observations do: "
+        "Patient/17",
     )
     policy: Path | None = Field(None, description="policy file, to encode each reading by itself")
+    key_file: Path | None = Field(
+        None,
+        description="file with the secret that dither is drawn from, so that a file encoded again "
+        "has the same values; a kit with known columns needs it at both ends [variable "
+        "VOILE_SECRET; else drawn afresh]",
+    )
 
 
 class EncodeFhirOptions(DecodeFhirOptions):
@@ -252,9 +259,4 @@ class EncodeFhirOptions(DecodeFhirOptions):
     fields: Path = Field(description="code and unit of each column, as TOML")
     keep_others: bool = Field(
         False, description="leave values of other codes as they are, readable"
-    )
-    key_file: Path | None = Field(
-        None,
-        description="file with the secret that dither is drawn from, so that a file encoded again "
-        "has the same values [variable VOILE_SECRET; else drawn afresh]",
     )

@@ -38,9 +38,9 @@ def receive(
     broker, login = line_of(options, reporter.insist)
     secret = secret_of(options.key_file)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
-    known = subjects_in(opened, reader, content.classes, generation=options.generation)
+    known = subjects_in(opened, reader, content.classes, generation=options.generation, sides=True)
     subjects = {
-        pseudonym(secret, who): Subject(each.label, who, each.generation)
+        pseudonym(secret, who): Subject(each.label, who, each.generation, each.known)
         for who, each in known.items()
     }
     with Recipient(

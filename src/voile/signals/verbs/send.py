@@ -87,7 +87,9 @@ class _Rows:
     def columns(self) -> list[str]:
         own = self._reader
         time = [own.time] if own.time else []
-        return list(dict.fromkeys([*own.columns, own.private, own.subject, *time, *self._beside]))
+        known = [one.column for one in own.sides]
+        names = [*own.columns, *known, own.private, own.subject, *time, *self._beside]
+        return list(dict.fromkeys(names))
 
     def digest(self, source: Source) -> str:
         """Return a name of a source's content, and of how its subjects are called."""
@@ -135,14 +137,18 @@ class _Rows:
         self.lost += sorted({*numbers} - {numbers[row] for row in good.tolist()})
         beside = batch.select(self._beside).to_pylist() if self._beside else [{}] * len(batch)
         times = self._times(batch.take(good))
-        for row, point, time in zip(good.tolist(), seen.table(good).tolist(), times, strict=True):
+        known = seen.known(good).tolist()
+        points = zip(good.tolist(), seen.table(good).tolist(), times, known, strict=True)
+        for row, point, time, side in points:
             where = f"{what} {numbers[row]:,}"
             whose = self._pseudonyms.get(normalize("NFC", str(seen.subjects[row])))
             if whose is None:
                 remedy = "enrol it for this device with voile signals enrol"
                 raise RequestError("a subject is not enrolled", where=where, instead=remedy)
             with_it = {key: _plain(value) for key, value in beside[row].items()}
-            yield Outgoing(whose, str(seen.labels[row]), tuple(point), with_it, where, time)
+            yield Outgoing(
+                whose, str(seen.labels[row]), tuple(point), with_it, where, time, tuple(side)
+            )
 
     def _good(self, seen: BatchReadings) -> NDArray[np.bool_]:
         return seen.some if self._partial else seen.good

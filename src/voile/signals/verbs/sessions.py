@@ -63,12 +63,15 @@ class Sessions:
             what = f"Too few subjects to say whether {whole} hide the class from"
         left_out = "" if self.codec else " The map of sequences was left out of the kit."
         held = max((one.held or 0.0 for one in self.overheard), default=0.0)
+        alone = f"{worst.alone:.2f} by known columns alone, "
+        beside = alone if worst.alone > 0.5 else ""
         if held:
             left_out = f" Which columns readings hold reveals an AUC of {held:.2f}.{left_out}"
         return (
             f"{what} an adversary who heard those of "
             f"{worst.subjects:,} other subjects: AUC {worst.auc:.2f} ({worst.low:.2f} to "
-            f"{worst.high:.2f}) for class {worst.of}, {worst.without:.2f} if sent as they are."
+            f"{worst.high:.2f}) for class {worst.of}, {beside}{worst.without:.2f} if sent as they "
+            "are."
             f"{left_out}"
         )
 
@@ -99,10 +102,6 @@ def fit_sessions(
     held out, always, and left out where its sessions are shown to reveal the class.
     """
     memory = len(rows.whose) > rows.whose[-1] + 1
-    if reader.sides:
-        if reader.time is not None:
-            _warn("sequences take no known columns, and were not fitted")
-        return None
     if options.epsilon is not None:
         if memory:
             _warn("sequences cannot be fitted under differential privacy, and were not")
@@ -125,12 +124,13 @@ def fit_sessions(
             random_state=seed,
             memory=memory,
             period=_period(options.period, unit),
+            side_resolution=[one.resolution for one in reader.sides],
         )
+        when = times[own] if unit else None
+        known = None if rows.beside is None else rows.beside[own]
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "a class has only", SignalsWarning)  # said already
-            return map.fit(
-                rows.table[own], rows.labels[own], rows.whose[own], times[own] if unit else None
-            )
+            return map.fit(rows.table[own], rows.labels[own], rows.whose[own], when, known=known)
 
     progress("fitting the map of sequences", 0)
     try:
@@ -144,7 +144,8 @@ def fit_sessions(
     progress("overhearing sessions of subjects held out", 0)
     (rng,) = streams(seed, "sessions")
     codes = np.unique(rows.labels, return_inverse=True)[1]
-    found = overhear(fit, rows.table.astype(np.float64), codes, rows.whose, times, rng)
+    table = rows.table.astype(np.float64)
+    found = overhear(fit, table, codes, rows.whose, times, rng, known=rows.beside)
     sessions = Sessions(codec, unit, tuple(found))
     if sessions.reveals and not options.leaky_sessions:
         sessions = Sessions(None, unit, sessions.overheard)

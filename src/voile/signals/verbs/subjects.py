@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from voile.core.errors import RequestError, nearest
@@ -14,26 +15,16 @@ from voile.release.kit import Kit
 from voile.signals.channel.keys import LAST
 from voile.signals.readings.sources import SignalReader, subjects_of
 from voile.signals.sequences.sequence_codec import SequenceCodec
+from voile.signals.sequences.state import Cell
 from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.release_columns import CLASSES, KEY, PSEUDONYM
 
 OWN = ("subject", "session", "number")  # what each line of the clinic's file says first
 
 
-def check_without_known(content: Content, kit: Kit | str) -> None:
-    """Refuse a kit whose map takes known columns."""
-    if content.reader.sides:
-        raise RequestError(
-            "the kit's map takes known columns, which tables alone carry",
-            where=str(kit),
-            instead="send with apply and decode, or fit with no column of role known",
-        )
-
-
 def sequences_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
     """Return what a kit that holds a map of sequences has in it."""
     content = Content.of(kit if isinstance(kit, Kit) else Kit.load(kit, KIND))
-    check_without_known(content, kit)
     if content.sessions and content.sessions.reveals and content.sequence is None:
         raise RequestError(
             "the kit holds no map of sequences: whole sessions were shown to reveal the class",
@@ -65,6 +56,7 @@ class KnownSubject(NamedTuple):
 
     label: str
     generation: int = 1
+    known: tuple[Cell, ...] = ()  # its side columns, where they were asked for
 
 
 def subjects_in(
@@ -74,12 +66,16 @@ def subjects_in(
     *,
     subject: str = "",
     generation: str | None = None,
+    sides: bool = False,
 ) -> dict[str, KnownSubject]:
     """Read each subject's class and key from a table with the columns of the kit's source.
 
-    Its subjects are in the column `subject`, or in the one where the source has them.
+    With `sides`, its known columns too, where the kit's map takes any. Its subjects are in the
+    column `subject`, or in the one where the source has them.
     """
-    names = [subject or reader.subject, reader.private, *([generation] if generation else [])]
+    columns = reader.sides if sides else ()
+    own = [subject or reader.subject, reader.private, *([generation] if generation else [])]
+    names = list(dict.fromkeys([*own, *(one.column for one in columns)]))
     for name in names:
         if name not in table.columns:
             remedy = nearest(name, table.columns)
@@ -87,14 +83,18 @@ def subjects_in(
     found: dict[str, KnownSubject] = {}
     row = 0
     for batch in table.batches(names):
-        labels = reader.classes(batch.column(names[1]))
-        numbers = batch.column(names[2]).to_pylist() if generation else [1] * len(batch)
-        for who, label, number in zip(
-            subjects_of(batch.column(names[0])), labels, numbers, strict=True
+        labels = reader.classes(batch.column(own[1]))
+        numbers = batch.column(generation).to_pylist() if generation else [1] * len(batch)
+        cells = [one.cells(batch.column(one.column)) for one in columns]
+        known = list(zip(*(one.values.tolist() for one in cells), strict=True)) or [()] * len(batch)
+        strange = np.any([one.strange for one in cells], axis=0) if cells else [False] * len(batch)
+        for who, label, number, beside, odd in zip(
+            subjects_of(batch.column(own[0])), labels, numbers, known, strange, strict=True
         ):
             row += 1
-            each = KnownSubject(label, _generation(number))
-            if wrong := _wrong(who, each, found, classes):
+            each = KnownSubject(label, _generation(number), beside)
+            wrong = "a known column holds text, and the map takes numbers" if odd else ""
+            if wrong := wrong or _wrong(who, each, found, classes):
                 raise RequestError(wrong, where=f"{table.name}, row {row:,}")
             found[who] = each
     return found
@@ -117,6 +117,8 @@ def _wrong(
         return f"the generation of a key is no whole number from 1 to {LAST}"
     if found.get(who, each).label != each.label:
         return "a subject is of two classes"
+    if found.get(who, each).known != each.known:
+        return "a subject has two values of a known column"
     return "a subject has two keys" if found.get(who, each) != each else ""
 
 
