@@ -53,17 +53,19 @@ def _opened(plan: str, ledger: Path | None = None) -> Study:
     return Study.open(plan, ledger=ledger, words=nullcontext)
 
 
-def _fit(screen: Screen, *, plan: str, force: bool) -> None:
+def _fit(screen: Screen, *, plan: str, ledger: Path | None, force: bool) -> None:
     """Fit the table of a plan, judge each policy beside the texts, and pick one.
 
     Writes the kit that the plan names, PLAN's name with .kit unless it says.
     """
-    study = _opened(plan)
+    study = _opened(plan, ledger)
     with screen.progress() as progress:
         kit = study.fit(force=force, progress=progress)
-    number = kit.facts["chosen"][study.plan.table[0]]
+    named = kit.facts["chosen"][study.plan.table[0]]
+    number = named if isinstance(named, int) else None
     row = next(x for x in kit.tables["frontier"].to_pylist() if x["number"] == number)
-    screen.say(f"{study.plan.kit}: policy {number} of {count(kit.policies, 'policy')} is picked")
+    which = "one beside" if number is None else f"policy {number} of"
+    screen.say(f"{study.plan.kit}: {which} {count(kit.policies, 'policy')} is picked")
     screen.say(
         f"  expected matches: table {short(row['table'])}, all parts {short(row['joint'])}, "
         f"at the recall of the notes' kits {short(row['joint_at_recall'])}"
@@ -231,6 +233,7 @@ def study() -> None:
     """
 
 
+AFTER = "Ledger of the source's releases: joint_risk picks a policy given what is out [PLAN's]."
 LEDGER = "Ledger of the source's releases: judge by it, then enter in it [what PLAN names]."
 OVERRIDE = "Reason to release though the ledger's promise is broken; the ledger keeps it: no name."
 ALLOW = "Exit with 0 even if rows could not be released."
@@ -256,7 +259,7 @@ INIT = [
 ]
 for _verb in (
     Command("init", _init, INIT),
-    _command("fit", _fit, writes=True),
+    _command("fit", _fit, path("ledger", AFTER), writes=True),
     _command("frontier", _frontier),
     _command(
         "apply",

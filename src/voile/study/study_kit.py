@@ -61,10 +61,23 @@ def extract_in(kit: Kit) -> tuple[date | None, date | None]:
         return first, last
 
 
+def named_in_kit(chosen: Chosen) -> int | dict[str, Any]:
+    """Return how a kit names a policy that was picked: by its number, or as a whole."""
+    return dict(chosen.policy) if chosen.number is None else chosen.number
+
+
+def searched(kit: Kit, policy: Mapping[str, Any]) -> Chosen:
+    """Return a policy that was searched given what is out, and is not on the kit's frontier."""
+    return Chosen(kit.kind, kit.id, None, Choice(joint_risk=1.0), {}, policy)
+
+
+def _chosen(kit: Kit, named: int | Mapping[str, Any]) -> Chosen:
+    if isinstance(named, int):
+        return wing(kit.kind).choose(kit, Choice(policy=named))
+    return searched(kit, named)
+
+
 def chosen_in(kit: Kit, kits: Mapping[str, Kit]) -> dict[str, Chosen]:
     """Return the policy of each part that the fit picked."""
     with fitting("the study's kit"):
-        return {
-            name: wing(own.kind).choose(own, Choice(policy=kit.facts["chosen"][name]))
-            for name, own in kits.items()
-        }
+        return {name: _chosen(own, kit.facts["chosen"][name]) for name, own in kits.items()}

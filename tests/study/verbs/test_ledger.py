@@ -118,3 +118,23 @@ def test_next_month_is_judged_with_who_was_in_the_last(folder, ledger):
 def test_an_override_is_of_a_ledger(folder):
     with pytest.raises(RequestError, match="is of a ledger"):
         Study.open(folder / "study.toml").apply(override="agreed with the board")
+
+
+def test_joint_risk_picks_a_policy_that_is_safe_given_what_is_out(folder, ledger):
+    first = opened(folder).apply()
+    mean = first.public["figures"]["joint_at_recall_mean_risk"]
+    text = (folder / "study.toml").read_text()
+    asked = min(1.0, 2.5 * mean)
+    (folder / "study.toml").write_text(
+        text.replace("max_relative_risk = 0.2", f"joint_risk = {asked}")
+    )
+    study = opened(folder)
+    study.fit(force=True)
+    found = study.apply(force=True)
+    together = found.private["ledger"]["high"]["matches"]
+    assert together <= asked * found.private["figures"]["subjects"] * 1.2  # several mentions
+    (folder / "study.toml").write_text(
+        text.replace("max_relative_risk = 0.2", "joint_risk = 0.0001")
+    )
+    with pytest.raises(InfeasibleError, match="together with what is out"):
+        opened(folder).fit(force=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ from voile.core.progress import Progress
 from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.documents.replacements.kinds import kind_of
+from voile.ledger.ledger import Keys, Ledger
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
 from voile.release.kit import Kit
 from voile.release.options import with_options
@@ -19,10 +22,13 @@ from voile.study.plan.entries import JOINT, TextPart
 from voile.study.plan.part_roles import extract_of, part_roles
 from voile.study.plan.plan import Plan
 from voile.study.readers import finds_alone
+from voile.study.risk.after import find_after
 from voile.study.risk.joint import JointRisk, Leaks
-from voile.study.study_kit import pack
+from voile.study.study_kit import named_in_kit, pack, searched
 from voile.study.verbs.export import carrier_of
+from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.following import Archive
 from voile.wings import wing
 
 SHOWN = 32
@@ -57,12 +63,12 @@ def fit(plan: Plan, *, progress: Progress) -> Kit:
     chosen |= {name: _choose(plan, name, kit) for name, kit in others.items()}
     leaks = _leaks(plan, texts, chosen)
     judge = _Judge(Content.of(fitted), leaks)
-    chosen[table] = _pick(plan, fitted, judge)
+    chosen[table] = _pick(plan, fitted, judge, leaks["joint_at_recall"])
     frontier = judge.table(progress)
     facts = {
         "plan": plan.to_data(),
         "leaks": {name: {"columns": x.columns, "name": x.name} for name, x in leaks.items()},
-        "chosen": {name: one.number for name, one in chosen.items()},
+        "chosen": {name: named_in_kit(one) for name, one in chosen.items()},
         "extract": [day and day.isoformat() for day in extract],
     }
     return pack(table, {table: fitted, **others, **texts}, facts, frontier)
@@ -152,28 +158,37 @@ class _Judge:
 
     def __init__(self, content: Content, leaks: Mapping[str, Leaks]) -> None:
         self._content, self._leaks = content, leaks
-        self._rows: dict[int, dict[str, float]] = {}
+        self._rows: dict[int, dict[str, float | None]] = {}
+        self._searched: list[dict[str, float | None]] = []
 
-    def __call__(self, number: int) -> dict[str, float]:
+    @property
+    def content(self) -> Content:
+        return self._content
+
+    def __call__(self, number: int) -> dict[str, float | None]:
         if number not in self._rows:
-            self._rows[number] = self._judged(number)
+            loss = float(self._content.frontier.loss[number])
+            self._rows[number] = self._judged(number, self._content.family.policy(number), loss)
         return self._rows[number]
 
-    def _judged(self, number: int) -> dict[str, float]:
-        content = self._content
-        risk = JointRisk.of(content.space, content.family.policy(number))
-        released = float((content.space.counts.sample * risk.released).sum())
+    def add(self, policy: AnyPolicy, loss: float) -> None:
+        """Judge a policy that is not on the frontier."""
+        self._searched.append(self._judged(None, policy, loss))
+
+    def _judged(self, number: int | None, policy: AnyPolicy, loss: float) -> dict[str, Any]:
+        space = self._content.space
+        risk = JointRisk.of(space, policy)
         return {
             "number": number,
-            "loss": float(content.frontier.loss[number]),
-            "released": released,
-            "table": float(content.figures.expected_matches[number]),
+            "loss": loss,
+            "released": float((space.counts.sample * risk.released).sum()),
+            "table": risk.expected(Leaks({})),
             **{name: risk.expected(one) for name, one in self._leaks.items()},
         }
 
     def mean(self, number: int) -> float:
         """Return the mean joint risk of a released subject, at the recall of the notes' kits."""
-        row = self(number)
+        row: dict[str, Any] = self(number)
         return row["joint_at_recall"] / row["released"] if row["released"] else 0.0
 
     def table(self, progress: Progress) -> pa.Table:
@@ -186,17 +201,34 @@ class _Judge:
         for done, number in enumerate(even, 1):
             self(number)
             progress("judging all parts together", done, len(even))
-        return pa.Table.from_pylist([self._rows[number] for number in sorted(self._rows)])
+        rows = [self._rows[number] for number in sorted(self._rows)]
+        return pa.Table.from_pylist([*rows, *self._searched])
 
 
-def _pick(plan: Plan, kit: Kit, judge: _Judge) -> Chosen:
-    """Pick the table's policy by the promise."""
+def _pick(plan: Plan, kit: Kit, judge: _Judge, leaks: Leaks) -> Chosen:
+    """Pick the table's policy by the promise; by a joint risk, given what a ledger has out."""
     tables, choice = wing("tables"), plan.choice()
+    if choice is None and plan.ledger is not None:
+        return _pick_after(plan, plan.ledger, kit, judge, leaks)
     if choice is None:
         choice = Choice(policy=_within(judge, kit.policies, plan.promise.ways[JOINT]))
     chosen = tables.choose(kit, choice)
     judge(int(chosen.number or 0))
     return chosen
+
+
+def _pick_after(plan: Plan, place: Path, kit: Kit, judge: _Judge, leaks: Leaks) -> Chosen:
+    ledger, content = Ledger.read(place), judge.content
+    keys = Keys.of(plan.key_file, ledger.id)
+    keys.check(ledger)
+    archive, limit = Archive(plan.releases), plan.promise.ways[JOINT]
+    policy = find_after(content, leaks, limit, ledger, keys, archive, seed=plan.study.seed or 0)
+    number = content.family.number_of(policy)
+    if number is not None:
+        judge(number)
+        return wing("tables").choose(kit, Choice(policy=number))
+    judge.add(policy, float(content.score(policy).loss))
+    return searched(kit, policy.to_data())
 
 
 def _within(judge: _Judge, policies: int, limit: float) -> int:

@@ -99,12 +99,12 @@ def choose_after(
     for past in pasts:
         if not past.followed:
             _check_room(past, content.space, limit.at_least(past.floor))
-    candidates = _candidates(content, pasts, limit, recount=recount, seed=seed)
+    policies = candidates(content, pasts, limit, recount=recount, seed=seed)
 
     def judge(policy: AnyPolicy) -> Figures | None:
         return _figures_within(limit, case.under(policy), ledger, pasts)
 
-    found = _first_that(candidates, judge, jumps=follows)
+    found = _first_that(policies, judge, jumps=follows)
     if found is None:
         raise InfeasibleError(
             f"no policy found keeps {limit} together with what is out",
@@ -157,7 +157,7 @@ def _searched(content: Content, past: Past, promise: Promise, seed: int | None) 
     return search(within, method="best", evaluations=EVALUATIONS, random_state=seed).frontier
 
 
-def _candidates(
+def candidates(
     content: Content, pasts: Sequence[Past], limit: Promise, *, recount: bool, seed: int | None
 ) -> list[AnyPolicy]:
     """Return policies in the order of their loss, without such as break the limit alone.

@@ -1,0 +1,75 @@
+"""The policy of least loss whose study is safe given what a ledger has out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.ledger.ledger import Keys, Ledger
+from voile.ledger.promise import SLACK, Figures
+from voile.study.risk.joint import JointRisk, Leaks, Records
+from voile.study.risk.together import as_tables, leaks_of
+from voile.tables.joint.disclosed import Names
+from voile.tables.joint.figures import Joined, Shown
+from voile.tables.kernels.cells import why_too_wide
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.verbs.after import candidates
+from voile.tables.verbs.content import Content
+from voile.tables.verbs.following import Archive
+from voile.tables.verbs.past import Past
+
+
+def find_after(
+    content: Content,
+    leaks: Leaks,
+    limit: float,
+    ledger: Ledger,
+    keys: Keys,
+    archive: Archive,
+    *,
+    seed: int | None,
+) -> AnyPolicy:
+    """Search the policy of least loss that keeps a mean joint risk together with what is out.
+
+    Every row of every release is taken as joined, with every text: see `together`. Releases of
+    other rows count as if they were of these, and a text as one mention a person of each type; the
+    release itself is judged when it is written.
+
+    leaks : what the texts of this study say, at the recall of the notes' kits. limit : the mean
+    risk of a person whom any of the releases shows, in [0, 1].
+
+    Raises
+    ------
+    InfeasibleError : no policy found keeps the limit and the ledger's promise.
+    """
+    space = content.space
+    if why := why_too_wide(space.counts):
+        raise RequestError(f"policies for whole columns cannot be searched: {why}")
+    names = Names(space, keys.hash)
+    past = Past.of(content, as_tables(ledger, names), keys, archive, None)
+    promise, before = ledger.promise.at_least(past.floor), leaks_of(ledger, names)
+    columns = {name: min(1.0, leaks.columns.get(name, 0.0) + before.columns.get(name, 0.0))
+               for name in {**leaks.columns, **before.columns}}  # fmt: skip
+    both = Leaks(columns, min(1.0, leaks.name + before.name))
+    out, most = Joined(space, past.all_shown), limit * float(space.counts.sample.sum())
+    share = min(1.0, most / space.evaluator.matches)  # together never less than alone
+    alone = replace(promise, joint_risk=min(share, promise.joint_risk or 1.0))
+    for policy in candidates(content, [past], alone, recount=False, seed=seed):
+        joined = out.with_one(Shown.of(policy, past.rules))
+        rows = joined.figures()
+        if rows.matches > most + SLACK:
+            continue
+        group, visible = joined.groups
+        people = space.counts.sample * visible
+        records = Records(np.arange(len(people)), people)
+        found = JointRisk(space, group, visible).matches(both.columns, both.name, records)
+        figures = Figures(found, found / space.evaluator.matches, rows.k)
+        if found <= limit * float(people.sum()) + SLACK and not [*promise.broken_by(figures)]:
+            return policy
+    raise InfeasibleError(
+        f"no policy found keeps a joint risk of {limit:.6g} and the ledger's promise together with "
+        "what is out",
+        instead="raise joint_risk, or release no more of this source",
+    )
