@@ -33,13 +33,15 @@ class Point:
 class Tracer:
     """Runs commands in children of one process, traced."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, working: Path | None = None) -> None:
         self._log = folder / "strace"
         self._server = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("forking.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            cwd=working,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
         )
 
     def close(self) -> None:
@@ -50,8 +52,17 @@ class Tracer:
 
     def run(self, words: Sequence[object]) -> int:
         """Run a command, untraced; return its exit code."""
+        self.start(words)
+        return self.ended()
+
+    def start(self, words: Sequence[object]) -> int:
+        """Start a command, untraced; return its process."""
         child = self._start(words)
         os.kill(child, signal.SIGCONT)
+        return child
+
+    def ended(self) -> int:
+        """Wait for what was started to end; return its exit code."""
         return self._answer()
 
     def points(self, words: Sequence[object], folder: Path) -> list[Point]:

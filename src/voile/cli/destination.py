@@ -50,6 +50,7 @@ class Destination(click.Option):
 
 def check_destinations(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> None:
     """Refuse an output that may not be written, before any work is done."""
+    _check_stored(params, given)
     read = list(_inputs(params, given))
     for param in params:
         out = given.get(str(param.name))
@@ -60,8 +61,15 @@ def check_destinations(params: Sequence[click.Parameter], given: Mapping[str, An
 def _check(out: Path, output: Output | None, read: Sequence[Input], *, force: bool) -> None:
     """Refuse one output: without a folder, on the way of an input, or where something is."""
     from voile.data.files.atomic import Staging, check_folder
+    from voile.data.files.outputs import RELEASE
     from voile.data.opening import split_output
+    from voile.data.stores.path import StorePath
 
+    if (stored := StorePath.parse(out)) is not None and output is RELEASE:
+        from voile.release.writing import preparing
+
+        with preparing(stored, force=force):
+            return
     target, table = split_output(out)
     check_folder(target)
     for part in [target] if output is None else output.parts(target):
@@ -72,6 +80,22 @@ def _check(out: Path, output: Output | None, read: Sequence[Input], *, force: bo
     if output is not None:
         with Staging(target, output, force=force):
             pass  # sets right what a killed run left, before anything counts as being there
+
+
+def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> None:
+    """Refuse an output in a store that is an input, lies in one, or holds one."""
+    from voile.data.stores.path import StorePath
+
+    every = [(param, StorePath.parse(given.get(str(param.name)))) for param in params]
+    stored = [(isinstance(param, Destination), place) for param, place in every if place]
+    for out in (place for is_output, place in stored if is_output):
+        for read in (place for is_output, place in stored if not is_output):
+            if f"{out}/".startswith(f"{read}/") or f"{read}/".startswith(f"{out}/"):
+                raise RequestError(
+                    f"is or holds {read}, which this command reads, or lies in it",
+                    where=str(out),
+                    instead="use another name",
+                )
 
 
 def _check_table(place: str, read: Sequence[Input]) -> None:

@@ -146,11 +146,22 @@ def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) ->
         if isinstance(param.type, click.Path):
             value = given.get(str(param.name))
             for one in value if isinstance(value, tuple) else (value,):
-                is_source = isinstance(param.type, SourcePath) and one is not None
-                if is_source and StorePath.parse(one.partition("::")[0]) is not None:
+                takes = isinstance(param.type, SourcePath) or _is_release(param)
+                if (
+                    takes
+                    and one is not None
+                    and StorePath.parse(str(one).partition("::")[0]) is not None
+                ):
                     continue
                 if isinstance(one, Path) or "://" in str(one):
                     check_address(one, written=isinstance(param, Destination))
+
+
+def _is_release(param: click.Parameter) -> bool:
+    """Say whether an option says where a release goes, which may be a store."""
+    from voile.data.files.outputs import RELEASE
+
+    return isinstance(param, Destination) and param.output is RELEASE
 
 
 def _everywhere() -> list[click.Parameter]:

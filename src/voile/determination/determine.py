@@ -68,6 +68,10 @@ def determine(
     day = on or datetime.now(UTC).date()
     if isinstance(release.path, MemoryPath):
         raise RequestError("the release is in memory", instead="save it with its evidence first")
+    if not isinstance(release.path, Path):
+        raise RequestError(
+            "is in a store", where=str(release.path), instead="copy it here with its manifest"
+        )
     given = Context.read(context, today=day)
     secret = Secret.find(key_file)
     check_seal(release, secret)

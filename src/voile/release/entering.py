@@ -13,6 +13,7 @@ from voile.core.errors import RequestError
 from voile.data import open_writer
 from voile.data.files.memory import AnyPath
 from voile.data.opening import split_output
+from voile.data.stores.path import StorePath
 from voile.ledger.chain import Line
 from voile.ledger.judgement import Judge, Judgement, erased, judge_for
 from voile.ledger.ledger import Keys, Ledger, OpenLedger, open_ledger
@@ -54,7 +55,7 @@ class Published(Brief):
     kind: str
     kit: str
     hashes: Mapping[str, str]
-    folder: Path
+    folder: str
     judgement: Judgement
     override: str | None = None
     recipient: str | None = None
@@ -75,12 +76,18 @@ def intend(opened: OpenLedger, published: Published) -> Line:
             "kit": published.kit,
             "release": hashes[RELEASE],
             "manifest": hashes[MANIFEST],
-            "folder": opened.keys.hash("folder", str(published.folder.resolve())),
+            "folder": opened.keys.hash("folder", published.folder),
             "disclosed": judgement.disclosed,
             **judgement.figures(),
             **{name: said for name, said in more.items() if said is not None},
         },
     )
+
+
+def folder_of(out: Path) -> str:
+    """Return the whole name of the folder in which a release is published."""
+    stored = StorePath.parse(out)
+    return str(split_output(out)[0].parent.resolve() if stored is None else stored.parent)
 
 
 def no_bound(kind: str, disclosed: Callable[[Keys], Mapping[str, Any]] = lambda _: {}) -> Judge:
@@ -109,7 +116,7 @@ class Entry(Brief):
     opened: OpenLedger
     judgement: Judgement
     kit: Kit
-    folder: Path
+    folder: str
     override: str | None
     recipient: str | None
 
@@ -153,7 +160,7 @@ def enter(entering: Entering, kit: Kit, out: Path | None) -> Iterator[Entry]:
         raise RequestError(
             "a release in memory is written down in no ledger", instead="say where it goes, by out"
         )
-    folder = split_output(out)[0].parent.resolve()
+    folder = folder_of(out)
     with open_ledger(entering.ledger, entering.key_file) as opened:
         recipient = entering.recipient
         judgement = judge_for(recipient, entering.judge, opened.ledger, opened.keys)

@@ -10,14 +10,16 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.data.files.memory import AnyPath, MemoryPath
-from voile.data.files.outputs import RELEASE_FORMAT
+from voile.data.files.outputs import RELEASE_FORMAT, json_at
 from voile.data.files.own_files import read_json
+from voile.data.stores.path import StorePath
 from voile.keys.seal import SEAL, Seal, file_sha256
 
 if TYPE_CHECKING:
@@ -42,7 +44,9 @@ PUBLIC = frozenset({"figures", "kind", "sha256"})
 PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
 
 
-P = TypeVar("P", bound=AnyPath)
+PARTS_OF, PUBLISHED = "parts", "published"
+"""Of a release in a store: its files' hashes, for all to see; and its address, for the holder."""
+P = TypeVar("P", bound=AnyPath | StorePath)
 
 
 def manifest_path(out: P) -> P:
@@ -52,6 +56,23 @@ def manifest_path(out: P) -> P:
 def private_path(out: P) -> P:
     """Return where what never leaves lies."""
     return cast(P, out.with_name(f"{out.name}.private"))
+
+
+def hashes_of(release: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file of a release, by its name."""
+    files = sorted(release.iterdir()) if release.is_dir() else [release]
+    return {one.name: file_sha256(one) for one in files}
+
+
+def stored_private_path(out: StorePath) -> Path:
+    """Return where what never leaves of a release in a store lies: in the working folder."""
+    return private_path(Path(out.name))
+
+
+def is_private_of(folder: Path, out: StorePath) -> bool:
+    """Say whether a private folder is that of a release in a store, or cannot be read."""
+    hidden = json_at(folder / PRIVATE_MANIFEST)
+    return not hidden or hidden.get(PUBLISHED) == str(out)
 
 
 def encode(manifest: Mapping[str, Any]) -> bytes:
@@ -65,7 +86,7 @@ class Release(Brief):
 
     Parameters
     ----------
-    path : where it lies.
+    path : where it lies: here, in memory, or in a store.
     public : its manifest.
     private : the manifest that never leaves; None where only the release was received.
     like : the kind of frame that the source came as, and the release is shown as.
@@ -77,7 +98,7 @@ class Release(Brief):
         "path",
     )
 
-    path: AnyPath
+    path: AnyPath | StorePath
     public: Mapping[str, Any]
     private: Mapping[str, Any] | None = None
     like: Frame = "arrow"
@@ -121,7 +142,21 @@ class Release(Brief):
     @property
     def folder(self) -> AnyPath:
         """Where what never leaves lies."""
-        return private_path(self.path)
+        if not isinstance(self.path, StorePath):
+            return private_path(self.path)
+        folder = stored_private_path(self.path)
+        return folder if is_private_of(folder, self.path) else private_path(self.local)
+
+    @cached_property
+    def local(self) -> AnyPath:
+        """Where its bytes are read: of a release in a store a private copy, made once."""
+        if not isinstance(self.path, StorePath):
+            return self.path
+        from voile.data.stores.copies import copy_release
+
+        local = copy_release(self.path)
+        manifest_path(local).write_bytes(manifest_path(self.path).read_bytes())
+        return local
 
     @classmethod
     def open(
@@ -141,6 +176,8 @@ class Release(Brief):
         from voile.data.opening import split_output
         from voile.data.postgres.address import Address
 
+        if (stored := StorePath.parse(path)) is not None:
+            return cls._open_stored(stored, like, secret)
         if not isinstance(path, MemoryPath):
             if (table := Address.parse(path)) is not None:
                 raise RequestError(
@@ -155,12 +192,21 @@ class Release(Brief):
         hidden = _read(private, PRIVATE) if private.exists() else None
         return cls(path, public, hidden, like, secret)
 
+    @classmethod
+    def _open_stored(cls, path: StorePath, like: Frame, secret: Secret | None) -> Self:
+        """Read the manifest of a release in a store; the private one lies here, if anywhere."""
+        public = _read(manifest_path(path), PUBLIC)
+        folder = stored_private_path(path)
+        private = folder / PRIVATE_MANIFEST
+        is_own = private.exists() and is_private_of(folder, path)
+        return cls(path, public, _read(private, PRIVATE) if is_own else None, like, secret)
+
     def rows(self) -> Source:
         """Open what was released, without the apostrophes that make formulas text."""
         from voile.data.formulas import Unescaped
         from voile.data.opening import open_released
 
-        rows = open_released(self.path)
+        rows = open_released(self.local)
         return Unescaped(rows) if self.public.get("formulas") == ESCAPED else rows
 
     def people(self) -> Source | None:
@@ -178,7 +224,7 @@ class Release(Brief):
 
     def sealed_place(self, name: str) -> AnyPath:
         """Return where a file of the seal lies."""
-        public = {RELEASE: self.path, MANIFEST: manifest_path(self.path)}
+        public = {RELEASE: self.local, MANIFEST: manifest_path(self.local)}
         return public.get(name, self.folder / name)
 
     def seal(self, name: str) -> Seal:
@@ -206,10 +252,11 @@ class Release(Brief):
         from voile.data import open_source
         from voile.data.opening import TABLES
 
-        if isinstance(self.path, MemoryPath):
-            found = open_source(self.path).fingerprint()
+        local = self.local
+        if isinstance(local, MemoryPath):
+            found = open_source(local).fingerprint()
         else:
-            found = file_sha256(self.path)
+            found = file_sha256(local)
         if found != self.public["sha256"]:
             raise TamperedError(
                 "the release's bytes are not those its manifest names", where=str(self.path)
@@ -218,7 +265,7 @@ class Release(Brief):
             self.rows()
 
 
-def _read(path: AnyPath, parts: frozenset[str]) -> dict[str, Any]:
+def _read(path: AnyPath | StorePath, parts: frozenset[str]) -> dict[str, Any]:
     try:
         manifest = read_json(path, "the manifest")
     except (FileNotFoundError, NotADirectoryError):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from voile.core.errors import TamperedError, VoileError
 from voile.core.rounding import rounded
 from voile.data import Source, open_source
-from voile.data.files.memory import AnyPath, MemoryPath
+from voile.data.files.memory import MemoryPath
 from voile.data.files.outputs import SEALS
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
@@ -26,10 +26,12 @@ from voile.release.manifest import (
     CONTROL,
     EVIDENCE,
     MANIFEST,
+    PARTS_OF,
     PRIVATE_MANIFEST,
     RELEASE,
     ROWS,
     Release,
+    hashes_of,
 )
 from voile.report.wording import listed
 
@@ -55,6 +57,7 @@ def checks(
     """Check a release in every way; `own_checks` are those of its kind."""
     own = _has_own_bytes(release)
     yield Check("the bytes are those that the manifest names", own)
+    yield from _read(release, parts(release))
     yield from sealed(release, secret)
     yield from evidence_sealed(release, secret)
     yield from _read(release, accounted(release))
@@ -77,6 +80,19 @@ def _has_own_bytes(release: Release) -> bool:
     except TamperedError:
         return False
     return True
+
+
+def parts(release: Release) -> Iterator[Check]:
+    """Hold each part of a release in a store to the manifest; name those that are not so."""
+    named = release.public.get(PARTS_OF)
+    if named is None or not isinstance(release.local, Path):
+        return
+    found = hashes_of(release.local)
+    wrong = sorted(name for name in {*named, *found} if named.get(name) != found.get(name))
+    for name in wrong:
+        yield Check(f"{name} is the part that the manifest names", False)
+    if not wrong:
+        yield Check(f"each part is as the manifest names it: {len(named)}", True)
 
 
 def sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
@@ -152,7 +168,7 @@ def check_evidence(release: Release, place: Path, secret: Secret | None) -> None
         _refuse([Check("attack wrote it about this release", False)], place)
 
 
-def _refuse(checks: Iterable[Check], place: AnyPath) -> None:
+def _refuse(checks: Iterable[Check], place: object) -> None:
     failed = next((says for says, holds in checks if holds is False), None)
     if failed is not None:
         raise TamperedError(

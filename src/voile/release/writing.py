@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,18 +15,25 @@ from voile.data import Staging, open_source, open_writer, publishing
 from voile.data.files import outputs
 from voile.data.files.memory import AnyPath, MemoryPath
 from voile.data.frames import Frame
-from voile.data.opening import split_output
+from voile.data.opening import check_address, split_output
+from voile.data.stores.path import StorePath
+from voile.data.stores.upload import check_free, settle, upload
 from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
 from voile.release.manifest import (
     ESCAPED,
     MANIFEST,
+    PARTS_OF,
     PRIVATE_MANIFEST,
+    PUBLISHED,
     RELEASE,
     Release,
     encode,
+    hashes_of,
+    is_private_of,
     manifest_path,
     private_path,
+    stored_private_path,
 )
 
 IN_MEMORY = "release"
@@ -72,6 +80,9 @@ def write_release(
     """
     if out is None:
         return _hold(fill, secret, like)
+    if (stored := StorePath.parse(out)) is not None:
+        return _publish(stored, fill, secret, like, before, force=force)
+    check_address(out, written=True)
     out, table = split_output(out)
     with Staging(out, outputs.RELEASE, force=force) as staging:
         private = staging.folder(private_path(out), mode=0o700)
@@ -79,15 +90,69 @@ def write_release(
         rows = f"{part}::{table}" if table else part
         manifests = fill(Parts(part, rows, private, staging.scratch()))
         manifest = staging.part(manifest_path(out))
-        for place, content in _encoded(manifests, file_sha256(part), manifest, private):
-            place.write_bytes(content)
-        seal = Seal.of({RELEASE: part, MANIFEST: manifest}, private, secret)
-        (private / SEAL).write_bytes(seal.to_bytes())
-        if before is not None:
-            before(seal.files)
+        _seal(manifests, part, manifest, private, secret, before)
         with publishing(part, table, force=force) as publish:
             staging.commit(publish)
     return Release.open(out, like=like)
+
+
+def _publish(
+    out: StorePath,
+    fill: Fill,
+    secret: Secret | None,
+    like: Frame,
+    before: Before | None,
+    *,
+    force: bool,
+) -> Release:
+    """Write and certify a release in a private folder here, then send it to a store."""
+    with preparing(out, force=force) as staging:
+        private = staging.folder(staging.out, mode=0o700)
+        scratch = staging.scratch()
+        part = scratch / out.name
+        public, hidden = fill(Parts(part, part, private, scratch))
+        parts = hashes_of(part)
+        manifests = {**public, PARTS_OF: parts}, {**hidden, PUBLISHED: str(out)}
+        manifest = manifest_path(part)
+        _seal(manifests, part, manifest, private, secret, before)
+        staging.commit(lambda: upload(out, part, manifest, parts, staging.journal))
+    return Release.open(str(out), like=like)
+
+
+@contextmanager
+def preparing(out: StorePath, *, force: bool) -> Iterator[Staging]:
+    """Stage here what is published in a store, once nothing stands in its way there.
+
+    Raises RequestError: something does, or the private folder here is another release's.
+    """
+    private = stored_private_path(out)
+    if private.exists() and not is_private_of(private, out):
+        raise RequestError(
+            "is the private folder of another release",
+            where=str(private),
+            instead="work in another folder",
+        )
+    with Staging(private, outputs.STORED_RELEASE, force=force) as staging:
+        settle(out, staging.journal)
+        check_free(out, force=force)
+        yield staging
+
+
+def _seal(
+    manifests: Manifests,
+    part: Path,
+    manifest: Path,
+    private: Path,
+    secret: Secret | None,
+    before: Before | None,
+) -> None:
+    """Write the manifests of a release's bytes, and the seal of all its files."""
+    for place, content in _encoded(manifests, file_sha256(part), manifest, private):
+        place.write_bytes(content)
+    seal = Seal.of({RELEASE: part, MANIFEST: manifest}, private, secret)
+    (private / SEAL).write_bytes(seal.to_bytes())
+    if before is not None:
+        before(seal.files)
 
 
 def _hold(fill: Fill, secret: Secret | None, like: Frame) -> Release:

@@ -98,7 +98,7 @@ class Server:
         self.client.put_object(Bucket="clinic", Key=key, Body=body)
         return f"s3://clinic/{key}"
 
-    def keys(self) -> list[str]:
+    def objects(self) -> list[str]:
         """The objects that anyone sees, but for empty ones that stand for folders."""
         found = self.client.list_objects_v2(Bucket="clinic").get("Contents", [])
         return [one["Key"] for one in found if not one["Key"].endswith("/")]

@@ -93,6 +93,11 @@ class Staging:
         path.mkdir(mode=mode)
         return path
 
+    @property
+    def journal(self) -> Path:
+        """A file that a killed run leaves to the next: what it began where there are no renames."""
+        return self._folder / "journal"
+
     def scratch(self) -> Path:
         """Give a folder, mode 0700, for what is needed only while the output is written."""
         path = self._folder / "scratch"

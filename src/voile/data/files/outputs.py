@@ -249,6 +249,8 @@ RELEASE = Output(
     "release",
     {**_known_by_manifest(RELEASE_FORMAT), "": _is_release, PRIVATE: _is_private},
 )
+STORED_RELEASE = Output("release's private folder", {"": _is_private})
+"""What stays here of a release that is published in a store."""
 READINGS = Output(
     "file of readings",
     {

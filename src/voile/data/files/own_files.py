@@ -7,11 +7,10 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from voile.core.errors import DamagedError, RequestError, VoileError
 from voile.core.mistakes import mistakes
-from voile.data.files.memory import AnyPath, MemoryPath
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -21,14 +20,22 @@ LONGEST = 256 << 20
 DEEPEST = 64
 """Lists and objects within each other."""
 
+
+class Readable(Protocol):
+    """A file here, in memory or in a store."""
+
+    def read_bytes(self) -> bytes:
+        """Return all its bytes."""
+
+
 M = TypeVar("M", bound="BaseModel")
 
 
-def read_json(path: AnyPath, what: str) -> Any:
+def read_json(path: Readable, what: str) -> Any:
     return parse_json(read_bytes(path), what, path)
 
 
-def parse_json(raw: bytes, what: str, where: AnyPath) -> Any:
+def parse_json(raw: bytes, what: str, where: object) -> Any:
     try:
         data = json.loads(raw)
         if b"\\u" in raw:
@@ -56,8 +63,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     return data
 
 
-def read_bytes(path: AnyPath) -> bytes:
-    if isinstance(path, MemoryPath):
+def read_bytes(path: Readable) -> bytes:
+    if not isinstance(path, Path):
         return path.read_bytes()
     try:
         if path.stat().st_size > LONGEST:

@@ -34,3 +34,21 @@ def copy(path: StorePath, place: Path) -> None:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise SourceError(f"cannot be copied to this machine: {why}", where=str(path)) from None
+
+
+def copy_release(path: StorePath) -> Path:
+    """Return a private copy of a release: of its file, or of the folder of its files.
+
+    Raises SourceError: the folder holds what no file here can be called.
+    """
+    place = private_folder() / path.name
+    if path.is_file():
+        copy(path, place)
+        return place
+    place.mkdir(mode=0o700)
+    for one in path.files():
+        name = str(one.relative_to(path))
+        if name != one.name or name in (".", ".."):
+            raise SourceError("holds a folder, as no release does", where=str(path))
+        copy(one, place / name)
+    return place

@@ -14,7 +14,6 @@ from voile.core.errors import DamagedError, RequestError, TamperedError, VoileEr
 from voile.data import Source
 from voile.data.files import outputs
 from voile.data.files.atomic import settle
-from voile.data.files.memory import MemoryPath
 from voile.data.opening import split_output
 from voile.data.postgres.address import Address
 from voile.data.roles import Roles
@@ -219,8 +218,8 @@ def _opened(place: str) -> Release:
 
 def _folder(release: Release) -> Path:
     path = release.path
-    if isinstance(path, MemoryPath):
-        raise RequestError("the release is in memory", instead="save it, and accept the file")
+    if not isinstance(path, Path):
+        raise RequestError("is no file of this machine", where=str(path), instead="accept a file")
     return path.with_name(f"{path.name}.acceptance")
 
 

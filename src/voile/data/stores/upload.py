@@ -1,0 +1,111 @@
+"""A release put into a store: its parts first, and last its manifest, which makes it one.
+
+A store has no renames. So nothing is written there before the release is certified from its bytes
+on this machine; parts are then sent under their own names, and the manifest after them. A release
+without its manifest is none, and `open` refuses it.
+
+What a killed upload left is known by a journal on this machine, and removed by the next run. Where
+the manifest is there, the release is whole, and nothing is removed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from voile.core.errors import RequestError, VoileError
+from voile.data.files.outputs import MANIFEST, RELEASE_FORMAT, check_replaceable
+from voile.data.stores.path import CHUNK, StorePath
+
+
+def manifest_of(out: StorePath) -> StorePath:
+    return out.with_name(f"{out.name}{MANIFEST}")
+
+
+def settle(out: StorePath, journal: Path) -> None:
+    """Remove what an upload of this machine left that was killed or failed."""
+    try:
+        names = journal.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return
+    if not manifest_of(out).is_file():
+        for one in _named(out, names):
+            one.unlink()
+    journal.unlink()
+
+
+def check_free(out: StorePath, *, force: bool) -> None:
+    """Refuse to publish where something is, unless it is to be replaced and voile wrote it.
+
+    Raises RequestError: so it is; or the store writes no files, or has no such bucket.
+    """
+    if out.is_web:
+        raise RequestError(
+            f"{out.scheme} addresses are not written",
+            where=str(out),
+            instead="write a file, and upload that",
+        )
+    if "/" not in out.key:
+        raise RequestError("names a bucket and no release", where=str(out))
+    bucket = StorePath(out.scheme, out.key.partition("/")[0], out.account)
+    if not bucket.is_dir():
+        raise RequestError("there is no such bucket", where=str(bucket))
+    manifest = manifest_of(out).json()
+    known = {*_named(out, _parts(manifest))}
+    there = {out} if out.is_file() else {*out.files()}
+    if not there and not manifest_of(out).is_file():
+        return
+    is_ours = manifest.get("format") == RELEASE_FORMAT and there <= known
+    check_replaceable("release", str(out), is_ours=is_ours, force=force)
+
+
+def upload(
+    out: StorePath, release: Path, manifest: Path, parts: Mapping[str, str], journal: Path
+) -> None:
+    """Send the parts of a release, then its manifest; what was there before goes first.
+
+    parts : the SHA-256 of each file of the release, by its name.
+
+    Where it fails nothing new is left, and what was there before is gone.
+
+    Raises VoileError: the bytes that were sent are not those.
+    """
+    last = manifest_of(out)
+    old = _parts(last.json())
+    _write(journal, {**old, **parts})
+    last.unlink()
+    try:
+        for one in _named(out, old):
+            one.unlink()
+        for place, (name, sha256) in zip(_named(out, parts), parts.items(), strict=True):
+            source = release / name if release.is_dir() else release
+            if place.write(_chunks(source)) != sha256:
+                raise VoileError("changed while it was sent", where=name, instead="run again")
+        last.write(_chunks(manifest))
+    finally:
+        settle(out, journal)
+
+
+def _parts(manifest: Mapping[str, object]) -> dict[str, str]:
+    found = manifest.get("parts")
+    return {str(name): str(x) for name, x in found.items()} if isinstance(found, dict) else {}
+
+
+def _named(out: StorePath, names: Iterable[str]) -> list[StorePath]:
+    """Return where parts lie: of one that bears the release's own name, the file that it is."""
+    plain = [name for name in names if name == Path(name).name and name not in ("", ".", "..")]
+    return [out if name == out.name else out / name for name in plain]
+
+
+def _write(journal: Path, names: Mapping[str, str]) -> None:
+    with journal.open("w", encoding="utf-8") as file:
+        file.write("".join(f"{name}\n" for name in names))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk

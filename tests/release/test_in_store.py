@@ -1,0 +1,263 @@
+"""Releases in an object store: published whole, verified from there, refused where they must be."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.data.stores.server import DENIED, KEY, SECRET, Server, served
+
+import voile.tables
+from voile.cli.run import run
+from voile.core.errors import TamperedError, VoileError
+from voile.face.release import open_release
+from voile.ledger.ledger import create
+from voile.ledger.promise import Promise
+
+CANARY = "CANARYWARD"
+ROLES = {
+    "subject": "person",
+    "columns": {"age": "quasi", "ward": "keep", "person": "identifier", "note": "drop"},
+}
+TO = "s3://clinic/2024/visits"
+
+
+def table(rows: int = 600) -> pa.Table:
+    rng = np.random.default_rng(3)
+    return pa.table(
+        {
+            "person": [f"{CANARY}{i}" for i in range(rows)],
+            "age": rng.integers(20, 60, rows),
+            "ward": rng.integers(0, 4, rows),
+            "note": [f"{CANARY} {i}" for i in range(rows)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with served() as server:
+        yield server
+
+
+@pytest.fixture
+def here(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder, and the bucket."""
+    monkeypatch.chdir(tmp_path)
+    with server.bucket(monkeypatch):
+        yield tmp_path
+
+
+@pytest.fixture(scope="module")
+def kit() -> Any:
+    return voile.tables.fit(table(), roles=ROLES, k=5, seed=1, method="steepest")
+
+
+def apply(kit: Any, to: str = f"{TO}.parquet", *, force: bool = False, **how: Any) -> Any:
+    return kit.apply(kit.choose(policy=1), table(), to, no_pseudonyms=True, force=force, **how)
+
+
+def failed(address: str) -> list[str]:
+    return [check.says for check in open_release(address).verify() if check.holds is False]
+
+
+def test_a_release_is_its_parts_and_then_its_manifest(server: Server, here: Path, kit: Any) -> None:
+    release = apply(kit)
+    puts = [path for method, path in server.asked if method == "PUT"]
+    assert server.objects() == ["2024/visits.parquet", "2024/visits.parquet.manifest.json"]
+    assert puts[-1].startswith("/clinic/2024/visits.parquet.manifest.json")
+    assert len(puts) == len(server.versions()) == 2  # nothing else was ever there
+    assert server.uploads() == []
+    manifest = json.loads(server.read("2024/visits.parquet.manifest.json"))
+    sha256 = hashlib.sha256(server.read("2024/visits.parquet")).hexdigest()
+    assert manifest["parts"] == {"visits.parquet": sha256}
+    assert [one.name for one in here.iterdir()] == ["visits.parquet.private"]
+    assert (here / "visits.parquet.private").stat().st_mode & 0o777 == 0o700
+    assert failed(f"{TO}.parquet") == []
+    assert release.frame.num_rows == release.private["counts"]["released"]
+    found = release.attack(table(), seed=1, register=table())
+    assert release.report(found)
+
+
+def test_the_commands(
+    server: Server, here: Path, kit: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.put("source/part-0.parquet", b"")
+    pq.write_table(table(), "v.parquet")
+    server.put("source/part-0.parquet", Path("v.parquet").read_bytes())
+    kit.save("kit")
+    kit.choose(policy=1).save("policy.toml")
+    words = ["tables", "apply", "kit", "s3://clinic/source", "--out", f"{TO}.csv"]
+    words += ["--policy", "policy.toml", "--no-pseudonyms", "--json"]
+    assert run(words) == 0
+    assert json.loads(capsys.readouterr().out)["release"] == f"{TO}.csv"
+    source = "s3://clinic/source/"
+    attack = ["tables", "attack", f"{TO}.csv", "--truth", source, "--register", source]
+    assert run(attack) == 0
+    assert run(["verify", f"{TO}.csv"]) == 0
+    assert run(["report", f"{TO}.csv", "--out", "page.html"]) == 0
+    capsys.readouterr()
+    assert run(words) == 2
+    assert "is there already; replace it with --force" in capsys.readouterr().err
+    assert run([*words, "--force"]) == 0
+    over = [*words[:3], "s3://clinic/source", "--out", "s3://clinic/source/x.csv"]
+    assert run(over) == 2
+    assert "which this command reads" in capsys.readouterr().err
+
+
+def test_a_recipient_verifies_without_the_private_folder(
+    server: Server, here: Path, kit: Any, tmp_path_factory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply(kit)
+    monkeypatch.chdir(tmp_path_factory.mktemp("recipient"))
+    received = open_release(f"{TO}.parquet")
+    assert received.private is None
+    assert failed(f"{TO}.parquet") == []
+
+
+@pytest.mark.parametrize("name", ["2024/visits.parquet", "2024/visits.parquet.manifest.json"])
+def test_what_was_changed_in_the_store_is_noticed(
+    server: Server, here: Path, kit: Any, name: str
+) -> None:
+    apply(kit)
+    body = server.read(name)
+    server.put(name, body.replace(b"voile-release", b"voile-release ", 1)[:-1] + b"x")
+    if name.endswith(".json"):
+        with pytest.raises(VoileError, match="not JSON that voile writes"):
+            open_release(f"{TO}.parquet")
+    else:
+        assert "visits.parquet is the part that the manifest names" in failed(f"{TO}.parquet")
+        with pytest.raises(TamperedError, match=r"s3://clinic/2024/visits\.parquet"):
+            open_release(f"{TO}.parquet").report()
+
+
+def test_a_release_without_its_manifest_is_none(server: Server, here: Path, kit: Any) -> None:
+    apply(kit)
+    server.client.delete_object(Bucket="clinic", Key="2024/visits.parquet.manifest.json")
+    with pytest.raises(VoileError, match="the release has no manifest beside it"):
+        open_release(f"{TO}.parquet")
+
+
+def test_what_is_there_is_replaced_only_if_it_is_a_release(
+    server: Server, here: Path, kit: Any
+) -> None:
+    apply(kit)
+    with pytest.raises(VoileError, match="is there already; replace it with"):
+        apply(kit)
+    before = server.read("2024/visits.parquet.manifest.json")
+    apply(kit, force=True)
+    assert server.read("2024/visits.parquet.manifest.json") != before
+    assert failed(f"{TO}.parquet") == []
+    server.put("2024/mine.csv", b"mine")
+    server.put("2024/own/mine.csv", b"mine")
+    for name in ("mine.csv", "own"):
+        with pytest.raises(VoileError, match="is no release that voile wrote"):
+            apply(kit, f"s3://clinic/2024/{name}", force=True)
+    assert server.read("2024/mine.csv") == b"mine"
+
+
+def test_the_private_folder_of_another_release_stays(server: Server, here: Path, kit: Any) -> None:
+    apply(kit)
+    with pytest.raises(VoileError, match="is the private folder of another release"):
+        apply(kit, "s3://clinic/2025/visits.parquet", force=True)
+    assert failed(f"{TO}.parquet") == []
+
+
+@pytest.mark.parametrize(
+    ("to", "said"),
+    [
+        ("s3://nowhere/v.csv", "s3://nowhere: there is no such bucket"),
+        ("s3://clinic", "names a bucket and no release"),
+        ("https://h.example/v.csv", "https addresses are not written; write a file, and upload"),
+        ("ftp://h/v.csv", "ftp addresses are not written"),
+        ("s3://a:canary@clinic/v.csv", "s3://clinic/v.csv: holds a user or a key"),
+        ("s3://clinic/v.exe", "cannot be written"),
+    ],
+)
+def test_where_nothing_can_be_published(here: Path, kit: Any, to: str, said: str) -> None:
+    with pytest.raises(VoileError) as caught:
+        apply(kit, to)
+    assert said in str(caught.value)
+    assert "canary" not in str(caught.value)
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("stop", ["visits.parquet", ".manifest.json"])
+def test_a_store_that_refuses_keeps_nothing(
+    server: Server, here: Path, kit: Any, stop: str
+) -> None:
+    server.answer = lambda method, path: (
+        ("403 Forbidden", DENIED)
+        if method == "PUT" and path.partition("?")[0].endswith(stop)
+        else None
+    )
+    with pytest.raises(VoileError, match="these credentials have no right to it") as caught:
+        apply(kit)
+    assert not any(canary in str(caught.value) for canary in (KEY, SECRET, "canary"))
+    assert server.objects() == []
+    assert list(here.iterdir()) == []
+    server.answer = lambda method, path: None
+    apply(kit)
+    assert failed(f"{TO}.parquet") == []
+
+
+def test_a_large_part_that_fails_leaves_no_open_upload(
+    server: Server, here: Path, tmp_path: Path
+) -> None:
+    from voile.data.stores.path import StorePath
+    from voile.data.stores.upload import upload
+
+    out, part, manifest = StorePath("s3", "clinic/a.bin"), tmp_path / "a.bin", tmp_path / "m"
+    part.write_bytes(bytes(25 << 20))
+    manifest.write_text('{"format": "voile-release"}')
+    sha256 = hashlib.sha256(part.read_bytes()).hexdigest()
+    server.answer = lambda method, path: (
+        ("403 Forbidden", DENIED) if "partNumber=2" in path else None
+    )
+    with pytest.raises(VoileError):
+        upload(out, part, manifest, {"a.bin": sha256}, tmp_path / "journal")
+    assert (server.objects(), server.uploads()) == ([], [])
+    server.answer = lambda method, path: None
+    with pytest.raises(VoileError, match="changed while it was sent"):
+        upload(out, part, manifest, {"a.bin": "0" * 64}, tmp_path / "journal")
+    assert server.objects() == []
+    upload(out, part, manifest, {"a.bin": sha256}, tmp_path / "journal")
+    assert server.objects() == ["a.bin", "a.bin.manifest.json"]
+    assert not (tmp_path / "journal").exists()
+
+
+def test_nothing_secret_and_nothing_raw_is_published(
+    server: Server, here: Path, kit: Any, caplog: Any, capfd: Any
+) -> None:
+    apply(kit, f"{TO}.csv")
+    said = capfd.readouterr()
+    everything = [server.read(key) for key in server.objects()]
+    everything += [path.read_bytes() for path in here.rglob("*") if path.is_file()]
+    everything += [said.out.encode(), said.err.encode(), caplog.text.encode()]
+    for held in everything:
+        assert not any(one.encode() in held for one in (KEY, SECRET, server.url))
+    for key in server.objects():
+        assert CANARY.encode() not in server.read(key)
+        assert b"s3://" not in server.read(key)
+
+
+def test_a_ledger_writes_down_what_is_published_in_a_store(
+    server: Server, here: Path, kit: Any
+) -> None:
+    key = here / "key"
+    key.touch(mode=0o600)
+    key.write_text("a secret that is long enough for anybody")
+    create(here / "county.ledger", Promise(expected_matches=1000), key)
+    apply(kit, ledger=here / "county.ledger", key_file=key)
+    kinds = [
+        json.loads(one).get("event") for one in (here / "county.ledger").read_text().splitlines()
+    ]
+    assert len(kinds) == 3
+    assert failed(f"{TO}.parquet") == []
