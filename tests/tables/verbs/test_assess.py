@@ -10,6 +10,7 @@ import uuid
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
@@ -97,6 +98,35 @@ def test_two_bounds_are_read_as_the_interval_that_they_bound(county):
     assert ends.facts["read"] == labels.facts["read"]
     assert ends.facts["beyond"] == labels.facts["beyond"] == []
     assert ends.facts["not_released"] == []
+
+
+@pytest.mark.parametrize("family", ["tree", "global"])
+def test_two_bounds_hold_a_missing_value_where_a_matched_row_says_so(family):
+    rng = np.random.default_rng(1)
+    ages = [None if i % 17 == 0 else int(a) for i, a in enumerate(rng.integers(20, 60, 200))]
+    people = pa.table({"age": pa.array(ages, pa.int64()), "sex": rng.choice(["f", "m"], 200)})
+    roles = {"age": "quasi", "sex": "quasi"}
+    kit = vt.fit(people, roles, family=family, k=5, seed=1)
+    found = [kit.apply(kit.choose(max_loss=0.7), people, bounds=one).frame for one in (False, True)]
+    found = [vt.assess(people, own, roles, seed=1) for own in found]
+    labels, bounds = (
+        {name: one.figures[name] for name in ("expected_matches", "k", "max_risk")} for one in found
+    )
+    assert bounds == pytest.approx(labels, rel=1e-12)
+    if family == "global":  # boxes of a tree may share bounds, and not the missing value
+        assert found[1].figures == pytest.approx(found[0].figures, rel=1e-12)
+
+
+def test_a_foreign_row_among_true_ones_is_named_by_its_number():
+    own = PEOPLE.drop(columns="id").assign(age="20-39")
+    with pytest.raises(
+        RequestError, match=r"no row that is left fits their cells \(such as row \d\)"
+    ):
+        vt.assess(PEOPLE, pd.concat([own, own.iloc[:1]]), OF_PEOPLE, seed=1)
+    foreign = own.assign(dx=["a", "b", "a", "b", "a", "a", "b", "CANARY"])
+    said = " ".join(vt.assess(PEOPLE, foreign, OF_PEOPLE, seed=1).summary)
+    assert "a value of these columns was changed: row 8 of the release" in said
+    assert "CANARY" not in said
 
 
 PEOPLE = pd.DataFrame(

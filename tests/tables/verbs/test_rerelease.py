@@ -274,13 +274,13 @@ def test_no_canary_is_in_what_the_next_release_is_judged_by(how, tmp_path):
         assert "CANARY" not in str(table.to_pydict())
 
 
-def test_a_foreign_row_is_named_by_its_column_alone(how, tmp_path):
+def test_a_foreign_row_is_named_by_number_and_column_and_not_by_value(how, tmp_path):
     rows = county(*FIRST)
     kit = vt.fit(rows, ROLES, family="global", method="exhaustive", k=K, seed=1)
     foreign = county(*FIRST, (987, 500, 501))
     with pytest.raises(RequestError, match="are not those that the kit counts") as refused:
         kit.apply(kit.choose(policy=0), foreign, tmp_path / "a.csv", **how)
-    assert "column age" in str(refused.value)
+    assert "row 21, column age" in str(refused.value)
     assert "987" not in str(refused.value)
 
 

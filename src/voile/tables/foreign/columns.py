@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,7 @@ class ForeignColumn(Brief):
     holds : (cells, values) bool; a cell that cannot be read holds none, so that nobody of the
         population hides a row with it.
     how : (cells,) which of `HOW` each cell is. rows : (4,) how many released rows of each.
+    is_bounded : whether two bounds were released in its place.
     """
 
     shows = ("column",)
@@ -39,11 +40,34 @@ class ForeignColumn(Brief):
     holds: Bits
     how: NDArray[np.intp]
     rows: tuple[int, ...]
+    is_bounded: bool = False
+
+    @property
+    def may_lack(self) -> Bits:
+        """(cells,) whether a cell may stand for a missing value beside the values that it holds.
+
+        Two bounds do not say so, and missing values come last in the order.
+        """
+        if not (self.is_bounded and self.domain.nullable and len(self.domain) > 1):
+            return np.zeros(len(self.how), dtype=np.bool_)
+        return np.asarray(self.holds[:, -2] & ~self.holds[:, -1])
 
     @property
     def may_hold(self) -> Bits:
-        """(cells, values) the same, where a cell that cannot be read may be any value."""
-        return np.asarray(self.holds | (self.how == UNREAD)[:, None])
+        """(cells, values) the values that a cell may hold; one that cannot be read may be any."""
+        held = self.holds | (self.how == UNREAD)[:, None]
+        held[:, -1] |= self.may_lack
+        return np.asarray(held)
+
+    def matched(self, cells: NDArray[np.int32], values: NDArray[np.int32]) -> ForeignColumn:
+        """Return the column, where bounded cells hold a missing value that one of them stands for.
+
+        cells, values : (rows,) of each released row, and of the original's row that it is.
+        """
+        lacks = cells[values == len(self.domain) - 1]
+        holds = self.holds.copy()
+        holds[:, -1] |= self.may_lack & np.isin(np.arange(len(self.how)), lacks)
+        return replace(self, holds=holds)
 
     @property
     def is_disjoint(self) -> bool:

@@ -25,7 +25,7 @@ from voile.tables.people.counts import Counts
 from voile.tables.scoring.losses import Grouping, losses
 from voile.tables.scoring.utility import columns_kept, query_error
 from voile.tables.verbs.assess_overlap import overlapping_attacks
-from voile.tables.verbs.assess_stage import NAMES, ForeignStage
+from voile.tables.verbs.assess_stage import NAMES, ForeignStage, numbered
 from voile.tables.verbs.assess_synthetic import assess_synthetic, read_cells
 from voile.tables.verbs.attack import attacks_on, run_all
 from voile.tables.verbs.certify import certify
@@ -214,6 +214,7 @@ def _reading(stage: ForeignStage) -> dict[str, Any]:
         "not_released": [name for name, own in stage.released_as.items() if not own],
         "beyond": stage.unknown_columns,
         "changed": stage.changed,
+        "strangers": numbered(stage.strangers) if len(stage.strangers) else "",
         "matched_by": stage.key,
         "boxes": len(book.boxes),
         "disjoint": book.are_disjoint,

@@ -93,6 +93,11 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
             "Some columns hold values that the original has not, or more often, and did not help "
             f"to match rows: {listed(facts['changed'])}."
         )
+    if facts["strangers"]:
+        yield (
+            "Without a counterpart in the original, unless a value of these columns was changed: "
+            f"{facts['strangers']} of the release."
+        )
     if beyond := [name for name in facts["beyond"] if name not in facts["pseudonyms"]]:
         yield (
             "No figure counts what columns reveal that are no quasi-identifiers and not kept by "

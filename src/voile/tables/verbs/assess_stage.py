@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.data.roles import AS_IT_IS, Role, Roles
+from voile.report.wording import listed
 from voile.tables.attack.records import Records, distinct_rows
 from voile.tables.domains.domain import encode_cells
+from voile.tables.domains.reading import EXAMPLES
 from voile.tables.domains.settings import PATHS
 from voile.tables.foreign.bounds import BOUNDS, join_bounds, released_as
 from voile.tables.foreign.columns import ForeignCodebook, groups_of, read_column
@@ -73,7 +75,7 @@ class ForeignStage(Stage):
         return self.truth.read()
 
     @cached_property
-    def _read(self) -> tuple[ForeignCodebook, NDArray[np.int32]]:
+    def _written(self) -> tuple[ForeignCodebook, NDArray[np.int32]]:
         columns, codes, rows = [], [], self.cells.num_rows
         for domain in self.space.domains:
             name = domain.column
@@ -85,7 +87,7 @@ class ForeignStage(Stage):
                 given, bounds = join_bounds(domain, *own)
                 groups = groups | bounds
             column, numbers = read_column(domain, groups, given, rows, nulls * domain.nullable)
-            columns.append(column)
+            columns.append(replace(column, is_bounded=len(own) == len(BOUNDS)))
             codes.append(numbers)
         stacked = np.column_stack(codes).astype(np.int32)
         book, _ = ForeignCodebook.of(columns, stacked)
@@ -102,19 +104,26 @@ class ForeignStage(Stage):
         """The released columns that stand for quasi-identifiers."""
         return [name for own in self.released_as.values() for name in own]
 
-    @property
+    @cached_property
     def codebook(self) -> ForeignCodebook:
-        return self._read[0]
+        """What each cell stands for; whether two bounds hold a missing value, matched rows say."""
+        book, codes = self._written
+        if self.options.synthetic or not any(one.may_lack.any() for one in book.columns):
+            return book
+        values = self.positions[self.rows]
+        each = zip(book.columns, codes.T, values.T, strict=True)
+        columns = tuple(column.matched(*own) for column, *own in each)
+        return replace(book, columns=columns)
 
     @property
     def released_cells(self) -> NDArray[np.int32]:
         """(rows, q) the cell numbers of released rows."""
-        return self._read[1]
+        return self._written[1]
 
     @cached_property
     def positions(self) -> NDArray[np.int32]:
         """(rows, q) the values of the original's rows."""
-        return self.codebook.positions(self.originals, blank_is_unknown=False)
+        return self._written[0].positions(self.originals, blank_is_unknown=False)
 
     @property
     def subject(self) -> str | None:
@@ -140,6 +149,16 @@ class ForeignStage(Stage):
         ours, theirs = (_counted(table.column(name)) for table in (self.cells, self.originals))
         return all(count <= theirs.get(text, 0) for text, count in ours.items())
 
+    @cached_property
+    def strangers(self) -> NDArray[np.int64]:
+        """The released rows with a value of a changed column that no row of the original has."""
+        foreign = np.zeros(self.cells.num_rows, dtype=np.bool_)
+        for name in self.changed:
+            theirs = _counted(self.originals.column(name))
+            cells, places = encode_cells(self.cells.column(name))
+            foreign |= np.array([_text(cell) not in theirs for cell in cells], np.bool_)[places]
+        return np.flatnonzero(foreign)
+
     @property
     def unknown_columns(self) -> list[str]:
         """Released columns that the original has not: nobody knows them of a person beforehand."""
@@ -150,7 +169,7 @@ class ForeignStage(Stage):
     def sides(self) -> Sides:
         """Released and original rows, to be paired."""
         columns = [name for name in self.kept_columns if name not in self.changed]
-        holds = [column.may_hold for column in self.codebook.columns]
+        holds = [column.may_hold for column in self._written[0].columns]
         pairs = [(self.cells.column(c), self.originals.column(c)) for c in columns]
         same = _alike(pairs, len(self.released_cells), len(self.positions))
         return Sides(holds, self.released_cells, self.positions, same)
@@ -165,7 +184,7 @@ class ForeignStage(Stage):
         if left := int((rows < 0).sum()):
             raise RequestError(
                 f"{left:,} of {len(rows):,} released rows are not in the original: no row that is "
-                "left fits their cells",
+                f"left fits their cells (such as {numbered(np.flatnonzero(rows < 0))})",
                 where=self.released_source.name,
                 instead="give the original that it was made from, and in the roles the hierarchy "
                 "that says what its labels mean; rows that were drawn or perturbed are assessed "
@@ -200,13 +219,14 @@ class ForeignStage(Stage):
         found = np.array([where.get(str(text), -1) for text in ours], dtype=np.int64)[own]
         if (found < 0).any():
             raise RequestError(
-                f"{int((found < 0).sum()):,} released rows are not in the original, by {key}",
+                f"{int((found < 0).sum()):,} released rows are not in the original, by {key} "
+                f"({numbered(np.flatnonzero(found < 0))})",
                 where=self.released_source.name,
                 instead="give the original that it was made from",
             )
         rows = rows_of[found]
         everyone = np.arange(len(rows))
-        holds = [column.may_hold for column in self.codebook.columns]
+        holds = [column.may_hold for column in self._written[0].columns]
         fit = Sides(holds, self.released_cells, self.positions, (rows, np.arange(len(place)))).fit(
             everyone, rows
         )
@@ -260,6 +280,17 @@ class ForeignStage(Stage):
         numbers = {name: pa.array(own, pa.int32()) for name, own in cells}
         kept = {name: self.cells.column(name) for name in self.kept_columns}
         return pa.table({**numbers, **kept})
+
+
+def numbered(rows: NDArray[np.int64]) -> str:
+    """Name the first of some rows by number, the first row of data being 1.
+
+    >>> numbered(np.array([20])), numbered(np.arange(5))
+    ('row 21', 'rows 1, 2 and 3, and others')
+    """
+    first = [f"{row + 1:,}" for row in rows[:EXAMPLES]]
+    said = f"row {first[0]}" if len(first) == 1 else f"rows {listed(first)}"
+    return said + (", and others" if len(rows) > EXAMPLES else "")
 
 
 def _counted(column: pa.ChunkedArray) -> Mapping[str, int]:

@@ -20,6 +20,7 @@ from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.promise import Figures
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
+from voile.tables.domains.domain import Domain
 from voile.tables.domains.settings import KeptSettings
 from voile.tables.joint.difference import Out, Timeline
 from voile.tables.joint.disclosed import Names
@@ -282,6 +283,17 @@ def _in_words(timeline: Timeline, k: int) -> tuple[str, ...]:
     return (f"the difference shows {', '.join(few)} in groups under {k}",) if few else ()
 
 
+def _first_outside(domain: Domain, source: Source) -> str:
+    """Name the first row whose value is not in a domain."""
+    first = 1
+    for batch in source.batches([domain.column]):
+        outside = np.flatnonzero(domain.codes(batch.column(0)) < 0)
+        if len(outside):
+            return f"row {first + int(outside[0]):,}, column {domain.column}"
+        first += len(batch)
+    return f"column {domain.column}"
+
+
 def check_counted(content: Content, source: Source) -> None:
     """Refuse a source whose people are not those that the kit counts."""
     space = content.space
@@ -295,8 +307,8 @@ def check_counted(content: Content, source: Source) -> None:
         same = False
     else:
         held = space.counts.sample > 0
-        unknown = [d.column for d, own in zip(space.domains, codes.T, strict=True) if own.min() < 0]
-        where = f"{where}, column {unknown[0]}" if unknown else where
+        unknown = [d for d, own in zip(space.domains, codes.T, strict=True) if own.min() < 0]
+        where = f"{where}, {_first_outside(unknown[0], source)}" if unknown else where
         same = np.array_equal(codes, space.counts.codes[held])
         same = same and np.allclose(sample, space.counts.sample[held])
     if not same:
