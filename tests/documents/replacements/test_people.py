@@ -64,7 +64,7 @@ def test_most_given_names_keep_their_gender_by_their_ending(language):
 
 def test_spanish_names():
     one, two, three, four = renamed(
-        "María del Carmen García-López", "Sr. de la Torre", "TORRE", "Mª Carmen", language="spanish"
+        "María de Fátima García-López", "Sr. de la Torre", "TORRE", "Mª Fátima", language="spanish"
     )
     parts = one.replace("-", " ").split()
     assert "-" in one

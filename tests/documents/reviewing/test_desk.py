@@ -9,7 +9,8 @@ import pytest
 from tests.documents.reviewing.made import LETTER, found, letter, line, summers
 
 from voile.core.errors import RequestError
-from voile.documents.reviewing.desk import Desk, StaleError, Stroke
+from voile.documents.reviewing.desk import SHEET, Desk, StaleError, Stroke
+from voile.documents.reviewing.line import Line, Shown
 from voile.documents.reviewing.store import Store
 
 Make = Callable[..., Path]
@@ -252,3 +253,58 @@ def test_lines_of_words_alone_are_read_as_they_stand(made: Make) -> None:
     assert look.words == []
     reader.press("confirm")
     assert reader.at == 0
+
+
+def asked(*words: str) -> list[Line]:
+    return [line(word, purpose="census") for word in words]
+
+
+def sheet(reader: Reader) -> list[int]:
+    look = reader.desk.look(reader.name)
+    assert look is not None
+    return [look.line.number, *(x.line.number for x in reader.desk.sheet(look, reader.name))]
+
+
+def confirm_sheet(reader: Reader, until: int) -> str:
+    look = reader.desk.look(reader.name)
+    assert look is not None
+    stroke = Stroke("sheet", look.line.number, look.key, until=until)
+    return reader.desk.strike(reader.name, stroke)
+
+
+def test_words_asked_of_are_confirmed_together_and_undone_together(made: Make) -> None:
+    reader = Reader(made(*asked(*"abcdefghijklmn")))
+    assert sheet(reader) == [*range(1, SHEET + 1)]
+    reader.now = 2.0 * SHEET
+    assert confirm_sheet(reader, SHEET) == f"{SHEET} lines confirmed"
+    assert sheet(reader) == [13, 14]
+    assert [one.seconds for one in reader.store.answers()] == [2.0] * SHEET
+    reader.press("undo")
+    assert reader.store.answers() == []
+    assert sheet(reader) == [*range(1, SHEET + 1)]
+
+
+def test_only_what_was_shown_is_confirmed(made: Make) -> None:
+    reader = Reader(made(*asked(*"abcd")))
+    with pytest.raises(StaleError, match="another window"):
+        confirm_sheet(reader, 3)
+    assert reader.store.answers() == []
+
+
+def test_a_sheet_ends_before_a_line_in_which_something_is_marked(made: Make) -> None:
+    reader = Reader(made(*asked("a", "b", "May", "d")))
+    reader.store.answer(3, "Eva", [Shown(0, 3, "NAME")], final=False)
+    assert sheet(reader) == [1, 2]
+
+
+def test_reviewers_see_different_sheets(made: Make) -> None:
+    eva = Reader(made(*asked(*"abcdefghijklmn")))
+    bo = Reader(eva.store.path, "Bo", eva.desk)
+    assert sheet(eva) == [*range(1, SHEET + 1)]
+    assert sheet(bo) == [13, 14]
+    confirm_sheet(bo, 14)
+    assert confirm_sheet(eva, SHEET) == f"{SHEET} lines confirmed"
+
+
+def test_a_line_that_is_read_as_a_whole_stands_alone(made: Make) -> None:
+    assert sheet(Reader(made())) == [1]

@@ -25,6 +25,8 @@ REST, CENSUS, RECALL = 0.7, 0.1, 0.2
 """How a try's error is dealt out where the reader is measured by planted identifiers."""
 SIZES = 15
 PLANTED = (20, 40, 60, 90, 120, 180, 240, 360)
+MARKING = 10
+"""What marking a planted identifier costs beside reading it, in words that are read."""
 HOPE = 0.5
 """A goal that is proved more seldom, if the forecast comes true, counts as one that is not."""
 SPREAD = 4.0
@@ -92,7 +94,8 @@ class Plan:
     turns : of the sample of the rest, where the forecast comes true; see `Design`.
     expected : tokens read in all, on average. chance : that this try is accepted.
     left : identifiers that the forecast has in the rest.
-    price : what plans are weighed by: as expected, and the sample again where it proves nothing.
+    price : what plans are weighed by: as expected, what marking the planted ones costs, and the
+        sample again where it proves nothing.
 
     All of it holds where as much is left as the forecast has.
     """
@@ -255,7 +258,7 @@ def _cost(
     chance, share = _expected(shares, left * forecast.recall)
     rest = len(forecast.scores) - census
     expected = census + planted + share * rest
-    price = expected + (1 - chance) * shares[-1] * rest
+    price = expected + MARKING * planted + (1 - chance) * shares[-1] * rest
     turns = tuple(ceil(one * rest) for one in shares)
     return Plan(census, planted, turns, expected, chance, left, price)
 

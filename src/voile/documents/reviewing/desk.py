@@ -6,16 +6,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Literal
 
 from voile.core.errors import RequestError
 from voile.core.wording import count
 from voile.documents.reviewing.agreement import adjudicate
-from voile.documents.reviewing.line import Answer, Line, Purpose, Shown
+from voile.documents.reviewing.line import BLIND, Answer, Line, Purpose, Shown
 from voile.documents.reviewing.store import Store
 from voile.documents.reviewing.words import Place, clear, label_at, mark, occurrences, words_of
 
-Act = Literal["mark", "clear", "confirm", "unsure", "all", "never", "undo"]
+Act = Literal["mark", "clear", "confirm", "sheet", "unsure", "all", "never", "undo"]
+SHEET = 12
+"""Lines that are shown at once, at most, where each asks of a word or two."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Stroke:
     line, key : what the page showed when it was pressed: the line, and the last stroke on it.
     words : of the line, from the first to before the last, that it is about.
     label : the type, of `mark`.
+    until : the last line that the page showed, of `sheet`.
     """
 
     act: Act
@@ -34,6 +38,7 @@ class Stroke:
     key: int
     words: Place = (0, 0)
     label: str = ""
+    until: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,7 @@ class Desk:
         self._own = tuple(purposes)
         self._clock = clock
         self._open: dict[str, tuple[int, float]] = {}  # each reviewer's line, and since when
+        self._sheets: dict[str, list[int]] = {}  # the lines shown to each beside it
 
     def look(self, reviewer: str) -> Look | None:
         """Return the line that is open to a reviewer, else the next; None when none waits."""
@@ -85,9 +91,25 @@ class Desk:
         self._open[reviewer] = line.number, self._clock()
         return self._look(line, reviewer)
 
+    def sheet(self, look: Look, reviewer: str) -> list[Look]:
+        """Return the looks of what is read beside an open line: the next ones, as long as nothing
+        is marked in them. None where each line is read as a whole."""
+        following: list[Line] = []
+        if look.line.purpose in BLIND:
+            given = (SHEET - 1, self._of_others(reviewer))
+            following = self.store.following(look.line, reviewer, *given)
+        looks = [self._look(one, reviewer) for one in following]
+        found = list(takewhile(lambda one: not one.spans, looks))
+        self._sheets[reviewer] = [one.line.number for one in found]
+        return found
+
+    def _of_others(self, reviewer: str) -> list[int]:
+        """Return the lines that other reviewers see now."""
+        open_ = [line for name, (line, _) in self._open.items() if name != reviewer]
+        return [*open_, *(n for name, own in self._sheets.items() if name != reviewer for n in own)]
+
     def _next(self, reviewer: str) -> Line | None:
-        others = [line for line, _ in self._open.values()]
-        return self.store.next_for(reviewer, self.purposes, others)
+        return self.store.next_for(reviewer, self.purposes, self._of_others(reviewer))
 
     def _adds(self) -> bool:
         return bool(adjudicate(self.store, self._own)) if self._more is None else self._more()
@@ -111,6 +133,8 @@ class Desk:
             raise StaleError("this line changed in another window", instead="look at it again")
         if stroke.act in ("confirm", "unsure"):
             return self._confirm(reviewer, look, unsure=stroke.act == "unsure")
+        if stroke.act == "sheet":
+            return self._confirm_sheet(reviewer, look, stroke.until)
         place = _place(look, stroke.words)
         if stroke.act in ("all", "never"):
             return self._spread(reviewer, look, place, never=stroke.act == "never")
@@ -138,6 +162,17 @@ class Desk:
         self.store.answer(number, reviewer, look.spans, unsure=unsure, seconds=seconds)
         del self._open[reviewer]
         return "left undecided" if unsure else "confirmed"
+
+    def _confirm_sheet(self, reviewer: str, look: Look, until: int) -> str:
+        """Confirm all that is shown, by one stroke."""
+        looks = [look, *self.sheet(look, reviewer)]
+        if looks[-1].line.number != until:
+            raise StaleError("these lines changed in another window", instead="look at them again")
+        seconds = (self._clock() - self._open[reviewer][1]) / len(looks)
+        answers = [_answer(one, reviewer, one.spans, round(seconds, 1)) for one in looks]
+        self.store.answer_all([(one, True) for one in answers])
+        del self._open[reviewer]
+        return f"{count(len(looks), 'line')} confirmed"
 
     def _spread(self, reviewer: str, look: Look, place: Place, *, never: bool) -> str:
         """Give a word the same answer in every waiting line; `never`: harmless, everywhere."""
@@ -194,6 +229,6 @@ def _changed(look: Look, word: str, label: str | None) -> tuple[Shown, ...] | No
     return spans if spans != look.spans or is_answered else None
 
 
-def _answer(look: Look, reviewer: str, spans: tuple[Shown, ...]) -> Answer:
+def _answer(look: Look, reviewer: str, spans: tuple[Shown, ...], seconds: float = 0.0) -> Answer:
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    return Answer(look.line.number, reviewer, at, spans, False, 0.0)
+    return Answer(look.line.number, reviewer, at, spans, False, seconds)

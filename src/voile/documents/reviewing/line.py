@@ -9,6 +9,8 @@ from typing import Literal
 from voile.core.errors import RequestError
 
 Purpose = Literal["review", "census", "sample", "adjudication"]
+BLIND = ("census", "sample")
+"""Purposes of which nothing may tell a planted identifier: it stands in no document."""
 
 
 @dataclass(frozen=True, order=True, slots=True)

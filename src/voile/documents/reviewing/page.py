@@ -114,7 +114,10 @@ class Page:
         look = self.desk.look(reviewer)
         standing = self.counts.standing(reviewer)
         learning = self.batches is not None and self.batches.is_learning
-        return screen_of(look, standing, reviewer=reviewer, types=self.types, learning=learning)
+        sheet = self.desk.sheet(look, reviewer) if look else ()
+        return screen_of(
+            look, standing, sheet, reviewer=reviewer, types=self.types, learning=learning
+        )
 
 
 def _files() -> Iterator[Route]:

@@ -10,15 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from voile.core.errors import RequestError
 from voile.documents.reviewing.desk import Act, Look, Stroke
-from voile.documents.reviewing.line import Shown
+from voile.documents.reviewing.line import BLIND, Shown
 from voile.documents.reviewing.progress import Standing
 from voile.documents.reviewing.words import Place, visible
 
 KNOWN = "known "
 """How `Shown.by` begins of a value that stands in a column beside the notes: as its `Reason`."""
-
-BLIND = ("census", "sample")
-"""Purposes of which nothing may tell a planted identifier: it stands in no document."""
+BESIDE = 40
+"""Characters of what stands before and after, of a line that is shown beside another."""
 
 
 class _Sent(BaseModel):
@@ -28,6 +27,7 @@ class _Sent(BaseModel):
     key: int = Field(ge=0)
     words: list[int] = Field(default=[0, 0], min_length=2, max_length=2)
     label: str = Field(default="", max_length=100)
+    until: int = Field(default=0, ge=0)
 
 
 def stroke_of(raw: bytes, types: Sequence[str]) -> Stroke:
@@ -44,11 +44,17 @@ def stroke_of(raw: bytes, types: Sequence[str]) -> Stroke:
     if sent.act == "mark" and sent.label not in types:
         raise RequestError("there is no such type", instead=f"use {', '.join(types)}")
     label = sent.label if sent.act == "mark" else ""
-    return Stroke(sent.act, sent.line, sent.key, (sent.words[0], sent.words[1]), label)
+    return Stroke(sent.act, sent.line, sent.key, (sent.words[0], sent.words[1]), label, sent.until)
 
 
 def screen_of(
-    look: Look | None, standing: Standing, *, reviewer: str, types: Sequence[str], learning: bool
+    look: Look | None,
+    standing: Standing,
+    sheet: Sequence[Look] = (),
+    *,
+    reviewer: str,
+    types: Sequence[str],
+    learning: bool,
 ) -> dict[str, Any]:
     """Return all that the page shows."""
     state = "line" if look else "learning" if learning else "done"
@@ -58,6 +64,17 @@ def screen_of(
         "types": list(types),
         "standing": asdict(standing),
         "line": _line(look) if look else None,
+        "sheet": [_beside(one) for one in sheet],
+    }
+
+
+def _beside(look: Look) -> dict[str, Any]:
+    line = look.line
+    return {
+        "number": line.number,
+        "before": visible(line.before[-BESIDE:]),
+        "text": visible(line.text),
+        "after": visible(line.after[:BESIDE]),
     }
 
 

@@ -221,6 +221,15 @@ class Store(Database):
         values = (*purposes, reviewer, self._readers, *apart_from)
         return next(iter(self._as_lines(self.run(sql, *values))), None)
 
+    def following(
+        self, line: Line, reviewer: str, most: int, apart_from: Sequence[int] = ()
+    ) -> list[Line]:
+        """Return the next lines of a line's purpose that a reviewer may answer, none of others'."""
+        where = f"number > ? AND purpose = ? AND {WAITS} AND number NOT IN ({_marks(apart_from)})"
+        sql = f"SELECT * FROM lines WHERE {where} ORDER BY number LIMIT ?"
+        values = (line.number, line.purpose, reviewer, self._readers, *apart_from, most)
+        return self._as_lines(self.run(sql, *values))
+
     def last_key(self, line: int, reviewer: str) -> int:
         """Return the number of a reviewer's last stroke on a line, 0 before any; none is reused."""
         sql = "SELECT coalesce(max(number), 0) FROM keys WHERE line = ? AND reviewer = ?"

@@ -276,7 +276,7 @@ def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Report
     """Say how much must be read; nothing is begun."""
     kept = Kept.of(scene.pairs, scene.committee)
     pool = identifiers(scene.pairs, kept, SURE)
-    scores = kept.scores[kept.tokens]
+    scores = kept.chances[kept.tokens]
     reading = Reading(
         scores,
         goal,

@@ -28,7 +28,7 @@ from voile.documents.reviewing.line import Answer, Line
 from voile.documents.reviewing.store import Store
 
 STATE, LINES = "acceptance.json", "reading.sqlite"
-VERSION = 1
+VERSION = 2
 UNSURE = "OTHER"
 """The type of what a reader was unsure of: it is removed as well."""
 
@@ -101,7 +101,7 @@ class Course:
         self.as_hard = True
         self._rng = np.random.default_rng([*state.seed, 1])
         self.reading = Reading(
-            kept.scores[self._numbers],
+            kept.chances[self._numbers],
             Goal(**state.goal),
             seed=state.seed,
             most_planted=len(pool),

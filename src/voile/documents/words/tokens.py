@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from typing import Protocol, TypeAlias
 from unicodedata import category
 
@@ -43,10 +43,9 @@ class Forms:
         self._numbers.default_factory = self._numbers.__len__
         self._words: list[str] = []
 
-    def number(self, words: Iterable[str]) -> list[int]:
-        """Return the number of each word; a new one gets the next."""
-        numbers = self._numbers
-        return [numbers[word] for word in words]
+    def number(self, words: Iterable[str]) -> Ints:
+        """Return the number of each word, (n,); a new one gets the next."""
+        return np.fromiter(map(self._numbers.__getitem__, words), np.int32)
 
     @property
     def known(self) -> Sequence[str]:
@@ -185,7 +184,7 @@ def tokenise(
 ) -> Tokens:
     """Split texts into tokens. Cost: O(characters), 1-2 million tokens a second."""
     known = Forms() if known is None else known
-    numbers: list[list[int]] = []
+    numbers: list[Ints] = []
     starts: list[NDArray[np.int32]] = []
     ends: list[NDArray[np.int32]] = []
     gaps: list[NDArray[np.uint8]] = []
@@ -198,7 +197,7 @@ def tokenise(
     none = np.zeros(0, dtype=np.int32)
     return Tokens(
         known,
-        np.fromiter(chain.from_iterable(numbers), np.int32, sum(map(len, numbers))),
+        np.concatenate([none, *numbers]),
         np.concatenate([none, *starts]),
         np.concatenate([none, *ends]),
         Layout(

@@ -13,6 +13,7 @@ export function actOf(event) {
   if ((event.ctrlKey || event.metaKey) && key === "z") return ["undo"];
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   if (event.target.closest("button") && (key === "Enter" || key === " ")) return null; // its own
+  if (key === "Enter" && event.shiftKey) return event.repeat ? ["nothing"] : ["sheet"];
   const act = /^[1-9]$/.test(key) ? ["type", Number(key) - 1] : BY_NAME[key];
   return act && event.repeat && ONCE.has(act[0]) ? ["nothing"] : act ?? null;
 }

@@ -18,10 +18,10 @@ async function ask(path, body) {
   return answer.ok ? content : Promise.reject(Object.assign(new Error(content.error), { status: answer.status }));
 }
 
-async function stroke(act, words = [0, 0], type = "") {
+async function stroke(act, words = [0, 0], type = "", until = 0) {
   const { number = 0, key = 0 } = screen.line ?? {};
   try {
-    show(await ask("/stroke", JSON.stringify({ act, line: number, key, words, label: type })));
+    show(await ask("/stroke", JSON.stringify({ act, line: number, key, words, label: type, until })));
   } catch (error) {
     if (![400, 409].includes(error.status)) throw error;
     show({ ...(await ask("/screen")), said: error.message });
@@ -59,6 +59,7 @@ const MOVES = {
 };
 const ACTS = {
   confirm: () => stroke("confirm"),
+  sheet: () => (screen.sheet.length ? stroke("sheet", [0, 0], "", screen.sheet.at(-1).number) : stroke("confirm")),
   unsure: () => stroke("unsure"),
   all: () => stroke("all", reach(screen.line, cursor)),
   never: () => stroke("never", reach(screen.line, cursor)),
@@ -77,7 +78,7 @@ async function perform(act, detail, extending) {
   if (act === "help") return by("help").showModal();
   if (act === "undo") return stroke("undo");
   if (screen.state === "done" && (act === "confirm" || act === "end")) return end();
-  if (screen.state !== "line" || (!screen.line.words.length && !["confirm", "unsure"].includes(act))) return undefined;
+  if (screen.state !== "line" || (!screen.line.words.length && !["confirm", "sheet", "unsure"].includes(act))) return undefined;
   if (act === "choose") return by("choice").showModal();
   if (act in ACTS) return ACTS[act](detail);
   if (act in MOVES) {

@@ -34,6 +34,15 @@ export function showLine(screen) {
   by("before").textContent = line.before;
   by("after").textContent = line.after;
   by("line").replaceChildren(...pieces(line), line.tail);
+  showSheet(screen.sheet);
+}
+
+function showSheet(lines) {
+  const near = (text) => element("span", { className: "near" }, text);
+  const row = ({ before, text, after }) => element("li", {}, near(before), element("bdi", { className: "asked" }, text), near(after));
+  by("beside").hidden = by("every").hidden = !lines.length;
+  by("sheet").replaceChildren(...lines.map(row));
+  by("count").textContent = number.format(lines.length + 1);
 }
 
 function* pieces(line) {

@@ -132,4 +132,4 @@ class _Neighbours:
 
 
 def _cuts(word: str) -> set[str]:
-    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+    return {word, *[word[:at] + word[at + 1 :] for at in range(len(word))]}
