@@ -128,6 +128,10 @@ def test_the_erased_leave_when_k_of_them_do_and_no_name_is_written(how, tmp_path
     capsys.readouterr()
     run([*map(str, erase)])
     assert "shown by the release of line 1" in capsys.readouterr().err
+    names.write_text("CANARY5\n")
+    run([*map(str, erase)])
+    with pytest.raises(InfeasibleError, match="take the people whom the ledger leaves out"):
+        release(county(*FIRST), tmp_path / "c.csv", override="asked to be erased", **how)
 
 
 def test_what_is_not_found_is_named(how, tmp_path):

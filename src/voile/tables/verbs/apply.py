@@ -46,6 +46,7 @@ BREAKS = {
     "entropy_l": "holds fewer effective values of",
     "t_closeness": "is farther from everybody's values of",
 }
+REST = "take the people whom the ledger leaves out out of the source, and fit on the others"
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
 
 
@@ -164,27 +165,27 @@ def _check_feasible(space: PolicySpace, policy: Policy) -> None:
         )
 
 
-def _check_constraints(content: Content, figures: dict[str, float]) -> None:
+def _check_constraints(content: Content, figures: dict[str, float], *, instead: str) -> None:
     """Refuse a release that breaks its kit's constraints, as other data than the fitted may."""
     rules = content.space.constraints
     if figures["max_risk"] > rules.max_risk + 1e-9:
         raise InfeasibleError(
             f"a record of the release has a risk of {figures['max_risk']:.4g}, and the kit asks "
             f"for {rules.max_risk:g} at most",
-            instead="fit on this source",
+            instead=instead,
         )
     if figures["k"] < rules.k:
         raise InfeasibleError(
             f"a group of the release holds fewer people than the {rules.k} that the kit asks for: "
             f"{figures['k']:.0f}",
-            instead="fit on this source",
+            instead=instead,
         )
     if np.isfinite(figures["k"]):  # else nothing is released
         for promise in promises_of(vars(rules), content.sensitive):
-            _check_promise(promise, promise.value(figures))
+            _check_promise(promise, promise.value(figures), instead)
 
 
-def _check_promise(promise: Promise, value: float | None) -> None:
+def _check_promise(promise: Promise, value: float | None, instead: str) -> None:
     """Refuse a release that does not keep, or cannot show, what is promised of a column."""
     if value is None:
         raise InfeasibleError(
@@ -195,7 +196,7 @@ def _check_promise(promise: Promise, value: float | None) -> None:
         raise InfeasibleError(
             f"a group of the release {BREAKS[promise.constraint]} {promise.column} than the "
             f"{promise.limit:g} that the kit asks for: {value:.4g}",
-            instead="fit on this source",
+            instead=instead,
         )
 
 
@@ -297,7 +298,9 @@ class _Recoding(Applying[Any, AnyPublished]):
             suppressed=written.suppressed_people(),
             directory=written.scratch,
         )
-        _check_constraints(content, figures)
+        _check_constraints(
+            content, figures, instead=REST if len(self.left_out) else "fit on this source"
+        )
         if marginals := written.known.marginals:
             least = certify_marginals(
                 written.rows,
