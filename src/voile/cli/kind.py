@@ -45,7 +45,7 @@ UNKEYED = (
     "The release was sealed under a secret, and this evidence will not be: verify fails it where "
     "the secret is given. Set VOILE_SECRET or --key-file, as for apply."
 )
-OWN = frozenset({"documents", "signals"})
+OWN = frozenset({"documents", "itemsets", "signals"})
 """Kinds whose wing has verbs beyond the common ones, its `OWN_VERBS`."""
 
 

@@ -27,7 +27,8 @@ class Against:
     ----------
     m, k : what was asked for; m is None for an adversary who knows all items.
     features : how many may be published.
-    auc : of a logistic regression on them, cross-validated; None where a class has too few people.
+    auc : of a logistic regression on them, cross-validated; None where a class has too few people,
+        or there are no labels.
         The choice saw all labels, so it is somewhat too high.
     unique_share : share of the rows that no other person's equal.
     reached : the k reached against each adversary of the table, in its order.
@@ -43,7 +44,7 @@ class Against:
 
 def adversaries(
     X: Any,
-    y: LabelsLike,
+    y: LabelsLike | None,
     *,
     k: Sequence[int],
     m: Sequence[Known] = (1, 2, 3, None),
@@ -62,14 +63,16 @@ def adversaries(
     1 2 3 (3, 1)
     None 2 2 (3, 2)
     """
-    rows, labels = Incidence.of(X), Labels.of(y, Incidence.of(X).n_rows)
-    folds = CrossValidation.of(rows, labels, np.random.default_rng(random_state))
+    rows = Incidence.of(X)
+    labels = None if y is None else Labels.of(y, rows.n_rows)
+    rng = np.random.default_rng(random_state)
+    folds = None if labels is None else CrossValidation.of(rows, labels, rng)
     return list(_each(rows, labels, folds, k, m, method, random_state))
 
 
 def _each(
     rows: Incidence,
-    labels: Labels,
+    labels: Labels | None,
     folds: CrossValidation | None,
     k: Sequence[int],
     m: Sequence[Known],

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 import voile.release.options
+from voile.data.places import Described
 
 AXES = {"risk": "highest individual risk", "loss": "loss", "utility_lost": "utility lost"}
 """What risk and loss are called: the share of AUC above chance, or else of utility."""
@@ -55,6 +56,34 @@ class FitOptions(voile.release.options.FitOptions):
         if self.unique is not None and self.method not in ("portfolio", "joint"):
             raise ValueError("only the method joint keeps to a share of unique rows")
         return self
+
+
+class AdversariesOptions(voile.release.options.Options):
+    """Compare adversaries who know one, two, three or all items of a person.
+
+    Chooses items against each adversary and for each k, and reports how many a release would hold,
+    their AUC, the share of unique rows, and the k that each choice reaches against every other
+    adversary. The AUC is of a choice that saw all labels, so it is somewhat too high. The time for
+    adversaries who know many items grows with the number of itemsets of that size.
+    """
+
+    roles: Described = Field(description="role of each column, as a TOML file")
+    k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (5,), min_length=1, description="minimum k; may be given again [5]"
+    )
+    m: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (1, 2, 3),
+        description="items that an adversary knows of a person, beside one who knows all; may be "
+        "given again [1, 2 and 3]",
+    )
+    method: Literal["portfolio", "best", "greedy", "joint"] = Field(
+        "portfolio", description="how features are chosen"
+    )
+    seed: int | None = Field(None, ge=0, description="the same seed, the same result")
+    target_bins: int | None = Field(
+        None, ge=2, le=50, description="read the label as a number, in so many intervals of people"
+    )
+    drop_unlabelled: bool = Field(False, description="leave out rows without a label")
 
 
 class ApplyOptions(voile.release.options.ApplyOptions):
