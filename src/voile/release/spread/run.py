@@ -55,6 +55,8 @@ from voile.release.writing import Parts
 
 PIECE_BYTES = 64 << 20
 """Bytes of rows, as they are in memory, of a piece and of a part."""
+MANY, LARGEST = 2_000, 8
+"""Where there would be more parts than so many they are larger, up to so many pieces' bytes."""
 
 
 class Engine(Protocol):
@@ -62,6 +64,18 @@ class Engine(Protocol):
 
     def __call__(self, work: Callable[[int], str], tasks: int) -> Sequence[str]:
         """Return what `work` gives for each of so many numbers, in their order."""
+
+
+def count_parts(total: int, size: int) -> int:
+    """Return how many parts rows of so many bytes are dealt to.
+
+    Each piece is dealt to all parts, and each part opens all pieces: so parts grow with the source,
+    until a worker would need a few times `LARGEST` pieces' memory.
+
+    >>> [count_parts(total << 20, 64 << 20) for total in (0, 64, 65, 256_000, 10_000_000)]
+    [1, 1, 2, 2000, 19532]
+    """
+    return max(ceil(total / min(max(size, total // MANY), LARGEST * size)), 1)
 
 
 class SpreadRun(Run[Notes, Known]):
@@ -125,11 +139,11 @@ class SpreadRun(Run[Notes, Known]):
         for name in ("", MADE, PARTS):
             (folder / name).mkdir(mode=0o700)
         pieces = list(applying.source.pieces(applying.read_columns(), folder, self._size))
-        whole = ceil(sum(piece.size for piece in pieces) / self._size)
+        count = count_parts(sum(piece.size for piece in pieces), self._size)
         (folder / KEY).touch(mode=0o600)
         (folder / KEY).write_bytes(self._key)
         Kit.save(applying.kit, folder / KIT)
-        buckets = None if options.keep_order else max(whole, 1)
+        buckets = None if options.keep_order else count
         job = Job.of(self._prepare, applying, options, pieces, buckets)
         staged = Staged(folder, Secret(self._key))
         staged.store(JOB, job)
