@@ -58,11 +58,12 @@ def compare_adversaries(
 
 
 def _in_words(one: Against, known: Sequence[Known]) -> str:
-    """Say what a choice publishes and what it is worth against each adversary.
+    r"""Say what a choice publishes and what it is worth against each adversary.
 
-    >>> _in_words(Against(2, 5, 31, 0.851, 0.004, (9, 5, 1)), (1, 2, None)).split("; ")
-    ['knows 2 items, k = 5: 31 features, AUC 0.85, 0.4% of rows unique',
-     'k reached against 1, 2 and all items: 9, 5 and 1']
+    >>> said = _in_words(Against(2, 5, 31, 0.851, 0.004, (9, 5, 1)), (1, 2, None))
+    >>> print(said.replace("; ", "\n"))
+    knows 2 items, k = 5: 31 features, AUC 0.85, 0.4% of rows unique
+    k reached against 1, 2 and all items: 9, 5 and 1
     """
     who = "all items" if one.m is None else count(one.m, "item")
     auc = "" if one.auc is None else f"AUC {one.auc:.2f}, "
