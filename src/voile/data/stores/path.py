@@ -21,7 +21,8 @@ from voile.data.stores.systems import file_system, store_failures
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
-CHUNK = 1 << 20
+CHUNK = 8 << 20
+"""Bytes of one request."""
 LONGEST = 256 << 20
 """Bytes of a file that is read as a whole."""
 
