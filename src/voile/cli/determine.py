@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from voile.cli.parameters import Command, argument, key_file, out, path
 from voile.cli.screen import Screen
 from voile.data.files.outputs import DETERMINATION
+
+if TYPE_CHECKING:
+    from voile.determination.determination import Determination
 
 DECISIONS = ("approve", "approve with conditions", "refuse", "renew", "withdraw")
 
@@ -32,10 +36,10 @@ def _determine(
     the system has Chromium.
     """
     from voile.determination.determine import determine
-    from voile.release.manifest import Release
+    from voile.determination.subject import open_subject
 
     one = determine(
-        Release.open(release),
+        open_subject(release),
         context,
         out,
         evidence=evidence or None,
@@ -44,6 +48,11 @@ def _determine(
         pdf=pdf,
         force=force,
     )
+    say_verdicts(screen, one, out)
+
+
+def say_verdicts(screen: Screen, one: Determination, out: Path) -> None:
+    """Show the verdict of each criterion, and where the determination lies."""
     rows = {each.name: each.verdict for each in one.criteria}
     width = max(map(len, rows))
     for name, verdict in rows.items():

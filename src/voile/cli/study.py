@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from voile.cli.determine import say_verdicts
 from voile.cli.parameters import Command, Group, argument, flag, out, path, place
 from voile.cli.screen import Screen, count, short, show_table
 from voile.cli.verify import FAILED, STATES
-from voile.data.files.outputs import REPORT
+from voile.data.files.outputs import DETERMINATION, REPORT
 
 if TYPE_CHECKING:
     from voile.study import Study
@@ -202,6 +203,24 @@ def _verify(screen: Screen, *, plan: str) -> int:
     return 0 if whole else FAILED
 
 
+def _determine(
+    screen: Screen,
+    *,
+    plan: str,
+    context: Path,
+    out: Path,
+    ledger: Path | None,
+    pdf: bool,
+    force: bool,
+) -> None:
+    """Judge the release of a plan for a recipient and a purpose: what people then sign.
+
+    The same as `voile determine` of the release's folder, with the plan's secret and ledger.
+    """
+    one = _opened(plan, ledger).determine(context, out, pdf=pdf, force=force)
+    say_verdicts(screen, one, out)
+
+
 def _report(screen: Screen, *, plan: str, out: Path, internal: bool, force: bool) -> None:
     """Write the report of the release: the joint figures first, then those of each part.
 
@@ -228,6 +247,7 @@ def study() -> None:
     voile study init export --kit notes.kit
     voile study fit study.toml
     voile study apply study.toml
+    voile study determine study.toml --context context.toml --out determination
     voile study attack study.toml --register register.csv
     voile study verify study.toml
     """
@@ -271,6 +291,14 @@ for _verb in (
     ),
     _command("attack", _attack, place("register", "REGISTER", REGISTER, required=False)),
     _command("report", _report, *out("REPORT", REPORT), flag("internal", INTERNAL)),
+    _command(
+        "determine",
+        _determine,
+        path("context", "Recipient, purpose, thresholds and expiry, as TOML.", required=True),
+        *out("FOLDER", DETERMINATION),
+        path("ledger", LEDGER),
+        click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),
+    ),
     _command("verify", _verify),
 ):
     study.add_command(_verb)

@@ -43,9 +43,14 @@ def _verify(
     if any(one is not None for one in (signers, release, ledger, last)):
         raise RequestError("is a release; --signers, --release, --ledger and --last go with a "
                            "determination", where=subject)  # fmt: skip
+    from voile.determination.subject import is_study, open_subject
     from voile.face.release import open_release
+    from voile.keys.secret import Secret
 
-    found = open_release(subject).verify(key_file=key_file)
+    if is_study(Path(subject)):
+        found = [*open_subject(subject).checks(Secret.find(key_file))]
+    else:
+        found = [*open_release(subject).verify(key_file=key_file)]
     whole = not any(check.holds is False for check in found)
     screen.result({"release": subject, "ok": whole, "checks": _shown(screen, found)})
     return 0 if whole else FAILED

@@ -13,17 +13,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError
-from voile.core.evidence import FORBID
+from voile.core.evidence import FORBID, Evidence
 from voile.core.mistakes import mistakes
 from voile.core.version import __version__
 from voile.data.files.own_files import read_bytes
 from voile.determination.context import Context
 from voile.determination.judging import Criterion, Verdict, judge, worst
+from voile.determination.subject import Subject, criteria_of
 from voile.keys.seal import file_sha256
 from voile.release.criteria import Measure
-from voile.release.evidence import AttackResults
-from voile.release.manifest import Release, manifest_path
-from voile.wings import wing
 
 FORMAT = "voile-determination"
 
@@ -57,8 +55,8 @@ class Determination(Brief):
     @classmethod
     def of(
         cls,
-        release: Release,
-        evidence: AttackResults,
+        release: Subject,
+        evidence: Sequence[Evidence],
         context: Context,
         *,
         today: date,
@@ -66,15 +64,15 @@ class Determination(Brief):
     ) -> Self:
         """Judge a release by what its manifest and its evidence state in public.
 
-        measures : those beside the wing's own.
+        measures : those beside its kind's own.
         """
-        every = (*wing(release.kind).CRITERIA, *measures)
+        every = (*criteria_of(release.kind), *measures)
         criteria = judge(context, every, release.public, evidence)
         return cls(
             kind=release.kind,
-            release=release.path.name,
+            release=release.name,
             sha256=str(release.public["sha256"]),
-            manifest_sha256=file_sha256(Path(str(manifest_path(release.path)))),
+            manifest_sha256=file_sha256(release.manifest),
             made=today,
             context=context,
             criteria=criteria,

@@ -4,38 +4,34 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from voile.core.errors import RequestError, as_keywords
+from voile.core.errors import as_keywords
+from voile.core.evidence import Evidence
 from voile.data.files.atomic import write_folder
-from voile.data.files.memory import MemoryPath
 from voile.data.files.outputs import DETERMINATION, DETERMINATION_FACTS, DETERMINATION_INDEX
 from voile.determination.context import Context
 from voile.determination.determination import Determination
 from voile.determination.folder import MANIFEST, PAGE, PASTE, PRINT, index_of
 from voile.determination.joint import FromLedger, joint_figure
 from voile.determination.page import sections_of
-from voile.face.commands import commands
-from voile.face.report import facts_of, options_of
+from voile.determination.subject import OfRelease, Subject
 from voile.keys.seal import file_sha256
 from voile.keys.secret import Secret
 from voile.release.criteria import Measurement
-from voile.release.evidence import AttackResults, find_evidence
-from voile.release.manifest import Release, manifest_path
-from voile.release.verify import check_seal
+from voile.release.manifest import Release
 from voile.report import render
 from voile.report.markdown import markdown
 from voile.report.pdf import print_pdf
 from voile.report.sections import Commands, Section
-from voile.wings import wing
 
 
 @as_keywords()
 def determine(
-    release: Release,
+    release: Release | Subject,
     context: str | os.PathLike[str] | Mapping[str, Any],
     out: str | os.PathLike[str],
     *,
@@ -50,6 +46,7 @@ def determine(
 
     Parameters
     ----------
+    release : a wing's, or what `open_subject` opens: a study's folder.
     context : a TOML file, or what such a file holds: see the guide.
     out : the folder; `force` replaces an unsigned determination.
     evidence : what attack returned, a file of it, or several; without it, what attack wrote
@@ -66,47 +63,36 @@ def determine(
     TamperedError : the release or the evidence is not as it was sealed.
     """
     day = on or datetime.now(UTC).date()
-    if isinstance(release.path, MemoryPath):
-        raise RequestError("the release is in memory", instead="save it with its evidence first")
-    if not isinstance(release.path, Path):
-        raise RequestError(
-            "is in a store", where=str(release.path), instead="copy it here with its manifest"
-        )
+    subject = OfRelease(release) if isinstance(release, Release) else release
     given = Context.read(context, today=day)
-    secret = Secret.find(key_file)
-    check_seal(release, secret)
-    found = find_evidence(release, secret, evidence)
-    measures = [] if ledger is None else [FromLedger(_joint(release, ledger, key_file))]
-    one = Determination.of(release, found, given, today=day, measures=measures)
+    found = subject.evidence(Secret.find(key_file), evidence)
+    measures = [] if ledger is None else [FromLedger(_joint(subject, ledger, key_file))]
+    one = Determination.of(subject, found, given, today=day, measures=measures)
     with write_folder(Path(out), DETERMINATION, force=force) as folder:
-        _write(folder, one, release, found, pdf=pdf)
+        _write(folder, one, subject, found, pdf=pdf)
     return one
 
 
 def _joint(
-    release: Release, ledger: str | os.PathLike[str], key_file: str | os.PathLike[str] | None
+    subject: Subject, ledger: str | os.PathLike[str], key_file: str | os.PathLike[str] | None
 ) -> Measurement:
-    manifest = Path(str(manifest_path(release.path)))
-    return joint_figure(file_sha256(manifest), ledger, key_file)
+    return joint_figure(file_sha256(subject.manifest), ledger, key_file)
 
 
 def _write(
-    folder: Path, one: Determination, release: Release, evidence: AttackResults, *, pdf: bool
+    folder: Path, one: Determination, subject: Subject, evidence: Sequence[Evidence], *, pdf: bool
 ) -> None:
-    title = f"{release.path.name}: a determination"
-    lines = tuple(commands(release, "public", release.path.name, options_of(evidence)))
+    title = f"{subject.name}: a determination"
     sections = (
-        *sections_of(
-            one, wing(release.kind).sections(release, evidence, audience="public"), evidence
-        ),
-        Section("reproduce", "How to reproduce", (Commands(lines),)),
+        *sections_of(one, subject.sections(evidence), evidence),
+        Section("reproduce", "How to reproduce", (Commands(tuple(subject.commands(evidence))),)),
     )
-    facts = facts_of(release, "public")
+    facts = subject.facts()
     (folder / DETERMINATION_FACTS).write_text(one.to_json(), encoding="utf-8")
     page = render(title, sections, audience="public", facts=facts)
     (folder / PAGE).write_text(page, encoding="utf-8")
     (folder / PASTE).write_text(markdown(title, sections, facts), encoding="utf-8")
-    shutil.copyfile(str(manifest_path(release.path)), folder / MANIFEST)
+    shutil.copyfile(subject.manifest, folder / MANIFEST)
     if pdf:
         print_pdf(folder / PAGE, folder / PRINT)
     (folder / DETERMINATION_INDEX).write_bytes(index_of(folder))

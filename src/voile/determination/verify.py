@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from voile.core.errors import VoileError, as_keywords
-from voile.data.files.outputs import DETERMINATION_INDEX
+from voile.data.files.outputs import DETERMINATION_INDEX, STUDY_MANIFEST
 from voile.data.files.own_files import read_json
 from voile.determination.allowed_signers import AllowedSigner, read_allowed_signers
 from voile.determination.determination import Determination
@@ -19,12 +19,12 @@ from voile.determination.joint import joint_figure
 from voile.determination.judging import FROM_LEDGER, is_judged_so, worst
 from voile.determination.ssh import PublicKey, read_signature
 from voile.determination.statements import Standing, Statement, standing_of
+from voile.determination.subject import criteria_of, is_study, open_subject
 from voile.keys.seal import file_sha256
 from voile.keys.secret import Secret
 from voile.release.criteria import NAMES
-from voile.release.manifest import Release, manifest_path
-from voile.release.verify import MALFORMED, Check, checks
-from voile.wings import wing
+from voile.release.manifest import manifest_path
+from voile.release.verify import MALFORMED, Check
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _verdicts(own: Folder, one: Determination) -> Iterator[Check]:
     try:
         public = read_json(place, "the manifest")
         yield Check("the manifest is of the release judged", public["sha256"] == one.sha256)
-        measures = wing(one.kind).CRITERIA
+        measures = criteria_of(one.kind)
         for each in one.criteria:
             holds = is_judged_so(each, one.context, measures, public)
             yield Check(f"{each.name}: the verdict follows from its figure and threshold", holds)
@@ -232,18 +232,19 @@ def _release(
     """Hold the release to what was judged, where it is at hand, and check it as itself."""
     beside = own.path.absolute().parent / one.release if is_plain(one.release) else None
     place = Path(given) if given is not None else beside
-    if place is None or (given is None and not manifest_path(place).exists()):
+    is_there = place is not None and (is_study(place) or manifest_path(place).exists())
+    if place is None or (given is None and not is_there):
         yield Check("the release is the one judged: it is not here, give it by --release", None)
         return
-    manifest = manifest_path(place)
+    subject_manifest = place / STUDY_MANIFEST if is_study(place) else manifest_path(place)
+    manifest = Path(str(subject_manifest))
     if not manifest.is_file():
-        manifest = Path(str(manifest_path(Release.open(place).path)))  # of a table of a database
+        manifest = open_subject(place).manifest  # of a table of a database
     same = file_sha256(manifest) == one.manifest_sha256
     yield Check(f"the release's manifest, {manifest.name}, is the one judged", same)
     if not same:
         return  # damaged, or of another release: nothing else was judged
-    release = Release.open(place)
-    for says, holds in checks(release, wing(release.kind).verify, secret):
+    for says, holds in open_subject(place).checks(secret):
         yield Check(f"release: {says}", holds)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -17,11 +17,14 @@ from voile.core.progress import Progress, silent
 from voile.data import open_source
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import REPORT
+from voile.determination.determination import Determination
+from voile.determination.determine import determine
 from voile.face.report import today
 from voile.keys.secret import Secret
 from voile.release.kit import Kit
 from voile.release.verify import Check
 from voile.report.sections import Audience
+from voile.study.determined import open_subject
 from voile.study.plan.plan import Plan
 from voile.study.study_kit import FRONTIER, load
 from voile.study.study_release import StudyRelease
@@ -127,6 +130,31 @@ class Study(Brief):
             page = report(release, audience=audience, facts=facts)
             write_text(out, page, REPORT, force=force)
             return Path(out)
+
+    def determine(
+        self,
+        context: str | PathLike[str] | Mapping[str, Any],
+        out: str | PathLike[str],
+        *,
+        pdf: bool = True,
+        force: bool = False,
+    ) -> Determination:
+        """Judge the release for a recipient and a purpose, and write the folder that people sign.
+
+        context : a TOML file, or what such a file holds. out : the folder; `force` replaces an
+        unsigned determination. pdf : print the page where there is a Chromium.
+        """
+        with self.words():
+            plan = self.plan
+            return determine(
+                open_subject(plan.release),
+                context,
+                out,
+                key_file=plan.key_file,
+                ledger=plan.ledger,
+                pdf=pdf,
+                force=force,
+            )
 
     def verify(self) -> tuple[Check, ...]:
         """Check the release against its manifest and its seal: what each says, and if it holds."""

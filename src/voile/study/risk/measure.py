@@ -94,12 +94,14 @@ class Residue(Brief):
         """Return the expected matches of the table alone, and of all parts."""
         own, kept = self.records, dict.fromkeys(self.kept, 1.0)
         alone = replace(own, beside=None)
+        at_recall = self.named + (1 - self.named) * judged.each(self.said, own)
         return {
             "subjects": float(own.weights.sum()),
             "table": judged.matches({}, 0.0, alone),
             "joint": judged.matches(kept, 0.0, own),
-            "joint_at_recall": judged.matches(self.said, self.named, own),
+            "joint_at_recall": float(own.weights @ at_recall),
             "left_named": float(own.weights @ self.named),
+            "joint_at_recall_max": float(at_recall.max(initial=0.0)),
         }
 
     @property

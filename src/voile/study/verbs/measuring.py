@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,9 +69,16 @@ class Measuring:
                 every[name] = {**one, **own}
         public = {
             **both,
+            "kind": "study",
+            "sha256": _sha256_of(of_parts[0]),
             "voile": __version__,
             "join": self.plan.study.join,
             "parts": of_parts[0],
+            "columns": [
+                {**one, "column": f"{name}.{one['column']}"}
+                for name, part in of_parts[0].items()
+                for one in part["columns"]
+            ],
             "mentions": {name: one.to_data() for name, one in counted.items()},
             "figures": {
                 name: rounded(x, "up")
@@ -196,3 +204,9 @@ class Measuring:
     def _certificate(self, name: str) -> Certificate:
         """Count, on the written bytes, the mentions that say more than their person's rows."""
         return certify(self.writing.written(name), self.writing.rules())
+
+
+def _sha256_of(parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Hash the names and the hashes of the parts' files."""
+    lines = (f"{name}\0{parts[name]['sha256']}\n" for name in sorted(parts))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()

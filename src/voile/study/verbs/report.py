@@ -35,12 +35,17 @@ MOST = 100
 def report(release: StudyRelease, *, audience: Audience, facts: Mapping[str, str]) -> str:
     """Return the page of a study's release as text."""
     title = f"{release.path.name}: what all parts disclose together"
-    sections = [_joint(release), _dates(release), _mentions(release), _said(release)]
+    return render(title, sections(release, audience=audience), audience=audience, facts=facts)
+
+
+def sections(release: StudyRelease, *, audience: Audience) -> tuple[Section, ...]:
+    """Return the joint sections, then those of each part."""
+    found = [_joint(release), _dates(release), _mentions(release), _said(release)]
     for name in release.public["parts"]:
         part = release.part(name)
         own = wing(part.kind).sections(part, (), audience=audience)
-        sections += [_of_part(name, one) for one in own]
-    return render(title, tuple(sections), audience=audience, facts=facts)
+        found += [_of_part(name, one) for one in own]
+    return tuple(found)
 
 
 def _of_part(name: str, section: Section) -> Section:

@@ -1,0 +1,119 @@
+"""What a determination is about: a wing's release, or a study's, which is judged alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence
+from voile.data.files.memory import MemoryPath
+from voile.data.files.outputs import STUDY_FORMAT, STUDY_MANIFEST, json_at
+from voile.face.commands import commands
+from voile.face.report import facts_of, options_of
+from voile.keys.secret import Secret
+from voile.release.criteria import Measure
+from voile.release.evidence import find_evidence
+from voile.release.manifest import Release, manifest_path
+from voile.release.verify import Check, check_seal, checks
+from voile.report.sections import Section
+from voile.wings import WINGS, wing
+
+ABOVE: Mapping[str, str] = {"study": "voile.study.determined"}
+"""Where what is judged alike is, by kind: a module with `CRITERIA` and `open_subject`."""
+
+
+class Subject(Protocol):
+    """A release that can be judged."""
+
+    @property
+    def kind(self) -> str:
+        """What it is a release of."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file or folder."""
+
+    @property
+    def public(self) -> Mapping[str, Any]:
+        """Its public manifest, with `figures`, `columns`, `assumptions` and `sha256`."""
+
+    @property
+    def manifest(self) -> Path:
+        """Where that lies."""
+
+    def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
+        """Check its seal, and return what attacks found. Raises TamperedError."""
+
+    def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
+        """Return what its public report shows."""
+
+    def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
+        """Return the commands that made it, and what checks it."""
+
+    def facts(self) -> Mapping[str, str]:
+        """Say what made it."""
+
+    def checks(self, secret: Secret | None) -> Iterator[Check]:
+        """Check it in every way."""
+
+
+class OfRelease:
+    """A wing's release, as a determination judges it."""
+
+    def __init__(self, release: Release) -> None:
+        if isinstance(release.path, MemoryPath):
+            remedy = "save it with its evidence first"
+            raise RequestError("the release is in memory", instead=remedy)
+        if not isinstance(release.path, Path):
+            place = "copy it here with its manifest"
+            raise RequestError("is in a store", where=str(release.path), instead=place)
+        self._release = release
+        self.kind, self.name, self.public = release.kind, release.path.name, release.public
+        self.manifest = Path(str(manifest_path(release.path)))
+
+    def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
+        """Check its seal, and return what attacks found."""
+        check_seal(self._release, secret)
+        return find_evidence(self._release, secret, given)
+
+    def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
+        """Return the wing's sections."""
+        return wing(self.kind).sections(self._release, evidence, audience="public")
+
+    def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
+        """Return the commands that made it, and what checks it."""
+        return list(commands(self._release, "public", self.name, options_of(evidence)))
+
+    def facts(self) -> Mapping[str, str]:
+        """Say what made it."""
+        return facts_of(self._release, "public")
+
+    def checks(self, secret: Secret | None) -> Iterator[Check]:
+        """Check it in every way."""
+        return checks(self._release, wing(self.kind).verify, secret)
+
+
+def open_subject(path: str | os.PathLike[str]) -> Subject:
+    """Open what lies at a place: the folder of a study, or a wing's release."""
+    if is_study(Path(path)):
+        return cast(Subject, import_module(ABOVE["study"]).open_subject(Path(path)))
+    return OfRelease(Release.open(path))
+
+
+def is_study(path: Path) -> bool:
+    """Say whether a folder is the release of a study."""
+    return json_at(path / STUDY_MANIFEST).get("format") == STUDY_FORMAT
+
+
+def criteria_of(kind: str) -> tuple[Measure, ...]:
+    """Return the measures by which a kind is judged.
+
+    Raises RequestError: this voile has no such kind.
+    """
+    if kind in ABOVE and kind not in WINGS:
+        return cast("tuple[Measure, ...]", import_module(ABOVE[kind]).CRITERIA)
+    return wing(kind).CRITERIA

@@ -1,0 +1,116 @@
+"""The release of a study, as a determination judges it: all parts jointly first, then each part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from voile.core.errors import RequestError, TamperedError
+from voile.core.evidence import Evidence
+from voile.face.report import today
+from voile.keys.secret import Secret
+from voile.release.criteria import Bounds, Certified, Measure, Measurement, Name
+from voile.release.verify import Check
+from voile.report.sections import Section
+from voile.study.study_release import MANIFEST, StudyRelease
+from voile.study.verbs.report import sections
+from voile.study.verbs.verify import verify
+from voile.wings import WINGS, wing
+
+
+@dataclass(frozen=True)
+class OfParts:
+    """A measure of one kind of data, of each part of that kind."""
+
+    kind: str
+    measure: Measure
+
+    @property
+    def criterion(self) -> Name:
+        return self.measure.criterion
+
+    def read(
+        self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
+    ) -> Iterator[Measurement]:
+        """Yield what the manifests of the parts certify."""
+        for name, part in public["parts"].items():
+            if part["kind"] == self.kind:
+                for one in self.measure.read(part, (), bounds):
+                    says, evidence = f"{name}: {one.says}", f"{one.evidence}, of part {name}"
+                    yield replace(one, says=says, evidence=evidence)
+
+
+CRITERIA: tuple[Measure, ...] = (
+    Certified(
+        "re-identification",
+        "joint_at_recall_max_risk",
+        "largest risk of a person by all parts, at the recall of the notes' kits",
+        "joint_at_recall_mean_risk",
+    ),
+    Certified("singling-out", "all_parts_alone", "people whom no other equals in all parts"),
+    Certified("linkability", "three_dates_known_mean_risk", "people found by three true dates"),
+    Certified("text-left", "named_in_text", "people whom a text names, at the kits' recall"),
+    Certified("kept-columns", "all_parts_alone", "people whom no other equals in all parts"),
+    *(OfParts(kind, measure) for kind in WINGS for measure in wing(kind).CRITERIA),
+)
+
+
+@dataclass(frozen=True)
+class OfStudy:
+    """The release of a study, for `voile determine` and `voile verify`."""
+
+    release: StudyRelease
+    kind: str = "study"
+
+    @property
+    def name(self) -> str:
+        return self.release.path.name
+
+    @property
+    def public(self) -> Mapping[str, Any]:
+        return self.release.public
+
+    @property
+    def manifest(self) -> Path:
+        return self.release.path / MANIFEST
+
+    def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
+        """Check the release; its attacks are made by apply, and their figures in the manifest."""
+        if given is not None:
+            raise RequestError("the attacks on a study stand in its manifest: leave --evidence out")
+        if wrong := [one.says for one in self.checks(secret) if one.holds is False]:
+            raise TamperedError(wrong[0], where=str(self.release.path), instead="apply again")
+        return ()
+
+    def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
+        return sections(self.release, audience="public")
+
+    def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
+        made = [f"voile study {verb} study.toml" for verb in ("fit", "apply", "attack", "verify")]
+        return [*made, f"voile verify {self.name}"]
+
+    def facts(self) -> Mapping[str, str]:
+        return {
+            "date of this report": today().isoformat(),
+            "voile": str(self.public["voile"]),
+            "kind of data": self.kind,
+            "release, SHA-256": str(self.public["sha256"]),
+        }
+
+    def checks(self, secret: Secret | None) -> Iterator[Check]:
+        return verify(self.release, secret)
+
+
+def open_subject(path: Path) -> OfStudy:
+    """Open the folder of a study's release.
+
+    Raises RequestError: it was made before studies could be judged.
+    """
+    release = StudyRelease.open(path)
+    if "sha256" not in release.public:
+        raise RequestError(
+            "this study was released by an older voile", where=str(path), instead="apply again"
+        )
+    return OfStudy(release)

@@ -1,0 +1,97 @@
+"""A determination of a study: the joint criteria first, each part's beside them; verified whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import tomli_w
+from tests.determination.conftest import CONTEXT
+
+import voile.determination
+from voile.cli.run import run
+from voile.core.errors import RequestError, TamperedError
+from voile.ledger.ledger import create
+from voile.ledger.promise import Promise
+from voile.release.criteria import worst_figure
+from voile.study import Study
+from voile.study.determined import CRITERIA, open_subject
+
+
+@pytest.fixture
+def applied(folder) -> Study:
+    create(folder / "county.ledger", Promise(expected_matches=9_999.0), folder / "study.key")
+    study = Study.open(folder / "study.toml", ledger=folder / "county.ledger")
+    study.apply()
+    return study
+
+
+def verdicts(one) -> dict[str, tuple[str, str]]:
+    return {x.name: (x.verdict, x.figure.evidence if x.figure else "") for x in one.criteria}
+
+
+def test_joint_figures_and_those_of_parts_are_judged_and_verified(applied, folder):
+    out = folder / "determination"
+    one = applied.determine(CONTEXT, out, pdf=False)
+    found = verdicts(one)
+    assert found["joint-risk"][1].startswith("ledger: ")
+    assert found["text-left"][1] == "manifest: named_in_text"
+    assert found["singling-out"][1] == "manifest: all_parts_alone"
+    public = open_subject(folder / "study.release").public
+    largest = next(x.figure for x in one.criteria if x.name == "re-identification")
+    own = public["parts"]["visits"]["figures"]["max_risk"]
+    assert largest.most == max(own, public["figures"]["joint_at_recall_max_risk"])
+    page = (out / "determination.html").read_text()
+    assert page.index("Is it enough?") < page.index("What all parts disclose together")
+    result = voile.determination.verify(
+        out, key_file=folder / "study.key", ledger=folder / "county.ledger"
+    )
+    assert [check.says for check in result.checks if check.holds is False] == []
+    assert result.says == "intact; not signed"
+
+
+def test_the_commands_know_the_folder_of_a_study(applied, folder, capsys):
+    place, key = str(folder / "study.release"), str(folder / "study.key")
+    assert run(["verify", place, "--key-file", key]) == 0
+    assert "visits: the bytes are those that the manifest names" in capsys.readouterr().out
+    (folder / "context.toml").write_text(tomli_w.dumps(CONTEXT))
+    asked = ["--context", str(folder / "context.toml"), "--no-pdf", "--json"]
+    words = {
+        "own": ["study", "determine", str(folder / "study.toml")],
+        "any": ["determine", place, "--key-file", key],
+    }
+    said = []
+    for name, start in words.items():
+        assert run([*start, *asked, "--out", str(folder / name)]) == 0
+        said.append(json.loads(capsys.readouterr().out)["criteria"])
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "visits.parquet"])
+def test_a_changed_byte_is_named(applied, folder, name):
+    out = folder / "determination"
+    applied.determine(CONTEXT, out, pdf=False)
+    path = folder / "study.release" / name
+    path.write_bytes(path.read_bytes().replace(b"visits", b"vizits") + b" ")
+    result = voile.determination.verify(out, key_file=folder / "study.key")
+    failed = [check.says for check in result.checks if check.holds is False]
+    assert any(name in said or "visits" in said for said in failed)
+    with pytest.raises((TamperedError, RequestError)):
+        applied.determine(CONTEXT, folder / "other", pdf=False)
+    assert not (folder / "other").exists()
+
+
+def test_a_part_of_more_risk_than_all_together_is_the_one_that_is_judged():
+    part = {"kind": "tables", "figures": {"max_risk": 0.9}}
+    public = {"parts": {"visits": part}, "figures": {"joint_at_recall_max_risk": 0.5}}
+    found = worst_figure("re-identification", CRITERIA, public, ())
+    assert found.most == 0.9
+    assert found.evidence == "manifest: max_risk, of part visits"
+
+
+def test_a_release_from_before_is_refused(folder, applied):
+    place = folder / "study.release" / "manifest.json"
+    public = json.loads(place.read_bytes())
+    place.write_text(json.dumps({n: x for n, x in public.items() if n != "sha256"}))
+    with pytest.raises(RequestError, match="by an older voile"):
+        open_subject(folder / "study.release")
