@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import tomli_w
 from tests.data.stores.server import DENIED, KEY, SECRET, Server, served
 
 import voile.tables
@@ -86,19 +87,20 @@ def test_a_release_is_its_parts_and_then_its_manifest(server: Server, here: Path
     assert release.report(found)
 
 
-def test_the_commands(
-    server: Server, here: Path, kit: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    server.put("source/part-0.parquet", b"")
+def test_the_commands(server: Server, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pq.write_table(table(), "v.parquet")
     server.put("source/part-0.parquet", Path("v.parquet").read_bytes())
-    kit.save("kit")
-    kit.choose(policy=1).save("policy.toml")
+    Path("roles.toml").write_text(tomli_w.dumps(ROLES))
+    source = "s3://clinic/source/"
+    assert run(["inspect", source, "--quiet"]) == 0
+    fit = ["tables", "fit", source, "--roles", "roles.toml", "--k", "5", "--out", "kit"]
+    assert run([*fit, "--method", "steepest", "--seed", "1"]) == 0
+    assert run(["tables", "choose", "kit", "--policy", "1", "--out", "policy.toml"]) == 0
+    capsys.readouterr()
     words = ["tables", "apply", "kit", "s3://clinic/source", "--out", f"{TO}.csv"]
     words += ["--policy", "policy.toml", "--no-pseudonyms", "--json"]
     assert run(words) == 0
     assert json.loads(capsys.readouterr().out)["release"] == f"{TO}.csv"
-    source = "s3://clinic/source/"
     attack = ["tables", "attack", f"{TO}.csv", "--truth", source, "--register", source]
     assert run(attack) == 0
     assert run(["verify", f"{TO}.csv"]) == 0

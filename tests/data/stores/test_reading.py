@@ -15,6 +15,7 @@ from tests.data.stores.server import DENIED, KEY, SECRET, Server
 
 from voile.core.errors import VoileError
 from voile.data import open_source
+from voile.wings import opener
 
 ROWS = pa.table({"zip": ["00501", "00544", None] * 400, "age": range(1200)})
 CSV = b"zip,age\n00501,1\n00544,2\n"
@@ -171,3 +172,20 @@ def test_a_pyarrow_without_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pyarrow was built without GcsFileSystem" in refused("gs://clinic/v.csv")
     monkeypatch.delenv("AZURE_STORAGE_ACCOUNT", raising=False)
     assert "abfs: the account is not named" in refused("abfs://box/v.csv")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "body"),
+    [
+        ("documents", "notes.jsonl", b'{"text": "Dr. Who is in."}\n'),
+        ("documents", "notes.csv", b"text\nDr. Who is in.\n"),
+        ("itemsets", "shop.dat", b"1 2 3\n2 3\n"),
+        ("signals", "pulse.csv", CSV),
+    ],
+)
+def test_every_kind_opens_what_is_there(
+    bucket: Server, tmp_path: Path, kind: str, name: str, body: bytes
+) -> None:
+    (tmp_path / name).write_bytes(body)
+    here, there = opener(kind)(tmp_path / name), opener(kind)(bucket.put(name, body))
+    assert there.read().equals(here.read())
