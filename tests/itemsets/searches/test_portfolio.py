@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voile.itemsets.measures.classification import CrossValidation
+from voile.itemsets.measures.classification import Auc, CrossValidation
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
@@ -91,8 +91,9 @@ def test_a_trial_that_is_cut_short_leaves_the_joint_set(monkeypatch):
     assert stopped.features.tolist() == joint
 
 
-def test_of_many_ones_each_set_is_built_once_of_all_rows(monkeypatch):
-    X, y = copied(3)
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_ones_joint_is_kept_unless_another_leads_beyond_chance(monkeypatch, seed):
+    X, y = copied(3, seed)
     monkeypatch.setattr(portfolio, "MOST_ONES", 0)
     chosen = select(X, y, constraint=Constraint(4), random_state=0)
     rows = Incidence.of(X)
@@ -100,5 +101,15 @@ def test_of_many_ones_each_set_is_built_once_of_all_rows(monkeypatch):
         name: select(rows, y, constraint=Constraint(4), random_state=0, **how).features
         for name, how in ALONE.items()
     }
-    most = max(chosen.tried, key=lambda name: chosen.tried[name].value)
+    joint = chosen.tried["joint"]
+    ahead = [name for name, auc in chosen.tried.items() if auc.leads(joint)]
+    most = max(ahead, key=lambda name: chosen.tried[name].value, default="joint")
     assert chosen.features.tolist() == alone[most].tolist()
+
+
+def test_one_leads_another_by_more_than_the_paired_interval_alone():
+    moved = np.array([0.02, -0.02, 0.01, 0.0])
+    one, same, other = Auc(0.81, moved), Auc(0.8, moved), Auc(0.8, -moved)
+    assert one.leads(same)
+    assert not one.leads(other)
+    assert not same.leads(one)

@@ -48,6 +48,11 @@ class Auc:
     def high(self) -> float:
         return min(self.value + NORMAL * float(np.linalg.norm(self.influence)), 1.0)
 
+    def leads(self, other: Auc) -> bool:
+        """Whether it is above another on the same people, by more than the paired interval."""
+        half = NORMAL * float(np.linalg.norm(self.influence - other.influence))
+        return self.value - other.value > half
+
 
 @dataclass(frozen=True)
 class AucLost:
