@@ -15,11 +15,9 @@ from tests.determination.conftest import DAY, NOON
 
 import voile.tables as tables
 from voile.core.errors import RequestError, TamperedError
-from voile.determination.determine import determine
+from voile.determination import Verified, determine, sign, verify
 from voile.determination.folder import signature_of
 from voile.determination.judging import LEDGER_IS_PRIVATE
-from voile.determination.sign import sign
-from voile.determination.verify import Verified, verify
 from voile.face.release import Release, open_release
 from voile.keys.seal import file_sha256
 from voile.ledger.ledger import Ledger, create

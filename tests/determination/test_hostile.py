@@ -13,9 +13,8 @@ import pytest
 from tests.determination.conftest import DAY, NOON
 
 from voile.core.errors import RequestError
+from voile.determination import determine, verify
 from voile.determination.context import Context
-from voile.determination.determine import determine
-from voile.determination.verify import verify
 from voile.face.release import Release
 
 Make = Callable[..., dict[str, Any]]

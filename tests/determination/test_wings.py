@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from tests.determination.conftest import CONTEXT, DAY, NOON
 
-from voile.determination.determine import determine
-from voile.determination.verify import verify
+from voile.determination import determine, verify
 from voile.face.enough import is_it_enough
 from voile.face.report import report_of
 from voile.release.criteria import TITLES, Attacked, Certified

@@ -35,7 +35,7 @@ def _determine(
     Writes a folder that people sign: the page, its Markdown, its facts as JSON, and a PDF where
     the system has Chromium.
     """
-    from voile.determination.determine import determine
+    from voile.determination import determine
     from voile.determination.subject import open_subject
 
     one = determine(
@@ -77,7 +77,8 @@ def _sign(
     Adds one statement, which names the one before it. Without --key the statement is written, and
     ssh-keygen signs it.
     """
-    from voile.determination.sign import sign, signing
+    from voile.determination import sign
+    from voile.determination.sign import signing
     from voile.keys.seal import file_sha256
 
     day: date | None = until.date() if until else None

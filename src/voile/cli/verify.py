@@ -57,7 +57,7 @@ def _verify(
 
 
 def _determination(screen: Screen, folder: str, given: Mapping[str, Any]) -> int:
-    from voile.determination.verify import verify as verify_determination
+    from voile.determination import verify as verify_determination
 
     found = verify_determination(folder, **given)
     shown = _shown(screen, found.checks)

@@ -42,7 +42,11 @@ def lazily(module: str, places: Mapping[str, str], *, package: str = "") -> Call
     def load(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        names[name] = getattr(import_module(f"{package or module}.{places[name]}"), name)
+        place = places[name]
+        found = import_module(f"{package or module}.{place}")
+        for own in (name, place):  # the import has set a module where a function has its name
+            if places.get(own) == place:
+                names[own] = getattr(found, own)
         return names[name]
 
     names["__dir__"] = lambda: sorted({*names, *places})

@@ -17,8 +17,7 @@ from voile.core.progress import Progress, silent
 from voile.data import open_source
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import REPORT
-from voile.determination.determination import Determination
-from voile.determination.determine import determine
+from voile.determination import Determination, determine
 from voile.face.report import today
 from voile.keys.secret import Secret
 from voile.release.kit import Kit
