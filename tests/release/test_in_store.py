@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -263,3 +264,26 @@ def test_a_ledger_writes_down_what_is_published_in_a_store(
     ]
     assert len(kinds) == 3
     assert failed(f"{TO}.parquet") == []
+
+
+def test_workers_read_from_a_store_and_the_driver_publishes(
+    server: Server, here: Path, kit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tasks that Spark would run, in this process."""
+    for name, rows in (("a", table().slice(0, 300)), ("b", table().slice(300))):
+        pq.write_table(rows, "v.parquet", row_group_size=100)
+        server.put(f"source/{name}.parquet", Path("v.parquet").read_bytes())
+    monkeypatch.setattr("voile.release.apply.on_spark", lambda work, n: [*map(work, range(n))])
+    monkeypatch.setattr("voile.release.options.ApplyOptions.begin", lambda options: None)
+    policy, source = kit.choose(policy=1), "s3://clinic/source"
+    spread = kit.apply(policy, source, TO, engine="spark", no_pseudonyms=True)
+    alone = kit.apply(policy, source, "alone.parquet", no_pseudonyms=True)
+    rows = [Counter(map(repr, one.rows().read().to_pylist())) for one in (spread, alone)]
+    assert rows[0] == rows[1]
+    assert spread.public["figures"] == alone.public["figures"]
+    parts = [f"2024/visits/{name}" for name in sorted(spread.public["parts"])]
+    assert [one for one in server.objects() if "2024" in one] == [
+        "2024/visits.manifest.json",
+        *parts,
+    ]
+    assert failed(TO) == []
