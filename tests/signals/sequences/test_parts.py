@@ -45,10 +45,10 @@ def rates(n, seed):
 
 
 @functools.cache
-def fitted():
+def fitted(subjects=260):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SignalsWarning)
-        X, c, days = rates(260, 1)
+        X, c, days = rates(subjects, 1)
         whose = np.repeat(np.arange(len(c)), LENGTH)
         map = SequenceMap(resolution=1.0, settings=Chain(), random_state=0, period=0)
         return map.fit(X.reshape(-1, 2), NAMES[c[whose]], whose, days.ravel()).codec_
@@ -93,19 +93,20 @@ def test_every_reading_comes_back_with_the_columns_that_it_has():
 
 
 def test_what_is_sent_is_new_and_normal_in_every_class():
-    X, c, days = rates(300, 3)
-    Z = sent(fitted(), X, c, days)[1]
+    """Of a map fitted to 1,000: a map of 260 leaves two to three times as much."""
+    X, c, days = rates(900, 3)
+    Z = sent(fitted(1000), X, c, days)[1]
     for which in range(2):
         own = Z[c == which]
         for j in range(2):
             there = own[:, :, j][~np.isnan(own[:, :, j])]
-            assert abs(there.mean()) < 0.2
-            assert abs(there.std() - 1) < 0.2
+            assert abs(there.mean()) < 0.08
+            assert abs(there.std() - 1) < 0.08
         both = own.reshape(-1, 2)[~np.isnan(own.reshape(-1, 2)).any(axis=1)]
-        assert abs(np.corrcoef(both.T)[0, 1]) < 0.25  # .6 of readings
+        assert abs(np.corrcoef(both.T)[0, 1]) < 0.1  # .6 of readings
         level = np.nanmean(own, axis=1)  # of subjects: what no session would hide without a memory
-        assert level.std(axis=0).max() < 0.55
-        assert abs(np.corrcoef(level.T)[0, 1]) < 0.3
+        assert level.std(axis=0).max() < 0.42  # 8 new scores: 8 ** -.5
+        assert abs(np.corrcoef(level.T)[0, 1]) < 0.25
 
 
 def test_columns_that_are_never_read_alone_are_not_sent_alone():
