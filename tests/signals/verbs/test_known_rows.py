@@ -1,0 +1,38 @@
+"""Rows of a table go from `send`'s reader to the clinic's file with their known columns."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from tests.signals.channel.ends import SECRET
+from tests.signals.verbs.test_known_columns import children, kit_of
+
+from voile.data import open_source
+from voile.signals.channel import Enrolment, Recipient, Sender
+from voile.signals.channel.recipient import Subject
+from voile.signals.verbs.content import Content
+from voile.signals.verbs.send import _Rows
+from voile.signals.verbs.subjects import subjects_in
+
+
+def test_rows_are_sent_with_their_known_columns_missing_ones_too(tmp_path):
+    content, table = Content.of(kit_of()), children().slice(0, 12)
+    ages = [None, *table["age"].to_pylist()[1:]]
+    table = table.set_column(1, "age", pa.array(ages, pa.int64()))
+    source, codec = open_source(table), content.sequence
+    enrolment = Enrolment.of(SECRET, codec.mark, dict.fromkeys(table["id"].to_pylist(), 1))
+    known = subjects_in(source, content.reader, content.classes, sides=True)
+    subjects = {
+        name: Subject(known[who].label, who, known=known[who].known)
+        for who, name in enrolment.pseudonyms.items()
+    }
+    limits = [form.decoded for form in content.reader.forms]
+    device = Sender(tmp_path / "spool", codec, enrolment)
+    clinic = Recipient(tmp_path / "clinic", codec, subjects, limits, SECRET)
+    with device, clinic:
+        device.take(_Rows(content, enrolment.pseudonyms).of(source))
+        device.turn(clinic.turn(device.turn()))
+        assert (clinic.received + clinic.set_aside, device.left(), clinic.refused) == (
+            12,
+            False,
+            {},
+        )
