@@ -42,15 +42,22 @@ class People(Brief):
 
     @classmethod
     def of_rows(cls, who: Tokens, shown: Tokens, kept: Mapping[str, Tokens]) -> People:
-        """Join the rows of each person; the order of rows does not matter."""
-        order = np.argsort(who, kind="stable")
+        """Join the rows of each person; the order of rows does not matter.
+
+        Of what is shown, each group counts once: how many rows of a person are in it is no
+        quasi-identifier. Of kept values all rows count, since one more shows a change.
+        """
+        order = np.lexsort((shown, who))
         people, first = np.unique(who[order], return_index=True)
+        again = np.zeros(len(who), np.bool_)
+        again[1:] = (np.diff(who[order]) == 0) & (np.diff(shown[order]) == 0)
 
-        def each(tokens: Tokens) -> Tokens:
-            mixed = np.where(tokens == ABSENT, ABSENT, mix(tokens))
-            return np.add.reduceat(mixed[order], first) if len(first) else mixed
+        def each(tokens: Tokens, once: bool = False) -> Tokens:
+            mixed = np.where(tokens == ABSENT, ABSENT, mix(tokens))[order]
+            mixed = np.where(again, ABSENT, mixed) if once else mixed
+            return np.add.reduceat(mixed, first) if len(first) else mixed
 
-        return cls(people, each(shown), {name: each(one) for name, one in kept.items()})
+        return cls(people, each(shown, once=True), {name: each(one) for name, one in kept.items()})
 
     def __len__(self) -> int:
         return len(self.who)

@@ -29,7 +29,8 @@ from voile.tables.verbs.past import Past
 from voile.tables.verbs.recount import count_anew, with_counts
 from voile.tables.verbs.search import search
 
-EVALUATIONS = 400_000
+EVALUATIONS, BESIDE = 1_000_000, 400_000
+"""How many policies are scored where cuts are out, and beside the kit's own where none are."""
 
 
 def choose_after(
@@ -54,8 +55,8 @@ def choose_after(
 
     Beside releases of other rows, and where people were erased, people are followed as `apply`
     follows them, and the figures are those that it will count. Few policies are then judged: of
-    some in the order of their loss the first that keeps the limit, which lies between one that
-    does not and one that does. Cost: O(rows log rows) for each.
+    those before the one that is out, in the order of their loss, one that keeps the limit and whose
+    forerunner does not. Cost: O(rows log rows) for each.
 
     joint_risk : the most of the source's expected matches that all releases may leave together, as
         a share; what the ledger promises where that is less.
@@ -104,7 +105,8 @@ def choose_after(
     def judge(policy: AnyPolicy) -> Figures | None:
         return _figures_within(limit, case.under(policy), ledger, pasts)
 
-    found = _first_that(policies, judge, jumps=follows)
+    again = [one.policy for past in pasts for one in past.all_shown]
+    found = _first_that(policies, judge, again, jumps=follows)
     if found is None:
         raise InfeasibleError(
             f"no policy found keeps {limit} together with what is out",
@@ -154,7 +156,8 @@ def _searched(content: Content, past: Past, promise: Promise, seed: int | None) 
         loss=space.loss,
         weights=space.weights,
     )
-    return search(within, method="best", evaluations=EVALUATIONS, random_state=seed).frontier
+    most = EVALUATIONS if cuts else BESIDE
+    return search(within, method="best", evaluations=most, random_state=seed).frontier
 
 
 def candidates(
@@ -202,24 +205,34 @@ def _figures_within(
 def _first_that(
     policies: Sequence[AnyPolicy],
     judge: Callable[[AnyPolicy], Figures | None],
+    again: Sequence[AnyPolicy],
     *,
     jumps: bool,
 ) -> tuple[AnyPolicy, Figures] | None:
-    """Return the first policy that keeps the limit; with jumps, one whose forerunner does not."""
+    """Return the first policy that keeps the limit; with jumps, one whose forerunner does not.
+
+    again : those that are out: with jumps, what comes after the first of them is not looked at.
+    """
+    found = None
+    if jumps:
+        for place in [i for i, policy in enumerate(policies) if policy in again]:
+            if (figures := judge(policies[place])) is not None:
+                found, policies = (policies[place], figures), policies[:place]
+                break
     before, place, step = -1, 0, 1
-    while place < len(policies) and (found := judge(policies[place])) is None:
+    while place < len(policies):
+        if (figures := judge(policies[place])) is not None:
+            found = policies[place], figures
+            break
         before, step = place, 2 * step if jumps else 1
         place = min(place + step, max(len(policies) - 1, place + 1))
-    if place >= len(policies):
-        return None
     while place - before > 1:
         middle = (before + place) // 2
-        if (nearer := judge(policies[middle])) is None:
+        if (figures := judge(policies[middle])) is None:
             before = middle
         else:
-            place, found = middle, nearer
-    assert found is not None
-    return policies[place], found
+            place, found = middle, (policies[middle], figures)
+    return found
 
 
 def _cuts_are_out(past: Past) -> bool:
