@@ -38,6 +38,21 @@ if task == "pycanon":
     begin = time.process_time()
     found["k"] = int(anonymity.k_anonymity(released, quasi))
     found["l"] = int(anonymity.l_diversity(released, quasi, [secret]))
+if task == "equalities":
+    import numpy as np
+    import polars as pl
+    from anonymeter.evaluators.singling_out_evaluator import _evaluate_queries, _query_from_record
+    original, synthetic, control = (
+        pl.read_csv(f"{folder}/{name}.csv", infer_schema=False).select(quasi)
+        for name in ("original", "synthetic", "control"))
+    begin = time.process_time()
+    alone = synthetic.filter(synthetic.is_unique()).to_dicts()
+    kinds, rng = dict(synthetic.schema), np.random.default_rng(1)
+    queries = [_query_from_record(one, kinds, quasi, {}, rng) for one in alone]
+    parts = [queries[i:i + 500] for i in range(0, len(queries), 500)]
+    for name, rows in (("rate", original), ("control", control)):
+        fit = [n for part in parts for n in _evaluate_queries(rows, part)]
+        found[name] = sum(n == 1 for n in fit) / len(fit)
 if task in ("inference", "singling out"):
     from anonymeter.evaluators import InferenceEvaluator, SinglingOutEvaluator
     original, synthetic, control = map(read, ("original", "synthetic", "control"))
@@ -47,8 +62,8 @@ if task in ("inference", "singling out"):
             original, synthetic, quasi, secret, n_attacks=2000, control=control)
         one.evaluate(n_jobs=1)
     else:
-        one = SinglingOutEvaluator(
-            original, synthetic, n_attacks=500, n_cols=len(quasi), control=control)
+        one = SinglingOutEvaluator(*(x[quasi] for x in (original, synthetic)),
+            n_attacks=500, n_cols=len(quasi), control=control[quasi])
         one.evaluate(mode="multivariate")
     done = one.results()
     found = {"rate": done.attack_rate.value, "control": done.control_rate.value}
@@ -69,7 +84,7 @@ if task.startswith("voile"):
         guess, alone = by["inference"].findings[0], by["singling out"].findings[1]
         found = {"rate": guess.rate.value, "control": guess.control.value,
                  "interval": guess.rate.interval(), "alone": alone.rate.value,
-                 "alone control": alone.control.value}
+                 "alone control": alone.control.value, "alone of": alone.rate.trials}
 found["seconds"] = time.process_time() - begin
 found["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps(found))
@@ -110,8 +125,9 @@ def main(python: str) -> None:
         place = Path(name)
         make(place)
         own, drawn = (run(sys.executable, f"voile {x}", place) for x in ("release", "synthetic"))
-        canon, inferring, alone = (
-            run(python, task, place) for task in ("pycanon", "inference", "singling out")
+        canon, inferring, alone, alike = (
+            run(python, task, place)
+            for task in ("pycanon", "inference", "singling out", "equalities")
         )
 
     if (own["k"], own["l"]) != (canon["k"], canon["l"]) or min(own["k"], own["l"]) < 2:
@@ -121,6 +137,9 @@ def main(python: str) -> None:
     ours = tuple(drawn["interval"])
     if theirs[0] > ours[1] or ours[0] > theirs[1]:
         raise SystemExit(f"the rates of inference differ: {theirs}, {ours}")
+
+    if (alike["rate"], alike["control"]) != (drawn["alone"], drawn["alone control"]):
+        raise SystemExit(f"the same predicates differ: {alike}, {drawn}")
 
     def cost(one: dict[str, float], beside: float) -> tuple[str, str, str]:
         return (
@@ -147,12 +166,25 @@ def main(python: str) -> None:
             *cost(drawn, drawn["seconds"]),
         ),
         (
-            "singled out: original, control",
-            "anonymeter, 500 attacks",
+            "singled out by a unique row's six values: original, control",
+            f"anonymeter's queries, all {drawn['alone of']:,} unique rows",
+            f"{alike['rate']:.1%}, {alike['control']:.1%}",
+            *cost(alike, drawn["seconds"]),
+        ),
+        (
+            "",
+            "voile, whole assessment",
+            f"{drawn['alone']:.1%}, {drawn['alone control']:.1%}",
+            "",
+            "",
+            "",
+        ),
+        (
+            "singled out by age or more extreme and five values, equal rows dropped",
+            "anonymeter's attack, 500 predicates",
             f"{alone['rate']:.1%}, {alone['control']:.1%}",
             *cost(alone, drawn["seconds"]),
         ),
-        ("", "voile", f"{drawn['alone']:.1%}, {drawn['alone control']:.1%}", "", "", ""),
     ]
     save(
         "assess_beside",
@@ -161,9 +193,12 @@ def main(python: str) -> None:
         rows,
         "The release: ages by 20 years, education suppressed, and no row of a group of fewer than "
         "5 people or of one salary class. The synthetic rows: each cell of the "
-        "original replaced by another row's with probability .2. Predicates of singling out are "
-        "not the same: anonymeter draws random ones of ranges and equalities, voile takes every "
-        "synthetic row that is unique, so that the two rates are not comparable. Inference guesses "
+        "original replaced by another row's with probability .2. Singling out: voile takes every "
+        "synthetic row that is unique, and asks who equals it in all six columns; the same "
+        "predicates asked of the same people by anonymeter's query functions give the same rates. "
+        "anonymeter's own attack differs in two ways: it drops rows that equal another first, so "
+        "that two people alike in all columns count as one who is singled out, and it asks for "
+        "ages as extreme as the row's or more. Its rate is not comparable. Inference guesses "
         "alike: anonymeter from the nearest synthetic row of each of 2,000 people, voile from the "
         "rows of the same or the nearest values, of all 5,000; the 95% intervals "
         f"({_said(theirs)} and {_said(ours)}) overlap. "

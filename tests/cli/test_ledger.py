@@ -54,6 +54,27 @@ def test_recipients_apart_stand_in_the_ledger(tmp_path, key_file, capsys):
     assert "these do not share what they have: Site A and Site B" in capsys.readouterr().err
 
 
+def test_a_ledger_is_a_page_for_the_holder_and_shows_no_markup_of_a_reason(
+    place, key_file, tmp_path
+):
+    page = tmp_path / "page.html"
+    assert run(["ledger", "show", str(place), "--out", str(page), "--quiet"]) == 0
+    assert "Nothing was released yet." in page.read_text()
+    assert run(["ledger", "show", str(place), "--out", str(page), "--quiet"]) == 2
+    with open_ledger(place, key_file) as opened:
+        opened.append("intent", {**INTENT, "override": "<b>the board</b>", "recipient": "Site A"})
+        opened.append("done", {"of": 1})
+        opened.append("intent", {**INTENT, "joint": {}, "alone": {}})
+        opened.append("erase", {"who": "0" * 16, "reason": "asked"})
+    assert run(["ledger", "show", str(place), "--out", str(page), "--force", "--quiet"]) == 0
+    html = page.read_text()
+    for said in ("for the data holder only", "130 promised", "no bound", "Site A", "counts as"):
+        assert said in html
+    assert "&lt;b&gt;the board" in html
+    assert "<b>the board" not in html
+    assert "0" * 16 not in html
+
+
 def test_a_promise_is_needed_and_a_ledger_not_replaced(place, key_file, tmp_path, capsys):
     assert run(["ledger", "init", str(tmp_path / "other"), "--key-file", str(key_file)]) == 2
     assert run(["ledger", "init", str(place), "--k", "3", "--key-file", str(key_file)]) == 2

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import Command, Group, argument, place
+from voile.cli.parameters import Command, Group, argument, out, place
 from voile.cli.screen import Screen, count, show_table
 from voile.cli.verify import FAILED, STATES
+from voile.data.files.outputs import REPORT
 
 if TYPE_CHECKING:
     from voile.ledger.audience import Audience
@@ -52,12 +53,17 @@ def _but_for(audience: Audience) -> str:
     return f", taken that these do not share what they have: {pairs}" if pairs else ""
 
 
-def _show(screen: Screen, *, ledger: str) -> None:
-    """Show the lines of a ledger, and what was promised."""
+def _show(screen: Screen, *, ledger: str, out: Path | None, force: bool) -> None:
+    """Show the lines of a ledger, and what was promised; --out writes a page, to read or print."""
+    from voile.data.files.atomic import write_text
     from voile.ledger.ledger import Ledger
     from voile.release.ledger_checks import shown
+    from voile.release.ledger_page import ledger_page
 
     read = Ledger.read(Path(ledger))
+    if out is not None:
+        write_text(out, ledger_page(read, Path(ledger).name), REPORT, force=force)
+        screen.say(f"{out}: the ledger as a page, for the data holder alone")
     said = shown(read)
     screen.say(f"{ledger}: all releases together keep to {read.promise}{_but_for(read.audience)}")
     if not screen.json:
@@ -243,7 +249,9 @@ ledger.add_command(
         ],
     )
 )
-ledger.add_command(Command("show", _show, [argument("ledger")]))
+ledger.add_command(
+    Command("show", _show, [argument("ledger"), *out("PAGE", REPORT, required=False)])
+)
 ledger.add_command(
     Command(
         "judge",

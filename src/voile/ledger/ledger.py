@@ -126,7 +126,7 @@ class Ledger(Brief):
     def released(self) -> list[Line]:
         """The intents that count as released: all but those found to have published nothing."""
         closed = self.closed
-        return [x for x in self._intents if closed.get(x.number) != "void" and self._reaches(x)]
+        return [x for x in self.intents if closed.get(x.number) != "void" and self._reaches(x)]
 
     def _reaches(self, line: Line) -> bool:
         """Say whether the coalition has a release: one without a named recipient, everybody has."""
@@ -137,7 +137,7 @@ class Ledger(Brief):
     def open(self) -> list[Line]:
         """The intents of which nobody knows whether they were published."""
         closed = self.closed
-        return [line for line in self._intents if line.number not in closed]
+        return [line for line in self.intents if line.number not in closed]
 
     @property
     def erased(self) -> frozenset[str]:
@@ -153,7 +153,8 @@ class Ledger(Brief):
         )
 
     @property
-    def _intents(self) -> list[Line]:
+    def intents(self) -> list[Line]:
+        """What was to be released, of whatever end."""
         return [line for line in self.chain.lines if line.content["act"] == "intent"]
 
 

@@ -1,0 +1,105 @@
+"""A ledger as a page, for the data holder: what was promised, what is out, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from voile.core.version import __version__
+from voile.core.wording import count
+from voile.ledger.chain import Line
+from voile.ledger.ledger import Ledger
+from voile.ledger.promise import written
+from voile.report import render
+from voile.report.sections import Bullets, Commands, Figure, Figures, Grid, Prose, Section
+
+COLUMNS = ("line", "when (UTC)", "kind", "to", "state", "alone", "together", "reason")
+STATE = {"done": "released", "void": "released nothing", None: "open: counts as released"}
+SAME = "Two pages of one ledger agree in the hash of each line; this is that of the last."
+NOT_SAID = (
+    "Releases that were never written down here, and what others published of the same people, "
+    "are in no figure.",
+    "Figures are of two digits, rounded up; together means that every row is linked.",
+    "The page names no person and no value. It is private all the same: it says what was released "
+    "to whom, and at what risk.",
+)
+
+
+def ledger_page(ledger: Ledger, name: str) -> str:
+    """Return the page of a ledger of this file name, as HTML."""
+    head = ledger.chain.lines[-1]
+    facts = {
+        "Ledger": ledger.id,
+        "Last line": f"{head.number}, of {_day(head)}",
+        "SHA-256 of the last line": ledger.chain.head,
+        "Made with": f"voile {__version__}",
+    }
+    return render(
+        f"{name}: what is out, and what it comes to",
+        tuple(_sections(ledger, name)),
+        audience="internal",
+        facts=facts,
+    )
+
+
+def _sections(ledger: Ledger, name: str) -> Iterator[Section]:
+    apart = "; ".join(f"{one} and {other}" for one, other in ledger.audience.apart)
+    said = "All recipients are taken to share what they have"
+    shares = f"{said}, but for these, who cannot: {apart}." if apart else f"{said}."
+    promised = f"All releases of this source together keep to {ledger.promise}."
+    figures = Figures(tuple(_figures(ledger)))
+    yield Section("promise", "Promised", (Prose((promised, shares)), figures), first=True)
+    rows = tuple(_row(ledger, line) for line in ledger.intents)
+    out = Grid(COLUMNS, rows, "Expected matches alone and together.", numeric=(0, 5, 6))
+    nothing = Prose(("Nothing was released yet.",))
+    yield Section("out", "Released", (out if rows else nothing,), first=True)
+    if erased := tuple(_erased(ledger)):
+        grid = Grid(("when (UTC)", "reason", "people"), erased, numeric=(2,))
+        yield Section("erased", "In no further release", (grid,))
+    yield Section("limits", "What this page does not say", (Bullets(NOT_SAID),))
+    verify = f"voile ledger verify {name} --key-file KEY --manifests FOLDER --releases FOLDER"
+    yield Section("reproduce", "Which ledger this is", (Prose((SAME,)),))
+    yield Section("decision", "Check it", (Commands((verify,)),))
+
+
+def _figures(ledger: Ledger) -> Iterator[Figure]:
+    joint = [line.content["joint"].get("matches") for line in ledger.released]
+    yield Figure(
+        "Releases that are out", str(len(joint)), f"{count(len(ledger.open), 'line')} open"
+    )
+    if joint:
+        most = "no bound" if None in joint else written(max(joint))
+        promised = ledger.promise.expected_matches
+        limit = "of all releases together" + (
+            "" if promised is None else f"; {promised:g} promised"
+        )
+        yield Figure("Expected matches at most", most, limit)
+
+
+def _row(ledger: Ledger, line: Line) -> tuple[str, ...]:
+    said = line.content
+    figures = (said[name].get("matches") for name in ("alone", "joint"))
+    return (
+        str(line.number),
+        _day(line),
+        said["kind"],
+        said.get("recipient", "anybody"),
+        STATE[ledger.closed.get(line.number)],
+        *("no bound" if x is None else written(x) for x in figures),
+        said.get("override", ""),
+    )
+
+
+def _erased(ledger: Ledger) -> Iterator[tuple[str, ...]]:
+    def by(line: Line) -> tuple[str, str]:
+        return _day(line), line.content["reason"]
+
+    lines = [line for line in ledger.chain.lines if line.content["act"] == "erase"]
+    for (day, reason), some in groupby(lines, by):
+        yield day, reason, str(len(list(some)))
+
+
+def _day(line: Line) -> str:
+    time: Any = line.content["time"]
+    return f"{time[:10]} {time[11:16]}"
