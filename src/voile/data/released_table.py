@@ -18,10 +18,11 @@ import pyarrow as pa
 import tomli_w
 
 from voile.core.errors import RequestError, SourceError, TamperedError, printable
+from voile.data.column_types import conform
 from voile.data.files.own_files import read_toml
 from voile.data.formats.arrow_files import ArrowSource
 from voile.data.formats.typed_writers import ArrowWriter
-from voile.data.source import Source, conform, hash_rows
+from voile.data.source import Source, hash_rows
 from voile.data.writer import Writer
 
 MARK = "written by voile"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import errno
 import hashlib
 from abc import ABC, abstractmethod
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from voile.core.errors import RequestError, SourceError, nearest
+from voile.data.column_types import check_dates, conform, plain
 from voile.data.stores.path import StorePath, located
 
 if TYPE_CHECKING:
@@ -305,66 +304,6 @@ def hash_file(path: Path | StorePath) -> str:
                 while chunk := file.read(1 << 20):
                     digest.update(chunk)
     return digest.hexdigest()
-
-
-def plain(kind: pa.DataType) -> pa.DataType:
-    """Give the type that a column is read as: values rather than dictionaries, text as `string`.
-
-    A dictionary, inside a list or a struct too, may hold values of rows that are left out.
-
-    >>> plain(pa.dictionary(pa.int8(), pa.large_string()))
-    DataType(string)
-    """
-    if pa.types.is_dictionary(kind):
-        return plain(kind.value_type)
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(plain(kind.value_type)))
-    if pa.types.is_large_list(kind):
-        return pa.large_list(kind.value_field.with_type(plain(kind.value_type)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(plain(field.type)) for field in kind])
-    if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return pa.string()
-    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
-        return pa.binary()
-    return kind
-
-
-def plain_schema(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([(field.name, plain(field.type)) for field in schema])
-
-
-def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Cast a batch's columns to `schema` where their layout differs, without loss."""
-    if batch.schema.equals(schema):
-        return batch
-    return pa.RecordBatch.from_arrays(batch.columns, schema=schema)
-
-
-A_DAY = {"day": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
-EPOCH = dt.date(1970, 1, 1)
-FIRST_DAY, END = (dt.date.min - EPOCH).days, (dt.date.max - EPOCH).days + 1
-
-
-def check_dates(rows: pa.RecordBatch | pa.Table, *, where: str) -> None:
-    """Refuse a date outside the years 1 to 9999, which no release can show: `infinity`, for one."""
-    for field, column in zip(rows.schema, rows.columns, strict=True):
-        unit = _date_unit(field.type)
-        if unit is None or column.null_count == len(column):
-            continue
-        ticks = column.cast(pa.int32() if unit == "day" else pa.int64())
-        least, most = pc.min_max(ticks).as_py().values()
-        if least < FIRST_DAY * A_DAY[unit] or most >= END * A_DAY[unit]:
-            raise SourceError(
-                "holds a date outside the years 1 to 9999", where=f"{where}, column {field.name}"
-            )
-
-
-def _date_unit(kind: pa.DataType) -> str | None:
-    if pa.types.is_date32(kind):
-        return "day"
-    unit = "ms" if pa.types.is_date64(kind) else kind.unit if pa.types.is_timestamp(kind) else None
-    return unit if unit in A_DAY else None  # in nanoseconds all are of the years 1677 to 2262
 
 
 def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False) -> None:

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from voile.core.errors import RequestError
-from voile.data.source import Source, check_dates, distinct_names, identifier
+from voile.data.column_types import check_dates
+from voile.data.source import Source, distinct_names, identifier
 from voile.engines.duck import MEMORY, connect
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError, install
+from voile.data.column_types import plain_schema
 from voile.data.formats.arrow_files import ParquetSource
 from voile.data.formats.partitions import Part
 from voile.data.formats.several import Several
-from voile.data.source import plain_schema, state_of
+from voile.data.source import state_of
 
 READ = {"deletionVectors", "columnMapping", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
 """What a reader has to know of a table, and this one does: the first two are refused where used."""

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from voile.core.errors import RequestError
+from voile.data.column_types import plain
 from voile.data.formulas import escape as escaped
 from voile.data.formulas import formulas
-from voile.data.source import plain
 from voile.data.writer import Writer
 
 

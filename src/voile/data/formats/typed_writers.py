@@ -7,7 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from voile.data.source import BATCH_ROWS, OFFLINE, conform, identifier, plain_schema
+from voile.data.column_types import conform, plain_schema
+from voile.data.source import BATCH_ROWS, OFFLINE, identifier
 from voile.data.writer import Writer
 
 GROUP_BYTES = 16 << 20

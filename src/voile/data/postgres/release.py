@@ -18,13 +18,14 @@ from secrets import token_hex
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError, VoileError, nearest
+from voile.data.column_types import plain
 from voile.data.files.outputs import check_replaceable
 from voile.data.postgres.address import Address
 from voile.data.postgres.session import RefusedError, Session, literal
 from voile.data.postgres.source import PostgresSource
 from voile.data.postgres.table import DIGITS, KINDS, MOMENTS, find_table
 from voile.data.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
-from voile.data.source import Source, hash_rows, identifier, plain
+from voile.data.source import Source, hash_rows, identifier
 
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
 PATIENCE = "60s"  # with those who still read the table that is replaced

@@ -15,9 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 from voile.core.errors import RequestError
+from voile.data.column_types import conform
 from voile.data.formats.databases import choose_table
 from voile.data.postgres.session import PHYSICAL, Session
-from voile.data.source import conform, identifier
+from voile.data.source import identifier
 
 DIGITS = 38  # of the widest decimal that DuckDB has
 

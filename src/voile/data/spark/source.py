@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
+from voile.data.column_types import conform
 from voile.data.formats.arrow_files import ParquetSource
 from voile.data.formats.partitions import keys_of
 from voile.data.formats.typed_writers import ParquetWriter
-from voile.data.source import Piece, Source, conform, hash_rows
+from voile.data.source import Piece, Source, hash_rows
 from voile.data.spark.session import SCHEME, STANDARD, open_session, settings, spark_failures
 
 if TYPE_CHECKING:

@@ -15,20 +15,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError, VoileError
+from voile.data.column_types import conform, plain_schema
 from voile.data.files.outputs import MANIFEST, check_replaceable
 from voile.data.formats.databases import DuckDBSource, refused
 from voile.data.opening import split_table
 from voile.data.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
-from voile.data.source import (
-    BATCH_ROWS,
-    OFFLINE,
-    Source,
-    conform,
-    hash_rows,
-    identifier,
-    plain_schema,
-    unreadable,
-)
+from voile.data.source import BATCH_ROWS, OFFLINE, Source, hash_rows, identifier, unreadable
 
 if TYPE_CHECKING:
     import duckdb

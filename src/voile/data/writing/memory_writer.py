@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from voile.core.errors import RequestError
+from voile.data.column_types import conform, plain_schema
 from voile.data.files.memory import MemoryPath
-from voile.data.source import conform, plain_schema
 from voile.data.writer import Writer
 
 
