@@ -29,6 +29,11 @@ from voile.core.errors import RequestError, TamperedError
             ["tables", "fit", "x.csv", "--hold-uot", ".1"],
             "voile tables fit: no such option: --hold-uot; did you mean --hold-out or --out?",
         ),
+        (
+            ["completion"],
+            "voile completion: missing argument '{bash|zsh|fish}', choose from: bash, zsh, fish; "
+            "see voile completion --help",
+        ),
         (["verify"], "voile verify: missing argument 'RELEASE|FOLDER'; see voile verify --help"),
         (
             ["report", "kit"],

@@ -61,6 +61,7 @@ def test_nearest_suggests_three_names_and_lists_twelve():
 
 def test_nearest_names_what_looks_alike_or_what_there_is():
     assert nearest("zip_cod", ["zip_code", "age"]) == "did you mean zip_code?"
+    assert nearest("K", ["keep", "k"]) == "did you mean k?"
     assert nearest("q", ["a"]) == "there is a"
     assert nearest("q", []) == "there are no columns"
     assert nearest("q", [f"c{i}" for i in range(20)]).endswith("c11, ...")

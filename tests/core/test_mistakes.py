@@ -21,7 +21,8 @@ def said(**given: object) -> str:
 
 
 def test_a_near_miss_of_a_word_suggests_the_word():
-    assert said(role="quais") == "role: must be 'quasi' or 'sensitive'; did you mean quasi?"
+    near = "role: must be 'quasi' or 'sensitive'; did you mean quasi?"
+    assert {said(role=one) for one in ("quais", "Quasi", "quasi-identifier")} == {near}
     assert said(role="x") == "role: must be 'quasi' or 'sensitive'"
 
 

@@ -56,7 +56,8 @@ def test_roles_come_back_equal_from_json():
         (
             '[columns]\nage = "quasi"\nid = { role = "subject" }\n',
             "columns.id: the column of subjects is named before the columns;"
-            ' write subject = "id" above [columns]',
+            ' write subject = "id" above [columns], or in Python '
+            '{"subject": "id", "columns": {...}}',
         ),
     ],
 )
@@ -189,6 +190,8 @@ def test_roles_are_what_a_user_has(tmp_path):
     assert (whole.subject, whole.of("identifier")) == ("who", ["who"])
     column = Roles.parse({"columns": {"role": "keep", "unit": "cm"}})
     assert column.of("keep") == ["columns"]  # a column may be called so
+    with pytest.raises(RequestError, match=r"^roles: none are given; give a dictionary"):
+        Roles.parse(None)
     with pytest.raises(RequestError, match="a list says no roles; give a dictionary"):
         Roles.parse(["age"])
     with pytest.raises(RequestError, match=r"columns\.age\.role"):

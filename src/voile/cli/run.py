@@ -104,7 +104,8 @@ def _mistake(error: click.UsageError) -> Problem:
     """Say click's usage error, with the nearest names or where to read more."""
     path = error.ctx.command_path if error.ctx else "voile"
     near = getattr(error, "possibilities", None)
-    said = (error.message if near else error.format_message()).strip().rstrip(".")
+    said = error.message if near else error.format_message()
+    said = " ".join(said.split()).rstrip(".").replace("Choose from", "choose from")
     remedy = f"did you mean {' or '.join(near)}?" if near else f"see {path} --help"
     if isinstance(error, click.NoSuchOption):
         from voile.release.options import RENAMED

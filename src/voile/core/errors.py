@@ -107,9 +107,12 @@ def nearest(name: str, names: Iterable[str]) -> str:
     'did you mean age?'
     >>> nearest("q", ["age", "sex"])
     'there is age, sex'
+    >>> nearest("K", ["k", "people"])
+    'did you mean k?'
     """
     names = list(names)
-    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    close = [one for one in names if one.casefold() == name.casefold()]
+    close = close or get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {' or '.join(close)}?"
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

@@ -69,7 +69,9 @@ def plainly(one: Mapping[str, Any]) -> str:
     said = template.format(**context)
     if one["type"] == "literal_error":
         words = [x.strip("'") for x in str(context["expected"]).replace(" or ", ", ").split(", ")]
-        close = get_close_matches(str(one.get("input")), words, n=1)
+        given = str(one.get("input"))
+        begun = [word for word in words if given.casefold().startswith(word)]
+        close = begun or get_close_matches(given, words, n=1)
         said += f"; did you mean {close[0]}?" if close else ""
     return said
 

@@ -167,7 +167,7 @@ class Roles(BaseModel):
             return cls.read(Path(given))
         if not isinstance(given, Mapping):
             raise RequestError(
-                f"a {type(given).__name__} says no roles",
+                "none are given" if given is None else f"a {type(given).__name__} says no roles",
                 where="roles",
                 instead="give a dictionary of columns, a roles file, or what inspect returns",
             )
@@ -182,7 +182,8 @@ class Roles(BaseModel):
                 raise RequestError(
                     f"columns.{name}: the column of subjects is named before the columns",
                     where=where,
-                    instead=f'write subject = "{name}" above [columns]',
+                    instead=f'write subject = "{name}" above [columns], or in Python '
+                    f'{{"subject": "{name}", "columns": {{...}}}}',
                 )
         try:
             return cls.model_validate(data)

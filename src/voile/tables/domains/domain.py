@@ -53,6 +53,12 @@ class Domain(Brief):
     free: bool = False
 
     def __post_init__(self) -> None:
+        if not self.values:
+            raise RequestError(
+                "there is no value: the source has no rows",
+                where=f"column {self.column}",
+                instead="give one with rows",
+            )
         if len(self.values) < 2:
             raise RequestError(
                 "a quasi-identifier needs a domain of at least two values, and this has "
