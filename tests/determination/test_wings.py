@@ -36,7 +36,7 @@ def test_a_report_says_which_thresholds_of_a_name_the_largest_risk_meets(
     said = section.blocks[0].paragraphs[0]
     sources = ("EMA Policy 0070", "groups of at least 11")
     assert tuple(f"does not meet {source}" not in said for source in sources) == met
-    assert "Not measured: linkability." in section.blocks[0].paragraphs[1]
+    assert "Not measured: linkability. An attack measures it." in section.blocks[0].paragraphs[1]
 
 
 def test_a_release_of_any_kind_is_determined(case: Any, tmp_path: Path) -> None:

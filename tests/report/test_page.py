@@ -196,7 +196,7 @@ def test_text_that_is_not_unicode_can_still_be_written() -> None:
 def test_nothing_to_say_is_still_a_page(audience: Audience) -> None:
     page = render("Empty", [], audience=audience, facts={})
     assert "<h1>Empty</h1>" in page
-    assert "Decided by" in page
+    assert "Approved by" in page
 
 
 def test_empty_blocks_are_drawn() -> None:

@@ -12,7 +12,7 @@ from voile.report.wording import listed
 
 FOR_WHOM = (
     "Whether this is enough depends on the recipient and the purpose: voile determine judges it by "
-    "thresholds that have a source."
+    "thresholds from named sources."
 )
 
 
@@ -34,7 +34,8 @@ def is_it_enough(
     if (risk := found.get("re-identification")) is not None:
         said.append(_by_standards(risk))
     if unknown := [TITLES[name].lower() for name, figure in found.items() if figure is None]:
-        said.append(f"Not measured: {listed(unknown)}. An attack measures it.")
+        them = "it" if len(unknown) == 1 else "them"
+        said.append(f"Not measured: {listed(unknown)}. An attack measures {them}.")
     blocks: list[Prose | Grid] = [Prose((*said, FOR_WHOM))]
     if rows:
         titles = ("question", "figure (95% interval)", "evidence")

@@ -293,7 +293,7 @@ def test_a_differentially_private_kit_says_so():
         "pulse": {"role": "reading", "resolution": 1, "bounds": [40, 140]},
     }
     kit = fitted(people(n=900), roles(**bounded), epsilon=8)
-    assert kit.facts["holds"][-1].startswith("differentially private: each map, at epsilon 8")
+    assert kit.facts["holds"][-1].startswith("differential privacy: each map, at epsilon 8")
     assert Content.of(kit).maps["normal"].fitted_.epsilon == 8
     risk = dict(
         zip(
@@ -305,7 +305,7 @@ def test_a_differentially_private_kit_says_so():
     assert risk[1.0] < 0.3 < risk[0.0] == 1
     with pytest.raises(RequestError, match="column pulse has no bounds"):
         fitted(said=roles(weight=bounded["weight"]), epsilon=8)
-    assert fitted().facts["holds"][-1] == "differentially private: none of it"
+    assert fitted().facts["holds"][-1] == "differential privacy: none"
 
 
 def test_a_kit_read_back_sends_and_decodes_the_same(tmp_path):

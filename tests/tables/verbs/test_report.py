@@ -176,7 +176,7 @@ def test_what_is_left_of_each_column_is_told_and_one_group_is_warned_of():
     assert prose.paragraphs[2].startswith("Column sex is one group")
     assert table.rows == (("age", "7", "61%", "10%"), ("sex", "1", "0%", "under 1.1%"))
     labels = analysts(DATA | {"lost": {**LOST, "hidden_by_labels": 0.654}}, "public").blocks[0]
-    assert "By the labels of each column alone, 65% of the columns' entropy" in labels.paragraphs[1]
+    assert "By each column's labels alone, 65% of the columns' entropy" in labels.paragraphs[1]
     internal = analysts(DATA | {"lost": LOST}, "internal").blocks[1]
     assert internal.rows[1][-1] == "0.2%"
     weighted = {"name": "weighted", "title": "Lost", "formula": "0.5 x this + 0.5 x that"}

@@ -195,7 +195,7 @@ def false_positives_section(data: Mapping[str, Any], audience: Audience) -> Sect
     blocks: list[Block] = [Prose(("No harmless token of the annotated text is removed.",))]
     if lines:
         title = "Harmless tokens of the annotated text that are removed, by kind"
-        blocks = [Grid(("kind of token", "share"), lines, title, (1,))]
+        blocks = [Grid(("kind of token", "share of those removed"), lines, title, (1,))]
     often = [one for one in chosen["false_words"] if one["removed"] > 1][:MOST_WORDS]
     if often:
         words = tuple((one["word"], f"{one['removed']:,}") for one in often)

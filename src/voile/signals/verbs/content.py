@@ -94,10 +94,10 @@ class Content(Policies):
             said.append("the key that determines who was held out")
         known = {one.fitted_.epsilon for one in self.maps.values() if one.fitted_} - {None}
         if not known:
-            return [*said, "differentially private: none of it"]
+            return [*said, "differential privacy: none"]
         (epsilon,) = known
         private = f"each map, at epsilon {epsilon:g}; the frontier's estimates are not"
-        return [*said, f"differentially private: {private}"]
+        return [*said, f"differential privacy: {private}"]
 
     @classmethod
     def parts(cls, kit: Kit) -> dict[str, Any]:

@@ -48,8 +48,8 @@ class Sessions:
         """What is known of whole sessions, in a sentence."""
         if self.codec and self.codec.forgets:
             return (
-                "The kit knows of one reading a subject: from the second message of one on, "
-                "the class is gradually revealed; fit on several, with --time COLUMN."
+                "The kit was fitted on one reading of each subject: from a subject's second "
+                "message on, the class is gradually revealed. Fit on several, with --time COLUMN."
             )
         if not self.overheard:
             return "Too few subjects to say what whole sessions reveal."

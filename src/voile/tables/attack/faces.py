@@ -66,8 +66,9 @@ def faces(
                 "ends of boxes that are a person's value",
                 Rate.by_subject(found.tolist(), one.tolist()),
                 baseline=Rate.by_subject(drawn.tolist(), one.tolist()),
-                meaning="Baseline: another value of the same interval, at random. More than it: "
-                "boxes end at records. Less: boxes end in gaps, at values that nobody in them has.",
+                meaning="The baseline is another value of the same interval, at random. A larger "
+                "share says that boxes end at records, a smaller one that they end in gaps, at "
+                "values that nobody in them has.",
             ),
         ),
     )

@@ -105,6 +105,7 @@ def singling_out(
     findings = [_in_population(described, release, population, rng, count)]
     if held_out is not None:
         findings.append(_against_held_out(described, people or release, held_out, rng, count))
+    described_alone = any(one.rate.trials for one in findings)
     subjects = len(np.unique(release.subject))
     findings.append(
         Finding(
@@ -127,16 +128,19 @@ def singling_out(
         knows=tuple(columns),
         findings=tuple(findings),
         notes=(
-            Note(
-                "Baseline: descriptions put together from the release's columns one by one, as "
-                "rare as the adversary's."
-            ),
+            *([_BASELINE] if described_alone else []),
             Note(
                 "A description that fits nobody, or two people, has failed. A missing value is a "
                 "value of its own."
             ),
         ),
     )
+
+
+_BASELINE = Note(
+    "Baseline: descriptions put together from the release's columns one by one, as rare as the "
+    "adversary's."
+)
 
 
 def _in_population(

@@ -153,7 +153,7 @@ def _summary(
             format_odds(figures["max_risk"]),
             "to be re-identified: unique in the population by these columns"
             if certain
-            else "chance of being re-identified correctly",
+            else f"{share(figures['max_risk'])}: chance of being re-identified correctly",
         ),
         Figure(data["measures"]["loss"]["title"], share(loss), NOTHING_LEFT),
         Figure(
@@ -368,7 +368,7 @@ def _codebook(public: Mapping[str, Any]) -> Section:
         for c in public["columns"]
     )
     grid = Grid(
-        ("column", "role", "in the release", "groups"), rows, "What became of each column", (3,)
+        ("column", "role", "in the release", "labels"), rows, "What became of each column", (3,)
     )
     return Section("codebook", "Codebook", (grid,))
 

@@ -99,8 +99,11 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
     )
     rows = tuple(_row(one, data["subjects"], audience) for one in lost["columns"])
     counted = ("runs counted",) if "query_error_with_runs" in lost else ()
-    titles = ("column", "groups", *counted, "entropy kept", "people whose rare value was merged")
-    caption = "A value is rare where fewer people hold it than half of an even share"
+    titles = ("column", "labels", *counted, "entropy kept", "people whose rare value was merged")
+    caption = (
+        "What is left of each column; a value is rare where fewer people have it than half of an "
+        "even share"
+    )
     numbers = tuple(range(1, len(titles)))
     return Section(
         "analysts",
@@ -112,8 +115,8 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
 def _by_labels(lost: Mapping[str, Any]) -> Iterator[str]:
     if "hidden_by_labels" in lost:
         yield (
-            "A small group has few values of any column, even of one that is one group: so little "
-            "seems lost of it. By the labels of each column alone, "
+            "A small group holds few values of any column, even of a column that was merged into "
+            "one group, so that little of it seems lost. By each column's labels alone, "
             f"{share(lost['hidden_by_labels'])} of the columns' entropy is lost."
         )
 
