@@ -60,9 +60,14 @@ def sentence(criterion: Criterion) -> str:
 def _evidence(criterion: Criterion) -> str:
     figure, reason = criterion.figure, criterion.reason
     if figure is None:
-        return reason
+        return _as_sentence(reason)
     is_met = criterion.verdict == "meets" and reason == AT_MOST
-    return f"{figure.says} ({figure.evidence})" + ("" if is_met else f": {reason}")
+    said = f"{figure.says} ({figure.evidence})" + ("" if is_met else f": {reason}")
+    return _as_sentence(said)
+
+
+def _as_sentence(said: str) -> str:
+    return said[:1].upper() + said[1:]
 
 
 def _figure(criterion: Criterion) -> str:

@@ -15,10 +15,17 @@ from voile.determination.ssh import sign as sign_bytes
 from voile.determination.statements import (
     APPROVALS,
     DECISIONS,
+    NOT_MET,
+    ON_CONDITIONS,
     Decision,
     Statement,
     standing_of,
 )
+
+REMEDIES = {
+    NOT_MET: 'sign "refuse", or determine a release that meets them',
+    ON_CONDITIONS: 'sign "approve with conditions"',
+}
 
 
 @as_keywords()
@@ -76,7 +83,7 @@ def sign(
     if standing.faults:
         number, fault = standing.faults[0]
         whose = "the statement" if number == statement.number else f"statement {number}"
-        raise RequestError(f"{whose} {fault}", where=str(own.path))
+        raise RequestError(f"{whose} {fault}", where=str(own.path), instead=REMEDIES.get(fault))
     return _write(own, statement, key)
 
 

@@ -111,6 +111,10 @@ class Standing:
         return days[signers - 1] if len(days) >= signers else None
 
 
+NOT_MET = "approves a release that does not meet its criteria"
+ON_CONDITIONS = "approves without conditions what meets its criteria with conditions"
+
+
 def standing_of(
     one: Determination, files: str, statements: Sequence[Statement], now: datetime
 ) -> Standing:
@@ -160,9 +164,9 @@ def _unfit(one: Determination, statement: Statement, standing: Standing) -> str 
         is_early = decision == "withdraw" and not approved
         return "withdraws what this signer did not approve" if is_early else None
     if one.verdict == "does not meet":
-        return "approves a release that does not meet its criteria"
+        return NOT_MET
     if decision == "approve" and one.verdict != "meets":
-        return "approves without conditions what meets its criteria with conditions"
+        return ON_CONDITIONS
     if decision == "approve with conditions" and not (
         statement.conditions or any(conditions(one.criteria))
     ):

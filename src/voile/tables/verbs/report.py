@@ -167,7 +167,7 @@ def _summary(
     decided = [
         f"The adversary is assumed to know the name, {columns} of everybody in {whom}, and links "
         f"every record. The population is {data['population']}.",
-        f"The data holder chose this policy, {why}. The approver signs below.",
+        f"The data holder chose this policy, {why}.",
     ]
     if "empty_boxes" in data:
         decided += explain_empty_boxes(data["empty_boxes"])
