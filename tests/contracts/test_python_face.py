@@ -298,6 +298,7 @@ def test_names_that_load_lazily_are_listed(case: Case) -> None:
     assert set(module.__all__) <= set(dir(module))
     assert module.fit is module.fit
     assert "open_kit" in dir(voile)
+    assert not {"lazily", "annotations", "TYPE_CHECKING"} & {*dir(module), *dir(voile)}
 
 
 FRAMED = ("kit", "frontier", "policy", "release", "evidence", "one", "report")

@@ -24,6 +24,8 @@ VERBS: Mapping[str, str] = {
     "verify": "verbs.verify",
 }
 
+_NOT_FOR_USERS = {"TYPE_CHECKING", "annotations", "lazily"}
+
 
 def lazily(module: str, places: Mapping[str, str], *, package: str = "") -> Callable[[str], Any]:
     """Return the `__getattr__` of a module, one of whose names lies in each of these places.
@@ -49,5 +51,5 @@ def lazily(module: str, places: Mapping[str, str], *, package: str = "") -> Call
                 names[own] = getattr(found, own)
         return names[name]
 
-    names["__dir__"] = lambda: sorted({*names, *places})
+    names["__dir__"] = lambda: sorted({*names, *places} - _NOT_FOR_USERS)
     return load
