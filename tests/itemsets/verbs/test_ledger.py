@@ -16,6 +16,7 @@ from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import Rows
 from voile.itemsets.verbs.judging import _Features
+from voile.ledger.audience import Audience
 from voile.ledger.ledger import Ledger, create, open_ledger
 from voile.ledger.promise import Promise
 from voile.release.archive import erase
@@ -62,6 +63,16 @@ def test_two_sets_of_features_are_refused_together_and_one_again_is_not(kit, how
     assert "CANARY" not in how["ledger"].read_text()
     with pytest.raises(InfeasibleError, match="a release of other rows"):
         kit.apply(of(kit, "rum"), baskets().slice(1), tmp_path / "d.csv", **how)
+
+
+def test_sets_of_features_to_recipients_that_cannot_collude_are_judged_apart(kit, how, tmp_path):
+    apart = Audience((("Site A", "Site B"),))
+    create(tmp_path / "m", Promise(expected_matches=30), how["key_file"], audience=apart)
+    how["ledger"] = tmp_path / "m"
+    kit.apply(of(kit, "tea", "rum"), baskets(), tmp_path / "a.csv", recipient="Site A", **how)
+    kit.apply(of(kit, "tea", "CANARY"), baskets(), tmp_path / "b.csv", recipient="Site B", **how)
+    with pytest.raises(InfeasibleError, match=r"out to Site [AB] and everybody"):
+        kit.apply(of(kit, "rum", "CANARY"), baskets(), tmp_path / "c.csv", **how)
 
 
 def test_a_reason_overrides_and_stays(kit, how, tmp_path):

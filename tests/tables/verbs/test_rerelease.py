@@ -13,6 +13,7 @@ import pytest
 import voile.tables as vt
 from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError, TamperedError
+from voile.ledger.audience import Audience
 from voile.ledger.ledger import Ledger, create
 from voile.ledger.promise import Promise
 from voile.release.manifest import Release
@@ -107,6 +108,32 @@ def test_new_people_wait_and_none_is_lost(how, tmp_path):
         assert out[-1] + waiting[-1] == len(rows)
         assert found.private["counts"]["suppressed"] == waiting[-1]
     assert (out, waiting) == ([20, 20, 20, 26, 26], [2, 4, 0, 2])
+
+
+@pytest.mark.parametrize("came", [5, 4])
+def test_new_people_wait_for_whichever_coalition_has_too_few_of_them(came, how, tmp_path):
+    create(
+        tmp_path / "apart",
+        Promise(expected_matches=1000),
+        how["key_file"],
+        audience=Audience((("Site A", "Site B"),)),
+    )
+    how["ledger"] = tmp_path / "apart"
+    later = 10 + came
+    release(county(*FIRST), tmp_path / "a.csv", recipient="Site A", **how)
+    release(county(*FIRST, (20, 10, later)), tmp_path / "b.csv", recipient="Site B", **how)
+    grown = county(*FIRST, (20, 10, later + 3))  # three of them new to site B, more to site A
+    place = {"after": how["ledger"], "key_file": how["key_file"], "releases": [tmp_path]}
+    kit = vt.fit(grown, ROLES, family="global", method="exhaustive", k=K, suppress=0.9, seed=1)
+    if came < K:  # who waits for site A's sake would be seen to leave by site B
+        with pytest.raises(InfeasibleError, match=f"{came} who left in groups under 5"):
+            release(grown, tmp_path / "c.csv", hold_back=True, **how)
+        return
+    found = release(grown, tmp_path / "c.csv", hold_back=True, **how)
+    assert found.private["counts"]["released"] == 20 + came
+    assert found.private["ledger"]["kept_back"] == {"wait for others of their group": 3}
+    to_a = kit.choose(**place, source=grown, hold_back=True, recipient="Site A")
+    assert to_a.figures["joint_matches"] == pytest.approx(3)
 
 
 def test_the_erased_leave_when_k_of_them_do_and_no_name_is_written(how, tmp_path, capsys):
