@@ -1,4 +1,4 @@
-"""The joint risk of a determination: of the ledger's releases that the recipient may come to have."""
+"""Joint risk in a determination: of all releases that the recipient may come to have."""
 
 from __future__ import annotations
 
