@@ -43,6 +43,7 @@ def test_a_parquet_file(bucket: Server, name: str) -> None:
         ("v.csv.gz", gzip.compress(CSV)),
         ("v.jsonl", b'{"zip": "00501", "age": "1"}\n{"zip": "00544", "age": "2"}\n'),
     ],
+    ids=["csv", "csv.gz", "jsonl"],
 )
 def test_text(bucket: Server, tmp_path: Path, name: str, body: bytes) -> None:
     (tmp_path / name).write_bytes(body)
