@@ -252,6 +252,15 @@ def test_a_tree_is_released_again_when_k_came(tree, how, tmp_path):
     assert high["matches"] == pytest.approx(4)  # three boxes, and those who came to one of them
 
 
+def test_where_no_policy_can_be_chosen_the_difference_says_why(how, tmp_path):
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    left = county((20, 1, 10), FIRST[1])
+    kit = vt.fit(left, ROLES, family="global", method="exhaustive", k=K, seed=1)
+    place = {"after": how["ledger"], "key_file": how["key_file"], "releases": [tmp_path]}
+    with pytest.raises(InfeasibleError, match="by the policy that is out, the difference shows 1"):
+        kit.choose(**place, source=left)
+
+
 def test_what_is_of_a_ledger_needs_one(how):
     kit = vt.fit(county(*FIRST), ROLES, family="global", method="exhaustive", k=K, seed=1)
     for name, given in {"hold_back": True, "recipient": "Site A", "source": county(*FIRST)}.items():

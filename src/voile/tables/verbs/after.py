@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.data import Source
+from voile.ledger.judgement import AFTER_A_CHANGE
 from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.promise import SLACK, Figures, Promise
 from voile.release.choice import Choice, Chosen
@@ -24,11 +25,12 @@ from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.entering import space_of
 from voile.tables.verbs.following import Archive, Rows
-from voile.tables.verbs.judging import Case, check_counted
+from voile.tables.verbs.judging import Case, check_counted, differences
 from voile.tables.verbs.past import Past
 from voile.tables.verbs.recount import count_anew, with_counts
 from voile.tables.verbs.search import search
 
+ROOM = "allow a larger --joint-risk, or release a policy that is out again"
 EVALUATIONS, BESIDE = 1_000_000, 400_000
 """How many policies are scored where cuts are out, and beside the kit's own where none are."""
 
@@ -105,12 +107,13 @@ def choose_after(
     def judge(policy: AnyPolicy) -> Figures | None:
         return _figures_within(limit, case.under(policy), ledger, pasts)
 
-    again = [one.policy for past in pasts for one in past.all_shown]
+    again = [one.policy for past in pasts for one in past.all_shown if not one.then]
     found = _first_that(policies, judge, again, jumps=follows)
     if found is None:
+        said = _differences(case.under(again[-1]), ledger, pasts) if follows and again else ""
         raise InfeasibleError(
-            f"no policy found keeps {limit} together with what is out",
-            instead="allow a larger --joint-risk, or release a policy that is out again",
+            f"no policy found keeps {limit} together with what is out{said}",
+            instead=AFTER_A_CHANGE if said else ROOM,
         )
     return _chosen(kit, content, *found, limit)
 
@@ -200,6 +203,18 @@ def _figures_within(
         if any(limit.at_least(past.floor).broken_by(figures)):
             return None
     return max(each, key=lambda one: one.matches)
+
+
+def _differences(case: Case, ledger: Ledger, pasts: Sequence[Past]) -> str:
+    """Say whom the difference shows where a policy that is out is released again."""
+    left_out = case.left_out(ledger, pasts)
+    for past in pasts:
+        timeline = case.joint(past, left_out)[1]
+        if timeline is not None:
+            few = differences(timeline, max(ledger.promise.k, past.floor))
+            if few:
+                return f"; by the policy that is out, {few[0]}"
+    return ""
 
 
 def _first_that(

@@ -195,7 +195,7 @@ class Case(Brief):
             linked=self._linked(past, own, low, high.matches),
             high=high,
             floor=past.floor,
-            difference=() if timeline is None else _in_words(timeline, k),
+            difference=() if timeline is None else differences(timeline, k),
             missing=past.missing,
             **common,
         )
@@ -277,7 +277,7 @@ def _kept_back(rows: Rows | None, left_out: Mapping[str, Mask]) -> pa.RecordBatc
     return pa.RecordBatch.from_pydict(columns)
 
 
-def _in_words(timeline: Timeline, k: int) -> tuple[str, ...]:
+def differences(timeline: Timeline, k: int) -> tuple[str, ...]:
     """Say whom the difference from the releases that are out shows in groups under k."""
     few = [f"{n:,} {who}" for who, n in timeline.small(k).items() if n]
     return (f"the difference shows {', '.join(few)} in groups under {k}",) if few else ()
