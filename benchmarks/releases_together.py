@@ -46,7 +46,8 @@ def main() -> None:
         ("what", "result", "target", "CPU s"),
         rows,
         f"CPU seconds of one core. Loss by eq. 4, policies that hold for a whole column, "
-        f"{EVALUATIONS:,} evaluations, beside a tree {BESIDE:,}. Judging: lines read and joined, median of {RUNS}.",
+        f"{EVALUATIONS:,} evaluations, beside a tree {BESIDE:,}. Judging: lines read and joined, "
+        f"median of {RUNS}.",
     )
 
 

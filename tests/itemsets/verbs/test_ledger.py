@@ -75,6 +75,23 @@ def test_sets_of_features_to_recipients_that_cannot_collude_are_judged_apart(kit
         kit.apply(of(kit, "rum", "CANARY"), baskets(), tmp_path / "c.csv", **how)
 
 
+def test_pseudonyms_join_two_releases_row_by_row(how, tmp_path):
+    people = baskets().append_column("who", [[f"CANARY{i}" for i in range(41)]])
+    roles = {"columns": {**ROLES, "who": "identifier"}, "subject": "who"}
+    kit = vi.fit(people, roles, k=[5], auc="never", seed=1)
+    reason = {"override": "the board agreed"}
+    for out, pseudonyms in (("a", False), ("b", True), ("c", True)):
+        features = ("tea", "CANARY") if out == "b" else ("tea", "rum")
+        path = tmp_path / f"{out}.csv"
+        found = kit.apply(of(kit, *features), people, path, pseudonyms=pseudonyms, **how, **reason)
+        joint = found.private["ledger"]
+    assert joint["linked"]["matches"] == pytest.approx(joint["high"]["matches"])
+    spaces = [line.content["disclosed"]["space"] for line in Ledger.read(how["ledger"]).released]
+    assert spaces[0] is None
+    assert spaces[1] == spaces[2]
+    assert "CANARY" not in how["ledger"].read_text()
+
+
 def test_a_reason_overrides_and_stays(kit, how, tmp_path):
     kit.apply(of(kit, "tea", "rum"), baskets(), tmp_path / "a.csv", **how)
     both = of(kit, "tea", "CANARY")

@@ -94,7 +94,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         lists=[name for name in schema.names if name in masks and kinds[name] == "items"],
         secret=secret,
         pseudonyms=options.pseudonyms,
-        judge=partial(judge_policy, content, policy, source),
+        judge=partial(judge_policy, content, policy, source, named=options.pseudonyms),
         content=content,
         policy=policy,
         masks=masks,

@@ -29,6 +29,7 @@ from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import Rows
 from voile.itemsets.verbs.content import KIND, Content
 from voile.itemsets.verbs.policies import Policy
+from voile.keys.pseudonyms import purpose_of
 from voile.ledger.judgement import Judgement, erased, other_kind
 from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.linking import Pairs, linked_matches
@@ -63,11 +64,21 @@ def judge(
 
 
 def judge_policy(
-    content: Content, policy: Policy, source: Source, ledger: Ledger, keys: Keys
+    content: Content,
+    policy: Policy,
+    source: Source,
+    ledger: Ledger,
+    keys: Keys,
+    *,
+    named: bool = False,
 ) -> Judgement:
-    """Judge a policy on the rows of a source; O(ones) for each release, and once for the union."""
+    """Judge a policy on the rows of a source; O(ones) for each release, and once for the union.
+
+    named : whether subjects are released as pseudonyms, by which releases are joined row by row.
+    """
     features = _Features(content.reader.read(source, content.forms, strict=False), keys)
-    disclosed = features.disclosed(policy)
+    space = keys.hash("pseudonyms", purpose_of(None)) if named else None
+    disclosed = {**features.disclosed(policy), "space": space}
     past = [line.content["disclosed"] for line in ledger.released]
     if why := erased(ledger, KIND) or _unbounded(ledger, features, disclosed["counted"]):
         return Judgement(disclosed, len(past), unbounded=why)
@@ -76,7 +87,12 @@ def judge_policy(
     own = features.numbers(disclosed["features"])
     alone = features.figures(own, policy.constraint)
     joint = features.figures(np.logical_or.reduce([own, *known]), constraint)
-    linked = [features.linked(one, own, constraint) for one in known]
+    linked = [
+        features.figures(one | own, constraint).matches
+        if named and said.get("space") == space
+        else features.linked(one, own, constraint)
+        for one, said in zip(known, past, strict=True)
+    ]
     low = min(max(alone.matches, ledger.low), joint.matches)
     return Judgement(
         disclosed,

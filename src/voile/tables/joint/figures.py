@@ -76,11 +76,11 @@ def _merged(releases: Iterable[Shown]) -> list[Shown]:
             whole = Policy(policy.domains, bits)
         else:
             then = b"".join(own.tobytes() for own in shown.then)
-            others[_bytes_of(policy) + then, repr(shown.rules)] = shown
+            others[grouping_bytes(policy) + then, repr(shown.rules)] = shown
     return [*([] if whole is None else [Shown(whole)]), *others.values()]
 
 
-def _bytes_of(policy: AnyPolicy) -> bytes:
+def grouping_bytes(policy: AnyPolicy) -> bytes:
     """Return bytes that are another policy's only where it groups the same."""
     if isinstance(policy, Policy):
         return policy.bits.tobytes()

@@ -17,7 +17,7 @@ from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.promise import SLACK, Figures, Promise
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
-from voile.tables.joint.figures import joint_figures
+from voile.tables.joint.figures import grouping_bytes, joint_figures
 from voile.tables.kernels.cells import why_too_wide
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
@@ -230,7 +230,8 @@ def _first_that(
     """
     found = None
     if jumps:
-        for place in [i for i, policy in enumerate(policies) if policy in again]:
+        out = {grouping_bytes(policy) for policy in again}
+        for place in [i for i, one in enumerate(policies) if grouping_bytes(one) in out]:
             if (figures := judge(policies[place])) is not None:
                 found, policies = (policies[place], figures), policies[:place]
                 break
