@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.acceptance.plan import Goal, Plan
-from voile.documents.acceptance.reading import Due, Reading, Verdict
+from voile.documents.acceptance.reading import AcceptanceReading, Due, Verdict
 
 
 @dataclass
@@ -22,7 +22,7 @@ class World:
     plans: dict[tuple[int, int, int], Plan] = field(default_factory=dict)
 
 
-class Cached(Reading):
+class Cached(AcceptanceReading):
     """A reading that does not plan twice what it planned for the same answers."""
 
     world: World

@@ -24,7 +24,7 @@ from voile.documents.reviewing.batches import FIRST
 from voile.documents.reviewing.desk import Desk, Stroke
 from voile.documents.reviewing.line import Answer, Line, Shown
 from voile.documents.reviewing.order import cut_lines, next_lines
-from voile.documents.reviewing.refitting import Reading, Refitting
+from voile.documents.reviewing.refitting import Refitting, ReviewState
 from voile.documents.reviewing.store import Store
 from voile.documents.start.marks import Reviewed, reviewed_tokens
 from voile.documents.start.starter import Starter
@@ -225,7 +225,7 @@ def refitting() -> tuple[int, float, float, int]:
     lines = next_lines(rank(work), taken=(), size=READ[-1])
     reading = _read(case, lines)
 
-    def refit(reading: Reading) -> Sequence[Line]:
+    def refit(reading: ReviewState) -> Sequence[Line]:
         began = time.process_time()
         reviewed = reviewed_of(reading)
         found = next_lines(rank(work, reviewed), taken=reading.lines, size=reading.tokens)
@@ -250,7 +250,7 @@ def refitting() -> tuple[int, float, float, int]:
     return len(work.look.tokens), float(made[0].why), median(keys), len(keys)
 
 
-def _read(case: Case, lines: Sequence[Line]) -> Reading:
+def _read(case: Case, lines: Sequence[Line]) -> ReviewState:
     """Return the lines as read, and what was said of each."""
     numbered = [replace(one, number=number) for number, one in enumerate(lines, 1)]
     answers = {}
@@ -258,7 +258,7 @@ def _read(case: Case, lines: Sequence[Line]) -> Reading:
         said = case.said(one.document, one.start, one.end).spans
         spans = tuple(Shown(x.start - one.start, x.end - one.start, x.label) for x in said)
         answers[one.number] = Answer(one.number, "Eva", "", spans, False, 0.0)
-    return Reading(numbered, answers, frozenset(), 2, READ[-1])
+    return ReviewState(numbered, answers, frozenset(), 2, READ[-1])
 
 
 def main() -> None:

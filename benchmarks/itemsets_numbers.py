@@ -24,7 +24,7 @@ from voile.core.errors import InfeasibleError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.itemsets.cutting import Cells, choose_cuts
+from voile.itemsets.cutting import CellRange, choose_cuts
 from voile.itemsets.measures.containment import anonymity, row_exact_anonymity
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.grid_learning import GridLearner
@@ -181,7 +181,7 @@ def minimality(data: Data) -> str:
         cells = np.searchsorted(grid.cuts, values, side="right") + 1
         held = np.zeros((len(values), len(grid.values)), dtype=np.int8)
         held[np.arange(len(values)), cells] = 1
-        columns = [Cells(0, len(grid.values))]
+        columns = [CellRange(0, len(grid.values))]
         return next(choose_cuts(Incidence.of(held), y, columns, [5]))[0]
 
     true = cut(ages)

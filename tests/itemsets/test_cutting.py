@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.itemsets.cutting import Cells, choose_cuts
+from voile.itemsets.cutting import CellRange, choose_cuts
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
 
@@ -49,7 +49,7 @@ def asked(rows, with_subjects, labels=True):
     incidence = Incidence.of(matrix(rows), subjects=subjects)
     y = [row[3] for row in rows]
     read = Labels.of(y, len(y)) if labels and len(set(y)) > 1 else None
-    return incidence, read, [Cells(0, CELLS + 1), Cells(CELLS + 1, CELLS + 1)]
+    return incidence, read, [CellRange(0, CELLS + 1), CellRange(CELLS + 1, CELLS + 1)]
 
 
 def chosen_at(k, incidence, labels, columns):

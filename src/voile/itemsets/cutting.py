@@ -31,7 +31,7 @@ HALVINGS = 2
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellRange:
     """A column's features: `first` holds the rows without a number, then rising, `cells` of all.
 
     Each holds a row, but that the first may hold none.
@@ -47,7 +47,7 @@ class Cells:
 
 
 def choose_cuts(
-    rows: Incidence, labels: Labels | None, columns: Sequence[Cells], ks: Sequence[int]
+    rows: Incidence, labels: Labels | None, columns: Sequence[CellRange], ks: Sequence[int]
 ) -> Iterator[list[tuple[int, ...]]]:
     """Choose for each k the cells of each column that begin an interval, beside its lowest.
 
@@ -84,7 +84,9 @@ class _Thresholds:
     place: NDArray[np.int64]
 
     @classmethod
-    def of(cls, rows: Incidence, labels: Labels | None, columns: Sequence[Cells]) -> _Thresholds:
+    def of(
+        cls, rows: Incidence, labels: Labels | None, columns: Sequence[CellRange]
+    ) -> _Thresholds:
         from scipy import sparse
 
         shape = len(rows.own), len(rows.features)
@@ -117,7 +119,7 @@ class _Thresholds:
 
 
 def _best_items(
-    rows: Incidence, labels: Labels | None, columns: Sequence[Cells]
+    rows: Incidence, labels: Labels | None, columns: Sequence[CellRange]
 ) -> NDArray[np.intp]:
     """Return the features of no column of numbers that reveal most of the label."""
     if labels is None:

@@ -9,7 +9,7 @@ from benchmarks.acceptance_worlds import World, clustered, read
 from voile.core.errors import RequestError
 from voile.documents.acceptance.limits import upper_limit
 from voile.documents.acceptance.plan import Forecast, Goal, plan
-from voile.documents.acceptance.reading import Due, Reading, Verdict
+from voile.documents.acceptance.reading import AcceptanceReading, Due, Verdict
 
 DRAWS = 100
 NOISE = 3 * (0.05 * 0.95 / DRAWS) ** 0.5
@@ -95,7 +95,9 @@ def test_counting_whole_lines_as_tokens_covers_too_seldom() -> None:
 
 def test_the_same_answers_give_the_same_reading() -> None:
     world = clustered(np.random.default_rng(2), tokens=3_000, left=20, size=2)
-    first, second = (Reading(world.scores, Goal(5), seed=4, most_planted=0) for _ in range(2))
+    first, second = (
+        AcceptanceReading(world.scores, Goal(5), seed=4, most_planted=0) for _ in range(2)
+    )
     for _ in range(6):
         due, same = first.due(), second.due()
         if isinstance(due, Verdict):
@@ -110,7 +112,7 @@ def test_the_same_answers_give_the_same_reading() -> None:
 
 def test_what_was_read_is_not_drawn_again() -> None:
     world = clustered(np.random.default_rng(2), tokens=3_000, left=60, size=2)
-    reading, seen = Reading(world.scores, Goal(3), seed=4, most_planted=0), set()
+    reading, seen = AcceptanceReading(world.scores, Goal(3), seed=4, most_planted=0), set()
     for _ in range(30):
         due = reading.due()
         if isinstance(due, Verdict):

@@ -14,7 +14,7 @@ from tests.documents.reviewing.made import Served, everything, served, summers
 
 from voile.core.errors import RequestError
 from voile.documents.reviewing.line import Line
-from voile.documents.reviewing.refitting import Reading, Refit
+from voile.documents.reviewing.refitting import Refit, ReviewState
 from voile.documents.reviewing.store import Store
 
 pytestmark = pytest.mark.whole
@@ -27,7 +27,7 @@ def spin(seconds: float) -> None:
         pass
 
 
-def learn(folder: Path, seconds: float, lines: int, reading: Reading) -> Sequence[Line]:
+def learn(folder: Path, seconds: float, lines: int, reading: ReviewState) -> Sequence[Line]:
     """Use the processor, and note the batch that was asked for, its tokens, and the answers."""
     spin(seconds)
     if reading.never:
@@ -120,7 +120,7 @@ def test_a_word_that_is_never_a_name_reaches_the_refit(made: Make, tmp_path: Pat
 
 
 def test_a_refit_that_fails_is_said_and_reading_goes_on(made: Make) -> None:
-    def fail(reading: Reading) -> Sequence[Line]:
+    def fail(reading: ReviewState) -> Sequence[Line]:
         raise RequestError("the notes are gone", instead="put them back")
 
     with served(made(*summers(4)), "Eva", prepare=lambda: fail) as server:
@@ -131,7 +131,7 @@ def test_a_refit_that_fails_is_said_and_reading_goes_on(made: Make) -> None:
 
 
 def test_a_refit_that_is_killed_is_said_and_reading_goes_on(made: Make, tmp_path: Path) -> None:
-    def kill(reading: Reading) -> Sequence[Line]:
+    def kill(reading: ReviewState) -> Sequence[Line]:
         if reading.tokens:  # in its own process; the last one is here
             os.kill(os.getpid(), signal.SIGKILL)
         return []

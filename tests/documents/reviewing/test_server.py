@@ -11,7 +11,7 @@ import pytest
 from tests.documents.reviewing.made import TYPES, Served, everything, letter, served
 
 from voile.core.errors import RequestError
-from voile.documents.reviewing.progress import Counts
+from voile.documents.reviewing.progress import LineCounts
 from voile.documents.reviewing.server import serve
 from voile.documents.reviewing.store import Store
 
@@ -180,7 +180,7 @@ def test_two_reviewers_have_a_line_each(made: Make) -> None:
 
 def test_lines_that_are_added_are_counted(made: Make) -> None:
     with Store.open(made()) as store:
-        counts = Counts(store, ["review"], goal=100)
+        counts = LineCounts(store, ["review"], goal=100)
         assert counts.standing("Eva").lines == 4
         store.add([letter()], batch=2)
         assert counts.standing("Eva").lines == 5

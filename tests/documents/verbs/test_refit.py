@@ -10,7 +10,7 @@ from tests.documents.start.made import STAFF, hospital
 
 import voile
 from voile.documents.reviewing.line import Answer, Shown
-from voile.documents.reviewing.refitting import Reading
+from voile.documents.reviewing.refitting import ReviewState
 from voile.documents.verbs.refit import prepare
 from voile.release.kit import Kit
 
@@ -53,7 +53,7 @@ def numbered(lines, start=1):
 
 def test_lines_are_of_the_notes_and_of_the_batch_asked_for(folder):
     refit = prepare(folder)
-    lines = refit(Reading((), {}, frozenset(), 3, 200))
+    lines = refit(ReviewState((), {}, frozenset(), 3, 200))
     assert lines
     assert {line.batch for line in lines} == {3}
     assert sum(len(line.text.split()) for line in lines) < 300
@@ -66,19 +66,19 @@ def test_lines_are_of_the_notes_and_of_the_batch_asked_for(folder):
 
 def test_what_was_read_is_not_asked_again_and_changes_the_order(folder):
     refit = prepare(folder)
-    first = numbered(refit(Reading((), {}, frozenset(), 1, 200)))
-    reading = Reading(first, answered(first), frozenset(), 2, 200)
+    first = numbered(refit(ReviewState((), {}, frozenset(), 1, 200)))
+    reading = ReviewState(first, answered(first), frozenset(), 2, 200)
     second = refit(reading)
     places = {(line.document, line.start) for line in first}
     assert not places & {(line.document, line.start) for line in second}
-    assert list(second) != list(refit(Reading(first, {}, frozenset(), 2, 200)))
+    assert list(second) != list(refit(ReviewState(first, {}, frozenset(), 2, 200)))
 
 
 def test_at_the_end_the_kit_is_made_anew(folder):
     refit = prepare(folder)
-    lines = numbered(refit(Reading((), {}, frozenset(), 1, 400)))
+    lines = numbered(refit(ReviewState((), {}, frozenset(), 1, 400)))
     before = Kit.load(folder)
-    assert refit(Reading(lines, answered(lines), frozenset(), 2, 0)) == ()
+    assert refit(ReviewState(lines, answered(lines), frozenset(), 2, 0)) == ()
     after = Kit.load(folder)
     assert after.id != before.id
     assert (before.facts["marks"], after.facts["marks"]) == ("proposed", "reviewed")

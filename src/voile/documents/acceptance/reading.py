@@ -77,7 +77,7 @@ class Verdict:
         return there - self.sample_found + self.census_found * (1 / max(recall, 1e-9) - 1)
 
 
-class Reading:
+class AcceptanceReading:
     """One release's reading.
 
     Parameters

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from voile.core.errors import VoileError
 from voile.documents.reviewing.agreement import settled
 from voile.documents.reviewing.line import Purpose
-from voile.documents.reviewing.progress import Counts
-from voile.documents.reviewing.refitting import Reading, Refit, Refitting
+from voile.documents.reviewing.progress import LineCounts
+from voile.documents.reviewing.refitting import Refit, Refitting, ReviewState
 from voile.documents.reviewing.store import Store
 
 FIRST = 1000
@@ -31,7 +31,7 @@ class Batches:
         self,
         store: Store,
         purpose: Purpose,
-        counts: Counts,
+        counts: LineCounts,
         refitting: Refitting,
         notify: Callable[[str], None],
     ) -> None:
@@ -69,10 +69,10 @@ class Batches:
     def _next_tokens(self) -> int:
         return self._counts.to_hand_out(FIRST << self._batch)
 
-    def _reading(self, tokens: int) -> Reading:
+    def _reading(self, tokens: int) -> ReviewState:
         store = self._store
         answers = settled(store, self._purpose)
-        return Reading(store.lines(), answers, store.never, self._batch + 1, tokens)
+        return ReviewState(store.lines(), answers, store.never, self._batch + 1, tokens)
 
     @property
     def _batch(self) -> int:

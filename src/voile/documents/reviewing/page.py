@@ -18,7 +18,7 @@ from voile.core.errors import VoileError
 from voile.documents.reviewing.batches import Batches
 from voile.documents.reviewing.desk import Desk, StaleError
 from voile.documents.reviewing.guard import HEADERS, Guard
-from voile.documents.reviewing.progress import Counts
+from voile.documents.reviewing.progress import LineCounts
 from voile.documents.reviewing.screen import screen_of, stroke_of
 
 KINDS = {
@@ -44,7 +44,7 @@ class Page:
     """
 
     desk: Desk
-    counts: Counts
+    counts: LineCounts
     batches: Batches | None
     types: Sequence[str]
     guard: Guard

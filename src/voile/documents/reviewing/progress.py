@@ -37,7 +37,7 @@ class Standing:
     compared: int
 
 
-class Counts:
+class LineCounts:
     """Count the lines of some purposes; counted again only when an answer was given or undone."""
 
     def __init__(self, store: Store, purposes: Sequence[Purpose], goal: int) -> None:

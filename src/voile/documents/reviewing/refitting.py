@@ -18,7 +18,7 @@ LATER = 10  # of niceness: a key is answered first
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReviewState:
     """What has been read.
 
     Parameters
@@ -37,7 +37,7 @@ class Reading:
     tokens: int
 
 
-Refit: TypeAlias = Callable[[Reading], Sequence[Line]]
+Refit: TypeAlias = Callable[[ReviewState], Sequence[Line]]
 """Learn from what has been read, and return the lines of the next batch in their order; none when
 no line is worth reading. It runs in a process of its own, which it may slow down and fill."""
 
@@ -64,7 +64,7 @@ class Refitting:
     def is_running(self) -> bool:
         return self._running is not None and not self._running.done()
 
-    def begin(self, reading: Reading) -> None:
+    def begin(self, reading: ReviewState) -> None:
         """Begin a refit; its lines are there when it has ended."""
         try:
             self._running = self._pool.submit(_do, reading)
@@ -122,7 +122,7 @@ def _ready() -> None:
     _refit = _prepare()
 
 
-def _do(reading: Reading) -> Sequence[Line]:
+def _do(reading: ReviewState) -> Sequence[Line]:
     if _refit is None:
         _ready()  # it failed at first, and may say why now
     assert _refit is not None

@@ -18,7 +18,7 @@ from voile.documents.reviewing.desk import Desk
 from voile.documents.reviewing.guard import Guard
 from voile.documents.reviewing.line import Purpose
 from voile.documents.reviewing.page import Page
-from voile.documents.reviewing.progress import Counts
+from voile.documents.reviewing.progress import LineCounts
 from voile.documents.reviewing.refitting import Refit, Refitting
 from voile.documents.reviewing.store import Store
 
@@ -63,7 +63,7 @@ def serve(
     """
     with ExitStack() as stack:
         stack.enter_context(_alone(store.path))
-        counts, batches = Counts(store, purposes, goal), None
+        counts, batches = LineCounts(store, purposes, goal), None
         if prepare is not None:  # its process begins before there are threads
             refitting = stack.enter_context(closing(Refitting(prepare)))
             batches = Batches(store, purposes[0], counts, refitting, notify)

@@ -20,7 +20,7 @@ from voile.data.roles import Roles
 from voile.documents.acceptance.certificate import Certificate, certificate
 from voile.documents.acceptance.kept import Kept, Pair
 from voile.documents.acceptance.plan import Goal
-from voile.documents.acceptance.reading import FEW, Due, Reading, Verdict
+from voile.documents.acceptance.reading import FEW, AcceptanceReading, Due, Verdict
 from voile.documents.acceptance.screens import identifiers
 from voile.documents.committee.committee import Committee
 from voile.documents.reviewing.line import Line
@@ -277,7 +277,7 @@ def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Report
     kept = Kept.of(scene.pairs, scene.committee)
     pool = identifiers(scene.pairs, kept, SURE)
     scores = kept.chances[kept.tokens]
-    reading = Reading(
+    reading = AcceptanceReading(
         scores,
         goal,
         seed=0,

@@ -21,7 +21,7 @@ from voile.data.files.atomic import write_text
 from voile.data.files.own_files import read_json
 from voile.documents.acceptance.kept import READER, Kept, Pair
 from voile.documents.acceptance.plan import Goal
-from voile.documents.acceptance.reading import Due, Reading, Verdict
+from voile.documents.acceptance.reading import AcceptanceReading, Due, Verdict
 from voile.documents.acceptance.screens import Plant, draw_plants, screens
 from voile.documents.replacements import Removal
 from voile.documents.reviewing.line import Answer, Line
@@ -100,7 +100,7 @@ class Course:
         self._numbers = kept.tokens  # what the reading calls its tokens
         self.as_hard = True
         self._rng = np.random.default_rng([*state.seed, 1])
-        self.reading = Reading(
+        self.reading = AcceptanceReading(
             kept.chances[self._numbers],
             Goal(**state.goal),
             seed=state.seed,

@@ -33,7 +33,7 @@ from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.certify import COUNTED, MARK, certify
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.disclosed import disclosing
-from voile.documents.verbs.files import PATH, Cells, DocumentFiles
+from voile.documents.verbs.files import PATH, DocumentCells, DocumentFiles
 from voile.documents.verbs.models import publish_models
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
@@ -250,7 +250,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         batch: Batch,
         documents: Sequence[Document],
         done: Mapping[int, PublishedDocument],
-    ) -> Mapping[int, Cells | str]:
+    ) -> Mapping[int, DocumentCells | str]:
         """Return what is in the files of each document, or why it has none; it has one text."""
         files = self.files
         if files is None:

@@ -37,7 +37,7 @@ NO_WORD = "is no Word file, to be written again"
 LEAST = 3  # letters of a removed word that is looked for in a name
 
 
-class Cells(NamedTuple):
+class DocumentCells(NamedTuple):
     """What the files of one document hold, and what they are called."""
 
     file: str | None
@@ -52,7 +52,7 @@ class Cells(NamedTuple):
         source: Document,
         one: PublishedDocument,
         path: str | os.PathLike[str] | None,
-    ) -> Cells:
+    ) -> DocumentCells:
         """Return them for one document.
 
         path : of the original, from which a Word file is written again.
@@ -158,7 +158,7 @@ class DocumentFiles:
 
     def make(
         self, rows: pa.RecordBatch, place: int, source: Document, one: PublishedDocument
-    ) -> Cells | str:
+    ) -> DocumentCells | str:
         """Return what the files of a document hold, or why there can be none."""
         if not rows.column(self.text)[place].is_valid:
             return NO_TEXT
@@ -172,11 +172,11 @@ class DocumentFiles:
                 return TOLD
         path = rows.column(PATH)[place].as_py() if self.kind == WORD else None
         try:
-            return Cells.of(self.kind, name, source, one, path)
+            return DocumentCells.of(self.kind, name, source, one, path)
         except SourceError as error:
             return error.what
 
-    def arrays(self, cells: Sequence[Cells | str | None]) -> list[pa.Array]:
+    def arrays(self, cells: Sequence[DocumentCells | str | None]) -> list[pa.Array]:
         """Return the columns of rows; null for those without cells."""
         return [
             pa.array([getattr(one, field.name, None) for one in cells], field.type)
@@ -184,13 +184,13 @@ class DocumentFiles:
         ]
 
     def named(
-        self, numbers: Sequence[int], cells: Sequence[Cells | str | None]
+        self, numbers: Sequence[int], cells: Sequence[DocumentCells | str | None]
     ) -> Mapping[str, pa.RecordBatch]:
         """Return which row is which file, for the private folder."""
         if not self.names:
             return {}
         rows = zip(numbers, cells, strict=True)
-        found = [(int(number), one.file) for number, one in rows if isinstance(one, Cells)]
+        found = [(int(number), one.file) for number, one in rows if isinstance(one, DocumentCells)]
         arrays = [pa.array([one[x] for one in found], kind) for x, kind in enumerate(NAMED.types)]
         return {FILES: pa.RecordBatch.from_arrays(arrays, schema=NAMED)}
 

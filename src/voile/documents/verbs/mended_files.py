@@ -15,7 +15,7 @@ from voile.data.formats.folders import DOCX, FILE, TEXT, FolderWriter
 from voile.documents.acceptance.kept import Pair
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.text.source import CorpusSource
-from voile.documents.verbs.files import WORD, Cells, schema_of
+from voile.documents.verbs.files import WORD, DocumentCells, schema_of
 from voile.documents.verbs.released import rows_shown
 from voile.release.manifest import Release
 from voile.release.options import OPTIONS
@@ -79,9 +79,11 @@ def _rows(release: Release) -> Iterator[dict[str, Any]]:
         yield from batch.to_pylist()
 
 
-def _cells(kind: str, name: str, one: PublishedDocument, source: Any, path: Path | None) -> Cells:
+def _cells(
+    kind: str, name: str, one: PublishedDocument, source: Any, path: Path | None
+) -> DocumentCells:
     try:
-        return Cells.of(kind, name, source, one, path)
+        return DocumentCells.of(kind, name, source, one, path)
     except SourceError as error:
         raise RequestError(
             f"the file cannot be written without what readers found: {error.what}",

@@ -12,7 +12,7 @@ from voile.data.files.outputs import WORK_KIT
 from voile.documents.replacements.removal import join_removals
 from voile.documents.reviewing.line import Line
 from voile.documents.reviewing.order import Ranked, next_lines
-from voile.documents.reviewing.refitting import Reading
+from voile.documents.reviewing.refitting import ReviewState
 from voile.documents.reviewing.words import occurrences
 from voile.documents.start.marks import Reviewed
 from voile.documents.text.document import Document, Span
@@ -21,14 +21,14 @@ from voile.release.kit import Kit
 from voile.release.options import OPTIONS
 
 
-def prepare(folder: Path) -> Callable[[Reading], Sequence[Line]]:
+def prepare(folder: Path) -> Callable[[ReviewState], Sequence[Line]]:
     """Open a work folder for a review, and return what learns from its answers.
 
     A new order takes two quick looks; when no lines are asked for, the kit is made anew.
     """
     work = Work.open(folder)
 
-    def refit(reading: Reading) -> Sequence[Line]:
+    def refit(reading: ReviewState) -> Sequence[Line]:
         reviewed = [*harmless_in(work.documents, reading.never), *reviewed_of(reading)]
         if not reading.tokens:
             refit_kit(work, folder, reviewed)
@@ -65,7 +65,7 @@ def harmless_in(documents: Sequence[Document], words: Collection[str]) -> Iterat
             yield Reviewed(number, start, end, ())
 
 
-def reviewed_of(reading: Reading) -> list[Reviewed]:
+def reviewed_of(reading: ReviewState) -> list[Reviewed]:
     """Return what was read, in the documents' own characters."""
     found = []
     for line in reading.lines:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.cutting import Cells, choose_cuts
+from voile.itemsets.cutting import CellRange, choose_cuts
 from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
@@ -52,7 +52,7 @@ def with_intervals(
         return rows, tuple(forms), Layers.none(len(rows.incidence.features))
     ends = np.cumsum([len(form.values) for form in forms]).tolist()
     placed = [(f, end) for f, end in zip(forms, ends, strict=True) if isinstance(f, Grid)]
-    columns = [Cells(end - len(f.values), len(f.values)) for f, end in placed if f.values]
+    columns = [CellRange(end - len(f.values), len(f.values)) for f, end in placed if f.values]
     cut = [grid for grid in grids if grid.values]
     labels = None if rows.labels is None else Labels.of(rows.labels, rows.incidence.n_rows)
     supports = rows.incidence.supports

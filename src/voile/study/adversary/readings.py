@@ -19,7 +19,7 @@ _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 
 
 @dataclass(frozen=True)
-class Reading:
+class Clue:
     """What a text says of its person: "age" or "sex", the cells that it leaves, and where."""
 
     what: str
@@ -28,7 +28,7 @@ class Reading:
     end: int
 
 
-def read(text: str) -> Iterator[Reading]:
+def read(text: str) -> Iterator[Clue]:
     """Yield what an adversary reads in a text; of words for both sexes none.
 
     >>> [(one.what, *one.cells) for one in read("She turned eighteen . Aged 40 to 49 .")]
@@ -37,11 +37,11 @@ def read(text: str) -> Iterator[Reading]:
     places = {*_AGES.slices(text), *(found.span(1) for found in _YEARS.finditer(text))}
     for start, end in sorted(places):
         if age := _AGES.read(text[start:end]):
-            yield Reading("age", age.cells, start + age.start, start + age.end)
+            yield Clue("age", age.cells, start + age.start, start + age.end)
     said = {sex: match for sex, words in SEXES.items() if (match := words.search(text))}
     if len(said) == 1:
         [(sex, match)] = said.items()
-        yield Reading("sex", (sex,), *match.span())
+        yield Clue("sex", (sex,), *match.span())
 
 
 def sentence_at(text: str, place: int) -> str:

@@ -21,7 +21,7 @@ from voile.documents.replacements.removal import Removal
 from voile.documents.start.rules import details, names
 from voile.documents.start.rules.finding import Finding, removals_by_document
 from voile.documents.start.rules.language import check_language, guess_language
-from voile.documents.start.rules.reading import Alphabet, Reading
+from voile.documents.start.rules.reading import Alphabet, TokenText
 from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.text.document import Document
@@ -101,7 +101,7 @@ class Rules:
         """Return what the rules find, in their order, then further mentions."""
         found = []
         for alphabet in self._alphabets:
-            reading = Reading(tokens, alphabet)
+            reading = TokenText(tokens, alphabet)
             found += [Finding(rule, *at) for rule in alphabet.rules for at in reading.find(rule)]
         return [*found, *self._repeats(tokens, found)]
 

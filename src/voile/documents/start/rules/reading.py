@@ -43,7 +43,7 @@ class Alphabet:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class TokenText:
     """The n tokens of d texts in the letters of one alphabet."""
 
     tokens: Tokens
