@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 import tomli_w
 from tests.data.stores.server import DENIED, KEY, SECRET, Server, served
+from tests.spark import require_spark
 
 import voile.tables
 from voile.cli.run import run
@@ -286,4 +290,43 @@ def test_workers_read_from_a_store_and_the_driver_publishes(
         "2024/visits.manifest.json",
         *parts,
     ]
+    assert failed(TO) == []
+
+
+@pytest.mark.spark
+def test_spark_reads_from_a_store_and_publishes_there(server: Server, here: Path, kit: Any) -> None:
+    """A process of its own, as Spark's workers have the environment that it began with."""
+    require_spark()
+    for name, rows in (("a", table().slice(0, 300)), ("b", table().slice(300))):
+        pq.write_table(rows, "v.parquet", row_group_size=100)
+        server.put(f"source/{name}.parquet", Path("v.parquet").read_bytes())
+    Path("v.parquet").unlink()
+    policy, source = kit.choose(policy=1), "s3://clinic/source"
+    kit.save(here / "kit")
+    policy.save(here / "policy.toml")
+    server.asked.clear()
+    words = ["tables", "apply", "kit", source, "--policy", "policy.toml", "--out", TO]
+    words += ["--no-pseudonyms", "--engine", "spark", "--spark-conf", "spark.master=local[2]"]
+    done = subprocess.run(
+        [sys.executable, "-m", "voile", *words],
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    for word in (KEY, SECRET, server.url, CANARY):
+        assert word not in done.stdout + done.stderr
+    puts = [path.partition("?")[0] for method, path in server.asked if method in ("PUT", "POST")]
+    spread = open_release(TO)
+    parts = [f"2024/visits/{name}" for name in sorted(spread.public["parts"])]
+    assert sorted(puts[:-1]) == [f"/clinic/{one}" for one in parts]
+    assert puts[-1] == "/clinic/2024/visits.manifest.json"  # nothing else was ever there
+    assert server.uploads() == []
+    assert sorted(one.name for one in here.iterdir()) == ["kit", "policy.toml", "visits.private"]
+    alone = kit.apply(policy, source, "alone.parquet", no_pseudonyms=True)
+    rows = [Counter(map(repr, one.rows().read().to_pylist())) for one in (spread, alone)]
+    assert sum(rows[0].values()) > 300
+    assert rows[0] == rows[1]
+    assert spread.public["figures"] == alone.public["figures"]
     assert failed(TO) == []
