@@ -176,11 +176,13 @@ def candidates(
     suppressed, another policy shows other people by leaving them out.
     """
     space = content.space
-    found = np.concatenate([_searched(content, past, limit, seed).policies for past in pasts])
+    found = [_searched(content, past, limit, seed) for past in pasts]
+    bits = np.concatenate([one.policies for one in found])
+    loss = np.concatenate([one.loss for one in found]).tolist()
     shown = [one.policy for past in pasts for one in past.all_shown]
-    again = [policy.bits for policy in shown if isinstance(policy, Policy)]
-    bits = np.concatenate([found, *([np.array(again)] if again else [])])
-    loss = space.evaluator.scores(bits).loss.tolist()
+    if again := [policy.bits for policy in shown if isinstance(policy, Policy)]:
+        bits = np.concatenate([bits, np.array(again)])
+        loss += space.evaluator.scores(np.array(again)).loss.tolist()
     matches = space.evaluator.figures(bits).expected_matches.tolist()
     policies: list[AnyPolicy] = [space.policy(one) for one in bits]
     if not all(map(_cuts_are_out, pasts)):
