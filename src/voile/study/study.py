@@ -69,13 +69,13 @@ class Study(Brief):
             return cls(plan.under(None if ledger is None else Path(ledger)), words)
 
     def fit(self, *, force: bool = False, progress: Progress = silent) -> Kit:
-        """Fit the table, judge each policy beside the texts, and write the study's kit.
+        """Make the kits of notes, fit the table, judge its policies, and write the study's kit.
 
-        force : replace the kit if voile wrote it.
+        force : replace kits if voile wrote them; one of notes only where it is to be made again.
         """
         with self.words():
             with unpacked(self.plan) as plan:
-                kit = fit(plan, progress=progress)
+                kit = fit(plan, force=force, progress=progress)
             kit.save(self.plan.kit, force=force)
             return kit
 

@@ -117,14 +117,20 @@ class RowsPart(Entry):
 
 
 class TextPart(Entry):
-    """Notes of the study: a source of their own, or a text column of a table."""
+    """Notes of the study: a source of their own, or a text column of a table.
+
+    kit : what finds their identifiers; or how the study makes it: `fit` on the annotated notes of
+    its `source`, `init` on these notes, in which nobody marked anything.
+    """
 
     kind: Literal["documents"]
-    kit: Path
+    kit: Path | None = None
     source: str | None = None
     of: str | None = None
     text: str | None = None
     out: str | None = None
+    fit: dict[str, Any] | None = None
+    init: dict[str, Any] | None = None
     choose: dict[str, Any] = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
 
@@ -139,6 +145,17 @@ class TextPart(Entry):
             raise ValueError("give its source, or of and text for a column of another part")
         if (self.of is None) != (self.text is None):
             raise ValueError("of names a part, and text a column of it: give both")
+        return self
+
+    @model_validator(mode="after")
+    def _has_one_kit(self) -> Self:
+        if sum(one is not None for one in (self.kit, self.fit, self.init)) != 1:
+            raise ValueError(
+                "give its kit, or how to make one: fit = { source, roles } of annotated notes, or "
+                "init = { known, by } of these notes"
+            )
+        if self.fit is not None and "source" not in self.fit:
+            raise ValueError("fit takes a source of annotated notes")
         return self
 
 

@@ -187,6 +187,11 @@ class Plan(Entry):
     def kit(self) -> Path:
         return self._beside(self.study.kit, ".kit")
 
+    def notes_kit(self, name: str) -> Path:
+        """Return where the kit of notes is, or where the study makes it."""
+        given = self.texts[name].kit
+        return self.kit.with_suffix(f".{name}.kit") if given is None else self.place(given)
+
     @property
     def release(self) -> Path:
         return self._beside(self.study.release, ".release")

@@ -22,7 +22,7 @@ from voile.data.source import BATCH_ROWS, OFFLINE
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW
 from voile.study.carriers import Fhir, Omop
-from voile.study.carriers.carrier import NOTE, Carrier, Extract, Names, Released
+from voile.study.carriers.carrier import NAMES, NOTE, SUBJECT, Carrier, Extract, Names, Released
 from voile.study.carriers.carrier import Shown as Intervals
 from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import Plan
@@ -77,7 +77,9 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
     try:
         shutil.rmtree(tables, ignore_errors=True)
         tables.mkdir(mode=0o700)
-        carrier_of(plan).unpack(tables)
+        carrier = carrier_of(plan)
+        carrier.unpack(tables)
+        _write_names(carrier, tables / f"{NAMES}.parquet")
         plan._unpacked = tables
         yield plan
     finally:
@@ -86,6 +88,14 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
         lock.release()
         with suppress(OSError):
             room.rmdir()
+
+
+def _write_names(carrier: Carrier, path: Path) -> None:
+    """Write the names that the export has of its people, by which a kit of its notes is made."""
+    columns = (SUBJECT, "given_name", "family_name")
+    rows = ((who, *own) for who, own in carrier.names())
+    kept = [dict(zip(columns, row, strict=True)) for row in rows if any(row[1:])]
+    pq.write_table(pa.Table.from_pylist(kept, pa.schema([(x, pa.string()) for x in columns])), path)
 
 
 def pack(

@@ -18,7 +18,7 @@ from voile.ledger.ledger import Keys, Ledger
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
 from voile.release.kit import Kit
 from voile.release.options import with_options
-from voile.study.plan.entries import JOINT, TextPart
+from voile.study.plan.entries import JOINT
 from voile.study.plan.part_roles import extract_of, part_roles
 from voile.study.plan.plan import Plan
 from voile.study.readers import finds_alone
@@ -26,6 +26,7 @@ from voile.study.risk.after import find_after
 from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.study_kit import named_in_kit, pack, searched
 from voile.study.verbs.export import carrier_of
+from voile.study.verbs.notes_kit import open_kit
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import Archive
@@ -35,8 +36,8 @@ SHOWN = 32
 """Policies that the joint frontier shows."""
 
 
-def fit(plan: Plan, *, progress: Progress) -> Kit:
-    """Fit the table, judge its policies beside what the texts say, and pick one.
+def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
+    """Make the kits of notes, fit the rows, judge policies beside the texts, and pick one.
 
     Raises
     ------
@@ -44,7 +45,7 @@ def fit(plan: Plan, *, progress: Progress) -> Kit:
     InfeasibleError : no policy keeps the promise.
     """
     _ = plan.secret  # which apply needs, and which may be missing
-    texts = {name: _open_kit(plan, part) for name, part in plan.texts.items()}
+    texts = {name: open_kit(plan, name, force=force, progress=progress) for name in plan.texts}
     _check_learnt(plan, texts)
     chosen = {name: _choose(plan, name, kit) for name, kit in texts.items()}
     sources = {name: open_source(plan.source(part.source)) for name, part in plan.rows.items()}
@@ -97,10 +98,6 @@ def _check_quasi(plan: Plan, roles: Mapping[str, Roles]) -> None:
             first[column] = name
 
 
-def _open_kit(plan: Plan, part: TextPart) -> Kit:
-    return Kit.load(plan.place(part.kit), "documents")
-
-
 def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
     """Refuse mentions of types that nothing finds in a text."""
     for name, kit in texts.items():
@@ -113,7 +110,7 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
         if absent:
             raise RequestError(
                 f"mentions names {', '.join(absent)}, which the kit of parts.{name} never learnt",
-                where=str(plan.texts[name].kit),
+                where=str(plan.notes_kit(name)),
                 instead=f"take it out, or fit the kit on notes that mark it; it learnt "
                 f"{', '.join(labels)}",
             )

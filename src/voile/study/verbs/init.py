@@ -36,6 +36,9 @@ LONG = 60
 SAMPLE = 1000
 HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
 """How the files begin that init writes."""
+_UNMARKED = (
+    'DATE = "drop"  # some are birth dates, which beside moved dates reveal the age to the day'
+)
 _EXPORT_ROLES = f"""\
 # The table of people that an export is opened as: a row a person.
 subject = "{SUBJECT}"
@@ -181,6 +184,8 @@ def _of_export(form: Literal["fhir", "omop"], said: _Said, as_of: date | None) -
         f"as_of = {day}  # the day on which ages are counted: {why}",
         "",
     ]
+    carrier = open_export(ExportTable(form=form, source=said.place, as_of=day), said.place)
+    has_names = any(any(own) for _, own in carrier.names())
     parts = [
         f"[parts.{PEOPLE}]",
         'kind = "tables"',
@@ -188,23 +193,29 @@ def _of_export(form: Literal["fhir", "omop"], said: _Said, as_of: date | None) -
         f'roles = "{PEOPLE}.toml"',
         said.fit,
         "",
-        *_notes("notes", f'"{EXPORT}notes"', said),
+        *_notes("notes", f'"{EXPORT}notes"', said, has_names=has_names),
     ]
     why = "every resource names its patient" if form == "fhir" else "every table has it"
     return _Found(SUBJECT, why, export, parts, _EXPORT_ROLES, PEOPLE, QUASI)
 
 
-def _notes(name: str, source: str, said: _Said) -> list[str]:
-    kit = said.beside(said.kit) if said.kit else '"notes.kit"'
-    why = "" if said.kit else "  # fit it first: voile documents fit, from annotated notes"
+def _notes(name: str, source: str, said: _Said, *, has_names: bool = False) -> list[str]:
     return [
         f"[parts.{name}]",
         'kind = "documents"',
         f"source = {source}",
-        f"kit = {kit}{why}",
+        _kit(said, has_names=has_names),
         "choose = { max_relative_risk = 0.02 }  # one missed name opens that person's whole row",
         "",
     ]
+
+
+def _kit(said: _Said, *, has_names: bool) -> str:
+    if said.kit:
+        return f"kit = {said.beside(said.kit)}"
+    known = f'known = "{EXPORT}names", by = "{SUBJECT}"' if has_names else ""
+    why = "the export's names are looked for in them" if has_names else "by voile's own rules"
+    return f"init = {{ {known} }}  # no kit: study fit makes one of these notes, {why}"
 
 
 def _of_folder(said: _Said) -> _Found:
@@ -286,9 +297,10 @@ def _quasi(source: Source) -> int:
 
 def _mentions(found: _Found, kit: str | None) -> list[str]:
     """Say what becomes of each type that the kit finds in a text."""
-    labels = ["AGE", "ZIP", "DATE", "DOB"] if kit is None else _labels(kit)
     lines = ["[mentions]"]
-    for label in labels:
+    if kit is None:
+        lines.append(_UNMARKED)
+    for label in ["AGE"] if kit is None else _labels(kit):
         line = _mention(label, found.columns)
         if line:
             lines.append(line)

@@ -1,0 +1,136 @@
+"""The kit of a part of notes: opened, or made as the plan says and anew where that changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from warnings import warn
+
+from voile.core.progress import Progress
+from voile.data.files.atomic import write_text
+from voile.data.files.outputs import KIT, Output, json_at
+from voile.data.places import PLACES
+from voile.data.roles import Roles
+from voile.face.keywords import VoileWarning
+from voile.keys.seal import file_sha256
+from voile.release.kit import Kit
+from voile.release.options import fields_of, leaves, with_options
+from voile.study.carriers.carrier import NOTE
+from voile.study.plan.plan import Plan
+from voile.wings import opener, wing
+
+KIND = "documents"
+MADE = "voile-made-kit"
+_MEMORY = Output(
+    "record of a kit", {"": lambda path: json_at(path).get("format") == MADE}, is_private=True
+)
+
+
+def open_kit(plan: Plan, name: str, *, force: bool, progress: Progress) -> Kit:
+    """Open the kit of a part of notes; make it where its options or its sources changed.
+
+    Beside a kit that the study made stands the hash of what it was made from. A kit that stands
+    there without one is not the study's, and is replaced with `force` alone; a work folder that
+    people reviewed is never replaced.
+
+    Raises RequestError: there is no kit, its options are wrong, or something else is in its place.
+    """
+    part, place = plan.texts[name], plan.notes_kit(name)
+    if part.kit is not None:
+        return Kit.load(place, KIND)
+    memory = place.with_name(f"{place.name}.json")
+    made_from = _hash_of(plan, name)
+    remembered = json_at(memory)
+    is_ours = remembered.get("format") == MADE
+    if os.path.lexists(place) and is_ours and remembered.get("from") == made_from:
+        return Kit.load(place, KIND)
+    force = force or is_ours
+    _MEMORY.check_free(memory, force=force)
+    progress(f"making the kit of {name}", 0)
+    (_init if part.fit is None else _fit)(plan, name, place, force=force, progress=progress)
+    said = json.dumps({"format": MADE, "from": made_from}, indent=1)
+    write_text(memory, said, _MEMORY, force=force)
+    return Kit.load(place, KIND)
+
+
+def _init(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
+    documents: Any = wing(KIND)
+    source, given = _source(plan, name)
+    options = plan.options(KIND, "Init", given, f"parts.{name}.init")
+    how = {"table": None, "encoding": None}
+    documents.init(options, _Reports(progress), source=source, out=place, force=force, **how)
+
+
+def _fit(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
+    KIT.check_free(place, force=force)
+    source, given = _source(plan, name)
+    roles = given.pop("roles", None)
+    read = None if roles is None else Roles.read(plan.place(Path(roles)))
+    options = plan.options(KIND, "Fit", given, f"parts.{name}.fit")
+    opened = opener(KIND)(source)
+    read = read and read.completed(opened.columns, None)
+    kit = wing(KIND).fit(opened, read, options, seed=plan.study.seed, progress=progress)
+    with_options(kit, options).save(place, force=force)
+
+
+def _source(plan: Plan, name: str) -> tuple[str, dict[str, Any]]:
+    """Return the notes that a kit is made from, and the options of the verb that makes it."""
+    part = plan.texts[name]
+    if part.fit is not None:
+        given = dict(part.fit)
+        return plan.source(str(given.pop("source"))), given
+    given = dict(part.init or {})
+    source = plan.parts[part.of].source if part.of is not None else part.source
+    if "roles" not in given:
+        column = part.text or (NOTE if plan.export is not None else None)
+        own = {"subject": plan.study.subject} | ({} if column is None else {"text": column})
+        given = own | given
+    if "known" in given:
+        given.setdefault("by", plan.study.subject)
+    if plan.study.seed is not None:
+        given.setdefault("seed", plan.study.seed)
+    return plan.source(str(source)), given
+
+
+def _hash_of(plan: Plan, name: str) -> str:
+    """Hash what a kit is made from: its options, and the bytes of every source that they name."""
+    source, given = _source(plan, name)
+    verb = "init" if plan.texts[name].fit is None else "fit"
+    sources = {"source": opener(KIND)(source).fingerprint(), **dict(_named(plan, verb, given))}
+    whole = {"verb": verb, "options": given, "seed": plan.study.seed, "sources": sources}
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _named(plan: Plan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the hash of each file or table that options name."""
+    fields = fields_of(getattr(wing(KIND), f"{verb.title()}Options"))
+    places = {one for one, field in fields.items() if leaves(field.annotation) & PLACES}
+    for option in sorted((places | {"roles"}) & given.keys()):
+        value = given[option]
+        for at, one in enumerate(value if isinstance(value, list) else [value]):
+            place = plan.source(str(one))
+            if Path(place).is_file():
+                yield f"{option}.{at}", file_sha256(Path(place))
+            elif option.startswith("known"):
+                yield f"{option}.{at}", opener(KIND)(place).fingerprint()
+
+
+@dataclass(frozen=True)
+class _Reports:
+    """Report progress, and what a person must know as a warning."""
+
+    shown: Progress
+
+    def say(self, text: str) -> None: ...
+
+    def insist(self, text: str) -> None:
+        warn(text, VoileWarning, stacklevel=2)
+
+    def progress(self) -> AbstractContextManager[Progress]:
+        return nullcontext(self.shown)

@@ -1,0 +1,159 @@
+"""The kit of notes that a study makes: as the plan says, once, and anew where that changed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from tests.study.made import EXPORT_PLAN, NOTE_ROLES, roles_of, write_key
+
+from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.demo.clinic import make_clinic
+from voile.demo.fhir import write_fhir
+from voile.release.kit import Kit
+from voile.study import Study
+from voile.study.carriers.carrier import QUASI
+from voile.study.plan.plan import Plan
+from voile.study.verbs.notes_kit import open_kit
+
+LEARNING = 'learners = ["svm"], miss_cost = [5.0], cross_fit = 3, jobs = 1'
+KIT = 'kit = "notes.kit"'
+INIT = f'init = {{ known = "known.csv", {LEARNING} }}'
+FIT = f'fit = {{ source = "marked.parquet", roles = "marked.toml", {LEARNING} }}'
+
+
+@pytest.fixture
+def unmarked(folder):
+    """The cohort's folder with few notes, marked and not, and a table of known values."""
+    notes = pq.read_table(folder / "notes.parquet").slice(0, 40)
+    pq.write_table(notes, folder / "marked.parquet")
+    said = pa.array([f"{one} Mrs. Quillfeather was there." for one in notes["note"].to_pylist()])
+    pq.write_table(
+        pa.table({"person_id": notes["person_id"], "note": said}), folder / "notes.parquet"
+    )
+    columns = (f"{n} = {json.dumps(x)}" for n, x in NOTE_ROLES["columns"].items() if n != "note")
+    (folder / "marked.toml").write_text(
+        'subject = "person_id"\n[columns]\nnote = { role = "text", spans = "spans" }\n'
+        + "\n".join(columns)
+    )
+    people = notes["person_id"].unique()
+    known = pa.table({"person_id": people, "family_name": ["Quillfeather"] * len(people)})
+    pyarrow.csv.write_csv(known, folder / "known.csv")
+    return folder
+
+
+@pytest.fixture
+def planned(unmarked, change):
+    """Open a plan whose notes have no kit, but the line that makes it."""
+    return lambda line: change((KIT, line)).plan
+
+
+def made(plan: Plan, *, force: bool = False) -> Kit:
+    return open_kit(plan, "notes", force=force, progress=silent)
+
+
+@pytest.mark.parametrize("line", [INIT, FIT])
+def test_a_kit_is_made_once_and_again_where_its_options_or_a_source_changed(
+    unmarked, planned, line
+):
+    plan = planned(line)
+    place = unmarked / "study.notes.kit"
+    first = made(plan)
+    assert "NAME" in first.facts["labels"]
+    inode = place.stat().st_ino
+    assert made(plan).id == first.id
+    assert place.stat().st_ino == inode, "made again"
+    changed = made(planned(line.replace("[5.0]", "[9.0]")))
+    assert changed.id != first.id
+    inode = place.stat().st_ino
+    source = unmarked / ("known.csv" if line == INIT else "marked.toml")
+    source.write_text(source.read_text() + ("" if line == FIT else "\nX1,Ptarmigan\n") + "\n")
+    made(planned(line.replace("[5.0]", "[9.0]")))
+    assert place.stat().st_ino != inode, "not made again"
+
+
+def test_what_the_study_did_not_make_is_replaced_on_demand_alone(unmarked, planned):
+    plan, place = planned(INIT), unmarked / "study.notes.kit"
+    shutil.copytree(unmarked / "notes.kit", place)
+    with pytest.raises(RequestError, match="is there already"):
+        made(plan)
+    shutil.rmtree(place)
+    first = made(plan)
+    (unmarked / "study.notes.kit.json").unlink()  # as after a kill before it was remembered
+    with pytest.raises(RequestError, match="is there already"):
+        made(plan)
+    assert made(plan, force=True).id == first.id
+    (place / "review.json").write_text("{}")
+    with pytest.raises(RequestError, match="no unreviewed work folder"):
+        made(planned(INIT.replace("[5.0]", "[9.0]")))
+    assert (place / "review.json").exists()
+
+
+def test_the_record_holds_a_hash_for_its_owner_alone(unmarked, planned):
+    made(planned(INIT))
+    record = unmarked / "study.notes.kit.json"
+    assert record.stat().st_mode & 0o777 == 0o600
+    assert {*json.loads(record.read_text())} == {"format", "from"}
+    assert (unmarked / "study.notes.kit").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("", "give its kit, or how to make one"),
+        (f"{KIT}\n{INIT}", "give its kit, or how to make one"),
+        (f"{INIT}\n{FIT}", "give its kit, or how to make one"),
+        ('fit = { roles = "marked.toml" }', "fit takes a source of annotated notes"),
+    ],
+)
+def test_a_part_has_one_kit(unmarked, planned, line, says):
+    with pytest.raises(RequestError, match=says):
+        planned(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('init = { knwon = "known.csv" }', r"parts\.notes\.init"),
+        ('init = { known = "nowhere.csv" }', "nowhere.csv"),
+        ('init = { known = "known.csv", by = "whom" }', "whom"),
+        ('fit = { source = "nowhere.parquet" }', "nowhere.parquet"),
+        (f'fit = {{ source = "notes.parquet", text = "note", {LEARNING} }}', "annotat|identifier"),
+    ],
+)
+def test_wrong_options_leave_no_kit(unmarked, planned, line, says):
+    with pytest.raises(RequestError, match=says):
+        made(planned(line))
+    assert not list(unmarked.glob("*study.notes*"))
+
+
+def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path):
+    clinic = make_clinic(4, 60)
+    (tmp_path / "export").mkdir()
+    write_fhir(clinic, tmp_path / "export")
+    pq.write_table(clinic.population, tmp_path / "population.parquet")
+    (tmp_path / "people.toml").write_text(roles_of(dict.fromkeys(QUASI, "quasi")))
+    write_key(tmp_path)
+    plan = EXPORT_PLAN.replace("FORM", "fhir").replace('ZIP = "zip"\n', "")
+    plan = plan.replace('DATE = "shift"\nDOB = "drop"', 'DATE = "drop"')
+    plan = plan.replace(KIT, f'init = {{ known = "export:names", {LEARNING} }}')
+    (tmp_path / "study.toml").write_text(plan)
+    study = Study.open(tmp_path / "study.toml")
+    study.fit()
+    inode = (tmp_path / "study.notes.kit").stat().st_ino
+    study.fit(force=True)
+    assert (tmp_path / "study.notes.kit").stat().st_ino == inode, "made again"
+    study.apply()
+    notes = pq.read_table(tmp_path / "study.release" / "notes.parquet")["note"].to_pylist()
+    assert notes
+    lines = (tmp_path / "export" / "Patient.ndjson").read_text().splitlines()
+    families = {one["family"] for x in lines for one in json.loads(x)["name"]}
+    words = {word for text in notes for word in text.replace(",", " ").replace(".", " ").split()}
+    assert families
+    assert not families & words
+    assert not list(tmp_path.glob(".study.kit.export/*"))
