@@ -112,8 +112,13 @@ def _apply(
     if dates := (release.private or {})["dates"]:
         _say_dates(screen, dates)
     _say_guesses(screen, release.public["guesses"])
+    if "export" in release.public:
+        screen.say(f"  in no figure: {OF_EXPORT}; a rare one singles its person out")
     screen.result({"release": str(release.path), "counts": dict(release.counts), "figures": found})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
+
+
+OF_EXPORT = "diagnoses, readings, prescriptions and days in the files of the export"
 
 
 def _say_export(screen: Screen, counts: dict[str, Any]) -> int:
@@ -207,7 +212,7 @@ def _determine(
     screen: Screen,
     *,
     plan: str,
-    context: Path,
+    context: Path | None,
     out: Path,
     ledger: Path | None,
     pdf: bool,
@@ -294,7 +299,7 @@ for _verb in (
     _command(
         "determine",
         _determine,
-        path("context", "Recipient, purpose, thresholds and expiry, as TOML.", required=True),
+        path("context", "Recipient, purpose, thresholds and expiry, as TOML [what PLAN names]."),
         *out("FOLDER", DETERMINATION),
         path("ledger", LEDGER),
         click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),
