@@ -198,7 +198,8 @@ class Plan(Entry):
     @property
     def context(self) -> Path | None:
         """What a determination is for, where the plan names it."""
-        return self.determination and self.place(self.determination.context)
+        named = self.determination
+        return None if named is None else self.place(named.context)
 
     @property
     def releases(self) -> list[Path]:
