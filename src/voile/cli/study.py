@@ -35,17 +35,18 @@ def _init(
 ) -> None:
     """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
 
-    The plan says why, line by line; read it and correct it. Beside it appear the roles of its table
-    and a fresh secret.
+    The plan says why, line by line; read it and correct it. Beside it appear the roles of its
+    tables and a fresh secret.
     """
     from voile.study.verbs.init import init
 
     day = None if as_of is None else as_of.date()
     made = init(place, out, kit=kit, population=population, as_of=day, force=force)
-    screen.say(f"{made.plan}: read it and {made.roles} and correct them")
+    roles = [str(one) for one in made.roles]
+    screen.say(f"{made.plan}: read it and {', '.join(roles)} and correct them")
     if made.key is not None:
         screen.say(f"{made.key}: a fresh secret, which never leaves")
-    screen.result({"plan": str(made.plan), "roles": str(made.roles)})
+    screen.result({"plan": str(made.plan), "roles": roles})
 
 
 def _opened(plan: str, ledger: Path | None = None) -> Study:
