@@ -153,7 +153,10 @@ def high_water(program: str) -> int:
     """Return the most bytes that one of our processes of this program has had in memory."""
     most = 0
     for place, _ in ours():
-        said = dict(line.split(":", 1) for line in (place / "status").read_text().splitlines())
+        try:
+            said = dict(line.split(":", 1) for line in (place / "status").read_text().splitlines())
+        except OSError:
+            continue  # it has ended
         if said["Name"].strip().startswith(program) and "VmHWM" in said:
             most = max(most, int(said["VmHWM"].split()[0]) * 1024)
     return most

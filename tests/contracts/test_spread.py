@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from voile.data import Source, open_source
 from voile.engines.spark import on_spark
 from voile.face.release import Release
 from voile.release.apply import write
+from voile.release.kit import Kit
 from voile.release.spread.run import SpreadRun
 from voile.release.verify import checks
 
@@ -79,7 +81,12 @@ def asked(case: Any, out: Path, options: dict[str, Any]) -> Any:
 
 
 def held_out(case: Any) -> tuple[Any, Any]:
-    kit = case.__dict__.setdefault("held_out", case.fit(case.table, how="held out"))
+    """Fit once, and read the kit back as commands do: its bytes, written again, may be others."""
+    if "held_out" not in vars(case):
+        with TemporaryDirectory() as place:
+            case.fit(case.table, how="held out").save(f"{place}/kit")
+            vars(case)["held_out"] = Kit.load(f"{place}/kit")
+    kit = vars(case)["held_out"]
     return kit, case.middle(kit)
 
 

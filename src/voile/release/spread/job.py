@@ -69,6 +69,7 @@ class Job(Brief):
     """How to make the pieces of one release, in paths and plain data.
 
     step : the module whose `prepare` prepares the step, and whose `ApplyOptions` these are.
+    chosen : the policy, of the kit as it is staged.
     options : as JSON.
     name, kind, columns, notes : of the source; `columns` a batch without rows.
     found : what was found in the whole source.
@@ -93,6 +94,7 @@ class Job(Brief):
         cls,
         prepare: Prepare,
         applying: Applying[Any, Any],
+        kit: str,
         options: ApplyOptions,
         pieces: Sequence[Piece],
         buckets: int | None,
@@ -100,7 +102,7 @@ class Job(Brief):
         source, chosen = applying.source, applying.chosen
         return cls(
             prepare.__module__,
-            replace(chosen, figures=dict(chosen.figures), policy=dict(chosen.policy)),
+            replace(chosen, kit=kit, figures=dict(chosen.figures), policy=dict(chosen.policy)),
             options.at_worker().as_json(),
             source.name,
             source.kind,

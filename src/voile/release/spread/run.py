@@ -144,7 +144,8 @@ class SpreadRun(Run[Notes, Known]):
         (folder / KEY).write_bytes(self._key)
         Kit.save(applying.kit, folder / KIT)
         buckets = None if options.keep_order else count
-        job = Job.of(self._prepare, applying, options, pieces, buckets)
+        kit = Kit.load(folder / KIT).id  # written again, a kit that was read has other bytes
+        job = Job.of(self._prepare, applying, kit, options, pieces, buckets)
         staged = Staged(folder, Secret(self._key))
         staged.store(JOB, job)
         return staged, job
