@@ -63,7 +63,7 @@ class Codec:
         if self.places is not None and not 0 <= self.places <= MOST_PLACES:
             raise RequestError(f"decimal places must be 0 to {MOST_PLACES}", where="places")
 
-    @property
+    @cached_property
     def numeric(self) -> NDArray[np.intp]:
         """The columns that hold numbers."""
         return np.flatnonzero([isinstance(column, Lattice) for column in self.columns])

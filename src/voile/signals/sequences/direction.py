@@ -84,8 +84,8 @@ class Direction:
             tuple([b + g * moved for b, g in zip(coefficients, gain, strict=True)]),
             tuple(
                 [
-                    tuple([p - g * less * h for p, h in zip(row, gain, strict=True)])
-                    for row, g in zip(doubt, gain, strict=True)
+                    tuple([p - weight * h for p, h in zip(row, gain, strict=True)])
+                    for row, weight in zip(doubt, [g * less for g in gain], strict=True)
                 ]
             ),
             mean + share * surprise * spread,
