@@ -15,6 +15,7 @@ from tests.data.stores.server import DENIED, KEY, SECRET, Server
 
 from voile.core.errors import VoileError
 from voile.data import open_source
+from voile.data.stores.systems import file_system
 from voile.wings import opener
 
 ROWS = pa.table({"zip": ["00501", "00544", None] * 400, "age": range(1200)})
@@ -121,6 +122,11 @@ def refused(thing: str) -> str:
         ("ftp://u:canary@h/v.csv?canary", "ftp://h/v.csv: ftp addresses are not read here"),
         ("http://h.example/v.csv?canary", "http://h.example/v.csv: is sent unencrypted; use https"),
         ("https://u:canary@h/v.csv", "https://h/v.csv: holds a user or a password"),
+        ("s3://u:can/canary@clinic/v.csv", "s3://...: holds a user or a key; "),
+        ("https://u:can/canary@h/v.csv", "https://...: is no address as https://HOST/NAME"),
+        ("https://u:canary?@h/v.csv", "https://...: is no address as https://HOST/NAME"),
+        ("https://[::1/v.csv?canary", "https://...: is no address as https://HOST/NAME"),
+        ("https://h:99999/v.csv?canary", "https://h:99999/v.csv: is no address as https://HOST"),
     ],
 )
 def test_bad_addresses(bucket: Server, thing: str, said: str) -> None:
@@ -163,6 +169,19 @@ def test_a_damaged_file_is_said_to_be_one(bucket: Server) -> None:
 def test_endpoints(bucket: Server, monkeypatch: pytest.MonkeyPatch, url: str, said: str) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", url)
     assert said in refused("s3://clinic/v.csv")
+
+
+def test_credentials_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "key.json"
+    file.write_text('{"private_key": "canary"')
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "clinic")
+    monkeypatch.setenv("AZURE_STORAGE_KEY", "canary is no key")
+    file_system.cache_clear()
+    for address in ("gs://box/v.csv", "abfs://box/v.csv"):
+        said = refused(address)
+        assert said == f"{address}: the store does not accept the credentials; set them anew"
+    file_system.cache_clear()
 
 
 def test_a_pyarrow_without_the_store(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,8 @@ class Handler(BaseHTTPRequestHandler):
             status, body = int(way), b"canary"
         elif way == "to":
             status, headers = 302, {"Location": f"http://h.example/{name}?canary"}
+        elif way == "uri":
+            status, headers = 302, {"URI": f"http://h.example/{name}?canary"}
         elif name not in self.files:
             status = 404
         elif way == "ranges" and asked:
@@ -97,7 +99,8 @@ def test_text_and_names(url: str) -> None:
         ("403/v.csv", "the server does not allow it"),
         ("401/v.parquet", "the server asks for a user and a password"),
         ("500/v.csv", "the server answers 500"),
-        ("to/v.csv", "is sent unencrypted; use https"),
+        ("to/v.csv", "http://h.example/v.csv: is sent unencrypted; use https"),
+        ("uri/v.csv", "http://h.example/v.csv: is sent unencrypted; use https"),
         ("ranges/cut.parquet", "is no whole parquet file: damaged or cut short"),
         ("whole/visits/", "there is no such file"),
     ],

@@ -43,7 +43,7 @@ def split(thing: str | os.PathLike[str]) -> tuple[str, str]:
         return scheme, rest
     host = rest.partition("/")[0]
     user = host.rpartition("@")[0]
-    if ":" in user or (user and STORES[scheme] != "abfs"):
+    if ":" in host or (user and STORES[scheme] != "abfs"):
         raise RequestError("holds a user or a key", where=shown(text), instead=_KEYS)
     rest = rest.rstrip("/")
     if not all(part not in ("", ".", "..") for part in rest.split("/")):
@@ -55,10 +55,16 @@ def split(thing: str | os.PathLike[str]) -> tuple[str, str]:
 
 def check_web(url: str) -> None:
     """Refuse a user in an address of the web, and what travels unencrypted beyond this machine."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise RequestError(
+            "is no address as https://HOST/NAME or https://HOST:PORT/NAME", where=shown(url)
+        ) from None
     if "@" in parts.netloc:
         raise RequestError("holds a user or a password", where=shown(url), instead="use ~/.netrc")
-    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+    if parts.scheme == "http" and not is_loopback(host or ""):
         raise RequestError("is sent unencrypted", where=shown(url), instead="use https")
 
 
@@ -77,10 +83,12 @@ def is_loopback(host: str) -> bool:
 def shown(text: str) -> str:
     """Return an address without its user, its query and its fragment, which may be secret.
 
+    Of one whose host is none, as where a key or a password holds a slash, nothing else is shown.
+
     >>> shown("https://ann:pw@host/visits.csv?X-Amz-Signature=1f")
     'https://host/visits.csv'
-    >>> shown("s3:/bucket/a#b.csv")
-    's3://bucket/a#b.csv'
+    >>> shown("s3:/bucket/a#b.csv"), shown("s3://KEY:sec/ret@bucket/a.csv")
+    ('s3://bucket/a#b.csv', 's3://...')
     """
     match = ADDRESS.match(text)
     if match is None or match[1].lower() == "file":
@@ -91,4 +99,7 @@ def shown(text: str) -> str:
     host, slash, path = rest.partition("/")
     if match[1].lower() not in ("abfs", "abfss") or ":" in host:
         host = host.rpartition("@")[2]
+    port = r"" if match[1].lower() in STORES else r"(:\d*)?"
+    if not re.fullmatch(rf"([^:\[\]]*|\[[\d:.A-Fa-f]*\]){port}", host):
+        return f"{match[1]}://..."
     return f"{match[1]}://{host}{slash}{path}"

@@ -32,7 +32,7 @@ REASONS = {
         "ask who runs the store",
     ),
     r"INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT_MATCH|EXPIRED|Expired|CLIENT_TOKEN|UNRECOGNIZED_CLIENT"
-    r"|UNAUTHENTICATED|AuthenticationFailed|MISSING_AUTHENTICATION|ValidationError": (
+    r"|UNAUTHENTICATED|AuthenticationFailed|MISSING_AUTHENTICATION|ValidationError|OAuth2|Base64": (
         "the store does not accept the credentials",
         "set them anew",
     ),
@@ -48,6 +48,8 @@ REASONS = {
 }
 """What a store's words mean; nothing else of them is said, since they quote what was asked."""
 _OF_STORES = re.compile(r"AWS Error (\w+)|google::cloud::|GCS|Azure|[Bb]lob")
+_NO_ANSWER = re.compile(r"google::cloud::Status|\.blob\.core\.")
+"""What clients that got no answer say; Arrow's other errors are of what was read."""
 
 
 @lru_cache
@@ -126,14 +128,17 @@ def _endpoint(url: str, variable: str) -> dict[str, Any]:
 @contextmanager
 def store_failures(where: str) -> Iterator[None]:
     """Say in one sentence what a store answered; what is no answer of a store passes."""
+    from pyarrow import ArrowException
+
     try:
         yield
     except FileNotFoundError:
         raise RequestError("there is no such file", where=where) from None
-    except OSError as error:
+    except (OSError, ArrowException) as error:
         text = str(error)
         found = _OF_STORES.search(text)
-        if found is None:
+        is_ours = isinstance(error, OSError) or _NO_ANSWER.search(text)
+        if found is None or not is_ours:
             raise
         for pattern, (what, instead) in REASONS.items():
             if re.search(pattern, text):

@@ -33,7 +33,9 @@ def _system() -> Any:
         ) from None
 
     async def redirected(session: object, context: object, given: Any) -> None:
-        check_web(str(given.url.join(yarl.URL(given.response.headers.get("Location", "")))))
+        said = given.response.headers
+        to = said.get("Location") or said.get("URI") or ""  # aiohttp goes to either
+        check_web(str(given.url.join(yarl.URL(to))))
 
     watched = aiohttp.TraceConfig()
     watched.on_request_redirect.append(redirected)
