@@ -332,6 +332,7 @@ def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
 NO_PLACES = {
     "table",
     "encoding",
+    "m",
     "miss_cost",
     "weight",
     "beats",

@@ -72,7 +72,7 @@ def test_every_child_s_reading_comes_once_and_right(clinic, broker, tmp_path, ca
         sent = command("send", folder / "kit", folder / "children.csv", *line, *spool)
         result, said = capsys.readouterr()
         assert (sent or 0, json.loads(result)["left_out"]) == (0, 0), said
-        assert "from the second message of one on" in said
+        assert "from a subject's second message on" in said
         recipient.send_signal(signal.SIGTERM)
         result, said = recipient.communicate(timeout=60)
         assert recipient.returncode == 0, said

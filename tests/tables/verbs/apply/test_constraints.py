@@ -87,11 +87,11 @@ def test_other_data_that_would_break_the_promise_is_refused(patients, tmp_path):
 def test_a_release_is_held_to_each_promise_of_its_kit(strict, figures, said):
     kept = {"max_risk": 0.25, "k": 5, "distinct_l(ill)": 2}
     with pytest.raises(InfeasibleError, match=said) if said else nullcontext():
-        _check_constraints(strict, {**kept, **figures})
+        _check_constraints(strict, {**kept, **figures}, instead="fit on this source")
 
 
 def test_a_release_of_nothing_keeps_every_promise(strict):
-    _check_constraints(strict, {"max_risk": 0.0, "k": math.inf})
+    _check_constraints(strict, {"max_risk": 0.0, "k": math.inf}, instead="fit on this source")
 
 
 def test_a_sensitive_column_that_cannot_be_counted_any_more_is_refused(patients, tmp_path):
