@@ -229,15 +229,47 @@ def test_a_large_part_that_fails_leaves_no_open_upload(
         ("403 Forbidden", DENIED) if "partNumber=2" in path else None
     )
     with pytest.raises(VoileError):
-        upload(out, part, manifest, {"a.bin": sha256}, tmp_path / "journal")
+        upload(out, part, manifest, {"a.bin": sha256}, tmp_path / "journal", force=False)
     assert (server.objects(), server.uploads()) == ([], [])
     server.answer = lambda method, path: None
     with pytest.raises(VoileError, match="changed while it was sent"):
-        upload(out, part, manifest, {"a.bin": "0" * 64}, tmp_path / "journal")
+        upload(out, part, manifest, {"a.bin": "0" * 64}, tmp_path / "journal", force=False)
     assert server.objects() == []
-    upload(out, part, manifest, {"a.bin": sha256}, tmp_path / "journal")
+    upload(out, part, manifest, {"a.bin": sha256}, tmp_path / "journal", force=False)
     assert server.objects() == ["a.bin", "a.bin.manifest.json"]
     assert not (tmp_path / "journal").exists()
+
+
+def test_a_manifest_that_is_cut_is_none(server: Server, here: Path, tmp_path: Path) -> None:
+    from voile.data.stores.path import StorePath
+    from voile.data.stores.upload import settle
+
+    out, journal = StorePath("s3", "clinic/a.bin"), tmp_path / "journal"
+    server.put("a.bin", b"rows")
+    server.put("a.bin.manifest.json", b'{"format": "voile-rele')
+    journal.write_text("a.bin\n")
+    settle(out, journal)
+    assert (server.objects(), journal.exists()) == ([], False)
+
+
+def test_what_another_run_published_meanwhile_stays(
+    server: Server, here: Path, kit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from voile.release import writing
+
+    sent = writing.hashes_of
+
+    def meanwhile(release: Path) -> dict[str, str]:
+        server.put("2024/visits.parquet", b"of another")
+        server.put("2024/visits.parquet.manifest.json", other)
+        return sent(release)
+
+    other = json.dumps({"format": "voile-release", "parts": {"visits.parquet": "0"}}).encode()
+    monkeypatch.setattr(writing, "hashes_of", meanwhile)
+    with pytest.raises(VoileError, match="is there already; replace it with"):
+        apply(kit)
+    assert server.read("2024/visits.parquet") == b"of another"
+    assert server.read("2024/visits.parquet.manifest.json") == other
 
 
 def test_nothing_secret_and_nothing_raw_is_published(

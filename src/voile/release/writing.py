@@ -115,7 +115,8 @@ def _publish(
         manifests = {**public, PARTS_OF: parts}, {**hidden, PUBLISHED: str(out)}
         manifest = manifest_path(part)
         _seal(manifests, part, manifest, private, secret, before)
-        staging.commit(lambda: upload(out, part, manifest, parts, staging.journal))
+        journal = staging.journal
+        staging.commit(lambda: upload(out, part, manifest, parts, journal, force=force))
     return Release.open(str(out), like=like)
 
 

@@ -29,8 +29,9 @@ def settle(out: StorePath, journal: Path) -> None:
         names = journal.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return
-    if not manifest_of(out).is_file():
-        for one in _named(out, names):
+    last = manifest_of(out)
+    if last.json().get("format") != RELEASE_FORMAT:  # not there, or cut
+        for one in (last, *_named(out, names)):
             one.unlink()
     journal.unlink()
 
@@ -61,7 +62,13 @@ def check_free(out: StorePath, *, force: bool) -> None:
 
 
 def upload(
-    out: StorePath, release: Path, manifest: Path, parts: Mapping[str, str], journal: Path
+    out: StorePath,
+    release: Path,
+    manifest: Path,
+    parts: Mapping[str, str],
+    journal: Path,
+    *,
+    force: bool,
 ) -> None:
     """Send the parts of a release, then its manifest; what was there before goes first.
 
@@ -69,8 +76,9 @@ def upload(
 
     Where it fails nothing new is left, and what was there before is gone.
 
-    Raises VoileError: the bytes that were sent are not those.
+    Raises VoileError: the bytes that were sent are not those, or something came there meanwhile.
     """
+    check_free(out, force=force)
     last = manifest_of(out)
     old = _parts(last.json())
     _write(journal, {**old, **parts})
