@@ -69,6 +69,22 @@ def test_a_few_new_people_are_refused_and_k_are_not(how, tmp_path):
     assert found.private["ledger"]["high"]["k"] == K
 
 
+@pytest.mark.parametrize("blank", [None, " "])
+def test_a_newcomer_without_a_name_is_not_taken_for_another(blank, how, tmp_path):
+    first, unnamed = county(*FIRST), county((20, 10, 11))
+    unnamed = unnamed.set_column(0, "who", pa.array([blank], pa.string()))
+    how |= {"no_pseudonyms": True}
+    release(first, tmp_path / "a.csv", **how)
+    with pytest.raises(InfeasibleError, match="1 is a release of other rows, and 1 of these have"):
+        release(pa.concat_tables([first, unnamed]), tmp_path / "b.csv", **how)
+    create(tmp_path / "m", Promise(expected_matches=1000), how["key_file"])
+    how["ledger"] = tmp_path / "m"
+    release(pa.concat_tables([first, unnamed]), tmp_path / "b.csv", **how)
+    with pytest.raises(InfeasibleError, match="made without a subject of each row"):
+        release(pa.concat_tables([first, unnamed, unnamed]), tmp_path / "c.csv", **how)
+    release(pa.concat_tables([first, unnamed]), tmp_path / "c.csv", **how)
+
+
 def test_one_who_left_is_refused_and_a_batch_is_not(how, tmp_path):
     release(county(*FIRST), tmp_path / "a.csv", **how)
     said = difference(county((20, 1, 10), FIRST[1]), tmp_path / "b.csv", **how)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
@@ -38,6 +39,7 @@ class Rows(Brief):
     """The rows of a source that a policy can show, read once.
 
     number : in the source. who : keyed token of the person. combination : of the space's.
+    named : whether it has a subject; one without is a person of its own, whom nobody can follow.
     kept : by the keyed hash of each kept column, a token of the value.
     shown : token of the group that it would be shown in; `ABSENT` where that is suppressed.
     """
@@ -47,6 +49,7 @@ class Rows(Brief):
     number: NDArray[np.int64]
     who: Tokens
     combination: NDArray[np.int64]
+    named: Mask
     kept: Mapping[str, Tokens]
     shown: Tokens
 
@@ -66,18 +69,19 @@ class Rows(Brief):
             number = np.arange(first, first + len(batch))
             codes = np.column_stack([d.codes(batch.column(d.column)) for d in domains])
             fits = ~content.hold_out.held(batch, first) & (codes >= 0).all(axis=1)
-            who = mix(number.astype(np.uint64))
+            who, named = mix(number.astype(np.uint64)), np.zeros(len(batch), np.bool_)
             if subject is not None:
-                who = tokens_of_people(keys, batch.column(subject))
+                named = _has_name(batch.column(subject))
+                who = np.where(named, tokens_of_people(keys, batch.column(subject)), who)
             values = (_values(keys, name, batch.column(name)) for name in kept)
-            columns = (number, who, combine(codes), *values)
+            columns = (number, who, combine(codes), named, *values)
             parts.append(tuple(one[fits] for one in columns))
             first += len(batch)
         joined = [np.concatenate(each) for each in zip(*parts, strict=True)]
         hashes = [keys.hash("column", name) for name in kept]
-        number_, who_, combination, *tokens_ = joined
-        nothing = np.full(len(number_), ABSENT)
-        return cls(number_, who_, combination, dict(zip(hashes, tokens_, strict=True)), nothing)
+        number_, who_, combination, named_, *tokens_ = joined
+        nothing, kept_ = np.full(len(number_), ABSENT), dict(zip(hashes, tokens_, strict=True))
+        return cls(number_, who_, combination, named_.astype(np.bool_), kept_, nothing)
 
     def grouped(self, content: Content, policy: AnyPolicy) -> Rows:
         """Return the rows as a policy shows them; O(combinations)."""
@@ -130,6 +134,11 @@ def released_groups(content: Content, policy: AnyPolicy) -> Any:
     return groups[kept]
 
 
+def _has_name(subjects: pa.Array) -> Mask:
+    texts = pc.utf8_trim_whitespace(subjects.cast(pa.string()).fill_null(""))
+    return np.asarray(pc.not_equal(texts, ""), dtype=np.bool_)
+
+
 def tokens_of_people(keys: Keys, subjects: pa.Array) -> Tokens:
     """Return a keyed token of each subject; nobody's rows have one for all of them."""
     texts = subjects.cast(pa.string()).fill_null("").dictionary_encode()
@@ -180,8 +189,8 @@ class Archive(Brief):
         digest = line.content["disclosed"].get("people")
         if digest is None:
             raise InfeasibleError(
-                f"line {line.number} is a release of other rows, made without a column of subjects "
-                "by which people could be followed, and no figure bounds what both come to"
+                f"line {line.number} is a release of other rows, made without a subject of each "
+                "row by whom people could be followed, and no figure bounds what both come to"
             )
         private = self._places.get(line.content["manifest"])
         if private is None or not (private / PEOPLE).exists():

@@ -255,10 +255,12 @@ class Case(Brief):
             return disclosed, {}
         people = self.rows.people().released()
         domains = past.domains
-        disclosed["people"] = digest_of(people, domains, keys)
+        digest = digest_of(people, domains, keys)
         disclosed["values"] = values_of(self.rows, keys)
+        if self.rows.named.all():
+            disclosed["people"] = digest  # else nobody is followed from it
         if partly:
-            disclosed["counted"] = keys.hash("counted in part", disclosed["people"])
+            disclosed["counted"] = keys.hash("counted in part", digest)
         return disclosed, to_beside(people, domains)
 
 

@@ -143,6 +143,11 @@ def _follow(line: Line, content: Content, rows: Rows | None, found: Earlier) -> 
             f"line {line.number} is a release of other rows, or of other quasi-identifiers, than "
             "this kit's, and people are followed by a column of subjects alone"
         )
+    if rows is not None and not rows.named.all():
+        raise InfeasibleError(
+            f"line {line.number} is a release of other rows, and {int((~rows.named).sum()):,} of "
+            "these have no subject by whom people are followed"
+        )
     if rows is not None and not np.isin(found.people.who, rows.who).any():
         raise InfeasibleError(
             f"nobody in the release of line {line.number} is in this source: the ledger is of "
