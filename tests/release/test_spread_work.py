@@ -219,6 +219,13 @@ def cut(folder: Path, pattern: str) -> None:
         file.write_bytes(file.read_bytes()[:-1])
 
 
+def hollow(folder: Path, pattern: str) -> None:
+    """Say that the last bucket is empty."""
+    for file in folder.glob(pattern):
+        data = file.read_bytes()
+        file.write_bytes(data[:-16] + bytes(16))
+
+
 def rekey(folder: Path, pattern: str) -> None:
     (folder / KEY).write_bytes(b"0" * 64)
 
@@ -237,6 +244,7 @@ def other_kit(folder: Path, pattern: str) -> None:
         ("make", other_kit, ""),
         ("finish", swap, "made/*.rows"),
         ("finish", cut, "made/*.rows"),
+        ("finish", hollow, "made/*.rows"),
         ("finish", cut, "known"),
         ("after make", swap, "made/*.notes"),
         ("after make", cut, "made/*.notes"),

@@ -145,14 +145,14 @@ def _write_buckets(staged: Staged, name: str, buckets: Iterator[Sequence[pa.Reco
     with (staged.folder / name).open("wb") as file:
         for number, batches in enumerate(buckets):
             held = [batch for batch in batches if len(batch)]
+            sink = pa.BufferOutputStream()
             if held:
-                sink = pa.BufferOutputStream()
                 with pa.ipc.new_stream(sink, held[0].schema) as stream:
                     for batch in held:
                         stream.write_batch(batch)
-                rows = memoryview(sink.getvalue())
-                file.write(staged.seal(f"{name} {number}", rows))
-                file.write(rows)
+            rows = memoryview(sink.getvalue())
+            file.write(staged.seal(f"{name} {number}", rows))  # that a bucket is empty as well
+            file.write(rows)
             places.append(file.tell())
         file.write(np.array(places, PLACE).tobytes())
 
@@ -161,9 +161,9 @@ def _read_bucket(staged: Staged, name: str, buckets: int, bucket: int) -> Iterat
     with (staged.folder / name).open("rb") as file:
         file.seek((bucket - buckets - 1) * PLACE.itemsize, os.SEEK_END)
         start, end = np.frombuffer(file.read(2 * PLACE.itemsize), PLACE).tolist()
-        if start < end:
-            file.seek(start)
-            yield from pa.ipc.open_stream(staged.opened(f"{name} {bucket}", file.read(end - start)))
+        file.seek(max(start, 0))
+        if rows := staged.opened(f"{name} {bucket}", file.read(max(end - start, 0))):
+            yield from pa.ipc.open_stream(rows)
 
 
 def _finish(folder: Path, number: int, name: str) -> None:
