@@ -1,7 +1,7 @@
 """Text on Spark's `local[2]` against two local processes: the same kit and notes, as commands.
 
     python -m benchmarks.spark_text             50 MB
-    python -m benchmarks.spark_text --full      1 GB, an hour
+    python -m benchmarks.spark_text --full      1 GB
 
 CPU is that of all processes, the JVM among them; memory is the driver's, its workers left out.
 """
