@@ -37,7 +37,8 @@ class Judgement(Brief):
     floor : the least group that each of the releases was made to keep; all together keep it too.
     difference : what the difference from earlier releases shows of people who were added, removed
         or changed, in words.
-    missing : what could not be read of earlier lines, and so was taken at its worst.
+    missing : what is taken at its worst, and why: what could not be read of earlier lines, or rows
+        that pseudonyms join.
     kept_back : how many rows do not leave for the ledger's sake, by reason.
     beside : files of the private folder by which a later release is judged.
     """
@@ -72,8 +73,9 @@ class Judgement(Brief):
         if self.unbounded:
             yield InfeasibleError(self.unbounded, instead=NO_BOUND)
         if self.alone is not None and (broken := list(promise.broken_by(self.alone))):
+            why = f" ({'; '.join(self.missing)})" if self.missing else ""
             yield InfeasibleError(
-                f"this release alone breaks the ledger's promise: {' and '.join(broken)}",
+                f"this release alone breaks the ledger's promise: {' and '.join(broken)}{why}",
                 instead="choose a policy of less risk",
             )
         broken = (

@@ -378,3 +378,38 @@ def test_a_release_that_is_not_there_is_not_looked_for_where_the_command_runs(
     erase = ["ledger", "erase", how["ledger"], names, "--key-file", how["key_file"]]
     assert run([*map(str, erase), "--reason", "asked", "--releases", str(tmp_path / "none")]) == 0
     assert "not known of the release of line 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_who_is_known_by_several_rows_is_counted_by_all_of_them(again, how, tmp_path):
+    """A naive adversary joins rows by pseudonym, and looks for others with the same set."""
+    rng = np.random.default_rng(3)
+    who = np.repeat([f"CANARY{i}" for i in range(60)], 2)
+    rows = pa.table({"who": who, "age": rng.choice([20, 30, 40], 120), "job": ["cook"] * 120})
+    how["override"] = "counted, not kept"
+    if again:
+        release(rows, tmp_path / "a.csv", **how)
+    found = release(rows, tmp_path / "b.csv", **how)
+    frame = Release.open(tmp_path / "b.csv").frame.to_pandas()
+    sets = frame.groupby("who")["age"].agg(frozenset)
+    alike = sets.map(sets.value_counts())
+    high = found.private["ledger"]["high"]
+    assert high["k"] == alike.min()
+    assert high["matches"] == pytest.approx((1 / alike).sum())
+    assert found.private["ledger"]["alone"] == high
+    assert found.private["figures"]["k"] > alike.min()  # of shares, by one row of each
+
+
+def test_one_of_a_kind_by_all_rows_is_refused_where_pseudonyms_join_them(how, tmp_path):
+    rows = county((20, 0, 20), (30, 20, 40))
+    both = pa.concat_tables([rows, county((20, 40, 41), (30, 40, 41))])
+    create(tmp_path / "k", Promise(k=K), how["key_file"])
+    how["ledger"] = tmp_path / "k"
+    with pytest.raises(InfeasibleError, match=r"fewer than the 5 people.*known by all of them"):
+        release(both, tmp_path / "a.csv", **how)
+    kit = vt.fit(both, ROLES, family="global", method="exhaustive", k=K, suppress=0.9, seed=1)
+    after = {"after": how["ledger"], "key_file": how["key_file"]}
+    with pytest.raises(RequestError, match="people whose rows differ are known by all of them"):
+        kit.choose(**after)
+    chosen = kit.choose(**after, source=both)
+    assert kit.apply(chosen, both, tmp_path / "a.csv", **how).private["ledger"]["high"]["k"] >= K

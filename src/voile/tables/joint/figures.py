@@ -56,9 +56,11 @@ class Shown(Brief):
 def joint_figures(space: PolicySpace, releases: Iterable[Shown]) -> Figures:
     """Return the figures of all releases joined row by row.
 
-    The risk is never below what a linking attack finds: a class's people are those who share what
-    *every* release shows of it, and of a row that a release lacks only those are counted whose
-    group it suppressed, though the adversary may not know which these are.
+    The risk is never below what an attack finds that links row to row: a class's people are those
+    who share what *every* release shows of it, and of a row that a release lacks only those are
+    counted whose group it suppressed, though the adversary may not know which these are. Of people
+    with several combinations shares are counted: where pseudonyms join a person's rows, an attack
+    by all of them finds more, and people are to be followed (`difference.Timeline`).
 
     Cost: O(combinations) for each release that suppresses or is a tree, and once for all others.
     """

@@ -25,7 +25,7 @@ from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.entering import space_of
 from voile.tables.verbs.following import Archive, Rows
-from voile.tables.verbs.judging import Case, check_counted, differences
+from voile.tables.verbs.judging import Case, check_counted, differences, rows_differ
 from voile.tables.verbs.past import Past
 from voile.tables.verbs.recount import count_anew, with_counts
 from voile.tables.verbs.search import search
@@ -92,10 +92,13 @@ def choose_after(
         content, content.family.policy(0), rows, Archive(releases), space, hold_back=hold_back
     )
     pasts = case.pasts(ledger, keys, recipient)
-    follows = hold_back or bool(ledger.erased) or any(past.followed for past in pasts)
+    differ = space is not None and rows_differ(content) if rows is None else False
+    follows = hold_back or bool(ledger.erased) or any(past.followed for past in pasts) or differ
+    follows = follows or any(map(case.shows_whose_rows, pasts))
     if follows and rows is None:
         raise RequestError(
-            "people who came, left, wait or were erased are followed from release to release",
+            "people who came, left, wait or were erased are followed from release to release, and "
+            "people whose rows differ are known by all of them",
             instead="give the rows to be released with --source",
         )
     limit = _limit(content.space, ledger.promise, joint_risk)

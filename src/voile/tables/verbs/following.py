@@ -42,6 +42,7 @@ class Rows(Brief):
     named : whether it has a subject; one without is a person of its own, whom nobody can follow.
     kept : by the keyed hash of each kept column, a token of the value.
     shown : token of the group that it would be shown in; `ABSENT` where that is suppressed.
+    differ : whether somebody's rows have several combinations.
     """
 
     shows = ()
@@ -52,6 +53,7 @@ class Rows(Brief):
     named: Mask
     kept: Mapping[str, Tokens]
     shown: Tokens
+    differ: bool
 
     @classmethod
     def read(cls, content: Content, source: Source, keys: Keys) -> Rows:
@@ -81,7 +83,9 @@ class Rows(Brief):
         hashes = [keys.hash("column", name) for name in kept]
         number_, who_, combination, named_, *tokens_ = joined
         nothing, kept_ = np.full(len(number_), ABSENT), dict(zip(hashes, tokens_, strict=True))
-        return cls(number_, who_, combination, named_.astype(np.bool_), kept_, nothing)
+        pairs = np.unique(np.column_stack([who_, combination.astype(np.uint64)]), axis=0)
+        differ = len(pairs) > len(np.unique(who_))
+        return cls(number_, who_, combination, named_.astype(np.bool_), kept_, nothing, differ)
 
     def grouped(self, content: Content, policy: AnyPolicy) -> Rows:
         """Return the rows as a policy shows them; O(combinations)."""

@@ -46,6 +46,9 @@ from voile.tables.verbs.past import NO_MARGINALS, Past, values_of
 
 SHIFTED: tuple[Role, ...] = ("sensitive", "label", "keep")
 """Roles whose dates may be moved."""
+BY_PERSON = (
+    "pseudonyms show which rows are one person's, and so each person is known by all of them"
+)
 LINKED = 10
 """With how many of the releases that are out, the newest first, linking is measured."""
 
@@ -186,6 +189,10 @@ class Case(Brief):
     ) -> Judgement:
         own = Shown.of(self.policy, past.rules)
         alone = joint_figures(self.content.space, [own])
+        by_person = self.shows_whose_rows(past)
+        if by_person:
+            nothing = Past(self.content, past.names, ())
+            alone, _ = replace(self, rows=self._rows_without(left_out)).joint(nothing, {})
         high, timeline = self.joint(past, left_out)
         k = max(ledger.promise.k, past.floor)
         low = min(max(alone.matches, ledger.low), high.matches)  # a ledger's are rounded up
@@ -196,7 +203,7 @@ class Case(Brief):
             high=high,
             floor=past.floor,
             difference=() if timeline is None else differences(timeline, k),
-            missing=past.missing,
+            missing=(*past.missing, *([BY_PERSON] if by_person else [])),
             **common,
         )
 
@@ -206,11 +213,22 @@ class Case(Brief):
         left_out : the rows that are kept back.
         """
         partly = any(mask.any() for mask in left_out.values())
-        if partly or past.followed:
+        follows = partly or bool(past.followed)
+        if follows or self.shows_whose_rows(past):
             case = replace(self, rows=self._rows_without(left_out))
             timeline = case.timeline(past)
-            return timeline.figures(self.content.space.evaluator.matches), timeline
+            figures = timeline.figures(self.content.space.evaluator.matches)
+            return figures, timeline if follows else None
         return past.joined.with_one(Shown.of(self.policy, past.rules)).figures(), None
+
+    def shows_whose_rows(self, past: Past) -> bool:
+        """Say whether pseudonyms show which rows are one person's, and these rows differ.
+
+        Whoever knows several rows of a person then knows the person by all of their groups.
+        """
+        if self.rows is None or not self.rows.differ:
+            return False
+        return self.space is not None or any(said.get("space") for said in past.said)
 
     def timeline(self, past: Past) -> Timeline:
         """Follow people through the releases that are out to this one."""
@@ -283,6 +301,14 @@ def differences(timeline: Timeline, k: int) -> tuple[str, ...]:
     """Say whom the difference from the releases that are out shows in groups under k."""
     few = [f"{n:,} {who}" for who, n in timeline.small(k).items() if n]
     return (f"the difference shows {', '.join(few)} in groups under {k}",) if few else ()
+
+
+def rows_differ(content: Content) -> bool:
+    """Say whether somebody's rows have several combinations, of which shares are counted."""
+    sample = content.space.counts.sample
+    return content.roles.subject is not None and bool(
+        (np.abs(sample - np.rint(sample)) > 1e-9).any()
+    )
 
 
 def _first_outside(domain: Domain, source: Source) -> str:

@@ -43,7 +43,7 @@ class Past:
         earlier: Mapping[int, Earlier] | None = None,
     ) -> None:
         earlier = earlier or {}
-        self._content, self._names = content, names
+        self._content, self.names = content, names
         self.rules = Constraints(**rules_of(content.space.constraints))
         asked = [line.content["disclosed"]["rules"]["k"] for line in lines]
         self.floor = min([self.rules.k, *asked])
@@ -111,12 +111,12 @@ class Past:
     @property
     def domains(self) -> dict[str, list[str]]:
         """The keyed hashes of the values of each domain, in order."""
-        names = self._names
+        names = self.names
         return {names.column(d.column): names.values(d) for d in self._content.space.domains}
 
     def disclosed(self, policy: AnyPolicy) -> dict[str, Any]:
         """Return what a ledger's line says of a policy's release."""
-        names = self._names
+        names = self.names
         return {
             "counted": names.counted,
             "rules": rules_of(self.rules),
