@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, NewType
@@ -114,3 +114,26 @@ def named_phrases(thing: Any) -> list[tuple[str, Any]]:
 
 PLACES = frozenset({Path, Place, Data, Described, Phrases, NamedPhrases, NamedFolders})
 """Types of options that name a file or a table, or hold in Python what one would."""
+
+
+def with_places(given: Any, types: Collection[Any], place: Callable[[Any], Any]) -> Any:
+    """Return what an option of some `PLACES` says, each file or table that it names placed anew.
+
+    >>> with_places(["a=x.txt", {"b": "y.txt", "c": ("Ann",)}], {NamedPhrases}, "lists/{}".format)
+    ['a=lists/x.txt', {'b': 'lists/y.txt', 'c': ('Ann',)}]
+    >>> with_places(("x.txt", "y.txt"), {Place}, "in/{}".format)
+    ('in/x.txt', 'in/y.txt')
+    >>> with_places(("Ann", "Ben"), {Phrases}, "in/{}".format)
+    ('Ann', 'Ben')
+    """
+    is_named = not {NamedPhrases, NamedFolders}.isdisjoint(types)
+    if isinstance(given, str) and is_named:
+        name, equals, file = given.partition("=")
+        return f"{name}={place(file)}" if equals else given
+    if isinstance(given, str | Path):
+        return place(given)
+    if isinstance(given, Mapping) and is_named:
+        return {n: place(one) if isinstance(one, str) else one for n, one in given.items()}
+    if isinstance(given, list | tuple) and Phrases not in types:
+        return type(given)(with_places(one, types, place) for one in given)
+    return given

@@ -14,7 +14,7 @@ from pydantic_core import PydanticSerializationError
 
 from voile.core.errors import RequestError, nearest
 from voile.core.mistakes import plainly
-from voile.data.places import PLACES, Data
+from voile.data.places import PLACES, Data, with_places
 from voile.keys.secret import Secret
 
 if TYPE_CHECKING:
@@ -184,11 +184,11 @@ class ApplyOptions(Options):
 
     def at_worker(self) -> Self:
         """Return what a worker is to know: files by their whole names, and no ledger."""
+        types = {n: leaves(field.annotation) for n, field in type(self).model_fields.items()}
         paths = {
-            name: whole_path(one)
+            name: with_places(one, types[name], whole_path)
             for name, one in self
-            if name in self.model_fields_set
-            and leaves(type(self).model_fields[name].annotation) & PLACES
+            if name in self.model_fields_set and types[name] & PLACES
         }
         return self.model_copy(update={**paths, "ledger": None, "override": None})
 

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from voile.release.choice import FLAGS, WAYS, Choice
 
@@ -96,6 +96,16 @@ class ExportTable(Entry):
         return self
 
 
+def _checked_choice(given: dict[str, Any]) -> dict[str, Any]:
+    if given:
+        Choice.parse(given)
+    return given
+
+
+Choosing = Annotated[dict[str, Any], AfterValidator(_checked_choice)]
+"""By what a part's policy is picked."""
+
+
 class RowsPart(Entry):
     """Rows of the study, of any kind but text: their roles, and options of fit and release.
 
@@ -107,13 +117,8 @@ class RowsPart(Entry):
     roles: Path
     out: str | None = None
     fit: dict[str, Any] = Field(default_factory=dict)
-    choose: dict[str, Any] = Field(default_factory=dict)
+    choose: Choosing = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("choose")
-    @classmethod
-    def _picks_once(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return _checked_choice(given)
 
 
 class TextPart(Entry):
@@ -131,13 +136,8 @@ class TextPart(Entry):
     out: str | None = None
     fit: dict[str, Any] | None = None
     init: dict[str, Any] | None = None
-    choose: dict[str, Any] = Field(default_factory=dict)
+    choose: Choosing = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("choose")
-    @classmethod
-    def _picks_once(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return _checked_choice(given)
 
     @model_validator(mode="after")
     def _in_one_place(self) -> Self:
@@ -157,12 +157,6 @@ class TextPart(Entry):
         if self.fit is not None and "source" not in self.fit:
             raise ValueError("fit takes a source of annotated notes")
         return self
-
-
-def _checked_choice(given: dict[str, Any]) -> dict[str, Any]:
-    if given:
-        Choice.parse(given)
-    return given
 
 
 class Mention(Entry):

@@ -13,7 +13,7 @@ from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.data import Source, open_source
 from voile.data.files.own_files import read_toml
-from voile.data.places import PLACES
+from voile.data.places import PLACES, with_places
 from voile.data.spark.session import SCHEME
 from voile.documents.text.source import split_format
 from voile.keys.date_rule import WEEK, DateRule
@@ -247,11 +247,8 @@ class Plan(Entry):
         model: type[Options] = getattr(wing(kind), f"{verb}Options")
         placed = dict(given)
         for name, field in fields_of(model).items():
-            if name in given and leaves(field.annotation) & PLACES:
-                value = given[name]
-                several = isinstance(value, list)
-                found = [self.source(str(one)) for one in (value if several else [value])]
-                placed[name] = found if several else found[0]
+            if name in given and (types := leaves(field.annotation)) & PLACES:
+                placed[name] = with_places(given[name], types, self.source)
         try:
             return checked(model, placed)
         except RequestError as error:

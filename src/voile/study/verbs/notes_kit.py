@@ -15,7 +15,7 @@ from warnings import warn
 from voile.core.progress import Progress
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import KIT, Output, json_at
-from voile.data.places import PLACES
+from voile.data.places import PLACES, with_places
 from voile.data.roles import Roles
 from voile.face.keywords import VoileWarning
 from voile.keys.seal import file_sha256
@@ -110,11 +110,11 @@ def _hash_of(plan: Plan, name: str) -> str:
 def _named(plan: Plan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the hash of each file or table that options name."""
     fields = fields_of(getattr(wing(KIND), f"{verb.title()}Options"))
-    places = {one for one, field in fields.items() if leaves(field.annotation) & PLACES}
-    for option in sorted((places | {"roles"}) & given.keys()):
-        value = given[option]
-        for at, one in enumerate(value if isinstance(value, list) else [value]):
-            place = plan.source(str(one))
+    types = {name: leaves(field.annotation) for name, field in fields.items()} | {"roles": {Path}}
+    for option in sorted(given.keys() & {name for name, own in types.items() if own & PLACES}):
+        named: list[str] = []
+        with_places(given[option], types[option], named.append)
+        for at, place in enumerate(map(plan.source, named)):
             if Path(place).is_file():
                 yield f"{option}.{at}", file_sha256(Path(place))
             elif option.startswith("known"):
