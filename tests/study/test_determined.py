@@ -67,6 +67,18 @@ def test_the_commands_know_the_folder_of_a_study(applied, folder, capsys):
     assert said[0] == said[1]
 
 
+def test_the_plan_names_the_context(applied, folder, capsys):
+    plan, out = folder / "study.toml", folder / "planned"
+    asked = ["study", "determine", str(plan), "--no-pdf", "--out", str(out)]
+    assert run(asked) == 2
+    assert "a determination needs a context" in capsys.readouterr().err
+    plan.write_text(plan.read_text() + '\n[determination]\ncontext = "aim.toml"\n')
+    (folder / "aim.toml").write_text(tomli_w.dumps(CONTEXT))
+    assert run(asked) == 0
+    assert (out / "determination.json").is_file()
+    Study.open(plan).apply(force=True)  # the kit is still of this plan
+
+
 @pytest.mark.parametrize("name", ["manifest.json", "visits.parquet"])
 def test_a_changed_byte_is_named(applied, folder, name):
     out = folder / "determination"

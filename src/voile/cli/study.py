@@ -35,17 +35,18 @@ def _init(
 ) -> None:
     """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
 
-    The plan says why, line by line; read it and correct it. Beside it appear the roles of its table
-    and a fresh secret.
+    The plan says why, line by line; read it and correct it. Beside it appear the roles of its
+    tables and a fresh secret.
     """
     from voile.study.verbs.init import init
 
     day = None if as_of is None else as_of.date()
     made = init(place, out, kit=kit, population=population, as_of=day, force=force)
-    screen.say(f"{made.plan}: read it and {made.roles} and correct them")
+    roles = [str(one) for one in made.roles]
+    screen.say(f"{made.plan}: read it and {', '.join(roles)} and correct them")
     if made.key is not None:
         screen.say(f"{made.key}: a fresh secret, which never leaves")
-    screen.result({"plan": str(made.plan), "roles": str(made.roles)})
+    screen.result({"plan": str(made.plan), "roles": roles})
 
 
 def _opened(plan: str, ledger: Path | None = None) -> Study:
@@ -112,8 +113,13 @@ def _apply(
     if dates := (release.private or {})["dates"]:
         _say_dates(screen, dates)
     _say_guesses(screen, release.public["guesses"])
+    if "export" in release.public:
+        screen.say(f"  in no figure: {OF_EXPORT}; a rare one singles its person out")
     screen.result({"release": str(release.path), "counts": dict(release.counts), "figures": found})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
+
+
+OF_EXPORT = "diagnoses, readings, prescriptions and days in the files of the export"
 
 
 def _say_export(screen: Screen, counts: dict[str, Any]) -> int:
@@ -207,7 +213,7 @@ def _determine(
     screen: Screen,
     *,
     plan: str,
-    context: Path,
+    context: Path | None,
     out: Path,
     ledger: Path | None,
     pdf: bool,
@@ -294,7 +300,7 @@ for _verb in (
     _command(
         "determine",
         _determine,
-        path("context", "Recipient, purpose, thresholds and expiry, as TOML.", required=True),
+        path("context", "Recipient, purpose, thresholds and expiry, as TOML [what PLAN names]."),
         *out("FOLDER", DETERMINATION),
         path("ledger", LEDGER),
         click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),

@@ -12,7 +12,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from voile.core.brief import Brief
-from voile.core.errors import TamperedError, as_keywords
+from voile.core.errors import RequestError, TamperedError, as_keywords
 from voile.core.progress import Progress, silent
 from voile.data import open_source
 from voile.data.files.atomic import write_text
@@ -132,7 +132,7 @@ class Study(Brief):
 
     def determine(
         self,
-        context: str | PathLike[str] | Mapping[str, Any],
+        context: str | PathLike[str] | Mapping[str, Any] | None,
         out: str | PathLike[str],
         *,
         pdf: bool = True,
@@ -140,14 +140,21 @@ class Study(Brief):
     ) -> Determination:
         """Judge the release for a recipient and a purpose, and write the folder that people sign.
 
-        context : a TOML file, or what such a file holds. out : the folder; `force` replaces an
-        unsigned determination. pdf : print the page where there is a Chromium.
+        context : a TOML file, or what such a file holds; None for the one that the plan names.
+        out : the folder; `force` replaces an unsigned determination. pdf : print the page where
+        there is a Chromium.
         """
         with self.words():
             plan = self.plan
+            given = plan.context if context is None else context
+            if given is None:
+                raise RequestError(
+                    "a determination needs a context: recipient, purpose, thresholds, expiry",
+                    instead="give its file, or name it in the plan's [determination] as context",
+                )
             return determine(
                 open_subject(plan.release),
-                context,
+                given,
                 out,
                 key_file=plan.key_file,
                 ledger=plan.ledger,

@@ -15,6 +15,7 @@ from voile.data.roles import Roles
 from voile.demo.clinic import make_clinic
 from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
+from voile.study import Study
 from voile.study.plan.plan import Plan
 from voile.study.verbs.init import init
 
@@ -36,8 +37,8 @@ def test_an_export_is_known_by_its_files_and_every_choice_has_its_reason(
     assert plan.export.as_of == max(one.start for one in clinic.visits)
     assert plan.parts["people"].source == "export:people"
     assert plan.mentions["SEX"].keep
-    assert plan.place(plan.parts["people"].roles) == made.roles
-    assert Roles.read(made.roles).of("quasi") == ["age", "sex", "race", "zip"]
+    assert (plan.place(plan.parts["people"].roles),) == made.roles
+    assert Roles.read(made.roles[0]).of("quasi") == ["age", "sex", "race", "zip"]
     assert made.key.stat().st_mode & 0o777 == 0o600
     starts = ("subject", "as_of", "form", "fit", "choose")
     chosen = [line for line in made.plan.read_text().splitlines() if line.startswith(starts)]
@@ -85,6 +86,45 @@ def test_files_with_a_common_column_are_a_table_and_notes(tmp_path):
     }
     assert plan.source(plan.parts["letters"].source) == str(tmp_path / "data" / "letters.csv")
     assert tomllib.loads(made.plan.read_text())["mentions"]["AGE"] == "age"
+
+
+def test_each_file_with_the_subjects_is_a_part_with_its_own_roles(tmp_path):
+    people = [f"P{n % 60}" for n in range(240)]
+    ages, wards = [20 + n % 60 for n in range(240)], ["north", "south", "east"] * 80
+    write(
+        tmp_path / "data",
+        persons={"patient_id": people, "age": ages, "sex": ["F", "M"] * 120},
+        stays={"patient_id": people, "age": ages, "race": wards},
+        lists={"code": ["a", "b"], "meaning": ["x", "y"]},
+    )
+    made = init(str(tmp_path / "data"), tmp_path / "study.toml")
+    plan = Plan.read(made.plan)
+    assert [*plan.parts] == ["persons", "stays"]
+    assert [one.name for one in made.roles] == ["persons.toml", "stays.toml"]
+    assert "# lists.csv is not in the study: it has no column patient_id" in made.plan.read_text()
+    first, second = map(Roles.read, made.roles)
+    assert first.of("quasi") == ["age", "sex"]
+    assert second.of("quasi") == ["race"]  # one column is not generalised by two policies
+    assert second.columns["age"].role == "drop"
+    assert {one.subject for one in (first, second)} == {"patient_id"}
+    assert not plan.mentions
+    text = made.plan.read_text().replace("max_relative_risk = 0.1 ", "max_relative_risk = 0.9 ")
+    made.plan.write_text(text)  # of so few people none is within a tenth
+    study = Study.open(made.plan)
+    study.fit()
+    assert {*study.apply().counts} == {"persons", "stays"}
+
+
+def test_a_hostile_name_of_a_file_says_nothing_in_the_plan(tmp_path):
+    people = [f"P{n}" for n in range(40)]
+    hostile = 'a\n[parts.evil]\nkind = "tables'
+    write(
+        tmp_path / "data",
+        visits={"patient_id": people, "age": [*range(40)], "sex": ["F", "M"] * 20},
+        **{hostile: {"code": ["x"]}, f"{hostile}2": {"patient_id": people, "race": people}},
+    )
+    made = init(str(tmp_path / "data"), tmp_path / "study.toml")
+    assert "evil" not in tomllib.loads(made.plan.read_text())["parts"]
 
 
 def test_a_folder_without_tables_or_a_common_column_is_refused(tmp_path):

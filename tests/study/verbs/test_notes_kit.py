@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.study.made import EXPORT_PLAN, NOTE_ROLES, roles_of, write_key
 
+from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.demo.clinic import make_clinic
@@ -132,7 +133,7 @@ def test_wrong_options_leave_no_kit(unmarked, planned, line, says):
     assert not list(unmarked.glob("*study.notes*"))
 
 
-def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path):
+def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, capsys):
     clinic = make_clinic(4, 60)
     (tmp_path / "export").mkdir()
     write_fhir(clinic, tmp_path / "export")
@@ -144,11 +145,15 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path):
     plan = plan.replace(KIT, f'init = {{ known = "export:names", {LEARNING} }}')
     (tmp_path / "study.toml").write_text(plan)
     study = Study.open(tmp_path / "study.toml")
-    study.fit()
+    kit = study.fit()
+    assert kit.facts["leaks"]["joint_at_recall"]["name"] == 1.0  # nobody checked what it finds
+    assert kit.facts["leaks"]["joint"]["name"] == 0.0
     inode = (tmp_path / "study.notes.kit").stat().st_ino
     study.fit(force=True)
     assert (tmp_path / "study.notes.kit").stat().st_ino == inode, "made again"
-    study.apply()
+    assert run(["study", "apply", str(study.plan._path), "--allow-set-aside"]) == 0
+    said = capsys.readouterr().err
+    assert "in no figure: diagnoses, readings, prescriptions and days" in said
     notes = pq.read_table(tmp_path / "study.release" / "notes.parquet")["note"].to_pylist()
     assert notes
     lines = (tmp_path / "export" / "Patient.ndjson").read_text().splitlines()

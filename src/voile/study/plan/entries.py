@@ -10,7 +10,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from voile.release.choice import FLAGS, WAYS, Choice
 
-MAY_COME = "is not read by this voile yet: take it out"
 JOINT = "joint_risk"
 SIGNALS = "signals"
 
@@ -200,6 +199,12 @@ class NamesTable(Entry):
     given: str = "given_name"
     family: str = "family_name"
     source: str | None = None
+
+
+class DeterminationTable(Entry):
+    """What `study determine` judges the release for. context : recipient, purpose, thresholds."""
+
+    context: Path
 
 
 Part = Annotated[RowsPart | TextPart, Field(discriminator="kind")]

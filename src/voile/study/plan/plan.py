@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
@@ -22,7 +22,7 @@ from voile.release.choice import Choice
 from voile.release.options import Options, checked, fields_of, leaves
 from voile.study.plan.entries import (
     JOINT,
-    MAY_COME,
+    DeterminationTable,
     Entry,
     ExportTable,
     Mention,
@@ -58,14 +58,9 @@ class Plan(Entry):
     mentions: dict[str, Mention] = Field(default_factory=dict)
     names: NamesTable | None = None
     export: ExportTable | None = None
-    determination: Any = None
+    determination: DeterminationTable | None = None
     _path: Path = PrivateAttr(default=Path("study.toml"))
     _unpacked: Path | None = PrivateAttr(default=None)
-
-    @field_validator("determination")
-    @classmethod
-    def _no_determination(cls, value: Any) -> Any:
-        raise ValueError(MAY_COME)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -201,6 +196,12 @@ class Plan(Entry):
         return None if self.study.ledger is None else self.place(self.study.ledger)
 
     @property
+    def context(self) -> Path | None:
+        """What a determination is for, where the plan names it."""
+        named = self.determination
+        return None if named is None else self.place(named.context)
+
+    @property
     def releases(self) -> list[Path]:
         """Where earlier releases may lie."""
         return [self.release.parent, *map(self.place, self.study.releases)]
@@ -262,7 +263,7 @@ class Plan(Entry):
 
     def to_data(self) -> dict[str, Any]:
         """Return what is released of what, by which a kit knows its plan again."""
-        data = self.model_dump(mode="json")
+        data = self.model_dump(mode="json", exclude={"determination"})
         return {**data, "study": {n: x for n, x in data["study"].items() if n not in PLACED}}
 
 

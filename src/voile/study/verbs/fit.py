@@ -14,6 +14,7 @@ from voile.core.progress import Progress
 from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.documents.replacements.kinds import kind_of
+from voile.documents.verbs.policies import PROPOSED
 from voile.ledger.ledger import Keys, Ledger
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
 from voile.release.kit import Kit
@@ -130,11 +131,13 @@ def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
         ) from None
 
 
-def miss_of(chosen: Chosen) -> float:
+def miss_of(kit: Kit, chosen: Chosen) -> float:
     """Return the share of mentions that a policy of notes leaves, at the interval's upper end.
 
-    A kit against whose text nobody checked anything counts as one that misses all.
+    A kit whose figures are against proposals that nobody checked counts as one that misses all.
     """
+    if kit.facts.get("marks") == PROPOSED:
+        return 1.0
     return float(chosen.figures.get("risk_high", chosen.figures.get("risk", 1.0)))
 
 
@@ -143,7 +146,7 @@ def _leaks(plan: Plan, texts: Mapping[str, Kit], chosen: Mapping[str, Chosen]) -
     kept = [one.column for one in plan.mentions.values() if one.keep and one.column]
     read = [one.column for one in plan.mentions.values() if one.column and not one.keep]
     names = any(kind_of(label) == "name" for kit in texts.values() for label in kit.facts["labels"])
-    miss = max((miss_of(chosen[name]) for name in texts), default=0.0)
+    miss = max((miss_of(kit, chosen[name]) for name, kit in texts.items()), default=0.0)
     return {
         "joint": Leaks.of(kept, read, 0.0, names=names),
         "joint_at_recall": Leaks.of(kept, read, miss, names=names),

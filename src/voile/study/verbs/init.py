@@ -6,8 +6,9 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Literal
@@ -21,7 +22,9 @@ from voile.data.column_words import mentions as names_as
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import Output
 from voile.documents.replacements.kinds import kind_of
+from voile.proposals.proposal import ColumnProposal, Proposal
 from voile.proposals.propose import propose
+from voile.proposals.seen import printable
 from voile.release.kit import Kit
 from voile.study.carriers.carrier import PEOPLE, QUASI, SUBJECT
 from voile.study.plan.entries import ExportTable
@@ -36,6 +39,10 @@ LONG = 60
 SAMPLE = 1000
 HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
 """How the files begin that init writes."""
+_OTHER_FIT = (
+    "fit = { k = 5 }  # no class of fewer people, as the promise says of the first table\n"
+    "choose = { policy = 0 }  # the one of least risk"
+)
 _UNMARKED = (
     'DATE = "drop"  # some are birth dates, which beside moved dates reveal the age to the day'
 )
@@ -57,7 +64,7 @@ class PlanFiles(Brief):
     """What init wrote: the plan, the roles beside it, and the secret where there was none."""
 
     plan: Path
-    roles: Path
+    roles: tuple[Path, ...]
     key: Path | None
 
 
@@ -86,15 +93,15 @@ class _Said:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a place holds. lines : of the plan, of the export and the parts."""
+    """What a place holds: lines of the plan, of the export and the parts; roles by part."""
 
     subject: str
     why: str
     export: Sequence[str]
     parts: Sequence[str]
-    roles: str
-    name: str
+    roles: Mapping[str, str]
     columns: Sequence[str]
+    has_notes: bool = True
 
 
 def init(
@@ -120,16 +127,21 @@ def init(
     form = _form(place)
     said = _Said(out, place, kit, population)
     found = _of_folder(said) if form is None else _of_export(form, said, as_of)
-    roles, key = out.parent / f"{found.name}.toml", out.parent / f"{out.stem}.key"
-    for path in (out, roles):
+    key = out.parent / f"{out.stem}.key"
+    roles = {out.parent / f"{name}.toml": said for name, said in found.roles.items()}
+    if out in roles:
+        raise RequestError("a part has the plan's name", where=str(out), instead="choose another")
+    for path in (out, *roles):
         _PLAN.check_free(path, force=force)
     is_new = not os.path.lexists(key)
     if is_new:
         write_text(key, secrets.token_hex(32), _SECRET)
-    write_text(roles, found.roles, _PLAN, force=force)
-    lines = [*_head(found, key.name), *found.export, *found.parts, *_mentions(found, kit), ""]
+    for path, text in roles.items():
+        write_text(path, text, _PLAN, force=force)
+    mentions = _mentions(found, kit) if found.has_notes else []
+    lines = [*_head(found, key.name), *found.export, *found.parts, *mentions, ""]
     write_text(out, "\n".join(lines), _PLAN, force=force)
-    return PlanFiles(out, roles, key if is_new else None)
+    return PlanFiles(out, tuple(roles), key if is_new else None)
 
 
 def _is_ours(path: Path) -> bool:
@@ -196,7 +208,7 @@ def _of_export(form: Literal["fhir", "omop"], said: _Said, as_of: date | None) -
         *_notes("notes", f'"{EXPORT}notes"', said, has_names=has_names),
     ]
     why = "every resource names its patient" if form == "fhir" else "every table has it"
-    return _Found(SUBJECT, why, export, parts, _EXPORT_ROLES, PEOPLE, QUASI)
+    return _Found(SUBJECT, why, export, parts, {PEOPLE: _EXPORT_ROLES}, QUASI)
 
 
 def _notes(name: str, source: str, said: _Said, *, has_names: bool = False) -> list[str]:
@@ -227,26 +239,57 @@ def _of_folder(said: _Said) -> _Found:
         if path.suffix.lower() in SUFFIXES
     }
     subject, why = _subject(files, place)
-    texts = [name for name, source in files.items() if _is_text(source)]
-    tables = [name for name in files if name not in texts]
+    whose = {name: source for name, source in files.items() if subject in source.columns}
+    texts = [name for name, source in whose.items() if _is_text(source)]
+    tables = {n: propose(x, "tables") for n, x in whose.items() if n not in texts}
     if not tables:
         raise RequestError("no file is a table of people", where=place)
-    first, *others = sorted(tables, key=lambda name: -_quasi(files[name]))
-    parts = [f"# {name} is not in the study: add it as a part, with its roles" for name in others]
-    proposal = propose(files[first], None)
-    stem = _name(first)
-    parts += [
-        f"[parts.{stem}]",
-        f'kind = "tables"  # {_why_table(proposal.by_role().get("quasi", []))}',
-        f"source = {said.beside(str(Path(place) / first))}",
-        f'roles = "{stem}.toml"  # proposed column by column: correct it',
-        said.fit,
-        "",
-    ]
+    parts = [f"# {printable(name)} is not in the study: it has no column {printable(subject)}"
+             for name in files if name not in whose]  # fmt: skip
+    roles: dict[str, str] = {}
+    taken: list[str] = []
+    for name in sorted(tables, key=lambda name: -len(_quasi(tables[name]))):
+        own = _without(tables[name], taken, subject)
+        columns = _quasi(own)
+        if roles and not columns:
+            why_not = "no column of it is a new quasi-identifier"
+            parts.append(f"# {printable(name)} is not in the study: {why_not}")
+            continue
+        stem = _free_name(name, roles)
+        parts += [
+            f"[parts.{stem}]",
+            f'kind = "tables"  # {_why_table(columns)}',
+            f"source = {said.beside(str(Path(place) / name))}",
+            f'roles = "{stem}.toml"  # proposed column by column: correct it',
+            said.fit if not roles else _OTHER_FIT,
+            "",
+        ]
+        roles[stem] = own.to_toml()
+        taken += columns
+    names = {*roles}
     for name in texts:
-        parts += _notes(_name(name), said.beside(str(Path(place) / name)), said)
-    columns = proposal.by_role().get("quasi", [])
-    return _Found(subject, why, [], parts, proposal.to_toml(), stem, columns)
+        stem = _free_name(name, names)
+        names.add(stem)
+        parts += _notes(stem, said.beside(str(Path(place) / name)), said)
+    columns = _quasi(tables[max(tables, key=lambda name: len(_quasi(tables[name])))])
+    return _Found(subject, why, [], parts, roles, columns, has_notes=bool(texts))
+
+
+def _without(proposal: Proposal, taken: Sequence[str], subject: str) -> Proposal:
+    """Drop an earlier table's quasi-identifiers: intervals of two policies say more than either."""
+    columns = tuple(
+        ColumnProposal(one.name, "drop", "a quasi-identifier of an earlier table")
+        if one.role == "quasi" and one.name in taken
+        else one
+        for one in proposal.columns
+    )
+    return replace(proposal, columns=columns, subject=subject)
+
+
+def _free_name(file: str, taken: Collection[str]) -> str:
+    """Name a part by its file; by more of it where two files differ in their suffixes alone."""
+    stem = _name(file)
+    return stem if stem not in taken else _name(file.replace(".", "-"))
 
 
 def _name(file: str) -> str:
@@ -255,24 +298,27 @@ def _name(file: str) -> str:
 
 
 def _why_table(quasi: Sequence[str]) -> str:
-    return f"it has {', '.join(quasi)}" if quasi else "no column of it is long text"
+    return f"it has {', '.join(map(printable, quasi))}" if quasi else "no column of it is long text"
 
 
 def _subject(files: Mapping[str, Source], place: str) -> tuple[str, str]:
-    """Return the column that every file has, and why it is taken."""
+    """Return the column of subjects that most files have, and why it is taken."""
     if not files:
         raise RequestError(
             "there is no table", where=place, instead=f"a folder of {', '.join(SUFFIXES)}"
         )
-    common = set.intersection(*({*source.columns} for source in files.values()))
-    likely = sorted(common, key=lambda c: (not names_as(c, "people"), not names_as(c, "number"), c))
-    if not likely or not (names_as(likely[0], "people") or names_as(likely[0], "number")):
+    times = Counter(column for source in files.values() for column in source.columns)
+    named = [c for c in times if names_as(c, "people") or names_as(c, "number")]
+    likely = min(named, key=lambda c: (-times[c], not names_as(c, "people"), c), default=None)
+    if likely is None or (times[likely] == 1 and len(files) > 1):
         raise RequestError(
             "its files have no common column of subjects",
             where=place,
             instead="give every file the column that says whose a row is, under one name",
         )
-    return likely[0], f"every file has it: {', '.join(files)}"
+    has = [name for name, source in files.items() if likely in source.columns]
+    every = "every file has it" if len(has) == len(files) else "most files have it"
+    return likely, f"{every}: {', '.join(map(printable, has))}"
 
 
 def _is_text(source: Source) -> bool:
@@ -291,8 +337,8 @@ def _mean_length(source: Source, name: str) -> float:
     return sum(map(len, cells)) / len(cells) if cells else 0.0
 
 
-def _quasi(source: Source) -> int:
-    return len(propose(source, None).by_role().get("quasi", []))
+def _quasi(proposal: Proposal) -> list[str]:
+    return proposal.by_role().get("quasi", [])
 
 
 def _mentions(found: _Found, kit: str | None) -> list[str]:

@@ -106,14 +106,14 @@ class Measuring:
     def _residue(self, counted: Sequence[Mapping[str, Counter[str]]]) -> Residue:
         """Return what the written texts may still say, and what other rows show of each person."""
         table, _ = self.plan.table
-        texts = [self.writing.chosen[name] for name in self.plan.texts]
+        kits, chosen = self.writing.kits, self.writing.chosen
         return Residue.of(
             self.content,
             self.plan.opened(table),
             self.writing.private / table,
             self.writing.rules(),
             counted,
-            max(map(miss_of, texts), default=0.0),
+            max((miss_of(kits[name], chosen[name]) for name in self.plan.texts), default=0.0),
             guessed=self.guessed,
             beside=self._beside(),
         )
