@@ -78,6 +78,19 @@ def test_a_kit_is_made_once_and_again_where_its_options_or_a_source_changed(
     assert place.stat().st_ino != inode, "not made again"
 
 
+@pytest.mark.parametrize("lists", ['["birds=birds.txt"]', '[{ birds = "birds.txt" }]'])
+def test_lists_lie_beside_the_plan_and_a_changed_one_makes_the_kit_again(unmarked, planned, lists):
+    (unmarked / "birds.txt").write_text("Quillfeather\n")
+    plan, place = planned(FIT.replace("{ source", f"{{ lists = {lists}, source")), unmarked
+    made(plan)
+    inode = (place / "study.notes.kit").stat().st_ino
+    made(plan)
+    assert (place / "study.notes.kit").stat().st_ino == inode
+    (unmarked / "birds.txt").write_text("Ptarmigan\n")
+    made(plan)
+    assert (place / "study.notes.kit").stat().st_ino != inode
+
+
 def test_what_the_study_did_not_make_is_replaced_on_demand_alone(unmarked, planned):
     plan, place = planned(INIT), unmarked / "study.notes.kit"
     shutil.copytree(unmarked / "notes.kit", place)
