@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from voile.core.errors import RequestError
+from voile.core.wording import count
 from voile.data.source import Piece, Source
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Several(Source):
         first = parts[0]
         for part in parts[1:]:
             _check_same(first, part)
-        notes = [f"{len(parts)} files", *dict.fromkeys(n for part in parts for n in part.notes)]
+        notes = [count(len(parts), "file"), *dict.fromkeys(n for part in parts for n in part.notes)]
         super().__init__(name, first.kind, pa.schema(list(first.columns.items())), notes)
         self.parts = parts
 

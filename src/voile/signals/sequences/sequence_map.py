@@ -143,19 +143,13 @@ class SequenceMap:
         _check_subjects(X[:, :k], codes, whose, memory=self.memory)
         if not here.all():
             if k or not self.memory or known is not None:
-                why = "a column never changes" if k else "each is sent by itself"
-                why = why if known is None else "the map takes known columns"
-                raise RequestError(
-                    f"some readings lack a column, and {why}",
-                    where="X",
-                    instead="leave such readings out, or such columns",
-                )
+                _refuse_lacking(invariant=bool(k), known=known is not None)
             readings = Readings(X, here[:, order], codes, whose, _moments(whose, times))
             self.classes_ = classes
-            self.codec_ = fit_parts(
+            parts = fit_parts(
                 readings, classes, lattices, self.settings, self.period, self.random_state
             )
-            self.codec_ = replace(self.codec_, order=order, timed=times is not None)
+            self.codec_ = replace(parts, order=order, timed=times is not None)
             return self
         sample = Sample(X, codes, whose, np.array([lat.resolution for lat in lattices]))
         if known is not None:
@@ -204,6 +198,16 @@ class SequenceMap:
             (enter, *(side.into(which) if side else ()), frame.turned(), *own)
             for which, (frame, own) in enumerate(zip(frames, layers, strict=True))
         )
+
+
+def _refuse_lacking(*, invariant: bool, known: bool) -> None:
+    """Refuse readings that lack a column, where no map can send them so."""
+    why = "a column never changes" if invariant else "each is sent by itself"
+    raise RequestError(
+        f"some readings lack a column, and {'the map takes known columns' if known else why}",
+        where="X",
+        instead="leave such readings out, or such columns",
+    )
 
 
 def _order(invariants: Sequence[int], d: int) -> tuple[tuple[int, ...], int]:
