@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.tables.attack import Records, singling_out
-from voile.tables.attack.singling_out import drawn_from_margins, fitting, uniques
+from voile.tables.attack.singling_out import ALL_ROWS, drawn_from_margins, fitting, uniques
 
 COLUMNS = ("age", "sex", "race", "zip")
 TRUE, GENERAL = (1, 1, 1, 1), (100, 2, 5, 50)
@@ -99,6 +99,27 @@ def test_kept_columns_make_everybody_unique(county):
     assert known.rate.value == 1
     with pytest.raises(RequestError, match="rows of kept columns"):
         run(county, GENERAL, kept=kept[1:])
+
+
+@settings(deadline=None, max_examples=50)
+@given(rows_of_people)
+def test_pseudonyms_show_who_is_alone_by_all_rows(released):
+    release = records([r for r, _ in released], [s for _, s in released])
+
+    def shown(joined):
+        found = singling_out(
+            release, release, columns=("a", "b"), rng=np.random.default_rng(0), joined=joined
+        )
+        return {one.quantity: one.rate for one in found.findings}
+
+    rows = {s: frozenset(r for r, own in released if own == s) for _, s in released}
+    alike = Counter(rows.values())
+    assert ALL_ROWS not in shown(joined=False)
+    if max(map(len, rows.values())) == 1:
+        assert ALL_ROWS not in shown(joined=True)
+        return
+    rate = shown(joined=True)[ALL_ROWS]
+    assert (rate.successes, rate.trials) == (sum(n == 1 for n in alike.values()), len(rows))
 
 
 def test_the_seed_decides_the_baseline(county):

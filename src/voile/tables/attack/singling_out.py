@@ -8,6 +8,7 @@ succeeds when exactly one person of the whole population fits (anonymeter's fram
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -20,9 +21,12 @@ from voile.tables.attack.records import (
     distinct_pairs,
     distinct_rows,
     each_subject_once,
+    first_of_each,
     same_columns,
 )
 
+ALONE = "unique in the release"
+ALL_ROWS = "unique in the release by all rows of a person"
 POOL = 20
 Count = Callable[[NDArray[np.int32], Records], NDArray[np.int64]]
 
@@ -87,6 +91,7 @@ def singling_out(
     kept: NDArray[np.int32] | None = None,
     held_out: Records | None = None,
     people: Records | None = None,
+    joined: bool = False,
     count: Count = fitting,
 ) -> Evidence:
     """Try every predicate that isolates a released person against the population.
@@ -96,7 +101,8 @@ def singling_out(
 
     Predicates that fit one person of the population, with random predicates of the same weight as
     baseline; the same among equally many released and held-out people; and the shares of subjects
-    that are unique in the release, alone and with the `kept` columns. A released person who is not
+    that are unique in the release, alone and with the `kept` columns; and by all of their rows,
+    where these are `joined` by pseudonyms. A released person who is not
     in the population is never counted as singled out. Exact but for the two draws.
     """
     same_columns(columns, release, population, held_out)
@@ -109,12 +115,14 @@ def singling_out(
     subjects = len(np.unique(release.subject))
     findings.append(
         Finding(
-            "unique in the release",
+            ALONE,
             Rate(len(np.unique(owner)), subjects),
             meaning="Nobody else in the release shows the same values in the columns that are "
             "known.",
         )
     )
+    if joined and (by_all := _by_all_rows(release, subjects)):
+        findings.append(by_all)
     if kept is not None:
         findings.append(_with_kept(release, kept, subjects))
     return Evidence(
@@ -190,6 +198,20 @@ def _against_held_out(
         control=_isolating(count(predicates, outside), owner),
         meaning="The group is drawn from the released people; in the control it is as many "
         "people who were set aside and never released.",
+    )
+
+
+def _by_all_rows(release: Records, subjects: int) -> Finding | None:
+    """Count the people unique by all their combinations; None where each shows one."""
+    subject, place = distinct_pairs(release.subject, distinct_rows(release.codes)[1])
+    if len(subject) == subjects:
+        return None
+    own = Counter(part.tobytes() for part in np.split(place, first_of_each(subject)[1:]))
+    return Finding(
+        ALL_ROWS,
+        Rate(sum(people == 1 for people in own.values()), subjects),
+        meaning="Pseudonyms show which rows are one person's. Nobody else in the release shows "
+        "the same values in the columns that are known, all rows of a person taken together.",
     )
 
 

@@ -96,6 +96,7 @@ def _singling_out(scene: Stage, rng: np.random.Generator) -> Evidence:
         rng=rng,
         kept=scene.kept_codes,
         held_out=scene.held_out,
+        joined=scene.joined,
     )
     return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
 

@@ -18,6 +18,7 @@ from voile.engines.counting import count_combinations
 from voile.engines.duck import connect
 from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Counts, row_keys
+from voile.tables.recoding.class_ids import CLASS
 from voile.tables.recoding.codebook import UNKNOWN, Codebook, Coding
 from voile.tables.recoding.marginals import Marginal, least_implied
 from voile.tables.recoding.published import Published
@@ -76,7 +77,9 @@ def certify(
 
     Beside the measures, those of a sensitive column as ``name(column)``: ``unique_with_kept``, the
     people unique on all released columns, and the people released and dropped. ``k`` is the least
-    number of people who have a row in a group; no person's rows are spread over groups.
+    number of people who have a row in a group; no person's rows are spread over groups. Where
+    pseudonyms show whose each row is, and somebody's rows are in several groups, ``k_all_rows`` and
+    ``unique_all_rows`` count people by all groups that their rows are in.
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
@@ -85,6 +88,8 @@ def certify(
     figures |= {"subjects": float(round(classes.sample.sum())), "suppressed": float(suppressed)}
     if subject is not None and len(classes.sample):
         figures["k"] = float(_least_group(counted, codebook.released, directory))
+        if set(unknown) - {CLASS.name}:
+            figures |= _by_all_rows(counted, codebook.released, directory)
     for column in sensitive:
         if pa.types.is_floating(release.columns[column]):
             continue
@@ -132,6 +137,22 @@ def _least_group(counted: Source, columns: Sequence[str], directory: Path | None
     keys = ", ".join(identifier(name) for name in columns)
     sql = f"SELECT count(DISTINCT {identifier(PERSON)}) AS n FROM source GROUP BY {keys}"
     return _number(counted, [*columns, PERSON], f"SELECT min(n) FROM ({sql})", directory)
+
+
+def _by_all_rows(
+    counted: Source, columns: Sequence[str], directory: Path | None
+) -> dict[str, float]:
+    """Count people by all the groups that their rows are in; nothing where each is in one."""
+    keys, who = ", ".join(identifier(name) for name in columns), identifier(PERSON)
+    place = f"dense_rank() OVER (ORDER BY {keys})" if columns else "1"
+    shown = f"SELECT DISTINCT {who} AS p, {place} AS place FROM source"
+    own = f"SELECT list(place ORDER BY place) AS places FROM ({shown}) GROUP BY p"
+    kinds = f"SELECT len(places) AS many, count(*) AS n FROM ({own}) GROUP BY places"
+    sql = f"SELECT max(many), min(n), count(*) FILTER (n = 1) FROM ({kinds})"
+    with connect(directory=directory) as connection:
+        relation = counted.relation(connection, [*columns, PERSON])
+        ((many, least, alone),) = relation.query("source", sql).fetchall()
+    return {"k_all_rows": float(least), "unique_all_rows": float(alone)} if many > 1 else {}
 
 
 def _number(counted: Source, columns: Sequence[str], sql: str, directory: Path | None) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from voile.release.criteria import Attacked, Certified, Measure
+from voile.tables.attack.singling_out import ALL_ROWS, ALONE
 
 CRITERIA: tuple[Measure, ...] = (
     Certified("re-identification", "max_risk", "largest risk of a record", "mean_risk"),
-    Attacked("singling-out", lambda _, found: found.quantity == "unique in the release"),
+    Attacked("singling-out", lambda _, found: found.quantity in (ALONE, ALL_ROWS)),
     Attacked("linkability", lambda _, found: found.quantity == "people found"),
     Attacked("inference", lambda _, found: found.advantage, gain=True),
     Attacked(

@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from voile.tables.verbs.showing import AnyPublished
 
 STATING = Stating(
-    at_least=frozenset({"entropy", "k", "k_map", "least_loss", "bound", "area", "floor"}),
+    at_least=frozenset(
+        {"entropy", "k", "k_all_rows", "k_map", "least_loss", "bound", "area", "floor"}
+    ),
     exact=frozenset({"groups", "runs"}),
-    people=frozenset({"sample_uniques", "population_uniques", "unique_with_kept"}),
+    people=frozenset(
+        {"sample_uniques", "unique_all_rows", "population_uniques", "unique_with_kept"}
+    ),
 )
 POINTS = 600
 LEAST_SHOWN = 1e-6

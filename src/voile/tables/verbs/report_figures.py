@@ -19,19 +19,30 @@ ROWS = (
     "max_risk",
     "share_under_11",
     "k",
+    "k_all_rows",
     "k_map",
     "sample_uniques",
+    "unique_all_rows",
     "population_uniques",
     "prosecutor_max",
     "prosecutor_mean",
     "unique_with_kept",
 )
 TITLES = {
+    "k_all_rows": "people in the smallest group, all rows of a person known",
+    "unique_all_rows": "people unique in the release, all their rows known",
     "unique_with_kept": "people unique on all released columns",
     **{name: measure.title for name, measure in MEASURES.items()},
 }
 RISKS = {"mean_risk", "max_risk", "prosecutor_max", "prosecutor_mean"}
-COUNTS = {"k", "k_map", "sample_uniques", "population_uniques", "unique_with_kept"}
+COUNTS = {
+    *("k", "k_all_rows", "k_map"),
+    *("sample_uniques", "unique_all_rows", "population_uniques", "unique_with_kept"),
+}
+ALL_ROWS = (
+    "Pseudonyms show which rows are one person's, and some people's rows are in several groups: "
+    "“all rows known” counts people by all of these, as does an adversary who knows them."
+)
 DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
 NOTHING = "not proved"
 MOST_ROWS = 24
@@ -79,6 +90,8 @@ def risks(
     if none:
         where = "in the source and in the release" if after else "in the source"
         blocks.append(Prose((f"Zero {where}: {listed(none)}.",)))
+    if "k_all_rows" in after:
+        blocks.append(Prose((ALL_ROWS,)))
     if after:
         blocks.append(_shares(data, before, after, audience))
     blocks.append(Prose((f"The population is {data['population']}.", *data["assumptions"])))

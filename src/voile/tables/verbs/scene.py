@@ -20,6 +20,7 @@ from voile.report.wording import listed
 from voile.tables.attack import Cases, Records
 from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.boxes import read_codebook
+from voile.tables.recoding.class_ids import CLASS
 from voile.tables.recoding.codebook import Codebook, Coding
 from voile.tables.verbs.options import AttackOptions
 
@@ -67,6 +68,11 @@ class Stage(ABC):
     @abstractmethod
     def subject(self) -> str | None:
         """The source's column of subjects."""
+
+    @property
+    def joined(self) -> bool:
+        """Whether pseudonyms show which rows are one person's."""
+        return False
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -289,6 +295,12 @@ class Scene(Stage):
         """The columns that are neither generalised nor pseudonyms."""
         own = ("quasi", "identifier")
         return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
+
+    @property
+    def joined(self) -> bool:
+        columns = self.release.public["columns"]
+        named = {c["column"] for c in columns if c["role"] == "identifier"}
+        return bool(named - {CLASS.name})
 
     @cached_property
     def table(self) -> pa.Table:

@@ -23,6 +23,8 @@ COUNTED = (
     "prosecutor_max",
     "prosecutor_mean",
     "unique_with_kept",
+    "k_all_rows",
+    "unique_all_rows",
 )
 PROMISES = {
     "l_diversity": "every group holds at least {} sensitive values",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import json
 import stat
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.tables.verbs.apply.visits import fitted, middle, read, roles, run
+from tests.tables.verbs.apply.visits import finest, fitted, middle, read, roles, run
 
 from voile.core.errors import RequestError
 from voile.data import open_source
@@ -61,6 +62,31 @@ def test_pseudonyms_are_one_a_person_and_the_same_again(kit, patients, key_file,
         of = {(patients["who"][row].as_py(), name) for row, name in zip(rows, names, strict=True)}
         assert len(of) == len({who for who, _ in of}) == len({name for _, name in of})
     assert set(read(release.path)["who"].to_pylist()) == set(read(again.path)["who"].to_pylist())
+
+
+def test_people_are_counted_by_all_rows_that_a_pseudonym_shows(patients, key_file, tmp_path):
+    older = [age + (row >= 200) * (row % 3) for row, age in enumerate(patients["age"].to_pylist())]
+    table = patients.set_column(2, "age", pa.array(older))
+    kit = fitted(table)
+    release = run(kit, table, tmp_path / "out.csv", chosen=finest(kit), key_file=key_file)
+    groups = {}
+    for row in read(release.path, ["who", "age", "zip"]).to_pylist():
+        who, *shown = row.values()
+        groups.setdefault(who, set()).add(tuple(shown))
+    alike = Counter(map(frozenset, groups.values()))
+    figures = release.private["figures"]
+    assert figures["k_all_rows"] == min(alike.values())
+    assert (
+        figures["unique_all_rows"]
+        == sum(n == 1 for n in alike.values())
+        > figures["sample_uniques"]
+    )
+    assert ("unique_all_rows is as certified", True) in list(verify(release))
+    assert "unique_all_rows" not in release.public["figures"]
+    apart = roles(seen="drop", who="drop")
+    kit = fitted(table, apart)
+    unnamed = run(kit, table, tmp_path / "b.csv", chosen=finest(kit))
+    assert "k_all_rows" not in unnamed.private["figures"]
 
 
 def test_date_shifts_keep_a_persons_intervals(patients, release):
