@@ -167,16 +167,18 @@ def test_a_model_that_moved_is_found_and_one_that_changed_is_refused(kit, folder
         moved.rename(folder)
 
 
-def test_a_work_folder_goes_on_with_the_same_model_alone(tmp_path):
+@pytest.mark.parametrize("learners", [["svm"], []])
+def test_a_work_folder_goes_on_with_the_same_model_beside_learners_or_alone(tmp_path, learners):
     rows, people, _ = hospital(tmp_path)
-    model = write_spacy(tmp_path / "nlp", {"Vega": "PER"})
-    options = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
+    model = write_spacy(tmp_path / "nlp", {"Brandt": "PER"})
+    options = {"learners": learners or ["none"], "cross_fit": 3, "jobs": 1, "seed": 1}
+    options |= {"least_left": 50, "miss_cost": [1]}
     voile.documents.init(
         rows, tmp_path / "work", known=people, by="patient_id", model={"ner": model}, **options
     )
     work = Work.open(tmp_path / "work")
     assert [one.name for one in work.file.models] == ["ner"]
-    assert work.fit().found["learners"] == ["svm", "ner"]
+    assert work.fit().found["learners"] == [*learners, "ner"]
     (model / "tokenizer").write_bytes(b"other")
     opened.cache_clear()
     with pytest.raises(RequestError, match="changed since it was fitted with: tokenizer; put"):
