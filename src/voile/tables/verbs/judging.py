@@ -47,7 +47,8 @@ from voile.tables.verbs.past import NO_MARGINALS, Past, values_of
 SHIFTED: tuple[Role, ...] = ("sensitive", "label", "keep")
 """Roles whose dates may be moved."""
 BY_PERSON = (
-    "pseudonyms show which rows are one person's, and so each person is known by all of them"
+    "pseudonyms, or the order of rows, show which rows are one person's, and so each person is "
+    "known by all of them"
 )
 LINKED = 10
 """With how many of the releases that are out, the newest first, linking is measured."""
@@ -222,13 +223,15 @@ class Case(Brief):
         return past.joined.with_one(Shown.of(self.policy, past.rules)).figures(), None
 
     def shows_whose_rows(self, past: Past) -> bool:
-        """Say whether pseudonyms show which rows are one person's, and these rows differ.
+        """Say whether a release shows which rows are one person's, and these rows differ.
 
+        Pseudonyms show it, and so may the source's order, where a person's rows stand together.
         Whoever knows several rows of a person then knows the person by all of their groups.
         """
         if self.rows is None or not self.rows.differ:
             return False
-        return self.space is not None or any(said.get("space") for said in past.said)
+        earlier = any(said.get("space") or said.get("ordered") for said in past.said)
+        return self.space is not None or self.ordered or earlier
 
     def timeline(self, past: Past) -> Timeline:
         """Follow people through the releases that are out to this one."""
