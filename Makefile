@@ -44,6 +44,7 @@ wheel: $(READY)
 	$(PYTHON) -m venv --clear dist/venv
 	$(INSTALL) --python dist/venv/bin/python --require-hashes -r requirements/run.txt
 	$(INSTALL) --python dist/venv/bin/python --no-deps dist/*.whl
+	dist/venv/bin/python .ci/kernels.py
 	cd dist && venv/bin/voile demo --out demo --quiet && venv/bin/voile verify demo/release.csv --quiet
 
 bench: $(READY) $(VENV)/.bench $(VENV)/rivals
