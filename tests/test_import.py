@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from pathlib import Path
 
 import grimp
 import pytest
@@ -33,6 +34,23 @@ def test_loads_nothing_heavy(code: str) -> None:
         [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
     )
     assert done.stderr.splitlines()[-1] == ""
+
+
+def test_a_command_imports_no_pandas_though_it_is_there(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,dx\n33,a\n41,b\n")
+    code = (
+        "import sys; from voile.cli import main\n"
+        "try: main()\n"
+        "finally: import pyarrow; pyarrow.array([1]); print('pandas' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "inspect", "people.csv", "--out", "roles.toml", "--quiet"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout.split() == ["False"]
 
 
 def test_ctrl_c_has_its_handler_before_anything_is_loaded_that_takes_a_while() -> None:
