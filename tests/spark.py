@@ -13,7 +13,11 @@ from typing import Any
 
 import pytest
 
+JAVA = "-XX:TieredStopAtLevel=1"
+"""For a Java that lives for seconds: what it compiles, it compiles once, quickly."""
+
 SETTINGS = {
+    "spark.driver.extraJavaOptions": JAVA,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "3",

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 import tomli_w
 from tests.data.stores.server import DENIED, KEY, SECRET, Server, served
-from tests.spark import require_spark
+from tests.spark import JAVA, require_spark
 
 import voile.tables
 from voile.cli.run import run
@@ -339,6 +339,7 @@ def test_spark_reads_from_a_store_and_publishes_there(server: Server, here: Path
     server.asked.clear()
     words = ["tables", "apply", "kit", source, "--policy", "policy.toml", "--out", TO]
     words += ["--no-pseudonyms", "--engine", "spark", "--spark-conf", "spark.master=local[2]"]
+    words += ["--spark-conf", f"spark.driver.extraJavaOptions={JAVA}"]
     done = subprocess.run(
         [sys.executable, "-m", "voile", *words],
         env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.release.on_cluster import CANARY, DOOMED, DOOMED_HOST, FAILING, INJECTED, SLOW
-from tests.spark import free_port, require_spark
+from tests.spark import JAVA, free_port, require_spark
 
 import voile.tables
 from voile.cli.run import run
@@ -75,6 +75,7 @@ def daemon(folder: Path, name: str, host: str, words: Sequence[str]) -> Iterator
         "SPARK_LOCAL_IP": host,
         "SPARK_LOCAL_DIRS": str(folder / "spill"),
         "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": JAVA,
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
     }
@@ -138,6 +139,8 @@ def said(folder: Path) -> str:
             "spark.ui.enabled": "false",
             "spark.driver.memory": "512m",
             "spark.executor.memory": "512m",
+            "spark.driver.extraJavaOptions": JAVA,
+            "spark.executor.extraJavaOptions": JAVA,
             "spark.eventLog.enabled": "true",
             "spark.eventLog.compress": "false",
             "spark.eventLog.dir": f"file:{folder / 'events'}",

@@ -15,7 +15,7 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
-from tests.spark import PORT
+from tests.spark import JAVA, PORT
 
 import voile.tables
 from voile.core.errors import RequestError, VoileError
@@ -233,7 +233,8 @@ def test_a_command_starts_spark_or_asks_a_server(
     request: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path, how: str
 ) -> None:
     pq.write_table(table, tmp_path / "source.parquet")
-    source, conf = f"{tmp_path}/source.parquet", "--spark-conf spark.master=local[2]"
+    source = f"{tmp_path}/source.parquet"
+    conf = f"--spark-conf spark.master=local[2] --spark-conf spark.driver.extraJavaOptions={JAVA}"
     mode = "SPARK_CONNECT_MODE_ENABLED"  # of a session in this process, not of the command's
     environment = {name: value for name, value in os.environ.items() if name != mode}
     if how == "Connect":
