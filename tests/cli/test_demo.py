@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import stat
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import Ran
 
+from voile.cli.run import run
 from voile.cli.screen import Screen
 
 
-def test_the_demo_ends_with_three_sentences_and_a_report(
-    voile: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ran]:
+    """Return the demo's folder, and what it printed without a network."""
+
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the demo asked the network for something")
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
+    out = tmp_path_factory.mktemp("demo") / "a made-up county"
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        redirect_stdout(StringIO()) as printed,
+        redirect_stderr(StringIO()) as shown,
+    ):
+        patched.setattr(socket.socket, "connect", refuse)
+        patched.delenv("VOILE_SECRET", raising=False)
+        code = run(["demo", "--out", str(out), "--json"])
+    return out, Ran(code, printed.getvalue(), shown.getvalue())
+
+
+def test_the_demo_ends_with_three_sentences_and_a_report(
+    voile: Any, demo: tuple[Path, Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("VOILE_SECRET", raising=False)
-    out = tmp_path / "a made-up county"
-    ran = voile("demo", "--out", out, "--json")
+    out, ran = demo
     assert ran.code == 0, ran.err
     told = ran.json
     assert len(told["sentences"]) == 3
@@ -49,17 +68,18 @@ def test_the_demo_ends_with_three_sentences_and_a_report(
     assert voile("verify", out / "release.csv", "--key-file", out / "private" / "key").code == 0
     assert "replace it with --force" in voile("demo", "--out", out).err
     attack = ["attack", out / "release.csv", "--truth", out / "county" / "patients.csv"]
-    unkeyed = voile("tables", *attack, "--out", out / "again.json", "--quiet")
+    unkeyed = voile("tables", *attack, "--out", tmp_path / "again.json", "--quiet")
     assert unkeyed.code == 0
     assert "Set VOILE_SECRET or --key-file, as for apply" in unkeyed.err
 
 
 @pytest.mark.slow
-def test_the_demo_runs_again_in_its_own_folder(voile: Any, tmp_path: Path) -> None:
-    out = tmp_path / "demo"
-    for force in ([], ["--force"]):
-        assert voile("demo", "--out", out, *force, "--quiet").code == 0
-        (out / "notes.txt").write_text("mine")
+def test_the_demo_runs_again_in_its_own_folder(
+    voile: Any, demo: tuple[Path, Ran], tmp_path: Path
+) -> None:
+    out = shutil.copytree(demo[0], tmp_path / "demo")
+    (out / "notes.txt").write_text("mine")
+    assert voile("demo", "--out", out, "--force", "--quiet").code == 0
     assert (out / "notes.txt").read_text() == "mine"
     (out / "kit" / "notes.txt").write_text("mine")
     assert voile("demo", "--out", out, "--force", "--quiet").code == 2

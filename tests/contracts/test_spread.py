@@ -40,11 +40,16 @@ def here(work: Callable[[int], str], tasks: int) -> Sequence[str]:
     return [work(number) for number in range(tasks)]
 
 
-def elsewhere(work: Callable[[int], str], tasks: int) -> Sequence[str]:
-    """Do the work in processes that have just begun, the last task first and each of them twice."""
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Any]:
+    """Processes that know of a kind what its work says: the last task first, each of them twice."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        begun = [processes.submit(work, n) for n in [*range(tasks)][::-1] * 2]
-        return [one.result() for one in begun[tasks:][::-1]]
+
+        def elsewhere(work: Callable[[int], str], tasks: int) -> Sequence[str]:
+            begun = [processes.submit(work, n) for n in [*range(tasks)][::-1] * 2]
+            return [one.result() for one in begun[tasks:][::-1]]
+
+        yield elsewhere
 
 
 @pytest.fixture
@@ -124,10 +129,11 @@ def lines(file: Path) -> Iterator[str]:
     return (str(row) for row in pq.read_table(file).to_pylist())
 
 
-@pytest.mark.parametrize("engine", [here, elsewhere])
+@pytest.mark.parametrize("engine", ["here", "elsewhere"])
 def test_workers_make_the_same_release(
-    case: Any, source: Source, tmp_path: Path, engine: Any
+    request: Any, case: Any, source: Source, tmp_path: Path, engine: Any
 ) -> None:
+    engine = here if engine == "here" else request.getfixturevalue(engine)
     release = spread(case, source, tmp_path / "spread", engine)
     same(case, release, apply_here(case, source, tmp_path / "here.parquet"))
     assert len([*release.path.iterdir()]) > 1
