@@ -133,8 +133,9 @@ def cpu() -> float:
     return sum(sum(map(int, fields[11:15])) for _, fields in ours()) / TICK
 
 
-def ours() -> list[tuple[Path, list[str]]]:
-    """Return this process and its descendants: where /proc holds each, and its `stat`."""
+def ours(root: int | None = None) -> list[tuple[Path, list[str]]]:
+    """Return this process, or `root`, and its descendants: where /proc holds each, its `stat`."""
+    root = root or os.getpid()
     found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -144,22 +145,33 @@ def ours() -> list[tuple[Path, list[str]]]:
 
     def is_ours(process: int) -> bool:
         parent = int(found[process][1][1]) if process in found else 0
-        return process == os.getpid() or (parent > 0 and is_ours(parent))
+        return process == root or (parent > 0 and is_ours(parent))
 
     return [one for process, one in found.items() if is_ours(process)]
 
 
-def high_water(program: str) -> int:
-    """Return the most bytes that one of our processes of this program has had in memory."""
-    most = 0
-    for place, _ in ours():
-        try:
-            said = dict(line.split(":", 1) for line in (place / "status").read_text().splitlines())
-        except OSError:
-            continue  # it has ended
-        if said["Name"].strip().startswith(program) and "VmHWM" in said:
-            most = max(most, int(said["VmHWM"].split()[0]) * 1024)
-    return most
+def high_water(program: str, root: int | None = None) -> int:
+    """Return the most bytes that one of `ours` of this program has had in memory."""
+    found = [one for one, _ in ours(root) if named(one).startswith(program)]
+    return max((high_water_of(int(one.name)) for one in found), default=0)
+
+
+def named(process: Path) -> str:
+    """Return a process's program; nothing where it has ended."""
+    try:
+        return (process / "comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def high_water_of(process: int) -> int:
+    """Return the most bytes that a process has had in memory; none where it has ended."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    said = dict(line.split(":", 1) for line in lines)
+    return int(said["VmHWM"].split()[0]) * 1024 if "VmHWM" in said else 0
 
 
 if __name__ == "__main__":
