@@ -10,7 +10,7 @@ TESTS ?= -m "not slow and not whole"
 # Without compiled modules every process that a test starts would compile all of voile again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test hostile mutants lint site wheel bench format lock clean
+.PHONY: demo test hostile mutants lint site wheel azurite bench format lock clean
 
 demo: $(READY)
 	$(BIN)/voile demo --out "$(DEMO)" --force
@@ -46,6 +46,15 @@ wheel: $(READY)
 	$(INSTALL) --python dist/venv/bin/python --no-deps dist/*.whl
 	dist/venv/bin/python .ci/kernels.py
 	cd dist && venv/bin/voile demo --out demo --quiet && venv/bin/voile verify demo/release.csv --quiet
+
+# A server of Azure's protocol for the tests of abfs addresses; its packages are pinned with hashes.
+azurite: $(VENV)/azurite/node_modules
+
+$(VENV)/azurite/node_modules: requirements/azurite/package-lock.json $(READY)
+	mkdir -p $(VENV)/azurite
+	cp requirements/azurite/*.json $(VENV)/azurite
+	cd $(VENV)/azurite && npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
 
 bench: $(READY) $(VENV)/.bench $(VENV)/rivals
 	$(BIN)/python -m benchmarks
@@ -85,6 +94,7 @@ lock: $(READY)
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt --group bench -o requirements/bench.txt
 	printf 'anjana==1.2.3\nanonypy==0.2.1\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links -o requirements/rivals.txt -
+	cd requirements/azurite && npm install --silent --package-lock-only --omit-lockfile-registry-resolved
 
 clean:
 	rm -rf $(VENV) $(DEMO)

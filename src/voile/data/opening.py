@@ -138,8 +138,8 @@ def open_source(
     if is_pipe(path):
         path = keep_pipe(path)
     given = _asked(path.name, named, table, encoding, errors)
-    if (found := at_version(path)) is not None:
-        return _by(_DELTA, found[0], {**given, "version": str(found[1])})
+    if (at := _versioned(path, given)) is not None:
+        return at
     if not path.exists() and glob.has_magic(str(path)):
         paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
         if not paths:
@@ -256,8 +256,10 @@ def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
 
 def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
     """Open what is in a store or on the web: Parquet where it lies, of all else a private copy."""
+    if (at := _versioned(path, asked)) is not None:
+        return at
     if path.is_dir():
-        return _by(_PARTITIONED, path, asked)
+        return _by(_DELTA if is_delta(path) else _PARTITIONED, path, asked)
     path.check_exists()
     known = find_format(path)
     if not path.size() and not path.is_web:
@@ -267,6 +269,12 @@ def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
     from voile.data.stores.copies import copy_of
 
     return _open(copy_of(path), asked)
+
+
+def _versioned(path: Path | StorePath, asked: dict[str, str]) -> Source | None:
+    """Open a Delta table at the version that its name ends with, if it does."""
+    found = at_version(path)
+    return found and _by(_DELTA, found[0], {**asked, "version": str(found[1])})
 
 
 def _open(path: Path, asked: dict[str, str]) -> Source:

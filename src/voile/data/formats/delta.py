@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -13,14 +14,21 @@ import pyarrow as pa
 from voile.core.errors import RequestError, SourceError, install
 from voile.data.column_types import plain_schema
 from voile.data.formats.arrow_files import ParquetSource
+from voile.data.formats.part_files import LOG
 from voile.data.formats.partitions import Part
 from voile.data.formats.several import Several
 from voile.data.source import state_of
+from voile.data.standard_input import private_folder
+from voile.data.stores.copies import copy
+from voile.data.stores.path import StorePath
 
 READ = {"deletionVectors", "columnMapping", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
 """What a reader has to know of a table, and this one does: the first two are refused where used."""
 KEY = "partition."
 MAPPING = "delta.columnMapping.mode"
+LOGGED = re.compile(r"([0-9]{20})\..*")
+"""A file of a log: ``00000000000000000012.json``, ``00000000000000000010.checkpoint.parquet``."""
+CHECKPOINT = ".checkpoint."
 
 
 class DeltaSource(Several):
@@ -29,28 +37,39 @@ class DeltaSource(Several):
     The version is the newest when the source is opened, unless one is given; what is written to the
     table afterwards changes nothing of it. Columns that files have not, as they came later, are
     null there. Files that are removed or changed while they are read are an error.
+
+    Of a table in a store the log, from its last checkpoint on, is copied to this machine; the
+    Parquet files are read where they lie.
     """
 
-    def __init__(self, path: Path, version: str | None = None) -> None:
-        table = _opened(path, None if version is None else int(version))
+    def __init__(self, path: Path | StorePath, version: str | None = None) -> None:
+        asked = None if version is None else int(version)
+        log = path if isinstance(path, Path) else _copied_log(path, asked)
+        table = _opened(log, asked, path.name)
         name = f"{path.name}@v{table.version()}"
         _check_plain(table, name)
         self._keys = list(table.metadata().partition_columns)
-        files = {path / place: keys for place, keys in _listed(table, self._keys, name)}
+        files = {path / str(place): keys for place, keys in _listed(table, self._keys, name)}
         if not files:
             raise SourceError("holds no rows", where=name)
-        self._files = {file: self._state_of(file, name) for file in files}
+        self._path, self._name = path, name
+        self._files = self._states_of(files)
         self._tables = _parts(files)
         super().__init__(name, self._tables)
 
-    @staticmethod
-    def _state_of(file: Path, name: str) -> object:
+    def _states_of(self, files: Iterable[Path | StorePath]) -> dict[Path | StorePath, object]:
+        """Return what changes with each file: of a table in a store, from one listing."""
+        there = self._path.states() if isinstance(self._path, StorePath) else []
+        listed = {place: (size, changed) for place, size, changed in there}
         try:
-            return state_of(file)
-        except OSError:
+            return {
+                file: listed[file.key] if isinstance(file, StorePath) else state_of(file)
+                for file in files
+            }
+        except (OSError, KeyError):
             raise SourceError(
                 "a file of this version is not there any more: it was vacuumed",
-                where=name,
+                where=self._name,
                 instead="read a newer version",
             ) from None
 
@@ -75,28 +94,48 @@ class DeltaSource(Several):
         return digest.hexdigest()
 
     def _check_unchanged(self) -> None:
-        if any(self._state_of(file, self.name) != state for file, state in self._files.items()):
+        if self._states_of(self._files) != self._files:
             raise SourceError("changed while it was read", where=self.name, instead="run again")
 
 
-def _opened(path: Path, version: int | None) -> Any:
+def _copied_log(path: StorePath, version: int | None) -> Path:
+    """Copy what a version needs of a table's log: its last checkpoint, and what follows."""
+    here = private_folder()
+    (here / LOG).mkdir()
+    logged = {
+        file: int(found[1])
+        for file in (path / LOG).files()
+        if (found := LOGGED.fullmatch(file.name)) and str(file.parent) == str(path / LOG)
+    }
+    last = [
+        number
+        for file, number in logged.items()
+        if CHECKPOINT in file.name and (version is None or number <= version)
+    ]
+    for file, number in logged.items():
+        if number >= max(last, default=0):
+            copy(file, here / LOG / file.name)
+    return here
+
+
+def _opened(path: Path, version: int | None, name: str) -> Any:
     try:
         from deltalake import DeltaTable
     except ImportError:
         raise RequestError(
             "is a Delta table, and deltalake is not installed",
-            where=path.name,
+            where=name,
             instead=install("delta"),
         ) from None
     try:
         return DeltaTable(str(path), version=version)
     except Exception:  # its words may quote the log, which holds values
-        if version is not None and (newest := _opened(path, None).version()) < version:
+        if version is not None and (newest := _opened(path, None, name).version()) < version:
             raise RequestError(
-                f"has no version {version}", where=path.name, instead=f"the newest is {newest}"
+                f"has no version {version}", where=name, instead=f"the newest is {newest}"
             ) from None
         raise SourceError(
-            "is no whole Delta table, or its log begins after this version", where=path.name
+            "is no whole Delta table, or its log begins after this version", where=name
         ) from None
 
 
@@ -139,7 +178,7 @@ def _listed(
         yield place, pa.RecordBatch.from_arrays([*said.values()], names=[*said])
 
 
-def _parts(files: Mapping[Path, pa.RecordBatch]) -> list[Part]:
+def _parts(files: Mapping[Path | StorePath, pa.RecordBatch]) -> list[Part]:
     """Open files; a column that only others have is null in every row."""
     opened = [(ParquetSource(file), keys) for file, keys in files.items()]
     every: dict[str, pa.DataType] = {}

@@ -48,16 +48,16 @@ def is_partitioned(folder: Path) -> bool:
         return False
 
 
-def is_delta(path: Path) -> bool:
+def is_delta(path: Path | StorePath) -> bool:
     return (path / LOG).is_dir()
 
 
-def at_version(path: Path) -> tuple[Path, int] | None:
+def at_version(path: Path | StorePath) -> tuple[Path | StorePath, int] | None:
     """Take ``visits@v12`` apart where ``visits`` is a Delta table, and no file has the whole name.
 
     >>> at_version(Path("nowhere@v12"))
     """
-    found = AT_VERSION.fullmatch(str(path))
-    if found is None or path.exists() or not is_delta(Path(found[1])):
+    found = AT_VERSION.fullmatch(path.name)
+    if found is None or path.exists() or not is_delta(table := path.with_name(found[1])):
         return None
-    return Path(found[1]), int(found[2])
+    return table, int(found[2])

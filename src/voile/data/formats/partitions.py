@@ -32,12 +32,6 @@ class PartitionedSource(Several):
 
     def __init__(self, path: Path | StorePath) -> None:
         self.path = path
-        if (path / "_delta_log").is_dir():  # here `delta` reads it
-            raise RequestError(
-                "is a Delta table, which is read on this machine alone",
-                where=path.name,
-                instead="copy it here, or write the version to be read as Parquet",
-            )
         files = list(files_of(path))
         if not files:
             raise RequestError("is a folder without Parquet files", where=str(path))

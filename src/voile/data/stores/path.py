@@ -154,9 +154,12 @@ class StorePath:
         for one in sorted(self._listing(), key=lambda one: one.path.split("/")):
             yield StorePath(self.scheme, one.path, self.account)
 
+    def exists(self) -> bool:
+        return self.is_file() or self.is_dir()
+
     def check_exists(self) -> None:
         """Raise RequestError: there is neither a file nor a folder of this name."""
-        if self.is_file() or self.is_dir():
+        if self.exists():
             return
         bucket = StorePath(self.scheme, self.key.partition("/")[0], self.account)
         if bucket != self and not bucket.is_dir():

@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | s3 | Amazon S3, and what speaks its protocol | the chain of AWS: variables, `~/.aws`, roles; AWS_ENDPOINT_URL(_S3), AWS_REGION |
 | gs | Google Cloud Storage | application default credentials; STORAGE_EMULATOR_HOST |
-| abfs | Azure storage | AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY, or the chain of Azure |
+| abfs | Azure storage | AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or the chain of Azure; AZURE_STORAGE_ENDPOINT |
 """  # noqa: E501
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -27,14 +28,15 @@ CONNECT, ANSWER = 5, 60
 """Seconds to wait for a connection, and for an answer."""
 REASONS = {
     r"NO_SUCH_BUCKET|NoSuchBucket": ("there is no such bucket", None),
-    r"ACCESS_DENIED|AccessDenied|AuthorizationPermission|PERMISSION_DENIED|Forbidden": (
-        "these credentials have no right to it",
-        "ask who runs the store",
-    ),
     r"INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT_MATCH|EXPIRED|Expired|CLIENT_TOKEN|UNRECOGNIZED_CLIENT"
-    r"|UNAUTHENTICATED|AuthenticationFailed|MISSING_AUTHENTICATION|ValidationError|OAuth2|Base64": (
+    r"|UNAUTHENTICATED|AuthenticationFailed|MISSING_AUTHENTICATION|ValidationError|OAuth2|Base64"
+    r"|failed to authenticate": (
         "the store does not accept the credentials",
         "set them anew",
+    ),
+    r"ACCESS_DENIED|AccessDenied|Authorization(?!Header)\w+|PERMISSION_DENIED|Forbidden": (
+        "these credentials have no right to it",
+        "ask who runs the store",
     ),
     r"NETWORK_CONNECTION|curlCode|UNAVAILABLE|could not connect|Fail to get a new connection": (
         "the store cannot be reached",
@@ -80,7 +82,9 @@ def _gs(_: str) -> FileSystem:
     host = os.environ.get("STORAGE_EMULATOR_HOST", "")
     endpoint = host if "://" in host or not host else f"http://{host}"
     more = _endpoint(endpoint, "STORAGE_EMULATOR_HOST")
-    return _class("GcsFileSystem", "gs")(**more, **({"anonymous": True} if more else {}))
+    anonymous = {"anonymous": True} if more else {}
+    tries = timedelta(seconds=ANSWER)  # else a quarter of an hour
+    return _class("GcsFileSystem", "gs")(**more, **anonymous, retry_time_limit=tries)
 
 
 def _abfs(account: str) -> FileSystem:
@@ -92,8 +96,16 @@ def _abfs(account: str) -> FileSystem:
             instead="write abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/..., or set "
             "AZURE_STORAGE_ACCOUNT",
         )
-    key = os.environ.get("AZURE_STORAGE_KEY")
-    return _class("AzureFileSystem", "abfs")(name, account_key=key)
+    key, token = (os.environ.get(f"AZURE_STORAGE_{one}") for one in ("KEY", "SAS_TOKEN"))
+    more = _endpoint(os.environ.get("AZURE_STORAGE_ENDPOINT", ""), "AZURE_STORAGE_ENDPOINT")
+    if more:  # Arrow puts the account itself where it belongs: before the host, or behind it
+        host = more["endpoint_override"].removesuffix(f"/{name}").removeprefix(name)
+        hosts = {"blob": host, "dfs": host.replace(".blob.", ".dfs.", 1)}
+        more = {f"{kind}_storage_authority": hosts[kind] for kind in hosts} | {
+            f"{kind}_storage_scheme": more["scheme"] for kind in hosts
+        }
+    credential = {"account_key": key} if key else {"sas_token": token and f"?{token.lstrip('?')}"}
+    return _class("AzureFileSystem", "abfs")(name, **credential, **more)
 
 
 def _class(name: str, scheme: str) -> Any:
