@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -402,6 +403,34 @@ def test_who_is_known_by_several_rows_is_counted_by_all_of_them(again, by, how, 
     assert high["matches"] == pytest.approx((1 / alike).sum())
     assert found.private["ledger"]["alone"] == high
     assert found.private["figures"]["k"] > alike.min()  # of shares, by one row of each
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_in_the_same_order_are_joined_row_by_row_within_a_person(seed, how, tmp_path):
+    """A naive adversary knows the groups of each row in both releases, and whose rows these are."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat([f"CANARY{i}" for i in range(40)], 2)
+    ages, jobs = rng.choice([20, 30], 80), rng.choice([1, 2], 80)
+    rows = pa.table({"who": who, "age": ages, "job": jobs})
+    roles = {"columns": {**ROLES["columns"], "job": "quasi"}, "subject": "who"}
+    apart = {"age": [["20", "20"], ["30", "30"]], "job": [["1", "1"], ["2", "2"]]}
+    whole = {"age": [["20", "30"]], "job": [["1", "2"]]}
+    how |= {"override": "counted, not kept", "no_pseudonyms": True, "keep_order": True}
+
+    def high(name, table, **policy):
+        kit = vt.fit(table, roles, family="global", method="exhaustive", seed=1)
+        chosen = replace(kit.choose(policy=0), policy=policy, number=None)
+        return kit.apply(chosen, table, tmp_path / name, **how).private["ledger"]["high"]
+
+    high("a.csv", rows, **{**apart, "job": whole["job"]})
+    joint = high("b.csv", rows, **{**apart, "age": whole["age"]})
+    pairs = list(zip(ages.tolist(), jobs.tolist(), strict=True))
+    each = Counter(frozenset(pairs[i : i + 2]) for i in range(0, 80, 2))
+    assert joint["k"] == min(each.values())
+    assert joint["matches"] == pytest.approx(len(each))
+    more = {"who": [f"CANARY{i}" for i in range(40, 80)], "age": [20] * 40, "job": [1] * 40}
+    next_month = pa.concat_tables([rows, pa.table(more)])
+    assert high("c.csv", next_month, **whole)["matches"] >= len(each)
 
 
 def test_one_of_a_kind_by_all_rows_is_refused_where_pseudonyms_join_them(how, tmp_path):

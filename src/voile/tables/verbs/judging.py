@@ -26,7 +26,7 @@ from voile.tables.joint.difference import Out, Timeline
 from voile.tables.joint.disclosed import Names
 from voile.tables.joint.figures import Joined, Shown, joint_figures
 from voile.tables.joint.linking import linked
-from voile.tables.joint.people import ABSENT, People, mix
+from voile.tables.joint.people import ABSENT, People, Tokens, mix
 from voile.tables.people.combinations import count_sample, encode
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import Content
@@ -236,13 +236,35 @@ class Case(Brief):
     def timeline(self, past: Past) -> Timeline:
         """Follow people through the releases that are out to this one."""
         assert self.rows is not None
-        space, rows = self.content.space, self.rows
+        rows = self.rows
         whole = past.joined.with_one(Shown.of(self.policy, past.rules))
-        label, visible = Joined(space, past.shown).groups
-        tokens = np.where(visible, mix(label.astype(np.uint64)), ABSENT)
-        same = People.of_rows(rows.who, tokens[rows.combination], {}).shown
+        same = People.of_rows(rows.who, self._shown_before(past), {}).shown
         others = rows.per_person(whole.outside * past.knows_others)
-        return Timeline(past.followed, Out(rows.people(), self.space), same, others)
+        return Timeline(past.followed, Out(self._people(past), self.space), same, others)
+
+    def _shown_before(self, past: Past) -> Tokens:
+        """Return a token of what releases of the very same rows show of each row, together."""
+        assert self.rows is not None
+        label, visible = Joined(self.content.space, past.shown).groups
+        tokens = np.where(visible, mix(label.astype(np.uint64)), ABSENT)
+        return np.asarray(tokens[self.rows.combination])
+
+    def _people(self, past: Past) -> People:
+        """Return whom the release shows, and how; with each row linked to releases of the same.
+
+        Where a person's rows differ, the groups that each is in, release by release, say more than
+        the groups that all of them are in.
+        """
+        assert self.rows is not None
+        rows, people = self.rows, self.rows.people()
+        if not (rows.differ and past.shown):
+            return people
+        before = self._shown_before(past)
+        nowhere = (before == ABSENT) & (rows.shown == ABSENT)
+        linked = np.where(nowhere, ABSENT, mix(mix(before) + rows.shown))
+        each = People.of_rows(rows.who, linked, {}).shown
+        shown = np.where(people.shown == ABSENT, ABSENT, mix(people.shown + each))
+        return replace(people, shown=shown)
 
     def _linked(self, past: Past, own: Shown, low: float, high: float) -> float | None:
         """Measure linking with the newest releases of the same rows, through what both show."""
@@ -274,7 +296,7 @@ class Case(Brief):
         disclosed |= {"space": self.space, "ordered": self.ordered, "dates": _scopes(roles, keys)}
         if self.rows is None or roles.subject is None:
             return disclosed, {}
-        people = self.rows.people().released()
+        people = self._people(past).released()
         domains = past.domains
         digest = digest_of(people, domains, keys)
         disclosed["values"] = values_of(self.rows, keys)
