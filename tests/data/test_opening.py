@@ -221,7 +221,7 @@ def test_a_mixed_pandas_column_is_named() -> None:
 
 
 def test_what_is_no_source_is_said() -> None:
-    refused(17, "a int is no source")
+    refused(17, "an int is no source")
 
 
 def test_without_pyreadstat_it_says_how_to_install(

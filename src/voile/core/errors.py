@@ -91,6 +91,16 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
 
 
+def named(thing: object) -> str:
+    """Name what was given by its kind, for an error: never by its value.
+
+    >>> named(3), named({}), named(None)
+    ('an int', 'a dict', 'nothing')
+    """
+    kind = type(thing).__name__
+    return "nothing" if thing is None else f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
+
+
 def install(extra: str) -> str:
     """Say how to install what a task needs, as the end of an error.
 

@@ -133,7 +133,11 @@ class Frontier(Drawn):
         Point(index=0, risk=0.2, loss=0.7, policy=np.str_('a'))
         """
         limit = risk if loss is None else loss
-        if limit is None or (risk is not None and loss is not None) or np.isnan(limit):
+        if (
+            not isinstance(limit, int | float | np.number)
+            or (risk is not None and loss is not None)
+            or np.isnan(limit)
+        ):
             raise RequestError("give either a largest risk or a largest loss")
         if loss is None:
             index = int(np.searchsorted(self.risk, limit, side="right")) - 1

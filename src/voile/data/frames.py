@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from voile.core.errors import RequestError, SourceError
+from voile.core.errors import RequestError, SourceError, named
 from voile.data.source import Source, TableSource, distinct_names
 
 Frame = Literal[
@@ -29,7 +29,7 @@ class FrameSource(TableSource):
         kind = frame_kind(frame)
         if kind is None:
             raise RequestError(
-                f"a {type(frame).__name__} is no source",
+                f"{named(frame)} is no source",
                 instead=f"give a path, a database table, {KNOWN}",
             )
         name = NAMES.get(kind, f"{kind} frame")

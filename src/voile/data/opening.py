@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 
 import pyarrow as pa
 
+from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, SourceError
 from voile.data.files.memory import MemoryPath
 from voile.data.formats.part_files import at_version, is_delta, is_partitioned
@@ -80,6 +81,7 @@ FORMATS = {
 """What reads a file, by the end of its name."""
 
 
+@check_arguments
 def open_source(
     thing: object,
     *,

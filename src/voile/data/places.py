@@ -9,6 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NewType
 
+from voile.core.errors import named
+
 Place = NewType("Place", str)
 """What an option names that a command reads: a file, folder, pattern or table of a database.
 
@@ -44,7 +46,7 @@ class Data(_Given):
             return thing
         if frame_kind(thing) is not None:
             return thing
-        raise ValueError(f"a {type(thing).__name__} is no source: give a path, a table, {KNOWN}")
+        raise ValueError(f"{named(thing)} is no source: give a path, a table, {KNOWN}")
 
 
 class Described(_Given):

@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from voile.core.errors import RequestError, nearest
+from voile.core.arguments import check_arguments
+from voile.core.errors import RequestError, named, nearest
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_toml
 
@@ -95,6 +96,7 @@ class Roles(BaseModel):
                 holder[key] = str(beside) if beside.is_file() else holder[key]
         return settings
 
+    @check_arguments
     def corrected(self, columns: Mapping[str, Any], *, subject: str | None = None) -> Roles:
         """Return roles with other ones for these columns, and another subject where one is given.
 
@@ -167,7 +169,7 @@ class Roles(BaseModel):
             return cls.read(Path(given))
         if not isinstance(given, Mapping):
             raise RequestError(
-                "none are given" if given is None else f"a {type(given).__name__} says no roles",
+                "none are given" if given is None else f"{named(given)} says no roles",
                 where="roles",
                 instead="give a dictionary of columns, a roles file, or what inspect returns",
             )

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from voile.core.arguments import check_arguments
 from voile.core.errors import as_keywords
 from voile.core.evidence import Evidence
 from voile.data.files.atomic import write_folder
@@ -29,6 +30,7 @@ from voile.report.pdf import print_pdf
 from voile.report.sections import Commands, Section
 
 
+@check_arguments
 @as_keywords()
 def determine(
     release: Release | Subject,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, TamperedError, as_keywords
 from voile.determination.folder import Folder, signature_of
 from voile.determination.joint import attested
@@ -28,6 +29,7 @@ REMEDIES = {
 }
 
 
+@check_arguments
 @as_keywords()
 def sign(
     folder: str | os.PathLike[str],

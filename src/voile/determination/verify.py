@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from voile.core.arguments import check_arguments
 from voile.core.errors import VoileError, as_keywords
 from voile.data.files.outputs import DETERMINATION_INDEX, STUDY_MANIFEST
 from voile.data.files.own_files import read_json
@@ -48,6 +49,7 @@ class _Signed(NamedTuple):
     key: PublicKey | None
 
 
+@check_arguments
 @as_keywords()
 def verify(
     folder: str | os.PathLike[str],

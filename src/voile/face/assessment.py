@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from pydantic import NonNegativeInt
 
+from voile.core.arguments import check_arguments
 from voile.core.errors import as_keywords
 from voile.core.progress import Progress, silent
 from voile.core.version import __version__, versions
@@ -35,6 +36,7 @@ class Assessment(PlainAssessment):
         said = (block for block in first.blocks if isinstance(block, Prose))
         return tuple(paragraph for block in said for paragraph in block.paragraphs)
 
+    @check_arguments
     def report(self, *, internal: bool = False) -> Report:
         """Report it on one page; `internal` is for the data holder alone: includes small counts."""
         audience: Audience = "internal" if internal else "public"

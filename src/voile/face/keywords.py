@@ -9,10 +9,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError
 from voile.core.mistakes import plainly
 from voile.release.options import fields_of
@@ -42,12 +43,13 @@ def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
     return found
 
 
-def documented(function: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
-    """Give a verb the signature and the description of its wing's options.
+def documented(verb: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
+    """Give a verb the signature and the description of its wing's options, which it is held to.
 
     first : its first sentence. said : what its own parameters are.
     """
-    own = Signature.from_callable(function, eval_str=False)
+    function = check_arguments(verb)
+    own = Signature.from_callable(verb, eval_str=False)
     given = own.parameters.values()
     parameters = [_legible(p) for p in given if p.kind is not Parameter.VAR_KEYWORD]
     lines = [first, "", "Parameters", "----------", *(f"{n} : {x}." for n, x in said.items())]
@@ -58,10 +60,10 @@ def documented(function: F, first: str, said: Mapping[str, str], model: type[Bas
         )
         shown = "" if default in (None, (), False, "") else f" [{_shown(default)}]"
         lines.append(f"{name} : {field.description}{shown}.")
-    function.__doc__ = "\n".join(lines)
+    function.__doc__ = verb.__doc__ = "\n".join(lines)
     function.__qualname__ = function.__name__
     function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return function
+    return cast(F, function)
 
 
 class _Legible(str):

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Self, cast
 from warnings import warn
 
-from voile.core.errors import RequestError, as_keywords, nearest
+from voile.core.arguments import check_arguments
+from voile.core.errors import RequestError, as_keywords, named, nearest
 from voile.core.progress import Progress, silent
 from voile.face.frontier import KitFrontier
 from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, documented
@@ -37,6 +38,7 @@ class Kit(PlainKit):
         """Its policies, with their risk, loss and other figures."""
         return KitFrontier(self)
 
+    @check_arguments
     def choose(
         self,
         *,
@@ -100,6 +102,7 @@ class Kit(PlainKit):
         """Make the release of a source under a policy; `help(kit.apply)` lists the options."""
         return apply_of(self)
 
+    @check_arguments
     def report(self, *, internal: bool = False) -> Report:
         """Report the policies, on one page; `internal`: for the data holder, with small counts."""
         return report_of(self, (), "internal" if internal else "public", f"{self.kind} kit")
@@ -110,6 +113,7 @@ class Kit(PlainKit):
         )
 
 
+@check_arguments
 def open_kit(path: str | PathLike[str]) -> Kit:
     """Open a kit that `Kit.save` or `voile KIND fit` wrote."""
     return Kit.load(Path(path))
@@ -164,7 +168,7 @@ def policy_of(given: object) -> Chosen:
     if isinstance(given, str | PathLike):
         return Chosen.read(Path(given))
     raise RequestError(
-        f"a {type(given).__name__} is no policy", instead="give what choose returned, or its file"
+        f"{named(given)} is no policy", instead="give what choose returned, or its file"
     )
 
 
@@ -176,4 +180,4 @@ def _warn_of_set_aside(release: Release) -> None:
     counts = cast(Mapping[str, Any], release.private)["counts"]
     if counts["set_aside"]:
         said = "; ".join(f"column {x['column']}: {x['reason']}" for x in counts["set_aside_by"])
-        warn(f"{counts['set_aside']:,} rows set aside: {said}", SetAsideWarning, stacklevel=3)
+        warn(f"{counts['set_aside']:,} rows set aside: {said}", SetAsideWarning, stacklevel=4)

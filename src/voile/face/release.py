@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import NonNegativeInt
 
+from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, as_keywords
 from voile.core.progress import Progress, silent
 from voile.data import to_frame
@@ -40,6 +41,7 @@ class Release(PlainRelease):
         """Attack it as an adversary would; `help(release.attack)` lists the options."""
         return attack_of(self)
 
+    @check_arguments
     @as_keywords()
     def expand(
         self, columns: str | Sequence[str] = (), *, weight: str = "weight", row: str = "row"
@@ -83,9 +85,13 @@ class Release(PlainRelease):
                 instead="use its frame as it is",
             )
         self.check_hash()
-        asked = (columns,) if isinstance(columns, str) else tuple(columns)
-        return to_frame(expand(self, asked, weight=weight, row=row), like=self.like)
+        asked = (columns,) if isinstance(columns, str) else columns
+        if not isinstance(asked, list | tuple):
+            kind = type(asked).__name__
+            raise RequestError(f"a {kind} names no columns", where="columns", instead="give a list")
+        return to_frame(expand(self, tuple(asked), weight=weight, row=row), like=self.like)
 
+    @check_arguments
     def report(
         self,
         evidence: object = None,
@@ -112,6 +118,7 @@ class Release(PlainRelease):
         found = find_evidence(self, secret, evidence)
         return report_of(self, found, "internal" if internal else "public", self.path.name)
 
+    @check_arguments
     def verify(self, *, key_file: str | PathLike[str] | None = None) -> tuple[Check, ...]:
         """Check it against its manifests: what each check says, and whether it holds.
 
@@ -121,6 +128,7 @@ class Release(PlainRelease):
         """
         return tuple(checks(self, wing(self.kind).verify, Secret.find(key_file)))
 
+    @check_arguments
     @as_keywords()
     def save(
         self,
@@ -142,13 +150,15 @@ class Release(PlainRelease):
         -------
         The release on disk.
         """
+        own = checked_own(formulas=(formulas, Literal["keep", "escape"]))
         found = find_evidence(self, self.secret, evidence)
-        saved = save_release(self, Path(path), escape=formulas == "escape", force=force)
+        saved = save_release(self, Path(path), escape=own["formulas"] == "escape", force=force)
         if found:
             write_evidence(default_place(saved), saved, found, self.secret, force=False)
         return Release.of(saved)
 
 
+@check_arguments
 def open_release(path: str | PathLike[str]) -> Release:
     """Open a release that `Kit.apply`, `Release.save` or `voile KIND apply` wrote.
 

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
 from voile.core.errors import as_keywords
 from voile.core.version import __version__, versions
@@ -45,6 +46,7 @@ class Report(Brief):
     audience: Audience
     html: str
 
+    @check_arguments
     @as_keywords()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the page; `force` replaces a report that voile wrote. Returns where."""

@@ -45,7 +45,7 @@ def fit_of(kind: str) -> Callable[..., Kit]:
             found = here.fit(opened, read, given, seed=own["seed"], progress=progress)
             kit = Kit.of(with_options(found, given))
         if kit.facts.get("stopped") == "interrupted":
-            warn(CUT_SHORT, VoileWarning, stacklevel=2)
+            warn(CUT_SHORT, VoileWarning, stacklevel=3)
         return kit
 
     said = {
@@ -76,24 +76,30 @@ SAID = {
 }
 
 
+PATH = "str | PathLike[str]"
+KINDS = dict.fromkeys(("out", "spool", "work"), PATH)
+"""What a verb of one kind of data takes paths for; the rest may be what Python has."""
+
+
 def own_of(kind: str, name: str) -> Callable[..., Mapping[str, Any]]:
     """Return a verb that one kind of data alone has; it returns what `--json` prints."""
     here = wing(kind)
     (verb,) = (one for one in getattr(here, "OWN_VERBS", ()) if one.name == name)
     places = [
-        Parameter(x, Parameter.POSITIONAL_OR_KEYWORD) for x in (*verb.arguments, *verb.outputs)
+        Parameter(x, Parameter.POSITIONAL_OR_KEYWORD, annotation=KINDS.get(x, "object"))
+        for x in (*verb.arguments, *verb.outputs)
     ]
     if any(verb.outputs.values()):
         places.append(Parameter("force", Parameter.KEYWORD_ONLY, default=False))
-    own = Signature(places)
+    own = Signature([*places, Parameter("options", Parameter.VAR_KEYWORD)])
 
     def run(*args: Any, **given: Any) -> Mapping[str, Any]:
-        bound = own.bind(*args, **{n: x for n, x in given.items() if n in own.parameters})
+        bound = own.bind(*args, **given)
         bound.apply_defaults()
+        asked = bound.arguments.pop("options")
         for output in verb.outputs:
             bound.arguments[output] = Path(bound.arguments[output])
         with as_keywords():
-            asked = {n: x for n, x in given.items() if n not in own.parameters}
             options = checked(verb.options, asked)
             how = {"table": None, "encoding": None} if verb.reads_source else {}
             ended: Ended = getattr(here, verb.run)(options, _Warnings(), **bound.arguments, **how)
@@ -101,7 +107,7 @@ def own_of(kind: str, name: str) -> Callable[..., Mapping[str, Any]]:
 
     run.__name__, run.__module__ = name.replace("-", "_"), f"voile.{kind}"
     run.__signature__ = own  # type: ignore[attr-defined]
-    said = {name: SAID[name] for name in own.parameters}
+    said = {one.name: SAID[one.name] for one in places}
     return documented(run, inspect.getdoc(verb.options) or "", said, verb.options)
 
 
@@ -111,7 +117,7 @@ class _Warnings:
     def say(self, text: str) -> None: ...
 
     def insist(self, text: str) -> None:
-        warn(text, VoileWarning, stacklevel=5)
+        warn(text, VoileWarning, stacklevel=6)
 
     def progress(self) -> AbstractContextManager[Progress]:
         return nullcontext(silent)

@@ -14,7 +14,7 @@ import operator
 import secrets
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +68,7 @@ def _entropy(seed: RandomState) -> int:
         return int.from_bytes(seed.bytes(16), "little")
     remedy = "use a whole number from 0 up, a NumPy Generator or None"
     if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-        raise RequestError(f"a {type(seed).__name__} is not a seed", instead=remedy)
+        raise RequestError(f"{named(seed)} is not a seed", instead=remedy)
     number = operator.index(seed)
     if number < 0:
         raise RequestError("the seed is negative", instead=remedy)

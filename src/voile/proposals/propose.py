@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
+from voile.core.arguments import check_arguments
 from voile.core.errors import as_keywords
 from voile.data import Source
 from voile.data.roles import Roles
@@ -31,6 +32,7 @@ class ProposedRoles(Roles):
         roles._proposal = proposal
         return roles
 
+    @check_arguments
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the roles file, with the reasons; `force` replaces one that voile wrote."""
         from voile.data.files.atomic import write_text
@@ -47,6 +49,7 @@ class ProposedRoles(Roles):
         return drawn("Proposed roles: correct them", [Grid(("column", "role", "why"), rows)])
 
 
+@check_arguments
 def inspect(source: object, kind: str | None = None) -> ProposedRoles:
     """Propose what each column of a source is; correct it before you use it.
 

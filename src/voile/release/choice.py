@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.mistakes import mistakes
@@ -299,6 +300,7 @@ class Chosen(Brief):
         number = "An edited policy" if self.number is None else f"Policy {self.number}"
         return drawn(f"{number} ({self.how})", [Figures(tuple(figures))])
 
+    @check_arguments
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the file; `force` replaces a policy that voile wrote. Returns where."""
         from voile.data.files.atomic import write_text

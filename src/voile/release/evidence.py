@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from voile.core.errors import DamagedError, RequestError
+from voile.core.arguments import check_arguments
+from voile.core.errors import DamagedError, RequestError, named
 from voile.core.evidence import FORBID, Evidence
 from voile.core.mistakes import plainly
 from voile.data.files import outputs
@@ -43,6 +44,7 @@ class AttackResults(tuple[Evidence, ...]):
 
         return drawn_evidence("Evidence", self)
 
+    @check_arguments
     def save(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -140,9 +142,7 @@ def find_evidence(release: Release, secret: Secret | None, given: object = None)
             raise _of_another(release, None)
         return given
     if not isinstance(given, Iterable) or isinstance(given, Mapping | Evidence):
-        raise RequestError(
-            f"a {type(given).__name__} is no evidence", instead="give what attack returned"
-        )
+        raise RequestError(f"{named(given)} is no evidence", instead="give what attack returned")
     parts = [find_evidence(release, secret, one) for one in given]
     return AttackResults(
         release,

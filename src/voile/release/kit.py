@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
+from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError, TamperedError, as_keywords
 from voile.data.files.outputs import (
@@ -66,6 +67,7 @@ class Kit(Brief):
         """Return what names this kit by its content: the same content has the same id."""
         return _id(self._index(self._encoded()))
 
+    @check_arguments
     @as_keywords()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the folder; it appears whole or not at all."""
@@ -78,6 +80,7 @@ class Kit(Brief):
                 (folder / name).write_bytes(data)
 
     @classmethod
+    @check_arguments
     def load(cls, path: str | os.PathLike[str], kind: str | None = None) -> Self:
         """Read a folder back, checking every file against the index; a work folder's kit is read.
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.data.files.memory import AnyPath, MemoryPath
@@ -159,6 +160,7 @@ class Release(Brief):
         return local
 
     @classmethod
+    @check_arguments
     def open(
         cls,
         path: str | os.PathLike[str] | MemoryPath,

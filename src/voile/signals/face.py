@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from voile.core.arguments import check_arguments
 from voile.core.errors import as_keywords
 from voile.core.progress import Progress, silent
 from voile.data import open_source
 from voile.face.kit import policy_of
+from voile.face.release import open_release
 from voile.face.verbs import fit_of, own_of
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
@@ -24,6 +26,7 @@ send = own_of("signals", "send")
 receive = own_of("signals", "receive")
 
 
+@check_arguments
 def decode(
     kit: Kit,
     release: Release | str | os.PathLike[str],
@@ -50,7 +53,7 @@ def decode(
     ------
     RequestError : another kit or policy than the release's; a subject without a class.
     """
-    sent = release if isinstance(release, Release) else Release.open(release)
+    sent = release if isinstance(release, Release) else open_release(release)
     known: object = sent.folder / CLASSES if classes is None else classes
     with as_keywords():
         return verb.decode(

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
 from voile.core.errors import RequestError, TamperedError, as_keywords
 from voile.core.progress import Progress, silent
@@ -52,6 +53,7 @@ class Study(Brief):
     words: Words = as_keywords
 
     @classmethod
+    @check_arguments
     def open(
         cls,
         path: str | PathLike[str],
@@ -68,6 +70,7 @@ class Study(Brief):
             plan = Plan.read(Path(path))
             return cls(plan.under(None if ledger is None else Path(ledger)), words)
 
+    @check_arguments
     def fit(self, *, force: bool = False, progress: Progress = silent) -> Kit:
         """Make the kits of notes, fit the table, judge its policies, and write the study's kit.
 
@@ -79,6 +82,7 @@ class Study(Brief):
             kit.save(self.plan.kit, force=force)
             return kit
 
+    @check_arguments
     def apply(
         self, *, override: str | None = None, force: bool = False, progress: Progress = silent
     ) -> StudyRelease:
@@ -102,6 +106,7 @@ class Study(Brief):
         with self.words():
             return load(self.plan).tables[FRONTIER]
 
+    @check_arguments
     def attack(self, register: object | None = None) -> Attacked:
         """Attack all parts together: by what each shows, by true dates, and with a register.
 
@@ -113,6 +118,7 @@ class Study(Brief):
             with unpacked(self.plan) as plan:
                 return attack(plan, release, named)
 
+    @check_arguments
     def report(
         self, out: str | PathLike[str], *, internal: bool = False, force: bool = False
     ) -> Path:
@@ -130,6 +136,7 @@ class Study(Brief):
             write_text(out, page, REPORT, force=force)
             return Path(out)
 
+    @check_arguments
     def determine(
         self,
         context: str | PathLike[str] | Mapping[str, Any] | None,
@@ -162,6 +169,7 @@ class Study(Brief):
                 force=force,
             )
 
+    @check_arguments
     def verify(self) -> tuple[Check, ...]:
         """Check the release against its manifest and its seal: what each says, and if it holds."""
         with self.words():

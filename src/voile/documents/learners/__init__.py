@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from voile.core.errors import DamagedError, RequestError, nearest
+from voile.core.errors import DamagedError, RequestError, named, nearest
 from voile.documents.learners.learner import Classifier, Learner, Saveable
 
 _LEARNERS = {
@@ -66,7 +66,7 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
         learner = LEARNERS[one]() if isinstance(one, str) else one
         if not (hasattr(learner, "name") and hasattr(learner, "fit")):
             raise RequestError(
-                f"a {type(learner).__name__} is no learner: it lacks a name or fit",
+                f"{named(learner)} is no learner: it lacks a name or fit",
                 instead="wrap a classifier of scikit-learn in "
                 "voile.documents.adapters.scikit_learn.Sklearn",
             )

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
+from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError, named
 from voile.data import Source
 from voile.data.files import outputs
 from voile.data.files.atomic import settle
@@ -211,6 +212,9 @@ class _Going:
 
 def _opened(place: str) -> Release:
     """Open a release; as it was before a mending that was killed, or after."""
+    if not isinstance(place, str | PathLike):
+        remedy = "give what apply returned, or its path"
+        raise RequestError(f"{named(place)} is no release", instead=remedy)
     if not Address.parse(place):
         settle(split_output(place)[0], outputs.RELEASE)
     return Release.open(place)
