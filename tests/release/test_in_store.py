@@ -18,11 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 import tomli_w
 from tests.data.stores.server import DENIED, KEY, SECRET, Server, served
+from tests.determination.conftest import CONTEXT, DAY, NOON
 from tests.spark import JAVA, require_spark
 
 import voile.tables
 from voile.cli.run import run
 from voile.core.errors import TamperedError, VoileError
+from voile.determination import determine, verify
 from voile.face.release import open_release
 from voile.ledger.ledger import create
 from voile.ledger.promise import Promise
@@ -287,6 +289,35 @@ def test_nothing_secret_and_nothing_raw_is_published(
         assert b"s3://" not in server.read(key)
 
 
+def test_a_determination_is_of_a_release_in_a_store_too(
+    server: Server, here: Path, kit: Any
+) -> None:
+    release = apply(kit)
+    found = release.attack(table(), seed=1, register=table())
+    made = determine(release, CONTEXT, "determined", evidence=found, pdf=False, on=DAY)
+    assert made.sha256 == release.public["sha256"]
+    manifest = server.read("2024/visits.parquet.manifest.json")
+    assert Path("determined/release.manifest.json").read_bytes() == manifest
+    held = {
+        given: [
+            check.holds
+            for check in verify("determined", release=given, now=NOON).checks
+            if check.says.startswith(("release: ", "the release's manifest"))
+        ]
+        for given in (f"{TO}.parquet", None)
+    }
+    assert len(held[f"{TO}.parquet"]) > 2
+    assert False not in held[f"{TO}.parquet"]
+    assert held[None] == []  # it is not beside the folder
+    server.put("2024/visits.parquet", server.read("2024/visits.parquet")[:-1] + b"x")
+    failed = [
+        check.says
+        for check in verify("determined", release=f"{TO}.parquet", now=NOON).checks
+        if check.holds is False
+    ]
+    assert any(says.startswith("release: ") for says in failed)
+
+
 def test_a_ledger_writes_down_what_is_published_in_a_store(
     server: Server, here: Path, kit: Any
 ) -> None:
@@ -339,7 +370,7 @@ def test_spark_reads_from_a_store_and_publishes_there(server: Server, here: Path
     server.asked.clear()
     words = ["tables", "apply", "kit", source, "--policy", "policy.toml", "--out", TO]
     words += ["--no-pseudonyms", "--engine", "spark", "--spark-conf", "spark.master=local[2]"]
-    words += ["--spark-conf", f"spark.driver.extraJavaOptions={JAVA}"]
+    words += ["--spark-conf", f"spark.driver.extraJavaOptions={JAVA}", "--quiet"]
     done = subprocess.run(
         [sys.executable, "-m", "voile", *words],
         env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
@@ -348,6 +379,7 @@ def test_spark_reads_from_a_store_and_publishes_there(server: Server, here: Path
         timeout=240,
     )
     assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == ["WARNING: Using incubator modules: jdk.incubator.vector"]
     for word in (KEY, SECRET, server.url, CANARY):
         assert word not in done.stdout + done.stderr
     puts = [path.partition("?")[0] for method, path in server.asked if method in ("PUT", "POST")]

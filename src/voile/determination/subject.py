@@ -68,12 +68,9 @@ class OfRelease:
         if isinstance(release.path, MemoryPath):
             remedy = "save it with its evidence first"
             raise RequestError("the release is in memory", instead=remedy)
-        if not isinstance(release.path, Path):
-            place = "copy it here with its manifest"
-            raise RequestError("is in a store", where=str(release.path), instead=place)
         self._release = release
         self.kind, self.name, self.public = release.kind, release.path.name, release.public
-        self.manifest = Path(str(manifest_path(release.path)))
+        self.manifest = Path(str(manifest_path(release.local)))
 
     def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
         """Check its seal, and return what attacks found."""

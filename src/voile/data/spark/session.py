@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.core.errors import RequestError, SourceError, install
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 SCHEME = "spark:"
 """How the address of a table begins: ``spark:clinic.visits``."""
 MAJOR = "4"
-QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+LOG = Path(__file__).with_name("log4j2.properties")
+QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.defaultJavaOptions": f'-Dlog4j2.configurationFile="{LOG}"',
+}
 """Settings of a session that voile starts, unless Spark's own files or variables say otherwise."""
 STANDARD = {"spark.sql.ansi.enabled": "true", "spark.sql.groupByOrdinal": "true"}
 """Settings under which Spark counts by standard SQL, and never past the largest number."""
