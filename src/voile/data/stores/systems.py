@@ -63,14 +63,18 @@ def file_system(scheme: str, account: str) -> FileSystem:
     return {"s3": _s3, "gs": _gs, "abfs": _abfs}[scheme](account)
 
 
-def _s3(_: str) -> FileSystem:
+def s3_place() -> tuple[str, str | None]:
+    """Return the endpoint of S3, empty for Amazon's own, and the region, None where it is asked."""
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    more = _endpoint(endpoint, "AWS_ENDPOINT_URL")
-    if endpoint and region is None:
-        more["region"] = "us-east-1"
+    return endpoint, region or ("us-east-1" if endpoint else None)
+
+
+def _s3(_: str) -> FileSystem:
+    endpoint, region = s3_place()
     return _class("S3FileSystem", "s3")(
-        **{"region": region, **more},
+        region=region,
+        **_endpoint(endpoint, "AWS_ENDPOINT_URL"),
         connect_timeout=CONNECT,
         request_timeout=ANSWER,
         allow_delayed_open=True,

@@ -4,18 +4,22 @@ A store has no renames. So nothing is written there before the release is certif
 on this machine; parts are then sent under their own names, and the manifest after them. A release
 without its manifest is none, and `open` refuses it.
 
-What a killed upload left is known by a journal on this machine, and removed by the next run. Where
-the manifest is there, the release is whole, and nothing is removed.
+What a killed upload left is known by a journal on this machine, and removed by the next run; see
+`leftovers` for what no listing shows. Where the manifest is there, the release is whole, and
+nothing is removed.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from voile.core.errors import RequestError, VoileError
 from voile.data.files.outputs import MANIFEST, RELEASE_FORMAT, check_replaceable
+from voile.data.stores.leftovers import remove_leftovers
 from voile.data.stores.path import CHUNK, StorePath
 
 
@@ -26,12 +30,16 @@ def manifest_of(out: StorePath) -> StorePath:
 def settle(out: StorePath, journal: Path) -> None:
     """Remove what an upload of this machine left that was killed or failed."""
     try:
-        names = journal.read_text(encoding="utf-8").splitlines()
+        written = json.loads(journal.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return
+    except ValueError:  # cut, so that nothing was sent
+        written = {"old": [], "sent": {}}
     last = manifest_of(out)
     if last.json().get("format") != RELEASE_FORMAT:  # not there, or cut
-        for one in (last, *_named(out, names)):
+        sent = {_place(out, name): sha256 for name, sha256 in written["sent"].items()}
+        remove_leftovers(sent)
+        for one in dict.fromkeys((last, *_named(out, written["old"]), *sent)):
             one.unlink()
     journal.unlink()
 
@@ -81,14 +89,14 @@ def upload(
     check_free(out, force=force)
     last = manifest_of(out)
     old = _parts(last.json())
-    _write(journal, {**old, **parts})
+    _write(journal, [*old], {**parts, last.name: hashlib.sha256(manifest.read_bytes()).hexdigest()})
     last.unlink()
     try:
         for one in _named(out, old):
             one.unlink()
-        for place, (name, sha256) in zip(_named(out, parts), parts.items(), strict=True):
+        for name, sha256 in parts.items():
             source = release / name if release.is_dir() else release
-            if place.write(_chunks(source)) != sha256:
+            if _place(out, name).write(_chunks(source)) != sha256:
                 raise VoileError("changed while it was sent", where=name, instead="run again")
         last.write(_chunks(manifest))
     finally:
@@ -101,14 +109,19 @@ def _parts(manifest: Mapping[str, object]) -> dict[str, str]:
 
 
 def _named(out: StorePath, names: Iterable[str]) -> list[StorePath]:
-    """Return where parts lie: of one that bears the release's own name, the file that it is."""
-    plain = [name for name in names if name == Path(name).name and name not in ("", ".", "..")]
-    return [out if name == out.name else out / name for name in plain]
+    """Return where the parts of a manifest lie, but for names that no part has."""
+    plain = (name for name in names if name == Path(name).name and name not in ("", ".", ".."))
+    return [_place(out, name) for name in plain]
 
 
-def _write(journal: Path, names: Mapping[str, str]) -> None:
+def _place(out: StorePath, name: str) -> StorePath:
+    """Return where a part lies: of one that bears the release's own name, the file that it is."""
+    return {out.name: out, manifest_of(out).name: manifest_of(out)}.get(name, out / name)
+
+
+def _write(journal: Path, old: Sequence[str], sent: Mapping[str, str]) -> None:
     with journal.open("w", encoding="utf-8") as file:
-        file.write("".join(f"{name}\n" for name in names))
+        json.dump({"old": old, "sent": sent}, file)
         file.flush()
         os.fsync(file.fileno())
 
