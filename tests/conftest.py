@@ -68,6 +68,8 @@ PARTS = (
 )
 FEW, MOST = 6, 50  # examples of a property, in `make test` and in `.ci/run`
 
+gc.disable()  # until all tests are collected, which makes no garbage
+
 # A runner in the background starts its children with Ctrl-C ignored; tests that press it hang.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -126,11 +128,17 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     DRAWS.seed(item.nodeid)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file whose tests `make test` leaves to `.ci/run` all."""
+    leaves = _leaves_whole(config) and collection_path.is_file() and _is_whole(collection_path)
+    return leaves or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what `make test` leaves to `.ci/run`; of a property it tries a few examples only."""
-    most = FEW if "not whole" in config.option.markexpr else MOST
+    most = FEW if _leaves_whole(config) else MOST
     for item in items:
-        if _is_below(item.path, WHOLE) and not _is_below(item.path, PARTS):
+        if _is_whole(item.path):
             item.add_marker("whole")
         if PROFILE == "fixed" and is_hypothesis_test(getattr(item, "obj", None)):
             asked = item.obj._hypothesis_internal_use_settings
@@ -140,8 +148,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # what was collected stays to the end: the collector need not walk it again
+    gc.enable()
+
+
+def _leaves_whole(config: pytest.Config) -> bool:
+    return "not whole" in config.option.markexpr
 
 
 @cache
+def _is_whole(path: Path) -> bool:
+    return _is_below(path, WHOLE) and not _is_below(path, PARTS)
+
+
 def _is_below(path: Path, places: tuple[str, ...]) -> bool:
     return any(path.is_relative_to(HERE / place) for place in places)
