@@ -266,7 +266,7 @@ def test_a_manifest_that_is_cut_is_none(server: Server, here: Path, tmp_path: Pa
     assert (server.objects(), journal.exists()) == ([], False)
 
 
-@pytest.mark.parametrize("at", ["partNumber=1", "partNumber=2", "uploadId", "a.bin.manifest"])
+@pytest.mark.parametrize("at", ["partNumber=2", "uploadId", "a.bin.manifest"])
 def test_a_kill_leaves_no_open_upload_and_no_version(
     server: Server, here: Path, tmp_path: Path, at: str
 ) -> None:
@@ -275,7 +275,7 @@ def test_a_kill_leaves_no_open_upload_and_no_version(
     from voile.data.stores.upload import settle
 
     part = tmp_path / "a.bin"
-    part.write_bytes(bytes(25 << 20))
+    part.write_bytes(bytes(11 << 20))
     server.put("a.bin", b"of another")
     server.put("a.bin2", part.read_bytes())
     server.client.delete_object(Bucket="clinic", Key="a.bin")
