@@ -148,7 +148,7 @@ def test_without_a_case_on_both_sides_there_is_no_advantage(other):
 
 def test_a_rate_of_few_cases_shows_no_share():
     """Of 5 nobody was found: with a share and its interval the 5 would be shown."""
-    assert rate(Rate(0, 5), "public") == rate(Rate(0, 9), "public") == "of fewer than 11"
+    assert rate(Rate(0, 5), "public") == rate(Rate(0, 9), "public") == "too few cases to show"
     assert rate(Rate(0, 5), "internal").endswith("0 of 5")
 
 

@@ -9,7 +9,7 @@ from voile.core.evidence import Evidence
 from voile.determination.determination import Determination
 from voile.determination.headings import headings
 from voile.determination.judging import AT_MOST, Criterion, conditions
-from voile.release.criteria import TITLES
+from voile.release.criteria import TITLES, shown, threshold
 from voile.report.sections import Bullets, Commands, Grid, Heading, Prose, Section
 from voile.report.wording import share
 
@@ -49,9 +49,9 @@ def sentence(criterion: Criterion) -> str:
     title = f"{TITLES[criterion.name]}: {criterion.verdict}"
     said = f"{title} ({criterion.reason})"
     if criterion.figure is not None:
-        said += f": {_small(criterion.figure.says)} {_figure(criterion)}"
+        said += f": {_small(criterion.figure.says)}, {_figure(criterion)}"
     if criterion.limit is not None:
-        said += f"; threshold {share(criterion.limit)}, {criterion.origin}"
+        said += f"; threshold: {threshold(criterion.name, criterion.limit, criterion.origin)}"
     if criterion.condition:
         said += f". Condition: {criterion.condition}"
     return f"{said.removesuffix('.')}."
@@ -74,7 +74,7 @@ def _figure(criterion: Criterion) -> str:
     figure = criterion.figure
     if figure is None:
         return "nothing to measure" if criterion.verdict == "meets" else "not measured"
-    return f"{figure.shown} ({figure.interval})" if figure.interval else figure.shown
+    return shown(criterion.name, figure)
 
 
 def _verdict(one: Determination) -> Section:
@@ -88,7 +88,7 @@ def _verdict(one: Determination) -> Section:
             TITLES[each.name],
             each.verdict,
             _figure(each),
-            "none" if each.limit is None else f"{share(each.limit)} ({each.origin})",
+            "none" if each.limit is None else threshold(each.name, each.limit, each.origin),
             _evidence(each),
         )
         for each in one.criteria

@@ -25,7 +25,7 @@ from voile.keys.random import RandomState
 
 
 class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
-    """Remove identifiers from text until an attacker who learns from the rest finds no more.
+    """Remove identifiers from text until an adversary who learns from the rest finds no more.
 
     Classifiers are trained again and again on what is left; a pass is added as long as it lowers
     T = L FN + C FP, judged on subjects that its learner did not see (GreedySanitize, Algorithm 1

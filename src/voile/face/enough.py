@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence
-from voile.release.criteria import NAMES, STANDARDS, TITLES, Measure, Measurement, worst_figure
+from voile.release.criteria import (
+    NAMES,
+    STANDARDS,
+    TITLES,
+    Measure,
+    Measurement,
+    Name,
+    shown,
+    threshold,
+    worst_figure,
+)
 from voile.report.sections import Grid, Prose, Section
 from voile.report.wording import listed
 
@@ -26,13 +36,19 @@ def is_it_enough(
     asked = [name for name in NAMES if any(one.criterion == name for one in measures)]
     found = {name: worst_figure(name, measures, public, evidence) for name in asked}
     rows = tuple(
-        (TITLES[name], _shown(figure), f"{figure.says} ({figure.evidence})")
+        (TITLES[name], shown(name, figure), f"{figure.says} ({figure.evidence})")
         for name, figure in found.items()
         if figure is not None
     )
     said = []
-    if (risk := found.get("re-identification")) is not None:
-        said.append(_by_standards(risk))
+    if (largest := found.get("re-identification")) is not None:
+        said.append(_by_standards(largest))
+    elif "re-identification" not in asked:
+        said += [
+            _without_standard(TITLES[name], shown(name, one), one.says)
+            for name, one in found.items()
+            if one is not None
+        ][:1]
     if unknown := [TITLES[name].lower() for name, figure in found.items() if figure is None]:
         them = "it" if len(unknown) == 1 else "them"
         said.append(f"Not measured: {listed(unknown)}. An attack measures {them}.")
@@ -43,13 +59,22 @@ def is_it_enough(
     return Section("enough", "Is it enough?", tuple(blocks), first=True)
 
 
-def _shown(figure: Measurement) -> str:
-    return f"{figure.shown} ({figure.interval})" if figure.interval else figure.shown
+def _by_standards(largest: Measurement) -> str:
+    """Say what the re-identification risk is, and which thresholds of a name it meets."""
+    name: Name = "re-identification"
+    met, not_met = (
+        [threshold(name, *one) for one in STANDARDS.values() if (largest.most <= one[0]) is holds]
+        for holds in (True, False)
+    )
+    verdicts = [f"meets {' and '.join(met)}"] if met else []
+    verdicts += [f"does not meet {' or '.join(not_met)}"] if not_met else []
+    return (
+        f"{TITLES[name]} ({largest.says[:1].lower()}{largest.says[1:]}): {shown(name, largest)}. "
+        f"The release {' and '.join(verdicts)}."
+    )
 
 
-def _by_standards(risk: Measurement) -> str:
-    verdicts = [
-        f"{'meets' if risk.most <= limit else 'does not meet'} {source}"
-        for limit, source in STANDARDS.values()
-    ]
-    return f"{risk.says[:1].upper()}{risk.says[1:]}, {_shown(risk)}: {'; '.join(verdicts)}."
+def _without_standard(question: str, figure: str, says: str) -> str:
+    """Say what stands in the place of a re-identification risk, for data that has none."""
+    what = f"{says[:1].lower()}{says[1:]}"
+    return f"{question} ({what}): {figure}. No published standard sets a limit for it."

@@ -12,7 +12,15 @@ from typing import Any, Literal, Protocol, get_args
 
 from voile.core.evidence import FORBID, Evidence, Finding, difference
 from voile.core.rounding import rounded
-from voile.report.wording import estimate, is_hidden, name_of, share, upper_bound
+from voile.report.wording import (
+    estimate,
+    is_hidden,
+    name_of,
+    odds,
+    share,
+    share_and_odds,
+    upper_bound,
+)
 
 Name = Literal[
     "re-identification",
@@ -38,7 +46,24 @@ STANDARDS: Mapping[str, tuple[float, str]] = {
     "ema-0070": (0.09, "EMA Policy 0070: at most 0.09"),
     "k-11": (0.091, "groups of at least 11, as US health statistics use: 1/11, stated as 0.091"),
 }
-"""Thresholds that have a name, and their source."""
+"""Thresholds that have a name, and their source, as determinations state it."""
+
+
+CERTIFIED = "certified"
+"""What stands in the place of an interval where the release itself was counted."""
+
+
+def threshold(name: Name, limit: float, source: str) -> str:
+    """Write a threshold as every page shows one: who sets it, and what it allows.
+
+    >>> threshold("re-identification", *STANDARDS["ema-0070"])
+    'EMA Policy 0070 (at most 9.0%, 1 in 11.1)'
+    >>> threshold("inference", 0.2, "The privacy officer")
+    'The privacy officer (at most 20%)'
+    """
+    has_name = (limit, source) in STANDARDS.values()
+    most = f"at most {share(limit)}{f', {odds(limit)}' * (name == 're-identification')}"
+    return f"{source.partition(':')[0] if has_name else source} ({most})"
 
 
 @dataclass(frozen=True)
@@ -59,6 +84,19 @@ class Measurement:
     interval: str
     most: float
     evidence: str
+
+
+def shown(name: Name, figure: Measurement) -> str:
+    """Write a figure with its interval, or that it is certified; a risk as one in so many, too.
+
+    >>> risk = Measurement("largest risk", "1.7%", CERTIFIED, 0.017, "manifest: max_risk")
+    >>> shown("re-identification", risk), shown("singling-out", risk)
+    ('1.7% (1 in 59), certified', '1.7%, certified')
+    """
+    if figure.interval != CERTIFIED:
+        return f"{figure.shown} ({figure.interval})" if figure.interval else figure.shown
+    is_risk = name == "re-identification"
+    return f"{share_and_odds(figure.most) if is_risk else figure.shown}, {CERTIFIED}"
 
 
 class Measure(Protocol):
@@ -96,7 +134,7 @@ class Certified:
             return
         if self.is_group_size:
             value = min(1.0, 1 / value) if value else 1.0
-        yield Measurement(says, share(value), "certified", value, f"manifest: {name}")
+        yield Measurement(says, share(value), CERTIFIED, value, f"manifest: {name}")
 
 
 @dataclass(frozen=True)
@@ -166,7 +204,7 @@ def _gain(attack: Evidence, found: Finding) -> Measurement:
     says = f"{_capital(name_of(found, 'public'))}, beyond {beyond}"
     interval = f"{_points(low)} to {_points(high)}"
     return Measurement(
-        says, f"{_points(rounded(value))} points", interval, max(0.0, high), _of(attack)
+        says, f"{_points(rounded(value))} percentage points", interval, max(0.0, high), _of(attack)
     )
 
 

@@ -79,7 +79,7 @@ def evidence_sections(
 def shown_findings(evidence: Evidence, audience: Audience) -> list[Finding]:
     """Return the findings of an audience.
 
-    The public is shown none under a condition that counts few: an attacker who inspects as many
+    The public is shown none under a condition that counts few: an adversary who inspects as many
     tokens as identifiers are left reveals how many those are.
     """
     return [

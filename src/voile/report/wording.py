@@ -13,6 +13,7 @@ from voile.core.rounding import Stating, exact, outwards, rounded
 from voile.report.sections import Audience
 from voile.report.suppression import FEW, is_few
 
+TOO_FEW = "too few cases to show"
 _SIZES = Stating(people=frozenset({"size"}))
 _ZEROS = re.compile(r"\.?0+(?=%?$)")
 
@@ -37,6 +38,24 @@ def share(value: float) -> str:
     if percent >= 9.95:
         return f"{percent:.0f}%"
     return f"{percent:.1f}%" if percent >= 1 else f"{percent:.2g}%"
+
+
+def odds(risk: float) -> str:
+    """Write a risk as one in so many.
+
+    >>> [odds(x) for x in (0.017, 0.05, 0.09, 0.091, 0.4)]
+    ['1 in 59', '1 in 20', '1 in 11.1', '1 in 11', '1 in 2.5']
+    """
+    return f"1 in {1 / risk:,.0f}" if risk <= 0.05 else f"1 in {round(1 / risk, 1):g}"
+
+
+def share_and_odds(value: float) -> str:
+    """Write the risk of a person or record: its share, and one in so many where that says more.
+
+    >>> [share_and_odds(x) for x in (0.0, 0.017, 0.09, 0.5, 1.0)]
+    ['0%', '1.7% (1 in 59)', '9.0% (1 in 11.1)', '50% (1 in 2)', '100%']
+    """
+    return f"{share(value)} ({odds(value)})" if 0 < value <= 0.5 else share(value)
 
 
 def needs_suppression(value: float, whole: float, audience: Audience) -> bool:
@@ -93,7 +112,7 @@ def rate(found: Rate | None, audience: Audience) -> str:
     >>> rate(Rate(50, 100), "public"), rate(Rate(0, 0), "public"), rate(None, "public")
     ('50% (40% to 60%), 50 of 100', 'no cases', '–')
     >>> rate(Rate(3, 100), "public"), rate(Rate(97, 100), "public"), rate(Rate(3, 9), "public")
-    ('at most 17%', 'at least 83%', 'of fewer than 11')
+    ('at most 17%', 'at least 83%', 'too few cases to show')
     >>> rate(Rate(621, 1234), "internal"), rate(Rate(621, 1234), "public")
     ('50% (48% to 53%), 621 of 1,234', '51% (47% to 54%), 620 of 1,200')
     """
@@ -131,7 +150,7 @@ def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
             value, low, high = rounded(value, "up"), rounded(low, "down"), rounded(high, "up")
         return share(value), f"{share(low)} to {share(high)}"
     if is_few(found.trials):
-        return f"of fewer than {FEW}", ""
+        return TOO_FEW, ""
     most = _of_few(found)
     if is_few(found.successes):
         return f"at most {share(most)}", ""

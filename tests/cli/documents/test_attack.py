@@ -24,9 +24,9 @@ def test_attack_finds_what_is_left(voile: Any, notes: Notes, leaky: Path, tmp_pa
     told = voile(*attack_on(notes, leaky), "--out", tmp_path / "e.json", "--json").json
     rates = [figures(evidence) for evidence in told["evidence"]]
     assert [evidence["attack"] for evidence in told["evidence"]] == [
-        "inspections, published labels",
-        "inspections, released labels",
-        "inspections, starter",
+        "inspections, other documents labelled",
+        "inspections, a part labelled by hand",
+        "inspections, ready-made classifier",
     ]
     assert all(rate["identifiers found, 10 inspections"] > 0.5 for rate in rates)
     again = voile(*attack_on(notes, leaky), "--out", tmp_path / "f.json", "--json").json
@@ -63,7 +63,7 @@ def test_attack_needs_the_truth_of_the_release(
 def test_reports_and_checks(voile: Any, notes: Notes, leaky: Path, tmp_path: Path) -> None:
     page = tmp_path / "a report.html"
     told = voile("report", leaky, "--out", page, "--json").json
-    made = ("published labels", "released labels", "starter")
+    made = ("other documents labelled", "a part labelled by hand", "ready-made classifier")
     assert set(told["attacks"]) == {f"inspections, {one}" for one in made}
     assert "<html" in page.read_text()
     assert voile("report", notes.kit, "--out", tmp_path / "kit.html").code == 0

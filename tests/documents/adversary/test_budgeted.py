@@ -97,7 +97,7 @@ def test_the_starter_ranks_what_is_left_by_its_own_chances():
         hits = sum(word in names for _, word in ranked[:number])
         evidence = BudgetedAttacker((), "starter").attack(release, truth, inspections=number)
         assert evidence.true_positives == hits > 0
-    assert evidence.attack == "inspections, starter"
+    assert evidence.attack == "inspections, ready-made classifier"
     assert load_starter("english").name in str(evidence.notes[0].values)
 
 

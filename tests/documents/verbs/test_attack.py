@@ -90,9 +90,9 @@ def test_what_is_left_is_counted_in_the_release(release):
     assert told(other)["identifiers left, NAME"].successes == left
     assert told(public)["identifiers left, NAME"].successes == left
     assert [e.attack for e in (one, other, public, guessed)] == [
-        "inspections, published labels",
-        "inspections, released labels",
-        "inspections, starter",
+        "inspections, other documents labelled",
+        "inspections, a part labelled by hand",
+        "inspections, ready-made classifier",
         "names that are ordinary words",
     ]
     texts = [row[column].replace("[NAME]", "") for row in shown for column in ("note", "letter")]
@@ -109,7 +109,7 @@ def asked(evidence):
 def test_the_starter_ranks_a_release_in_its_language_alone(release, tmp_path):
     found = attacked(release, labels=["starter"])
     assert [one.attack for one in found] == [
-        "inspections, starter",
+        "inspections, ready-made classifier",
         "names that are ordinary words",
     ]
     hits = [one.rate for one in found[0].findings if one.quantity == FOUND]
@@ -118,7 +118,9 @@ def test_the_starter_ranks_a_release_in_its_language_alone(release, tmp_path):
     assert headline.value in {estimate(one, "internal")[0] for one in hits}
     rows = table([f"La paciente {{{name}|NAME}} no tiene dolor en el pecho ." for name in GIVEN])
     spanish = applied(rows, tmp_path / "r.jsonl", chosen=by_cost(2.0, 0))
-    assert "inspections, starter" not in [one.attack for one in attacked(spanish, rows)]
+    assert "inspections, ready-made classifier" not in [
+        one.attack for one in attacked(spanish, rows)
+    ]
     with pytest.raises(RequestError, match="no starter comes with voile for Spanish, which the"):
         attacked(spanish, rows, labels=["starter"])
 
@@ -152,13 +154,13 @@ def test_labels_of_somebody_else_are_brought(release, tmp_path):
     (tmp_path / "foreign.jsonl").write_text(line * 20)
     found = attacked(release, foreign=str(tmp_path / "foreign.jsonl"), labels=["published"])
     assert [one.attack for one in found] == [
-        "inspections, published labels",
-        "inspections, foreign labels",
+        "inspections, other documents labelled",
+        "inspections, text of others labelled",
         "names that are ordinary words",
     ]
     once = attacked(release, foreign=f"jsonl:{tmp_path / 'foreign.jsonl'}", labels=["foreign"])
     assert [one.attack for one in once] == [
-        "inspections, foreign labels",
+        "inspections, text of others labelled",
         "names that are ordinary words",
     ]
     with pytest.raises(RequestError):
@@ -238,7 +240,7 @@ def made_up(tmp_path_factory, secret):
 def test_surrogates_are_linked_by_who_knows_their_lists(made_up):
     *_, linked = attacked(made_up)
     assert linked.heading == "linkability"
-    assert "The attacker has the lists" in noted(linked)
+    assert "The adversary has the lists" in noted(linked)
     assert IN_SAMPLE not in linked.notes
     assert told(linked)["documents linked to another of the same subject"].trials == 36
     assert all(IN_SAMPLE in e.notes for e in attacked(_as_learnt(made_up)))
@@ -256,7 +258,7 @@ def test_own_lists_are_not_known_to_her(made_up, tmp_path, secret):
     more = {"replace": "surrogate", "key_file": secret, "names": str(folder)}
     own = applied(OTHERS, tmp_path / "r.jsonl", chosen=by_cost(2.0), **more)
     *_, linked = attacked(own)
-    assert "The attacker has no list" in noted(linked)
+    assert "The adversary has no list" in noted(linked)
     assert own.private["surrogates"]["names"] != made_up.private["surrogates"]["names"]
 
 

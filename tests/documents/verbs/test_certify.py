@@ -59,7 +59,8 @@ def test_what_was_written_holds(release):
     assert of_wing is verify
     assert failed(release) == []
     checked = [name for name, holds in verify(release) if holds]
-    assert len(checked) == 5
+    assert len(checked) == 6
+    assert "subjects is as certified" in checked
     received = verify(replace(release, private=None))
     assert [name for name, holds in received if holds] == ["the columns are those of the manifest"]
 
@@ -90,8 +91,8 @@ def test_a_touched_release_is_told(release, touch, said):
 def test_what_is_not_as_it_was_made_is_not_released(tmp_path, monkeypatch):
     real = applying.certify
 
-    def one_short(source, texts):
-        found = real(source, texts)
+    def one_short(source, texts, people):
+        found = real(source, texts, people)
         return {**found, "characters": found["characters"] - 1}
 
     monkeypatch.setattr(applying, "certify", one_short)

@@ -58,7 +58,7 @@ def test_who_knows_the_map_is_given_all_that_it_tells(attacked):
     assert bayes.rate.value == bayes.baseline.value  # at strength 1 it can but name the commonest
     single = found["single messages"]
     assert not any(f.by == bayes.by and f.of for f in single.findings)
-    assert "To this attacker all classes look alike." in said(single.notes[-1], "internal")
+    assert "To this adversary all classes look alike." in said(single.notes[-1], "internal")
     held = found["single messages"].findings[0].control
     assert 60 < held.trials == release.private["counts"]["held_out"]
     before = found["readings as they are"].findings[0].rate

@@ -310,7 +310,7 @@ def test_without_known_columns_the_first_screen_gives_the_leakage_with_the_kept(
     found = attack(
         release, open_source(table), AttackOptions(permutations=5), seed=1, progress=silent
     )
-    first = sections(release, found, audience="internal")[0].blocks[0].figures[:2]
+    first = sections(release, found, audience="internal")[0].blocks[1].figures[:2]
     assert first[0].label == "Information leakage"
     assert (first[1].label == "Leakage, columns known") == kept
     if kept:
@@ -334,9 +334,9 @@ def test_the_attack_knows_them_and_the_first_screen_says_what_is_left(kit, relea
     (known,) = (one for one in found if one.attack == "single messages, columns known")
     assert known.knows == ("age", "sex", "weight")
     shown = sections(release, found, audience="internal")[0]
-    labels = [figure.label for figure in shown.blocks[0].figures]
+    labels = [figure.label for figure in shown.blocks[1].figures]
     assert labels[:2] == ["Information leakage", "Leakage, columns known"]
-    assert "knows age and sex" in shown.blocks[0].figures[1].meaning
+    assert "knows age and sex" in shown.blocks[1].figures[1].meaning
 
 
 def test_verify_accepts_it(release):

@@ -91,7 +91,7 @@ def test_empty_boxes_prove_absences_and_publish_records_and_others_do_not(files,
     assert shown.rate.value > 0.2
     assert true.rate.value == 1
     assert found[False]["absences"].findings[0].rate.successes == 0
-    ends, rule = (found[empty]["faces"].findings[0] for empty in (True, False))
+    ends, rule = (found[empty]["box ends"].findings[0] for empty in (True, False))
     assert ends.rate.value == 1
     assert difference(ends.rate, ends.baseline)[1] > 0.05
     assert difference(rule.rate, rule.baseline)[1] < 0.1
@@ -110,8 +110,8 @@ def test_a_tree_is_attacked_by_what_it_shows_alone(tmp_path):
         kit, chosen, open_source(table), out, ApplyOptions(), force=True, progress=silent
     )
     found = attacked(release, table)
-    assert set(found) == {"faces"}
-    assert found["faces"].findings[0].rate.trials > 10
+    assert set(found) == {"box ends"}
+    assert found["box ends"].findings[0].rate.trials > 10
 
 
 def test_a_report_says_on_its_first_page_what_empty_boxes_cost(files, tmp_path):
@@ -218,13 +218,13 @@ def test_every_finding_of_the_policy_has_a_section_in_both_reports(files, tmp_pa
     folder, patients = files
     release = released(patients, tmp_path / "out.csv", k=3, l_diversity=2)
     found = attacked(release, patients, population=folder / "population.parquet")
-    assert list(found) == ["singling out", "inference", "absences", "faces", "minimality"]
+    assert list(found) == ["singling out", "inference", "absences", "box ends", "minimality"]
     for audience in ("public", "internal"):
         shown = {
             one.key: one for one in sections(release, tuple(found.values()), audience=audience)
         }
         titles = [getattr(block, "text", "") for block in shown["inference"].blocks]
-        for name in ("Absences", "Faces", "Minimality"):
+        for name in ("Absences", "Box ends", "Minimality"):
             assert name in titles
 
 
@@ -245,5 +245,5 @@ def test_attacks_made_once_for_each_sensitive_column_have_headings_of_their_own(
     shown = {one.key: one for one in sections(release, found, audience="public")}
     titles = [block.text for block in shown["inference"].blocks if hasattr(block, "text")]
     assert titles == [
-        "Inference: ill", "Inference: job", "Faces", "Minimality: ill", "Minimality: job"
+        "Inference: ill", "Inference: job", "Box ends", "Minimality: ill", "Minimality: job"
     ]  # fmt: skip

@@ -211,7 +211,7 @@ def test_every_attack_works_on_a_release_of_boxes(kit, tmp_path):
         {"register": str(tmp_path / "register.parquet"), "person": "who"}
     )
     found = attack(release, open_source(people()), asked, seed=1, progress=silent)
-    known = ["linkage", "singling out", "inference", "absences", "downcoding", "faces"]
+    known = ["linkage", "singling out", "inference", "absences", "downcoding", "box ends"]
     assert [one.attack for one in found] == known
     claims = found[0].findings[0].rate
     risk = release.private["figures"]["prosecutor_mean"]

@@ -144,7 +144,7 @@ class BudgetedAttacker(Parameters):
         asked = asked or _usual(walks)
         totals = _totals(Corpus(source for _, source in pairs), ground.subject[ground.attacked])
         return InspectionEvidence(
-            attack=f"inspections, {self.labels}" + " labels" * (self.labels != "starter"),
+            attack=NAMES[self.labels],
             heading="singling out",
             story=self._story(training),
             knows=(_KNOWS[self.labels],),
@@ -179,7 +179,7 @@ class BudgetedAttacker(Parameters):
             self.labels != "starter"
         )
         return Note(
-            f"{learns} The attacker {trains}inspects the release token by token, "
+            f"{learns} The adversary {trains}inspects the release token by token, "
             f"{_INSPECTS[self.order]}; marks are skipped. Each token that is part of an identifier "
             "is a success."
         )
@@ -190,18 +190,18 @@ class BudgetedAttacker(Parameters):
         chosen = [look.learner for look in seen if look.learner]
         learners = ", ".join(dict.fromkeys(chosen)) or "no classifier"
         yield Note(
-            "The attacker used {learners}. All types of identifiers count as one.",
+            "The adversary used {learners}. All types of identifiers count as one.",
             {"learners": learners},
         )
         if len(chosen) < len(seen):
             yield Note(
                 "In {blind:.0%} of the repeats the labelled text held no identifier, and the "
-                "attacker inspected at random.",
+                "adversary inspected at random.",
                 {"blind": 1 - len(chosen) / len(seen)},
             )
         if self.labels == "released":
             yield Note(
-                "The attacker labels {share:.0%} of the subjects; neither that work nor the "
+                "The adversary labels {share:.0%} of the subjects; neither that work nor the "
                 "identifiers found meanwhile are counted.",
                 {"share": self.share},
             )
@@ -219,6 +219,13 @@ class BudgetedAttacker(Parameters):
         yield Note("Baseline: the expectation for as many tokens drawn at random.")
 
 
+NAMES: Mapping[Labels, str] = {
+    "published": "inspections, other documents labelled",
+    "released": "inspections, a part labelled by hand",
+    "foreign": "inspections, text of others labelled",
+    "starter": "inspections, ready-made classifier",
+}
+"""What the attack is called with labels of each source."""
 _KNOWS = {
     "published": "labels of published text",
     "released": "labels of a part of the release",
@@ -226,13 +233,13 @@ _KNOWS = {
     "starter": "voile's starter",
 }
 _LEARNS = {
-    "published": "The attacker holds other text of the same publisher, sanitised in the same way, "
+    "published": "The adversary holds other text of the same publisher, sanitised in the same way, "
     "with the identifiers left in it labelled.",
-    "others": f"The release is attacked in {FOLDS} parts. Of each part the attacker knows which "
+    "others": f"The release is attacked in {FOLDS} parts. Of each part the adversary knows which "
     "identifiers are left in the other parts.",
-    "released": "The attacker labels a part of the release by hand, and attacks the rest.",
-    "foreign": "The attacker holds labelled text of somebody else, not sanitised.",
-    "starter": "The attacker has the classifier of names that comes with voile, and no label of "
+    "released": "The adversary labels a part of the release by hand, and attacks the rest.",
+    "foreign": "The adversary holds labelled text of somebody else, not sanitised.",
+    "starter": "The adversary has the classifier of names that comes with voile, and no label of "
     "any text: it was learnt from public text.",
 }
 _INSPECTS = {

@@ -1,4 +1,4 @@
-"""What an attacker with a number of inspections found, as evidence."""
+"""What an adversary with a number of inspections found, as evidence."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class InspectionEvidence(Evidence):
 def draw_curves(walks: Sequence[Inspections], asked: Sequence[int]) -> tuple[Curve, Curve]:
     even = np.linspace(0, max(asked), POINTS + 1).round().astype(np.int64)
     x = np.union1d(even, np.array(asked, dtype=np.int64))
-    return _curve("attacker", x, average_found(walks, x)), _curve(
+    return _curve("adversary", x, average_found(walks, x)), _curve(
         "random", x, expect_at_random(walks, x)
     )
 
@@ -76,7 +76,7 @@ def _found(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
         FOUND,
         inspected,
         baseline=_expected(random, inspected),
-        meaning="Of the tokens that the attacker inspects, the share that is part of an "
+        meaning="Of the tokens that the adversary inspects, the share that is part of an "
         "identifier.",
         at=_inspections(number),
     )
@@ -84,7 +84,7 @@ def _found(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
         "identifiers left that are found",
         left,
         baseline=_expected(random, left),
-        meaning="Of the identifier tokens left, the share that the attacker finds.",
+        meaning="Of the identifier tokens left, the share that the adversary finds.",
         at=_inspections(number),
     )
 
@@ -113,7 +113,7 @@ def _subjects(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
         "subjects found",
         Rate(found, people),
         baseline=Rate(_mean([_named_at_random(walk, number) for walk in walks]), people),
-        meaning="Of the people in the release, the share of whom the attacker finds an identifier.",
+        meaning="Of the people in the release, those of whom the adversary finds an identifier.",
         at=_inspections(number),
     )
 
@@ -148,7 +148,7 @@ def _types(
         yield Finding(
             "identifiers left that are found",
             rate_of((w.subject, w.is_among(number), w.types == kind) for w in walks),
-            meaning="Of the tokens left of this type, the share that the attacker finds.",
+            meaning="Of the tokens left of this type, the share that the adversary finds.",
             of=label,
             at=_inspections(number),
         )

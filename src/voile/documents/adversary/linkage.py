@@ -43,7 +43,7 @@ def link_surrogates(
 ) -> Evidence:
     """Attack what surrogates keep together, and score the attack by the truth.
 
-    surrogates : the words that they are drawn from, where the attacker has them; lists : those of
+    surrogates : the words that they are drawn from, where the adversary has them; lists : those of
     names alone, folded, by the list's name.
 
     No guarantee: a better reader of context may find more. Cost: O(characters + pairs of documents
@@ -68,11 +68,11 @@ def link_surrogates(
         attack="linking by surrogates",
         heading="linkability",
         story=Note(
-            "The attacker reads the release and can distinguish names and dates from other words, "
-            "but not which of them are surrogates. The attacker takes the name that is rarest in "
+            "The adversary reads the release and can distinguish names and dates from other words, "
+            "but not which of them are surrogates. The adversary takes the name that is rarest in "
             "its document for a missed one, links a missed name to the surrogate with the most "
             "similar words around it, and takes two documents with the same rare words for one "
-            "person's. The attacker also looks for surrogates of names that are on no list. Each "
+            "person's. The adversary also looks for surrogates of names that are on no list. Each "
             "correct guess is a success."
         ),
         findings=tuple(findings),
@@ -249,7 +249,7 @@ def _dates(read: Sequence[ReadDocument]) -> Iterator[Finding]:
             "subjects with a true date beside moved ones",
             Rate(sum(map(bool, open_)), len(beside)),
             meaning="Of the people whose dates were moved, the share of whom a true date is left: "
-            "an attacker who matches it to its moved date knows all of them.",
+            "an adversary who matches it to its moved date knows all of them.",
         )
         yield Finding(
             "moved dates that one true date undoes",
@@ -264,14 +264,14 @@ def _notes(read: Sequence[ReadDocument], known: frozenset[str]) -> Iterator[Note
         yield Note("The release holds marks and no surrogates, which leaves little to link.")
     else:
         yield Note(
-            "The attacker is assumed to distinguish names and dates from other words without "
+            "The adversary is assumed to distinguish names and dates from other words without "
             "mistakes."
         )
         yield Note(
-            "The attacker has the lists that surrogates are drawn from: names on none come first."
+            "The adversary has the lists that surrogates are drawn from: names on none come first."
             if known
-            else "The attacker has no list of the words that surrogates are drawn from."
+            else "The adversary has no list of the words that surrogates are drawn from."
         )
     yield Note(
-        "An attacker who knows a true date or name from elsewhere links with it in the same way."
+        "An adversary who knows a true date or name from elsewhere links with it in the same way."
     )

@@ -52,8 +52,8 @@ def guess_ordinary_names(
         attack="names that are ordinary words",
         heading="inference",
         story=Note(
-            "The attacker reads the release and can distinguish what replaces a name from other "
-            "words. The attacker learns between which words names stand, looks for ordinary words "
+            "The adversary reads the release and can distinguish what replaces a name from other "
+            "words. The adversary learns between which words names stand, looks for ordinary words "
             "that stand so, or with a capital, in one person's documents and not in others', and "
             "takes them for names of that person's documents. Each name guessed so is a success."
         ),

@@ -1,7 +1,8 @@
 """Which surrogates stand for a name that is on no list: rare names, which identify.
 
-The attacker has the lists that surrogates are drawn from. Were surrogates drawn otherwise for names
-on none of them, the surrogate's own form, or how it fits the words around it, would point them out.
+The adversary has the lists that surrogates are drawn from. Were surrogates drawn otherwise for
+names on none of them, the surrogate's own form, or how it fits the words around it, would point
+them out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from voile.documents.replacements.names import fold
 
 FOLDS = 5
 LEAST = 20
-"""Names on a list, and on none, of which the attacker can learn."""
+"""Names on a list, and on none, of which the adversary can learn."""
 # Words that go with a gender, or with a given name or surname alone.
 _WORDS = """
     mr mrs ms miss dr sir madam sr sra dra don doña he she his her him hers el la él ella hi hello

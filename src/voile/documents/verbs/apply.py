@@ -330,7 +330,8 @@ class _Sanitizing(Applying[Worked, Worked]):
         """Count what was written, and hold it to what was made."""
         if not written.tally.released:  # some formats cannot be read back without a row
             return {"rows": 0.0, **dict.fromkeys(COUNTED, 0.0)}
-        figures = certify(written.rows, self.texts if self.files is None else [TEXT])
+        texts = self.texts if self.files is None else [TEXT]
+        figures = certify(written.rows, texts, written.people)
         for name in COUNTED:
             if figures[name] != written.known.counts[name]:
                 raise AssertionError(f"the release has not the {name} that were written")

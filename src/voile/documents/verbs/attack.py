@@ -20,7 +20,7 @@ from voile.documents.adversary import (
     guess_ordinary_names,
     link_surrogates,
 )
-from voile.documents.adversary.budgeted import Labels
+from voile.documents.adversary.budgeted import NAMES, Labels
 from voile.documents.adversary.mentions import compared_words
 from voile.documents.adversary.remaining import edits_of, match_documents
 from voile.documents.learning.quantities import LEFT, REMOVED
@@ -91,7 +91,7 @@ def _inspect(
     lists = read_gazetteers(options.lists)
     foreign = None if options.foreign is None else _foreign(options.foreign)
     for number, labels in enumerate(sources):
-        step(f"attacking with the {labels}" + " labels" * (labels != "starter"))
+        step(NAMES[labels])
         attacker = BudgetedAttacker(
             options.learners,
             labels=labels,

@@ -83,7 +83,7 @@ def mend(
             write_files(release, parts.release, source, pairs, made)
         _write_removals(release, parts.private / REMOVALS, texts, made)
         written = open_released(parts.release)
-        figures = certify(_unescaped(written) if escape else written, shown)
+        figures = certify(_unescaped(written) if escape else written, shown, release.people())
         return _manifests(release, figures, formulas, facts, public_facts, made)
 
     path = release.path

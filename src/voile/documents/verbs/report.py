@@ -80,7 +80,7 @@ def sections(
     marks = _marks(data, public)
     takes: dict[Question, str] = {"singling out": TAKES if marks == ANNOTATED else TAKES_UNMARKED}
     parts = (
-        _summary(data, public, evidence, audience),
+        _summary(data, public, private, evidence, audience),
         start_section(marks, data, public.get("acceptance"), audience),
         *evidence_sections(evidence, audience, takes=takes if public else None),
         _removers(private) if audience == "internal" else None,
@@ -110,12 +110,14 @@ def _gathered(kit: Kit) -> dict[str, Any]:
 def _summary(
     data: Mapping[str, Any],
     public: Mapping[str, Any],
+    private: Mapping[str, Any],
     evidence: Sequence[Evidence],
     audience: Audience,
 ) -> Section:
     blocks: list[Block] = []
     lines: list[str] = []
     if public:
+        blocks += [Prose((_released(private, audience),))] if private else []
         shown = tuple(_figures(data, public["figures"], evidence, audience))
         blocks += [Figures(shown)] if shown else []
         lines += _policy(public)
@@ -168,6 +170,23 @@ def _figures(
         kept = share(known["published_tokens"])
         yield Figure("Published unchanged", kept, "of all tokens; expected by the fit")
     yield from _strongest(evidence, audience)
+
+
+def _released(private: Mapping[str, Any], audience: Audience) -> str:
+    """Say how many documents are released, of how many people, and what became of other rows.
+
+    A recipient can count the documents, and not the people.
+    """
+    figures, counts = private["figures"], private["counts"]
+    said = f"The release holds {counted(int(figures['documents']), 'document')}"
+    if "subjects" in figures:
+        people = size(figures["subjects"], audience)
+        said += f" of {people} {'person' if people == '1' else 'people'}"
+    if audience == "internal":
+        fates = ("set aside", "held out")
+        lost = [f"{counts[one.replace(' ', '_')]:,} {one}" for one in fates]
+        said += f"; of {counted(counts['read'], 'row')} read, {listed(lost)}"
+    return f"{said}."
 
 
 def _measured(label: str, found: Rate, expected: str, audience: Audience) -> Figure:

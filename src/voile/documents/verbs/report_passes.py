@@ -33,7 +33,7 @@ IN_WORDS = {
     "Lemma 1 (2)": "Harmless tokens lost add up over the passes.",
     "Theorem 1": "The loop ends after at most as many passes as there are tokens.",
     "Theorem 2": (
-        "Removing what the attacker's best classifier marks would cost more in harmless tokens "
+        "Removing what the adversary's best classifier marks would cost more in harmless tokens "
         "than the identifiers among them are worth."
     ),
     "Theorem 3": "That classifier finds few identifiers: at most the harmless tokens over L/C.",

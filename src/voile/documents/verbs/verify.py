@@ -18,4 +18,4 @@ def verify(release: Release) -> Iterator[Check]:
     if not same.holds:
         return
     texts = [column["column"] for column in public["columns"] if column["role"] == "text"]
-    yield from recounted(release, certify(source, texts), left=LEFT)
+    yield from recounted(release, certify(source, texts, release.people()), left=LEFT)

@@ -68,7 +68,7 @@ class Attacker:
 
     def note(self, before: str = "") -> Note:
         """Sum up what is found of all classes, after a sentence."""
-        after = " To this attacker all classes look alike." if self.is_blind else ""
+        after = " To this adversary all classes look alike." if self.is_blind else ""
         gained = "" if np.isnan(self.bits) else ", {bits:.3f} bits gained"
         values = {
             "attacker": f"{self.name[0].upper()}{self.name[1:]}",

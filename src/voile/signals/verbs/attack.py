@@ -100,7 +100,7 @@ def attack(
 
 
 def _attackers(scene: Scene, people: People, tried: Fresh, *, seed: int) -> Iterator[Attacker]:
-    """Let attackers learn from half of the people, and try them on messages."""
+    """Let adversaries learn from half of the people, and try them on messages."""
     half = people.half
     Z, c, prior, known = tried
     yield from learners(people.Z[:half], people.c[:half], Z, c, seed, prior)
@@ -149,7 +149,7 @@ def _before(scene: Scene, people: People, seed: int) -> Evidence:
     return Evidence(
         UNPROTECTED,
         "inference",
-        Note("The same attackers, had the readings been sent as they are."),
+        Note("The same adversaries, had the readings been sent as they are."),
         knows=scene.columns,
         findings=tuple(one for each in found for one in each.findings(scene.classes, ())),
         notes=tuple(each.note() for each in found),
@@ -210,5 +210,5 @@ def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
 
 
 def _key(finding: Finding) -> tuple[str, str]:
-    """Return what is the same of the same attacker with other messages."""
+    """Return what is the same of the same adversary with other messages."""
     return finding.by, finding.of

@@ -90,8 +90,9 @@ def _summary(
 ) -> Section:
     blocks: list[Any] = []
     if public:
+        blocks += [Prose(said)] if (said := tuple(in_words(evidence, audience))) else []
         blocks.append(Figures(tuple(_figures(public, story, private, evidence, audience))))
-        blocks.append(Prose(tuple(_said(public, evidence, audience))))
+        blocks.append(Prose((_encoded(public),)))
     if story:
         blocks.append(Prose((_unprotected(story, audience),)))
     return Section("summary", "In short", tuple(blocks), first=True)
@@ -191,20 +192,17 @@ def _decimal(bits: float) -> str:
     return without_zeros(f"{max(bits, 0.0):.3f}")
 
 
-def _said(
-    public: Mapping[str, Any], evidence: Sequence[Evidence], audience: Audience
-) -> Iterator[str]:
+def _encoded(public: Mapping[str, Any]) -> str:
     policy = public["policy"]
     columns = [one["column"] for one in public["columns"] if one["role"] == "reading"]
     noun, were, look = (
         ("columns", "were", "they look") if columns[1:] else ("column", "was", "it looks")
     )
-    yield (
+    return (
         f"The {noun} {listed(columns)} {were} encoded by the {policy['method']} map at strength "
         f"{policy['strength']:g}. To a reader without the key {look} like {_looks(policy)}. The "
         "recipient, who knows each person's class, decodes every reading exactly."
     )
-    yield from in_words(evidence, audience)
 
 
 def _looks(policy: Mapping[str, Any]) -> str:

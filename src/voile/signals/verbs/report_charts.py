@@ -57,9 +57,9 @@ def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
     ]
     if means:
         yield (
-            f"The strongest attacker tried ({best}) identifies the class with this chance, "
-            f"averaged over the classes: {'; '.join(means)}. Guessing identifies "
-            f"{1 / len(next(iter(cases.values()))):.0%}."
+            f"The strongest adversary tried ({best}) identifies a person's class correctly this "
+            f"often, averaged over the classes: {'; '.join(means)}. Guessing is right "
+            f"{1 / len(next(iter(cases.values()))):.0%} of the time."
         )
 
 

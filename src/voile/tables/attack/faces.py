@@ -52,7 +52,7 @@ def faces(
     others = first + 1 - side + np.floor(rng.random(len(at)) * (last - first)).astype(np.int64)
     found, drawn = (_are_held(box, numbers, one, column, values) for values in (ends, others))
     return Evidence(
-        attack="faces",
+        attack="box ends",
         heading="inference",
         story=Note(
             "The adversary reads the ends of the boxes of {columns} and claims that a person in "

@@ -13,7 +13,7 @@ from voile.tables.foreign.columns import HOW
 from voile.tables.verbs.report import LIMITS, NOTHING_LEFT, TAKES
 from voile.tables.verbs.report_figures import risks
 from voile.tables.verbs.report_losses import analysts
-from voile.tables.verbs.wording import count_among, format_expected, format_odds
+from voile.tables.verbs.wording import count_among, format_expected, highest_risk
 
 READ = {
     "exact": "as one value",
@@ -116,11 +116,7 @@ def _summary(assessment: Assessment, audience: Audience) -> Section:
             f"{format_expected(figures['expected_matches'])} people",
             f"of {people:,.0f} in the release",
         ),
-        Figure(
-            "Highest individual risk",
-            format_odds(figures["max_risk"]),
-            "chance of being re-identified correctly",
-        ),
+        highest_risk(figures["max_risk"]),
         Figure("Loss", share(figures["loss"]), NOTHING_LEFT),
         Figure(
             "Unique on all released columns",

@@ -90,7 +90,7 @@ class PolicyAttacks:
             if self.is_tree and self.reads_missing_cuts and not self.diverse and self.least > 1:
                 found.append(("naming values of uncut boxes", self.downcoding))
         if self.is_tree:
-            found.append(("reading faces", self.faces))
+            found.append(("reading box ends", self.faces))
         if self.reads_missing_cuts:
             for column in self.diverse:
                 task = f"inferring {column} from missing cuts"

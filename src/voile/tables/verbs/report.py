@@ -29,7 +29,7 @@ from voile.report.sections import (
     frontier_chart,
     limits,
 )
-from voile.report.wording import listed, share, share_of, size
+from voile.report.wording import listed, share, share_and_odds, share_of, size
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.verbs.report_analysis import own_analysis
 from voile.tables.verbs.report_data import STATING, report_data
@@ -45,7 +45,7 @@ from voile.tables.verbs.wording import (
     explain_choice,
     explain_empty_boxes,
     format_expected,
-    format_odds,
+    highest_risk,
     is_default,
     name_measure,
     name_risk,
@@ -131,8 +131,8 @@ def _summary(
 ) -> Section:
     if not data:
         short = (
-            Figure("Average risk", format_odds(figures["mean_risk"]), "of a record"),
-            Figure("Highest individual risk", format_odds(figures["max_risk"]), "of any record"),
+            Figure("Average risk", share(figures["mean_risk"]), "of a record"),
+            highest_risk(figures["max_risk"]),
             Figure("Loss", share(figures["loss"]), NOTHING_LEFT),
         )
         return Section("summary", "In short", (Figures(short),), first=True)
@@ -141,20 +141,13 @@ def _summary(
     why = explain_choice(picked, name_risk(data), edited=chosen["edited"])
     loss, people = data["chosen"][1], figures["subjects"]
     apart = min(figures["share_unique_with_kept"], 1.0)
-    certain = figures["max_risk"] >= 1
     shown = (
         Figure(
             "Expected to be re-identified",
             f"{format_expected(figures['expected_matches'])} people",
             f"of {people:,.0f} in the release",
         ),
-        Figure(
-            "Highest individual risk",
-            format_odds(figures["max_risk"]),
-            "to be re-identified: unique in the population by these columns"
-            if certain
-            else f"{share(figures['max_risk'])}: chance of being re-identified correctly",
-        ),
+        highest_risk(figures["max_risk"]),
         Figure(data["measures"]["loss"]["title"], share(loss), NOTHING_LEFT),
         Figure(
             "Unique on all released columns",
@@ -259,7 +252,10 @@ def _details(shown: Mapping[str, Any], axes: tuple[str, str]) -> Iterator[Detail
     names = ("risk", "loss", "found", "largest", "suppressed")
     scores = zip(*(shown[name] for name in names), strict=True)
     for (*own, largest, suppressed), strips in zip(scores, zip(*cuts, strict=True), strict=True):
-        more = ("highest individual risk", format_odds(largest)), ("suppressed", share(suppressed))
+        more = (
+            ("highest individual risk", share_and_odds(largest)),
+            ("suppressed", share(suppressed)),
+        )
         yield Detail((*_facts(axes, *own), *more), strips)
 
 

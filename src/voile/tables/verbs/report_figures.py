@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
-from voile.report.wording import listed, needs_suppression, share, share_of
+from voile.report.wording import listed, needs_suppression, share, share_and_odds, share_of
 from voile.tables.bounds.result import OPTIMAL
 from voile.tables.people.counted_boxes import ASSUMPTION
 from voile.tables.scoring.catalogue import MEASURES
@@ -64,7 +64,7 @@ def risks(
         if value is None:
             return "–"
         if name in RISKS:
-            return share(value)
+            return share_and_odds(value)
         if name in COUNTS:
             return format_people(value, audience)
         if name == "share_under_11":

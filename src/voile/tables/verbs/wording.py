@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from voile.release.choice import Choice
-from voile.report.sections import CHOSEN, Audience
+from voile.report.sections import CHOSEN, Audience, Figure
 from voile.report.suppression import FEW, is_few
-from voile.report.wording import listed, share, share_of, size
+from voile.report.wording import listed, odds, share, share_of, size
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
 
 NOTHING = 1e-9  # a loss that is one of rounding
@@ -27,13 +27,18 @@ def format_people(count: float, audience: Audience) -> str:
     return f"{count:,.0f}"
 
 
-def format_odds(risk: float) -> str:
-    """Write a probability as one in so many.
+def highest_risk(risk: float) -> Figure:
+    """Return the key figure of the record at most risk.
 
-    >>> format_odds(0.05), format_odds(1.0)
-    ('1 in 20', 'certain')
+    >>> highest_risk(0.017).value, highest_risk(0.017).meaning
+    ('1.7%', '1 in 59: chance of being re-identified correctly')
     """
-    return "certain" if risk >= 1 else f"1 in {1 / risk:,.0f}" if risk > 0 else "none"
+    if risk >= 1:
+        meaning = "to be re-identified: unique in the population by these columns"
+    else:
+        also = f"{odds(risk)}: " if risk else ""
+        meaning = f"{also}chance of being re-identified correctly"
+    return Figure("Highest individual risk", share(risk), meaning)
 
 
 def format_expected(matches: float) -> str:
