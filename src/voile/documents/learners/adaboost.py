@@ -84,9 +84,10 @@ def boost(
     weight /= weight.sum()
     sums, total, scale = np.zeros((2, columns)), np.zeros(2), np.ones(2)
     add_up(rows, positive, weight, sums, total)
+    mixed, plain = np.flatnonzero(sums[1] > 0), np.flatnonzero(sums[1] == 0)
     weights, bias = np.zeros(columns), 0.0
     for _ in range(rounds):
-        column = least(sums, total, scale)
+        column = least(sums, total, scale, mixed, plain)
         held = np.maximum(scale * sums[:, column], 0.0)
         rest = np.maximum(scale * total - held, 0.0)
         with_it = 0.5 * np.log((held[1] + prior) / (held[0] + prior))
@@ -127,11 +128,22 @@ def add_up(
 
 
 @njit(cache=True, nogil=True)
-def least(sums: Floats, total: Floats, scale: Floats) -> int:
-    """Return the column whose stump has the least Z."""
+def least(
+    sums: Floats, total: Floats, scale: Floats, mixed: NDArray[np.intp], plain: NDArray[np.intp]
+) -> int:
+    """Return the column whose stump has the least Z.
+
+    Of the `plain` columns, which no identifier has, it is the one that weighs most.
+    """
     best, column = np.inf, 0
     whole = scale * total
-    for j in range(sums.shape[1]):
+    top = plain[0] if len(plain) else -1
+    for j in plain:
+        if sums[0, j] > sums[0, top]:
+            top = j
+    if top >= 0:
+        best, column = np.sqrt(max(whole[0] - scale[0] * sums[0, top], 0.0) * whole[1]), top
+    for j in mixed:
         bad, good = max(scale[0] * sums[0, j], 0.0), max(scale[1] * sums[1, j], 0.0)
         rest = max(whole[0] - bad, 0.0) * max(whole[1] - good, 0.0)
         z = np.sqrt(bad * good) + np.sqrt(rest)
