@@ -168,7 +168,8 @@ def erased(ledger: Ledger, kind: str) -> str:
 
 AFTER = "choose with --after the ledger, or a policy all of whose cuts are out"
 AFTER_A_CHANGE = (
-    "let new people wait with --hold-back, or release when more people have come, gone or changed"
+    "release when more people of their groups have come, left or changed; with --hold-back new "
+    "people wait for that"
 )
 
 

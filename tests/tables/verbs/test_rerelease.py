@@ -127,6 +127,20 @@ def test_new_people_wait_and_none_is_lost(how, tmp_path):
     assert (out, waiting) == ([20, 20, 20, 26, 26], [2, 4, 0, 2])
 
 
+def test_who_waits_counts_in_no_figure_of_the_release_alone(how, tmp_path):
+    how["ledger"] = tmp_path / "of_ten"
+    create(how["ledger"], Promise(expected_matches=1000, k=10), how["key_file"])
+    release(county(*FIRST), tmp_path / "a.csv", **how)
+    grown = county(*FIRST, (40, 200, 206))  # more than the kit's k, fewer than were promised
+    with pytest.raises(
+        InfeasibleError, match="alone breaks the ledger's promise: a group of fewer"
+    ):
+        release(grown, tmp_path / "b.csv", **how)
+    found = release(grown, tmp_path / "b.csv", hold_back=True, **how).private["ledger"]
+    assert found["alone"] == found["high"]
+    assert (found["alone"]["matches"], found["alone"]["k"]) == (pytest.approx(2), 10)
+
+
 @pytest.mark.parametrize("came", [5, 4])
 def test_new_people_wait_for_whichever_coalition_has_too_few_of_them(came, how, tmp_path):
     create(

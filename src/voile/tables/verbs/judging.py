@@ -191,9 +191,8 @@ class Case(Brief):
         own = Shown.of(self.policy, past.rules)
         alone = joint_figures(self.content.space, [own])
         by_person = self.shows_whose_rows(past)
-        if by_person:
-            nothing = Past(self.content, past.names, ())
-            alone, _ = replace(self, rows=self._rows_without(left_out)).joint(nothing, {})
+        if by_person or any(mask.any() for mask in left_out.values()):
+            alone, _ = self.joint(Past(self.content, past.names, ()), left_out)
         high, timeline = self.joint(past, left_out)
         k = max(ledger.promise.k, past.floor)
         low = min(max(alone.matches, ledger.low), high.matches)  # a ledger's are rounded up
