@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.core.errors import RequestError, SourceError, install
+from voile.data.standard_input import private_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -81,7 +82,8 @@ def _start(builder: Any, conf: Mapping[str, str]) -> SparkSession:
     if not (os.environ.get("SPARK_CONF_DIR") or "SPARK_REMOTE" in os.environ):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.master("local[*]")
-        for name, value in QUIET.items():
+        own = {**QUIET, "spark.sql.warehouse.dir": str(private_folder())}  # else made where one is
+        for name, value in own.items():
             builder = builder.config(name, value)
     for name, value in conf.items():
         builder = builder.config(name, value)
