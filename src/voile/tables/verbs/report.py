@@ -8,7 +8,6 @@ from typing import Any
 
 from voile.core.evidence import Evidence
 from voile.core.evidence import Heading as Question
-from voile.data.roles import AS_IT_IS, FEW
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.release.manifest import Release
@@ -44,9 +43,11 @@ from voile.tables.verbs.wording import (
     describe_risk,
     explain_choice,
     explain_empty_boxes,
+    explain_unique,
     format_expected,
     highest_risk,
     is_default,
+    name_kept,
     name_measure,
     name_risk,
     three_sentences,
@@ -152,16 +153,20 @@ def _summary(
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),
-            f"of people, for an adversary who also knows {_name_kept(public)}",
+            f"of people, for an adversary who also knows {name_kept(public['columns'])}",
         ),
     )
-    columns = listed([strip["column"] for strip in data["strips"]["chosen"]])
+    names = [strip["column"] for strip in data["strips"]["chosen"]]
+    columns = listed(names)
     whom = "the population" if data["population_known"] else "the source"
     decided = [
         f"The adversary is assumed to know the name, {columns} of everybody in {whom}, and links "
         f"every record. The population is {data['population']}.",
         f"The data holder chose this policy, {why}.",
     ]
+    if apart:
+        share_apart = share_of(apart, people, audience)
+        decided.append(" ".join(explain_unique(share_apart, names, public["columns"])))
     if "empty_boxes" in data:
         decided += explain_empty_boxes(data["empty_boxes"])
     blocks = (
@@ -367,11 +372,6 @@ def _codebook(public: Mapping[str, Any]) -> Section:
         ("column", "role", "in the release", "labels"), rows, "What became of each column", (3,)
     )
     return Section("codebook", "Codebook", (grid,))
-
-
-def _name_kept(public: Mapping[str, Any]) -> str:
-    kept = [c["column"] for c in public["columns"] if c["role"] in AS_IT_IS]
-    return listed(kept) if 0 < len(kept) <= FEW else "the columns released as they are"
 
 
 def _sensitive(public: Mapping[str, Any]) -> list[str]:

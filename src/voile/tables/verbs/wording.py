@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from voile.data.roles import AS_IT_IS
+from voile.data.roles import FEW as FEW_NAMES
 from voile.release.choice import Choice
 from voile.report.sections import CHOSEN, Audience, Figure
 from voile.report.suppression import FEW, is_few
@@ -176,6 +178,40 @@ def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
     yield (
         "The ends of such boxes are values of records, and a risk that is estimated from the "
         "release's own counts is too low."
+    )
+
+
+def name_kept(released: Sequence[Mapping[str, str]]) -> str:
+    """Name the columns that are released as they are, where they are few."""
+    kept = [one["column"] for one in released if one["role"] in AS_IT_IS]
+    return listed(kept) if 0 < len(kept) <= FEW_NAMES else "the columns released as they are"
+
+
+def explain_unique(
+    apart: str, columns: Sequence[str], released: Sequence[Mapping[str, str]]
+) -> tuple[str, str]:
+    """Say who can recognise the records that are unique on all released columns, and learn what.
+
+    apart : the share of people. columns : the quasi-identifiers. released : every column that the
+        release has, with its role.
+
+    >>> explain_unique("3.0%", ["age"], [{"column": "ill", "role": "sensitive"}])[1]
+    'It then reveals that the person is in the release, and no other value.'
+    """
+    named, is_one = name_kept(released), sum(one["role"] in AS_IT_IS for one in released) == 1
+    joined = any(one["role"] == "identifier" for one in released)
+    rows = ", and by the pseudonym the person's other rows" if joined else ""
+    who = (
+        f"{apart} of the people have a record that no other person's equals once {named} "
+        f"{'counts' if is_one else 'count'} as known. Only an adversary who knows that of a "
+        f"person, beside {listed(columns)}, recognises the record."
+    )
+    if all(one["role"] in ("quasi", "identifier", "sensitive") for one in released):
+        rest = rows or ", and no other value"
+        return who, f"It then reveals that the person is in the release{rest}."
+    return who, (
+        f"It then reveals what the adversary did not know of {named}{rows}. Generalise these "
+        "columns (role quasi) or drop them, unless an adversary cannot know them."
     )
 
 
