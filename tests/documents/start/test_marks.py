@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 from tests.documents.start.made import STAFF, notes, patients
 
@@ -13,7 +12,7 @@ from voile.data import open_source
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements import Reason, Removal
 from voile.documents.start.known import KnownValues
-from voile.documents.start.marks import Marks, Reviewed, _as_found, is_sure
+from voile.documents.start.marks import Marks, Reviewed, is_sure
 from voile.documents.start.proposer import PatternProposer
 from voile.documents.start.quick_look import QuickLook
 from voile.documents.start.rules import Rules
@@ -128,25 +127,18 @@ def test_an_unmatched_doctor_is_not_learnt_as_harmless():
     assert len(left) < 0.1 * there
 
 
-def doctors(number=80):
-    """Return notes of patients, each of whom is seen by a doctor of their own, and the doctors."""
-    rng = random.Random(0)
-    names = ["".join(rng.sample("abdefgiklmnoprstuvwz", 7)).capitalize() for _ in range(number)]
-    texts = [f"Seen by Dr. {name} at noon ." for name in names]
-    return [Document(text, subject=str(n)) for n, text in enumerate(texts)], names
-
-
-def known_doctors(documents, names, reviewed=()):
-    """Mark the notes where every other doctor is known."""
-    columns = {"patient_id": [one.subject for one in documents], "doctor": names}
-    half = open_source({name: cells[::2] for name, cells in columns.items()})
-    known = KnownValues.read(half, "patient_id", kinds={"doctor": "name"})
-    return marked(known, documents=documents, reviewed=reviewed)
-
-
 def test_a_machine_doubts_unmatched_names_where_others_stand_that_are_known():
-    documents, names = doctors()
-    corpus = known_doctors(documents, names)
+    # each patient is seen by a doctor of their own, and a half of the doctors are known
+    rng = random.Random(0)
+    names = ["".join(rng.sample("abdefgiklmnoprstuvwz", 7)).capitalize() for _ in range(80)]
+    documents = [
+        Document(f"Seen by Dr. {name} at noon .", subject=str(n)) for n, name in enumerate(names)
+    ]
+    columns = {"patient_id": [str(n) for n in range(80)], "doctor": names}
+    half = open_source({name: cells[::2] for name, cells in columns.items()})
+    corpus = marked(
+        KnownValues.read(half, "patient_id", kinds={"doctor": "name"}), documents=documents
+    )
     doubted = [words(one, one.unknown) == [name] for one, name in zip(corpus, names, strict=True)]
     assert sum(doubted[1::2]) > 25  # of 40, by machines that learn from 20 of each
     assert not any(one.unknown for one in corpus[::2])
@@ -273,23 +265,6 @@ def test_one_refusal_takes_a_word_back_alone_and_one_acceptance_nothing():
     for one in refused[1:]:
         assert "Ward" in words(one, one.unknown)
         assert [span.start for span in one.spans] == [12]
-
-
-@pytest.mark.parametrize(("right", "expected"), [(0, 0.25), (5, 0.5), (10, 0.75)])
-def test_suspects_identify_as_often_as_those_that_were_read(right, expected):
-    probability, seen = np.full(40, 0.5), np.arange(40) < 10
-    found = _as_found(probability, seen, np.arange(40) < right)
-    assert found == pytest.approx(expected)
-    assert (_as_found(probability, seen & False, seen) == probability).all()
-
-
-def test_what_reviewers_found_harmless_of_suspects_is_learnt_as_harmless_elsewhere():
-    documents, names = doctors(300)
-    read = [Reviewed(n, 0, len(documents[n].text), ()) for n in range(1, 200, 2)]
-    before, after = (known_doctors(documents, names, reviewed) for reviewed in ((), read))
-    doubted = [sum(bool(one.unknown) for one in corpus[201::2]) for corpus in (before, after)]
-    assert doubted[0] > 25  # of 50
-    assert doubted[1] == 0
 
 
 def test_trust_falls_with_refusals_and_rises_with_acceptances():

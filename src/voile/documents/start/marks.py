@@ -3,8 +3,8 @@
 A known value or a checked number is an identifier. A doubtful proposal is one only where nothing
 sure is of its type; else nobody knows, if its rule is mostly right or a machine doubts it too. Nor
 does anybody know of a token that this machine, which took it for harmless with all the rest, still
-thinks may identify: an unmatched doctor stands where other doctors stand. How often the machine is
-right of such tokens, and a proposer of its proposals, reviewers say by those that they read.
+thinks may identify: an unmatched doctor stands where other doctors stand. Nor of a proposal that is
+more likely wrong than right, as reviewers said of others like it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from voile.documents.text.document import Document, Span
 from voile.documents.words.tokens import token_labels, unknown_tokens
 
 Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 NEARLY_ALL = 0.9
 """Of a rule's proposals: if as many are known anyway, it has no more people to name."""
@@ -43,8 +42,6 @@ SUSPECT = 0.1
 """The probability of being part of an identifier from which nobody knows of an unmarked token."""
 BELIEVED = 0.5
 """The chance to be right below which nobody knows of a proposal: it would teach errors."""
-AS_EXPECTED = 5.0
-"""How many identifiers among suspects weigh as much as the machine that expects them."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +98,7 @@ class Marks:
         probability = look.probabilities(identifiers, ~unknown)
         read, unsure = reviewed_tokens(look, reviewed)
         free = ~identifiers & ~read
-        seen = (probability > SUSPECT) & read & ~unsure & ~self._proposed(look)
-        suspected = _as_found(probability, seen, identifiers) > SUSPECT
-        doubted = (suspected | self._trusted(look)) & free
+        doubted = ((probability > SUSPECT) | self._trusted(look)) & free
         doubted |= _as_elsewhere(look, doubted, free)
         return with_unknown(half, look, np.flatnonzero(doubted | unsure))
 
@@ -141,11 +136,6 @@ class Marks:
         kinds |= {removal.label: is_trusted for removal in rest if is_trusted(removal)}
         sure = {removal.label for one in self.sure for removal in one}
         return kinds | {label: _never if label == NAME else is_trusted for label in sure}
-
-    def _proposed(self, look: QuickLook) -> Bools:
-        """Return which tokens are identifiers before anybody has read any, (n,)."""
-        unread = self._joined(())
-        return np.asarray(token_labels(look.tokens, unread, unread.labels) > 0)
 
     def _trusted(self, look: QuickLook) -> Bools:
         """Return which tokens a doubtful proposal has that is mostly right, (n,)."""
@@ -210,12 +200,6 @@ class Marks:
             spans = [Span(one.start, one.end, one.label) for one in join_removals(sure, believed)]
             documents.append(_read(document, spans, doubted, lines.get(number, ())))
         return Corpus(documents)
-
-
-def _as_found(probability: Floats, seen: Bools, right: Bools) -> Floats:
-    """Return the probabilities in the proportion in which those that were seen came true, (n,)."""
-    found = AS_EXPECTED + np.count_nonzero(seen & right)
-    return np.asarray(probability * found / (AS_EXPECTED + probability[seen].sum()))
 
 
 def _as_elsewhere(look: QuickLook, doubted: Bools, open_to_doubt: Bools) -> Bools:
