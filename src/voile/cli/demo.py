@@ -62,13 +62,11 @@ def _prepare_clinic(screen: Screen, out: Path, form: str, patients: int, *, forc
 
 
 def _study_commands(out: Path) -> list[list[str]]:
-    plan, kit, truth = str(out / "study.toml"), str(out / "notes.kit"), out / "truth"
-    training = [str(out / "training.parquet"), "--roles", str(out / "training.toml")]
-    quick = ["--learners", "svm", "--miss-cost", "5", "--seed", SEED]
+    plan, truth = str(out / "study.toml"), out / "truth"
+    annotated = ["--annotated", str(out / "training.parquet")]
     population = ["--population", str(truth / "population.parquet"), "--as-of", "2013-07-01"]
     return [
-        ["documents", "fit", *training, *quick, "--out", kit],
-        ["study", "init", str(out / "export"), "--kit", kit, *population, "--out", plan],
+        ["study", "init", str(out / "export"), *annotated, *population, "--out", plan],
         ["study", "fit", plan],
         ["study", "apply", plan, "--allow-set-aside"],
         ["study", "attack", plan, "--register", str(truth / "register.csv")],

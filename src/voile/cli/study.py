@@ -28,10 +28,9 @@ def _init(
     *,
     place: str,
     out: Path,
-    kit: str | None,
-    population: str | None,
     as_of: datetime | None,
     force: bool,
+    **given: str | None,
 ) -> None:
     """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
 
@@ -41,7 +40,7 @@ def _init(
     from voile.study.verbs.init import init
 
     day = None if as_of is None else as_of.date()
-    made = init(place, out, kit=kit, population=population, as_of=day, force=force)
+    made = init(place, out, **given, as_of=day, force=force)
     roles = [str(one) for one in made.roles]
     screen.say(f"{made.plan}: read it and {', '.join(roles)} and correct them")
     if made.key is not None:
@@ -250,7 +249,7 @@ def study() -> None:
     """Release tables and notes of the same people under one plan.
 
     \b
-    voile study init export --kit notes.kit
+    voile study init export --population population.parquet
     voile study fit study.toml
     voile study apply study.toml
     voile study determine study.toml --context context.toml --out determination
@@ -274,6 +273,19 @@ INIT = [
         help="Where to write the plan [study.toml].",
     ),
     click.Option(["--kit"], type=click.Path(), help="Kit that finds identifiers in the notes."),
+    click.Option(
+        ["--annotated"],
+        type=click.Path(),
+        metavar="NOTES",
+        help="Annotated notes to fit such a kit on; their roles lie beside them as .toml.",
+    ),
+    click.Option(
+        ["--known"],
+        type=click.Path(),
+        metavar="DATA",
+        help="Table of what is known of each person, to look for in notes nobody annotated "
+        "[a FHIR export's names; a folder's table with most identifiers].",
+    ),
     click.Option(["--population"], type=click.Path(), help="Table that counts the population."),
     click.Option(
         ["--as-of"],

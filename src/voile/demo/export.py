@@ -46,7 +46,7 @@ def write_demo(
     _write(out / "truth" / "register.csv", truth["register"])
     _write(out / "truth" / "population.parquet", truth["population"])
     _write(out / "truth" / "notes.jsonl", truth["notes"])
-    _write(out / "training.parquet", make_training(1))
+    _write(out / "training.parquet", make_training(1, 200))
     (out / "training.toml").write_text(TRAINING_ROLES, encoding="utf-8")
 
 

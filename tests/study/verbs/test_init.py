@@ -5,14 +5,16 @@ from __future__ import annotations
 import tomllib
 from contextlib import suppress
 from datetime import date
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 from voile.core.errors import RequestError
 from voile.data.roles import Roles
-from voile.demo.clinic import make_clinic
+from voile.demo.clinic import TRAINING_ROLES, make_clinic, make_training
 from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
 from voile.study import Study
@@ -113,6 +115,54 @@ def test_each_file_with_the_subjects_is_a_part_with_its_own_roles(tmp_path):
     study = Study.open(made.plan)
     study.fit()
     assert {*study.apply().counts} == {"persons", "stays"}
+
+
+def test_notes_are_searched_for_what_a_table_holds_of_their_people(clinic, tmp_path):
+    (tmp_path / "export").mkdir()
+    write_omop(clinic, tmp_path / "export")
+    table = {"person_id": [1, 2], "given_name": ["Ada", "Cora"], "family_name": ["Low", "Dean"]}
+    write(tmp_path / "known", names=table, others={"id": [1]})
+    names = tmp_path / "known" / "names.csv"
+    place, out = str(tmp_path / "export"), tmp_path / "study.toml"
+    made = init(place, out, known=str(names))
+    plan = Plan.read(made.plan)
+    given = plan.texts["notes"].init
+    assert (plan.source(given["known"]), given["by"]) == (str(names), "person_id")
+    assert not plan.mentions["DATE"].shift
+    with pytest.raises(RequestError, match="no column person_id, which says whose a row is"):
+        init(place, tmp_path / "b.toml", known=str(names.with_name("others.csv")))
+    with pytest.raises(RequestError, match="--kit, --annotated and --known"):
+        init(place, tmp_path / "b.toml", known=str(names), kit="notes.kit")
+    assert not [*tmp_path.glob("b.*")]
+
+
+def test_a_kit_is_fitted_on_annotated_notes_by_the_roles_beside_them(clinic, tmp_path):
+    (tmp_path / "export").mkdir()
+    write_fhir(clinic, tmp_path / "export")
+    notes, place = tmp_path / "annotated.parquet", str(tmp_path / "export")
+    pyarrow.parquet.write_table(make_training(1, 8), notes)
+    notes.with_suffix(".toml").write_text(TRAINING_ROLES)
+    plan = Plan.read(init(place, tmp_path / "study.toml", annotated=str(notes)).plan)
+    given = plan.texts["notes"].fit
+    assert plan.source(given["source"]) == str(notes)
+    assert plan.place(Path(given["roles"])) == notes.with_suffix(".toml")
+    assert plan.mentions["DATE"].shift  # birth dates are marked apart
+    assert plan.mentions["ZIP"].column == "zip"
+
+
+def test_the_table_with_most_identifiers_is_what_notes_are_searched_for(tmp_path):
+    people = [f"P{n}" for n in range(40)]
+    named = {"given_name": [f"Ann{n}" for n in range(40)], "phone": [f"555-01{n}" for n in people]}
+    write(
+        tmp_path / "data",
+        persons={"patient_id": people, "age": [*range(40)], **named},
+        stays={"patient_id": people, "age": [*range(40)], "sex": ["F", "M"] * 20},
+        letters={"patient_id": people, "letter": [NOTE] * 40},
+    )
+    plan = Plan.read(init(str(tmp_path / "data"), tmp_path / "study.toml").plan)
+    given = plan.texts["letters"].init
+    assert plan.source(given["known"]) == str(tmp_path / "data" / "persons.csv")
+    assert given["by"] == "patient_id"
 
 
 def test_a_hostile_name_of_a_file_says_nothing_in_the_plan(tmp_path):

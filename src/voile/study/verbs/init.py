@@ -16,12 +16,15 @@ from typing import Literal
 import pyarrow as pa
 
 from voile.core.brief import Brief
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, nearest
 from voile.data import Source, open_source
 from voile.data.column_words import mentions as names_as
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import Output
+from voile.data.roles import Roles
 from voile.documents.replacements.kinds import kind_of
+from voile.documents.text.corpus import Corpus
+from voile.documents.verbs.options import FitOptions
 from voile.proposals.proposal import ColumnProposal, Proposal
 from voile.proposals.propose import propose
 from voile.proposals.seen import printable
@@ -30,6 +33,7 @@ from voile.study.carriers.carrier import PEOPLE, QUASI, SUBJECT
 from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import EXPORT
 from voile.study.verbs.export import open_export
+from voile.wings import opener
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 SEX_WORDS = ("sex", "gender")
@@ -74,8 +78,10 @@ class _Said:
 
     out: Path
     place: str
-    kit: str | None
     population: str | None
+    kit: str | None
+    annotated: str | None
+    known: str | None
 
     def beside(self, place: str) -> str:
         """Write a place as a TOML string."""
@@ -89,6 +95,40 @@ class _Said:
             return "fit = {}  # no population: only the release's own people are counted"
         place = self.beside(self.population)
         return f"fit = {{ population = {place} }}  # how many people have each set of values"
+
+    def notes_kit(self, subject: str, names: str | None, why: str) -> str:
+        """Write the line of a part of notes that says whence its kit comes.
+
+        names : a source of what is known of the people, where one was found; why : what it is.
+        """
+        if self.kit:
+            return f"kit = {self.beside(self.kit)}"
+        if self.annotated:
+            given = f"source = {self.beside(self.annotated)}"
+            if roles := _roles_of(self.annotated):
+                given += f", roles = {self.beside(str(roles))}"
+            return f"fit = {{ {given} }}  # study fit makes the kit of these annotated notes"
+        if self.known:
+            names, why = self.known, "what this table holds of each person is"
+        known = ""
+        if names is not None:
+            place = json.dumps(names) if names.startswith(EXPORT) else self.beside(names)
+            known = f"known = {place}, by = {json.dumps(subject, ensure_ascii=False)}"
+        why = f"{why} looked for in them" if known else "by voile's own rules"
+        return f"init = {{ {known} }}  # no kit: study fit makes one of these notes, {why}"
+
+    def labels(self) -> Sequence[str] | None:
+        """Return the types of identifier that the kit knows; None where nobody marked any."""
+        if self.kit:
+            return list(Kit.load(Path(self.kit), "documents").facts["labels"])
+        if self.annotated:
+            source = opener("documents")(self.annotated)
+            roles = _roles_of(self.annotated)
+            own = FitOptions.model_validate({}).roles_of(
+                source, None if roles is None else Roles.read(roles)
+            )
+            return Corpus.from_source(source, own).labels
+        return None
 
 
 @dataclass(frozen=True)
@@ -109,6 +149,8 @@ def init(
     out: Path,
     *,
     kit: str | None = None,
+    annotated: str | None = None,
+    known: str | None = None,
     population: str | None = None,
     as_of: date | None = None,
     force: bool = False,
@@ -118,14 +160,20 @@ def init(
     Parameters
     ----------
     place : a folder with a FHIR bulk export, OMOP tables, or files with a common column of
-        subjects; or `postgresql://host/database::schema`. kit : of the notes.
+        subjects; or `postgresql://host/database::schema`.
+    kit, annotated, known : whence the kit of the notes comes, one of them at most: a kit; annotated
+        notes to fit one on, whose roles lie beside them as `.toml`; a table of what is known of
+        each person, to look for in the notes. Without any, the names of a FHIR export are known,
+        and of a folder the table with most identifiers.
     as_of : the day on which ages are counted; without it the last visit's. force : replace a plan
         and roles that voile wrote; a secret that is there stays.
 
     Raises RequestError: nothing is known of what is there, or a file would be replaced.
     """
     form = _form(place)
-    said = _Said(out, place, kit, population)
+    if len([one for one in (kit, annotated, known) if one]) > 1:
+        raise RequestError("--kit, --annotated and --known", instead="give one of them")
+    said = _Said(out, place, population, kit, annotated, known)
     found = _of_folder(said) if form is None else _of_export(form, said, as_of)
     key = out.parent / f"{out.stem}.key"
     roles = {out.parent / f"{name}.toml": said for name, said in found.roles.items()}
@@ -138,7 +186,7 @@ def init(
         write_text(key, secrets.token_hex(32), _SECRET)
     for path, text in roles.items():
         write_text(path, text, _PLAN, force=force)
-    mentions = _mentions(found, kit) if found.has_notes else []
+    mentions = _mentions(found, said.labels()) if found.has_notes else []
     lines = [*_head(found, key.name), *found.export, *found.parts, *mentions, ""]
     write_text(out, "\n".join(lines), _PLAN, force=force)
     return PlanFiles(out, tuple(roles), key if is_new else None)
@@ -197,7 +245,9 @@ def _of_export(form: Literal["fhir", "omop"], said: _Said, as_of: date | None) -
         "",
     ]
     carrier = open_export(ExportTable(form=form, source=said.place, as_of=day), said.place)
-    has_names = any(any(own) for _, own in carrier.names())
+    names = f"{EXPORT}names" if any(any(own) for _, own in carrier.names()) else None
+    _check_known(said, SUBJECT)
+    kit = said.notes_kit(SUBJECT, names, "the export's names are")
     parts = [
         f"[parts.{PEOPLE}]",
         'kind = "tables"',
@@ -205,29 +255,39 @@ def _of_export(form: Literal["fhir", "omop"], said: _Said, as_of: date | None) -
         f'roles = "{PEOPLE}.toml"',
         said.fit,
         "",
-        *_notes("notes", f'"{EXPORT}notes"', said, has_names=has_names),
+        *_notes("notes", f'"{EXPORT}notes"', kit),
     ]
     why = "every resource names its patient" if form == "fhir" else "every table has it"
     return _Found(SUBJECT, why, export, parts, {PEOPLE: _EXPORT_ROLES}, QUASI)
 
 
-def _notes(name: str, source: str, said: _Said, *, has_names: bool = False) -> list[str]:
+def _notes(name: str, source: str, kit: str) -> list[str]:
     return [
         f"[parts.{name}]",
         'kind = "documents"',
         f"source = {source}",
-        _kit(said, has_names=has_names),
+        kit,
         "choose = { max_relative_risk = 0.02 }  # one missed name opens that person's whole row",
         "",
     ]
 
 
-def _kit(said: _Said, *, has_names: bool) -> str:
-    if said.kit:
-        return f"kit = {said.beside(said.kit)}"
-    known = f'known = "{EXPORT}names", by = "{SUBJECT}"' if has_names else ""
-    why = "the export's names are looked for in them" if has_names else "by voile's own rules"
-    return f"init = {{ {known} }}  # no kit: study fit makes one of these notes, {why}"
+def _roles_of(annotated: str) -> Path | None:
+    beside = Path(annotated).with_suffix(".toml")
+    return beside if beside.is_file() else None
+
+
+def _check_known(said: _Said, subject: str) -> None:
+    """Refuse a table of what is known that does not say of whom."""
+    if said.known is None:
+        return
+    columns = open_source(said.known).columns
+    if subject not in columns:
+        raise RequestError(
+            f"there is no column {printable(subject)}, which says whose a row is",
+            where=said.known,
+            instead=nearest(subject, columns),
+        )
 
 
 def _of_folder(said: _Said) -> _Found:
@@ -266,13 +326,26 @@ def _of_folder(said: _Said) -> _Found:
         ]
         roles[stem] = own.to_toml()
         taken += columns
+    _check_known(said, subject)
+    known = _most_known(tables, subject)
+    kit = said.notes_kit(subject, known and str(Path(place) / known), "its people's values are")
     names = {*roles}
     for name in texts:
         stem = _free_name(name, names)
         names.add(stem)
-        parts += _notes(stem, said.beside(str(Path(place) / name)), said)
+        parts += _notes(stem, said.beside(str(Path(place) / name)), kit)
     columns = _quasi(tables[max(tables, key=lambda name: len(_quasi(tables[name])))])
     return _Found(subject, why, [], parts, roles, columns, has_notes=bool(texts))
+
+
+def _most_known(tables: Mapping[str, Proposal], subject: str) -> str | None:
+    """Return the table with most columns of identifiers, which notes may name people by."""
+
+    def identifiers(name: str) -> int:
+        return len({*tables[name].by_role().get("identifier", [])} - {subject})
+
+    most = max(tables, key=identifiers)
+    return most if identifiers(most) else None
 
 
 def _without(proposal: Proposal, taken: Sequence[str], subject: str) -> Proposal:
@@ -341,12 +414,12 @@ def _quasi(proposal: Proposal) -> list[str]:
     return proposal.by_role().get("quasi", [])
 
 
-def _mentions(found: _Found, kit: str | None) -> list[str]:
+def _mentions(found: _Found, labels: Sequence[str] | None) -> list[str]:
     """Say what becomes of each type that the kit finds in a text."""
     lines = ["[mentions]"]
-    if kit is None:
+    if labels is None:
         lines.append(_UNMARKED)
-    for label in ["AGE"] if kit is None else _labels(kit):
+    for label in ["AGE"] if labels is None else labels:
         line = _mention(label, found.columns)
         if line:
             lines.append(line)
@@ -373,7 +446,3 @@ def _mention(label: str, columns: Sequence[str]) -> str | None:
             return f'{label} = "drop"  # beside moved dates it would reveal the age to the day'
         return f'{label} = "shift"  # moves with its person\'s other dates'
     return None
-
-
-def _labels(kit: str) -> Sequence[str]:
-    return list(Kit.load(Path(kit), "documents").facts["labels"])
