@@ -168,8 +168,10 @@ def _formulas(found: Mapping[str, Any]) -> str:
 def _rate(rate: Rate | None) -> str:
     if rate is None or not rate.trials:
         return ""
-    low, high = (f"{100 * end:.1f}" for end in rate.interval())
-    return f"{rate.value:.1%} ({low} to {high})"
+    from voile.report.wording import estimate
+
+    value, interval = estimate(rate, "internal")
+    return f"{value} ({interval})"
 
 
 def _first(kind: str, figures: Mapping[str, float]) -> str:

@@ -19,12 +19,13 @@ from voile.data import open_source
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import REPORT
 from voile.determination import Determination, determine
+from voile.face.enough import is_it_enough
 from voile.face.report import today
 from voile.keys.secret import Secret
 from voile.release.kit import Kit
 from voile.release.verify import Check
 from voile.report.sections import Audience
-from voile.study.determined import open_subject
+from voile.study.determined import CRITERIA, open_subject
 from voile.study.plan.plan import Plan
 from voile.study.study_kit import FRONTIER, load
 from voile.study.study_release import StudyRelease
@@ -132,7 +133,8 @@ class Study(Brief):
                 raise TamperedError(wrong[0], where=str(release.path), instead="apply again")
             facts = {"date of this report": today().isoformat(), "voile": release.public["voile"]}
             audience: Audience = "internal" if internal else "public"
-            page = report(release, audience=audience, facts=facts)
+            enough = is_it_enough(release.public, CRITERIA, ())
+            page = report(release, enough, audience=audience, facts=facts)
             write_text(out, page, REPORT, force=force)
             return Path(out)
 

@@ -268,8 +268,17 @@ def _detail(row: Data, before: Data, audience: Audience) -> Detail:
         facts.append(("classification, AUC", f"{row['auc_svm']:.3f}"))
     names = row["names"]
     more = f" and {row['features'] - len(names):,} more" * (row["features"] > len(names))
-    facts.append((f"features ({row['features']:,})", f"{', '.join(names) or 'none'}{more}"))
+    facts.append((f"features ({row['features']:,})", f"{_listed(names) or 'none'}{more}"))
     return Detail(tuple(facts))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """List features: one of a column of 0 and 1 by its column alone.
+
+    >>> _listed(["bread=", "area=north"])
+    'bread, area=north'
+    """
+    return ", ".join(name.removesuffix("=") for name in names)
 
 
 def _losses(row: Data) -> Iterator[tuple[str, str]]:
@@ -321,12 +330,12 @@ def _groups(data: Data, audience: Audience) -> Section:
 
 def _features(data: Data, published: Sequence[str]) -> Section:
     kept = tuple(
-        (name, f"{support:,}", "–" if weight is None else f"{weight:.4g}")
+        (name.removesuffix("="), f"{support:,}", "–" if weight is None else f"{weight:.4g}")
         for name, support, weight in data["kept"]
     )
     left = tuple(
         (
-            one["feature"],
+            one["feature"].removesuffix("="),
             f"{one['worth']:.4g}",
             "–" if one.get("adds") is None else f"{one['adds']:.4g}",  # kits had none at first
             _itemset(one["itemset"], one["present"]),
@@ -339,7 +348,7 @@ def _features(data: Data, published: Sequence[str]) -> Section:
     blocks = (
         Prose(
             (
-                f"Published: {', '.join(published[:MOST]) or 'no feature'}{more}.",
+                f"Published: {_listed(published[:MOST]) or 'no feature'}{more}.",
                 "A feature is left out if it would complete, with those published, an itemset that "
                 "too few people share. Beside its own utility stands what it would add to the "
                 "information on the label that those published reveal together, in bits a row: "
@@ -355,7 +364,7 @@ def _features(data: Data, published: Sequence[str]) -> Section:
 def _codebook(public: Data) -> Section:
     values = {column["column"]: len(column["values"]) for column in public["policy"]}
     rows = tuple(
-        (c["column"], c["role"], c["what"], f"{n:,}" if (n := values.get(c["column"])) else "")
+        (c["column"], c["role"], c["what"], f"{n:,}" if (n := values.get(c["column"])) else "–")
         for c in public["columns"]
     )
     columns = ("column", "role", "in the release", "features")
@@ -369,4 +378,5 @@ def _itemset(names: Sequence[str], present: Sequence[bool]) -> str:
     >>> _itemset(["tea", "milk"], [True, False])
     'tea, not milk'
     """
-    return ", ".join(n if has else f"not {n}" for n, has in zip(names, present, strict=True))
+    pairs = zip(names, present, strict=True)
+    return _listed([n if has else f"not {n}" for n, has in pairs])

@@ -21,21 +21,27 @@ from voile.report.sections import (
     Figure,
     Figures,
     Grid,
+    Heading,
     Prose,
     Section,
 )
+from voile.report.wording import share_and_odds
 from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import StudyRelease
 from voile.wings import wing
 
+AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
 MOST = 100
 """Sentences that are listed."""
 
 
-def report(release: StudyRelease, *, audience: Audience, facts: Mapping[str, str]) -> str:
-    """Return the page of a study's release as text."""
+def report(
+    release: StudyRelease, enough: Section, *, audience: Audience, facts: Mapping[str, str]
+) -> str:
+    """Return the page of a study's release as text; `enough` is what a determination judges."""
     title = f"{release.path.name}: what all parts disclose together"
-    return render(title, sections(release, audience=audience), audience=audience, facts=facts)
+    shown = (enough, *sections(release, audience=audience))
+    return render(title, shown, audience=audience, facts=facts)
 
 
 def sections(release: StudyRelease, *, audience: Audience) -> tuple[Section, ...]:
@@ -58,22 +64,31 @@ def _of_part(name: str, section: Section) -> Section:
 def _joint(release: StudyRelease) -> Section:
     public, private = release.public["figures"], release.private or {}
     found = [
-        ("Table alone", "table_mean_risk", "mean risk of a person, linked by the table's rows"),
-        ("All parts", "joint_mean_risk", "by rows and what the texts keep, nothing being missed"),
-        ("At recall", "joint_at_recall_mean_risk", "where the notes' kits miss what they missed"),
+        ("Table alone", "table_mean_risk", "mean risk of a person, linked by the table"),
+        (
+            "All parts",
+            "joint_mean_risk",
+            "mean risk by the table and what the texts still show, were no mention missed",
+        ),
+        ("At recall", "joint_at_recall_mean_risk", f"mean risk by all parts, {AT_RECALL}"),
         (
             "Acquaintance",
             "all_parts_known_mean_risk",
-            "who knows what every part shows of a person",
+            "mean risk from an adversary who knows what every part shows of a person",
         ),
-        ("Three dates", "three_dates_known_mean_risk", "who knows three true dates of a person"),
+        (
+            "Three dates",
+            "three_dates_known_mean_risk",
+            "mean risk from an adversary who knows three true dates of a person",
+        ),
     ]
     figures = tuple(
         Figure(label, share(public[name]), meaning)
         for label, name, meaning in found
         if name in public
     )
-    blocks: list[Block] = [Figures(figures)]
+    blocks: list[Block] = [Prose((said,)) for said in _in_short(public)]
+    blocks.append(Figures(figures))
     if known := private.get("known"):
         bars = tuple(Bar(one["knows"], one["matches"] / one["people"]) for one in known)
         caption = (
@@ -81,8 +96,20 @@ def _joint(release: StudyRelease) -> Section:
             "shows of the person; the last bars are of all parts together."
         )
         blocks.append(BarChart((("knowing", bars),), "mean risk", caption, "internal", whole=True))
-    blocks.append(Bullets(tuple(release.public["assumptions"])))
+    assumed = [f"{one[:1].upper()}{one[1:]}." for one in release.public["assumptions"]]
+    blocks += [Heading("Assumptions"), Bullets(tuple(assumed))]
     return Section("joint", "What all parts disclose together", tuple(blocks), first=True)
+
+
+def _in_short(public: Mapping[str, float]) -> Iterator[str]:
+    """Say the joint risk in a sentence, and what the table alone would have."""
+    risk, alone = (public.get(name) for name in ("joint_at_recall_mean_risk", "table_mean_risk"))
+    if risk is not None:
+        table = f"; by the table alone it is {share_and_odds(alone)}" if alone is not None else ""
+        yield (
+            "An adversary who links every person to the population, by all parts together, is "
+            f"right with a mean chance of {share_and_odds(risk)}, {AT_RECALL}{table}."
+        )
 
 
 def _dates(release: StudyRelease) -> Section:
