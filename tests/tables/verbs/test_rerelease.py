@@ -460,3 +460,29 @@ def test_one_of_a_kind_by_all_rows_is_refused_where_pseudonyms_join_them(how, tm
         kit.choose(**after)
     chosen = kit.choose(**after, source=both)
     assert kit.apply(chosen, both, tmp_path / "a.csv", **how).private["ledger"]["high"]["k"] >= K
+
+
+def test_rows_of_a_person_are_joined_one_by_one_next_month_too(how, tmp_path):
+    """A kept number of each row links it: one of twelve has the ages at the other jobs."""
+    two = [(f"CANARY{i}", age, job) for i in range(11) for age, job in ((20, 1), (30, 2))]
+    two += [("CANARY11", 20, 2), ("CANARY11", 30, 1)]
+    two += [(f"CANARY{12 + i}", 20 + 10 * (i % 2), 2 - i % 2) for i in range(10)]
+    come = [(f"CANARY{50 + i}", 20, 2) for i in range(6)]
+    columns = {**ROLES["columns"], "job": "quasi", "row": "keep"}
+    age = {"age": [["20", "20"], ["30", "30"]], "job": [["1", "2"]]}
+    job = {"age": [["20", "30"]], "job": [["1", "1"], ["2", "2"]]}
+    for name, people, policy in (("a.csv", two, age), ("b.csv", two + come, job)):
+        who, ages, jobs = zip(*people, strict=True)
+        rows = pa.table({"who": who, "age": ages, "job": jobs, "row": range(len(people))})
+        kit = vt.fit(rows, {**ROLES, "columns": columns}, family="global", method="exhaustive")
+        chosen = replace(kit.choose(policy=0), policy=policy, number=None)
+        found = kit.apply(chosen, rows, tmp_path / name, override="counted, not kept", **how)
+        how["releases"] = tmp_path
+    frames = [Release.open(tmp_path / name).frame.to_pandas() for name in ("a.csv", "b.csv")]
+    both = frames[1].merge(frames[0][["row", "age"]], "left", "row", suffixes=("", "_then"))
+    pairs = both["job"].astype(str) + both["age_then"].astype(str)
+    sets = pairs.groupby(both["who"]).agg(frozenset)
+    alike = sets.map(sets.value_counts())
+    high = found.private["ledger"]["high"]
+    assert (high["k"], alike.min()) == (1, 1)
+    assert high["matches"] >= (1 / alike).sum() - 1e-9

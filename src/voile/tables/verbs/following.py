@@ -106,6 +106,11 @@ class Rows(Brief):
         """Say which rows are of chosen people."""
         return people.look_up(chosen, self.who)
 
+    def several(self) -> Mask:
+        """Say of each person, in the order of `people`, whether the rows differ."""
+        pairs = np.unique(np.column_stack([self.who, self.combination.astype(np.uint64)]), axis=0)
+        return np.asarray(np.unique(pairs[:, 0], return_counts=True)[1] > 1)
+
     def per_person(self, of_combination: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the least of what is known of the combinations of each person's rows."""
         order = np.argsort(self.who, kind="stable")

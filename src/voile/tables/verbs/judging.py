@@ -237,14 +237,14 @@ class Case(Brief):
         assert self.rows is not None
         rows = self.rows
         whole = past.joined.with_one(Shown.of(self.policy, past.rules))
-        same = People.of_rows(rows.who, self._shown_before(past), {}).shown
+        same = People.of_rows(rows.who, self._shown_by(past.shown), {}).shown
         others = rows.per_person(whole.outside * past.knows_others)
         return Timeline(past.followed, Out(self._people(past), self.space), same, others)
 
-    def _shown_before(self, past: Past) -> Tokens:
-        """Return a token of what releases of the very same rows show of each row, together."""
+    def _shown_by(self, releases: Sequence[Shown]) -> Tokens:
+        """Return a token of what releases show of each row, together."""
         assert self.rows is not None
-        label, visible = Joined(self.content.space, past.shown).groups
+        label, visible = Joined(self.content.space, releases).groups
         tokens = np.where(visible, mix(label.astype(np.uint64)), ABSENT)
         return np.asarray(tokens[self.rows.combination])
 
@@ -252,18 +252,26 @@ class Case(Brief):
         """Return whom the release shows, and how; with each row linked to releases of the same.
 
         Where a person's rows differ, the groups that each is in, release by release, say more than
-        the groups that all of them are in.
+        the groups that all of them are in. Releases of other rows count as if they were of these,
+        for people whose rows differ: kept columns may link their rows one by one.
         """
         assert self.rows is not None
         rows, people = self.rows, self.rows.people()
-        if not (rows.differ and past.shown):
+        if not (rows.differ and past.all_shown):
             return people
-        before = self._shown_before(past)
-        nowhere = (before == ABSENT) & (rows.shown == ABSENT)
-        linked = np.where(nowhere, ABSENT, mix(mix(before) + rows.shown))
-        each = People.of_rows(rows.who, linked, {}).shown
+        each = self._linked_rows(past.shown)
+        if past.followed:
+            each = np.where(rows.several(), self._linked_rows(past.all_shown), each)
         shown = np.where(people.shown == ABSENT, ABSENT, mix(people.shown + each))
         return replace(people, shown=shown)
+
+    def _linked_rows(self, releases: Sequence[Shown]) -> Tokens:
+        """Return a token of each person's rows, each by its group in every release and in this."""
+        assert self.rows is not None
+        before, shown = self._shown_by(releases), self.rows.shown
+        nowhere = (before == ABSENT) & (shown == ABSENT)
+        linked = np.where(nowhere, ABSENT, mix(mix(before) + shown))
+        return People.of_rows(self.rows.who, linked, {}).shown
 
     def _linked(self, past: Past, own: Shown, low: float, high: float) -> float | None:
         """Measure linking with the newest releases of the same rows, through what both show."""
