@@ -336,8 +336,9 @@ def test_rows_too_few_to_show_are_a_sentence_for_the_public_alone():
     assert [row[0] for row in grid.rows] == ["right", "claims", "guesses"]
 
 
-def test_what_found_nothing_is_drawn_on_the_whole_of_its_axis():
-    (chart,) = shown(BarChart, evidence(*zeros("claims", "guesses")))
+def test_what_found_nothing_is_drawn_beside_a_table_on_the_whole_of_its_axis():
+    assert shown(BarChart, evidence(*zeros("claims", "guesses"))) == []
+    (chart,) = shown(BarChart, evidence(Finding("right", MANY), *zeros("claims", "guesses")))
     assert chart.whole
     (bar,) = chart.groups[0][1]
     assert (bar.value, bar.low, bar.high) == (0.0, 0.0, Rate(0, 200).interval()[1])

@@ -57,7 +57,7 @@ def threshold(name: Name, limit: float, source: str) -> str:
     """Write a threshold as every page shows one: who sets it, and what it allows.
 
     >>> threshold("re-identification", *STANDARDS["ema-0070"])
-    'EMA Policy 0070 (at most 9.0%, 1 in 11.1)'
+    'EMA Policy 0070 (at most 9.0%, 1 in 11)'
     >>> threshold("inference", 0.2, "The privacy officer")
     'The privacy officer (at most 20%)'
     """

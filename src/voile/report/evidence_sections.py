@@ -233,13 +233,14 @@ def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iter
         sentences.insert(0, f"{caption}.")
     if sentences:
         yield Prose(tuple(sentences))
-        drawn = (
+        drawn = tuple(
             Bar("found too few to show" if few else "found nothing", nan if few else 0.0, 0.0, most)
             for few, most in bars.items()
         )
-        yield BarChart(
-            (("", tuple(drawn)),), "share", "Upper bound of what the table leaves out", whole=True
-        )
+        has_table = any(one.rate.trials for one in cells.values())
+        if has_table or len(drawn) > 1:  # else the sentence says it all
+            left_out = " of what the table leaves out" * has_table
+            yield BarChart((("", drawn),), "share", f"95% upper bound{left_out}", whole=True)
 
 
 def _series(names: Sequence[str]) -> str:

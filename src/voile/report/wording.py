@@ -41,19 +41,20 @@ def share(value: float) -> str:
 
 
 def odds(risk: float) -> str:
-    """Write a risk as one in so many.
+    """Write a risk as one in so many, with the two digits that a public share has.
 
-    >>> [odds(x) for x in (0.017, 0.05, 0.09, 0.091, 0.4)]
-    ['1 in 59', '1 in 20', '1 in 11.1', '1 in 11', '1 in 2.5']
+    >>> [odds(x) for x in (0.00012, 0.017, 0.05, 0.091, 0.4)]
+    ['1 in 8,300', '1 in 59', '1 in 20', '1 in 11', '1 in 2.5']
     """
-    return f"1 in {1 / risk:,.0f}" if risk <= 0.05 else f"1 in {round(1 / risk, 1):g}"
+    many = float(f"{1 / risk:.2g}")
+    return f"1 in {many:,.0f}" if many >= 10 else f"1 in {many:g}"
 
 
 def share_and_odds(value: float) -> str:
     """Write the risk of a person or record: its share, and one in so many where that says more.
 
     >>> [share_and_odds(x) for x in (0.0, 0.017, 0.09, 0.5, 1.0)]
-    ['0%', '1.7% (1 in 59)', '9.0% (1 in 11.1)', '50% (1 in 2)', '100%']
+    ['0%', '1.7% (1 in 59)', '9.0% (1 in 11)', '50% (1 in 2)', '100%']
     """
     return f"{share(value)} ({odds(value)})" if 0 < value <= 0.5 else share(value)
 

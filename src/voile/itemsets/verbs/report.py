@@ -133,7 +133,20 @@ def _summary(
     if internal and chosen and chosen.get("auc_svm") is not None:
         shown.append(_classification(chosen, data["before"]))
     prose = (Prose(tuple(_chosen(chosen, data["found"]))),) if chosen else ()
-    return Section("summary", "In short", (Figures(tuple(shown)), *prose), first=True)
+    asked = public["constraints"]
+    promise = (
+        f"An adversary who knows {_known(asked, numbered=numbered)} still has {asked['k']:,} "
+        "people or more of the release to choose from."
+    )
+    blocks = (Prose((promise,)), Figures(tuple(shown)), *prose)
+    return Section("summary", "In short", blocks, first=True)
+
+
+def _known(asked: Data, *, numbered: bool) -> str:
+    items = "items that a person has and lacks" if asked["absences"] else "a person's items"
+    if asked["m"] is not None:
+        return f"any {asked['m']:,} of {items}"
+    return f"any of {items}" + ", and every number" * numbered
 
 
 def _least_shared(
@@ -141,10 +154,8 @@ def _least_shared(
 ) -> Figure:
     """Report the k that the release reaches; to the public the one promised where that is few."""
     k, reached = asked["k"], int(counted.get("anonymity", 0))
-    items = "items that a person has and lacks" if asked["absences"] else "a person's items"
-    known = f"any of {items}" if asked["m"] is None else f"any {asked['m']:,} of {items}"
-    known += ", and every number" * (numbered and asked["m"] is None)
-    shared = f"the fewest people who match what an adversary may know: {known}"
+    known = _known(asked, numbered=numbered)
+    shared = f"the fewest people who match what the adversary may know: {known}"
     if reached <= k or (audience == "public" and is_few(reached)):
         return Figure("Smallest group promised", f"k = {k:,}", shared)
     return Figure("Smallest group", f"k = {reached:,}", f"{shared}; k = {k:,} was promised")
@@ -199,7 +210,7 @@ def _chosen(chosen: Data, found: Data) -> Iterator[str]:
     gap, by = _gap(chosen["utility"], chosen["bound"]), utility.replace("-", " ")
     if (found["method"], utility) == ("portfolio", "mutual-information"):
         yield f"Features chosen by AUC on people that the search did not see {how}."
-        yield f"The gap is that of summed {by}, by which they were not chosen. {gap}"
+        yield f"{gap} It is measured by summed {by}, by which the features were not chosen."
     else:
         yield f"Features chosen by {by} {how}. {gap}"
     out = [f"{chosen[name]:,} {why}" for name, why in LEFT_OUT.items() if chosen[name]]

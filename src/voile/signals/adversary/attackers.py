@@ -18,6 +18,8 @@ from voile.signals.maps.privacy_map import PrivacyMap
 MOST = 5_000  # readings that the support vectors learn from: their cost grows with the square
 RIGHT = "Compare with naming the commonest class, or the likeliest, of everyone."
 FOUND = "Of the people of this class, named when each class counts alike."
+IDENTIFIED = "class identified"
+"""What it is called how often an adversary is right."""
 DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decide the bits
 
 
@@ -55,7 +57,7 @@ class Attacker:
         names = ("", *classes)[: len(rates)]
         return tuple(
             Finding(
-                "found" if name else "right",
+                "found" if name else IDENTIFIED,
                 rate,
                 baseline=without,
                 meaning=FOUND if name else RIGHT,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.keys.random import Protective
+from voile.signals.adversary.attackers import IDENTIFIED
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.side import SideLevels
@@ -50,9 +51,9 @@ class Break:
 
     def evidence(self, story: Note) -> Evidence:
         """Return the same as evidence; `story` says what the adversary does."""
-        found = [Finding("right", self.rate, baseline=self.baseline)]
+        found = [Finding(IDENTIFIED, self.rate, baseline=self.baseline)]
         if self.without is not None:
-            found.append(Finding("right", self.without, at=Note("the remedy left off")))
+            found.append(Finding(IDENTIFIED, self.without, at=Note("the remedy left off")))
         notes = () if self.promised else (OUTSIDE,)
         return Evidence(self.title, "inference", story, findings=tuple(found), notes=notes)
 

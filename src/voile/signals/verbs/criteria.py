@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from voile.core.evidence import Evidence, Finding
 from voile.release.criteria import Attacked, Measure
+from voile.signals.adversary.attackers import IDENTIFIED
 from voile.signals.verbs.attack import UNPROTECTED
+
+QUANTITIES = (IDENTIFIED, "right")
+"""What evidence calls it, and what it did at first."""
 
 
 def _names_the_class(attack: Evidence, found: Finding) -> bool:
     """Say whether the class was inferred from messages as they are sent."""
     is_sent = attack.attack != UNPROTECTED and found.at is None
-    return attack.heading == "inference" and found.quantity == "right" and is_sent
+    return attack.heading == "inference" and found.quantity in QUANTITIES and is_sent
 
 
 CRITERIA: tuple[Measure, ...] = (Attacked("inference", _names_the_class, gain=True),)

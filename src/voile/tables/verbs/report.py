@@ -364,7 +364,7 @@ def _codebook(public: Mapping[str, Any]) -> Section:
             c["column"],
             c["role"],
             c["what"],
-            f"{groups[c['from']]}" if c.get("from") in groups else "",
+            f"{groups[c['from']]}" if c.get("from") in groups else "–",
         )
         for c in public["columns"]
     )
