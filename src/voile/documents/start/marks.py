@@ -41,7 +41,7 @@ ELSEWHERE = 0.5
 SUSPECT = 0.1
 """The probability of being part of an identifier from which nobody knows of an unmarked token."""
 BELIEVED = 0.3
-"""The chance to be right below which nobody knows of a proposal. Of .5 whole rules fall that are half
+"""The chance to be right below which nobody knows of a proposal. At .5 rules fall that are half
 right, and few names are left to learn from."""
 
 
