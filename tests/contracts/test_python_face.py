@@ -318,6 +318,15 @@ def test_everything_draws_itself_in_a_notebook(
     assert len(kit.frontier.to_polars()) == len(kit.frontier) == kit.policies
 
 
+def test_evidence_is_a_table_of_its_findings(found: AttackResults) -> None:
+    table = found.to_pandas()
+    findings = [one for evidence in found for one in evidence.findings]
+    assert len(table) == len(findings) == len(found.to_polars())
+    tried = [one.rate.value for one in findings if one.rate.trials]
+    assert table.found.dropna().tolist() == tried
+    assert list(table.columns) == found.to_arrow().column_names
+
+
 def test_a_role_that_does_not_exist_is_refused_with_its_column(case: Case) -> None:
     columns = {name: column.role for name, column in case.tiny.roles().columns.items()}
     with pytest.raises(RequestError, match=r"columns\.ward\.role: .*'keep'"):

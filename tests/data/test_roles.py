@@ -223,7 +223,7 @@ def test_a_correction_of_a_column_that_is_not_there_is_refused() -> None:
 
 
 def test_many_columns_without_a_role_are_named_in_one_sentence() -> None:
-    with pytest.raises(RequestError, match=r"^roles: columns b, c, d, e have no role; a role is"):
+    with pytest.raises(RequestError, match=r"^roles: columns b, c, d, e have no role; give each"):
         Roles.parse({"a": "quasi"}).check("abcde")
     with pytest.raises(RequestError, match=r"^roles: column b has no role; column c has no role; "):
         Roles.parse({"a": "quasi"}).check("abcd")

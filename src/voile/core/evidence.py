@@ -222,6 +222,7 @@ class Finding(Brief):
     """
 
     __pydantic_config__ = FORBID
+    shows = ("quantity", "by")
 
     quantity: str
     rate: Rate

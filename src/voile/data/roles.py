@@ -154,6 +154,8 @@ class Roles(BaseModel):
         wrong = [*without, *undecided, *absent]
         if wrong:
             remedy = f"a role is one of {_role_names(own or OWN)}" if without or undecided else None
+            if without:
+                remedy = f"give each a role, or fit with --others drop; {remedy}"
             raise RequestError("; ".join(wrong), where="roles", instead=remedy)
 
     @classmethod

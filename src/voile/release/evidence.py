@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from voile.core.arguments import check_arguments
 from voile.core.errors import DamagedError, RequestError, named
-from voile.core.evidence import FORBID, Evidence
+from voile.core.evidence import FORBID, Evidence, Rate
 from voile.core.mistakes import plainly
 from voile.data.files import outputs
 from voile.data.files.memory import MemoryPath
+from voile.report.wording import name_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from voile.keys.secret import Secret
     from voile.release.manifest import Release
 
@@ -37,12 +40,52 @@ class AttackResults(tuple[Evidence, ...]):
         return results
 
     def __repr__(self) -> str:
-        return f"AttackResults({', '.join(one.attack for one in self)})"
+        return f"AttackResults({', '.join(repr(one.attack) for one in self)})"
 
     def _repr_html_(self) -> str:
         from voile.report.notebook import drawn_evidence
 
         return drawn_evidence("Evidence", self)
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row for each finding: shares from 0 to 1, with 95% intervals and small counts.
+
+        `found` is `successes` of `trials`; `baseline` and `control` are shares, null without one.
+        """
+        import pyarrow as pa
+
+        rows = [
+            {
+                "attack": one.attack,
+                "what": name_of(finding, "internal"),
+                "found": _share(finding.rate),
+                **dict(zip(("low", "high"), finding.rate.interval(), strict=True)),
+                "successes": finding.rate.successes,
+                "trials": finding.rate.trials,
+                "baseline": _share(finding.baseline),
+                "control": _share(finding.control),
+            }
+            for one in self
+            for finding in one.findings
+        ]
+        floats = ("found", "low", "high", "baseline", "control")
+        kinds = {"attack": pa.string(), "what": pa.string(), **dict.fromkeys(floats, pa.float64())}
+        names = ("attack", "what", *floats[:3], "successes", "trials", *floats[3:])
+        return pa.Table.from_pylist(
+            rows, pa.schema([(name, kinds.get(name, pa.int64())) for name in names])
+        )
+
+    def to_pandas(self) -> Any:
+        """Return the same as a pandas frame."""
+        from voile.data import to_frame
+
+        return to_frame(self.to_arrow(), like="pandas")
+
+    def to_polars(self) -> Any:
+        """Return the same as a Polars frame."""
+        from voile.data import to_frame
+
+        return to_frame(self.to_arrow(), like="polars")
 
     @check_arguments
     def save(
@@ -70,6 +113,10 @@ class AttackResults(tuple[Evidence, ...]):
         secret = Secret.find(key_file)
         write_evidence(place, self.release, self, secret, force=force)
         return place
+
+
+def _share(rate: Rate | None) -> float | None:
+    return rate.value if rate is not None and rate.trials else None
 
 
 @dataclass(frozen=True, kw_only=True)

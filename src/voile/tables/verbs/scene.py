@@ -203,8 +203,8 @@ class Stage(ABC):
         lacking = [name for name in (*self.quasi, people) if name not in source.columns]
         if lacking:
             raise RequestError(
-                "the population that shows who is alone counts by every quasi-identifier, and this "
-                f"one has no {listed(lacking)}",
+                "the population must count the people of each combination of quasi-identifiers, "
+                f"and this one has no {listed(lacking)}",
                 where=source.name,
                 instead="name its column of counts with --people"
                 if lacking == [people]
