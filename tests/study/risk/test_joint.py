@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from voile.study.risk.beside import RowsBeside
 from voile.study.risk.joint import JointRisk, Leaks, Records, places_in
 from voile.tables.policies.space import PolicySpace
 
@@ -97,3 +98,34 @@ def test_what_other_rows_show_parts_the_released_people_alone():
     assert judged.matches({}, 0.0, Records(at, np.ones(3))) == pytest.approx(2 / 9 + 1)
     assert judged.matches({}, 0.0, alike) == pytest.approx(2)
     assert judged.matches({}, 0.0, apart) == pytest.approx(3)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.sampled_from(AGES), st.sampled_from(SEXES)),
+             min_size=4, max_size=14),
+    st.lists(st.integers(0, 2), min_size=6, max_size=6),
+    st.lists(st.booleans(), min_size=4, max_size=4),
+    st.sets(st.integers(0, 7), max_size=3),
+)  # fmt: skip
+def test_rows_beside_other_parts_equal_their_naive_twin(rows, beside, bits, left_out):
+    """Of each released row: the shares of people of its group of whom other parts show the same."""
+    if len({a for _, a, _ in rows}) < 2 or len({s for _, _, s in rows}) < 2:
+        return
+    space = spaces([(a, s) for _, a, s in rows], [])
+    codes = np.array([[d.code(x) for d, x in zip(space.domains, row[1:], strict=True)]
+                      for row in rows], np.int32)  # fmt: skip
+    policy = space.policy(np.array(bits[: space.n_bits]))
+    at, whose = places_in(space, codes), np.array([who for who, _, _ in rows])
+    own = RowsBeside(at, whose, np.array(beside)[whose])
+    released = ~np.isin(np.arange(len(space.counts.codes)), list(left_out))
+    shown = [n for n in range(len(rows)) if released[at[n]]]
+    share = {n: 1 / sum(whose[m] == whose[n] for m in shown) for n in shown}
+    groups = [tuple(one) for one in policy.numbers_of(codes)]
+    expected = 0.0
+    for n in shown:
+        agree = [m for m in shown if groups[m] == groups[n]
+                 and beside[whose[m]] == beside[whose[n]]]  # fmt: skip
+        expected += share[n] / max(1.0, sum(share[m] for m in agree))
+    found = JointRisk.of(space, policy).expected(Leaks({}), own.records(released))
+    assert found == pytest.approx(expected)

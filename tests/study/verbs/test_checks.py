@@ -9,7 +9,7 @@ from voile.core.errors import InfeasibleError
 from voile.study.plan.plan import Plan
 from voile.study.verbs.checks import check_promise
 
-FIGURES = {"joint_at_recall": 30.0, "subjects": 100.0}
+FIGURES = {"joint": 20.0, "joint_at_recall": 30.0, "subjects": 100.0}
 
 
 @pytest.fixture
@@ -26,3 +26,8 @@ def test_a_sex_that_is_guessed_may_not_break_a_promised_joint_risk(plan):
         check_promise(plan, FIGURES, ["sex"])
     check_promise(plan, FIGURES, [])
     check_promise(plan, {**FIGURES, "joint_at_recall": 20.0}, ["sex"])
+
+
+def test_parts_that_show_more_than_when_they_were_fitted_break_a_promised_joint_risk(plan):
+    with pytest.raises(InfeasibleError, match=r"written is 0\.21, above 0\.2: parts show more"):
+        check_promise(plan, {**FIGURES, "joint": 21.0}, [])

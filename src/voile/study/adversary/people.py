@@ -48,7 +48,7 @@ def facts_of(
     facts: dict[str, set[Fact]] = defaultdict(set)
     days: dict[str, list[tuple[int, int]]] = defaultdict(list)
     rows: dict[str, int] = defaultdict(int)
-    for person, row, true in _rows(part, source, subject, known, dates):
+    for person, row, true in released_rows(part, source, subject, known, dates):
         rows[person] += 1
         facts[person].update(_facts(known, row))
         days[person] += [(true[n], row[n]) for n in dates if None not in (true[n], row[n])]
@@ -91,7 +91,7 @@ def _facts(known: list[str], row: Mapping[str, Any]) -> Iterator[Fact]:
         yield from ((name, one) for one in row[name])
 
 
-def _rows(
+def released_rows(
     part: Release, source: Source, subject: str, known: list[str], dates: list[str]
 ) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
     """Yield of each released row its person, its values, and the true days of its source's row."""

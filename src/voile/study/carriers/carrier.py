@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,6 +26,10 @@ PEOPLE, NOTES, NAMES = "people", "notes", "names"
 QUASI = ("age", "sex", "race", "zip")
 YEARS = (2, 9998)
 """The years that a date may be of before and after it moves; others stand for "never"."""
+DIAGNOSES, READINGS, PRESCRIPTIONS, VISITS, DEATHS = (
+    "diagnoses", "readings", "prescriptions", "visits", "deaths",
+)  # fmt: skip
+"""What an acquaintance may know of a person, as both forms of export name it."""
 NOT_RELEASED = "of a person without a released row"
 NO_TEXT = "a note without a released text"
 NOT_A_HOME = "no released person's home"
@@ -51,6 +55,18 @@ class WithheldError(Exception):
     """A row or resource is not released; its text says why, and nothing of it."""
 
 
+class Event(NamedTuple):
+    """What one resource or row of an export says of a person that an acquaintance may know.
+
+    kind : "diagnoses", "readings" ... fact : what it says apart from days, None for nothing.
+    """
+
+    subject: str
+    kind: str
+    fact: tuple[Any, ...] | None
+    days: tuple[date, ...]
+
+
 class Carrier(Protocol):
     """An export, opened as a table of people and a table of notes, and written back."""
 
@@ -68,6 +84,10 @@ class Carrier(Protocol):
 
     def names(self) -> Iterator[tuple[str, Names]]:
         """Yield each person's given and family name."""
+        ...
+
+    def events(self, *, written: bool) -> Iterator[Event]:
+        """Yield what files say of each person; of an export that was written, by pseudonym."""
         ...
 
     def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:

@@ -16,6 +16,7 @@ from typing import Any
 from voile.core.errors import RequestError, SourceError
 from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers.carrier import (
+    Event,
     Extract,
     Names,
     Packed,
@@ -29,6 +30,7 @@ from voile.study.carriers.carrier import (
     write_people,
     zip_of,
 )
+from voile.study.carriers.fhir_events import events_of
 from voile.study.carriers.fhir_fields import FIELDS
 from voile.study.carriers.fhir_writing import Writing, days_of, readable_attachments
 from voile.study.carriers.lines import ShuffledLines, read_lines
@@ -112,6 +114,15 @@ class Fhir:
             for day in days_of(FIELDS[kind], one)
         )
         return extract_between(filter(None, starts), days)
+
+    def events(self, *, written: bool) -> Iterator[Event]:
+        self._index()  # a written patient's id is the pseudonym
+        for kind in self._kinds():
+            for place, one in self._resources(kind):
+                who = str(one["id"]) if kind == "Patient" else self._person_of(one, place)
+                days = tuple(days_of(FIELDS[kind], one))
+                for found in events_of(kind, one):
+                    yield Event(who, *found, days)
 
     def _released(
         self, kind: str, one: Resource, place: str, writing: Writing, tally: Tally

@@ -19,6 +19,7 @@ from voile.data.person_codes import HISPANIC, RACES, SEXES, omop_concepts
 from voile.data.postgres.address import Address
 from voile.engines.shuffle import shuffled
 from voile.study.carriers.carrier import (
+    Event,
     Extract,
     Names,
     Packed,
@@ -32,6 +33,7 @@ from voile.study.carriers.carrier import (
     zip_of,
 )
 from voile.study.carriers.omop_columns import PERSON, TABLES, days_in, rules_of, schema_of
+from voile.study.carriers.omop_events import event_of
 from voile.study.carriers.omop_writing import Row, Writing
 
 SUFFIXES = (".parquet", ".csv")
@@ -93,6 +95,14 @@ class Omop:
 
     def names(self) -> Iterator[tuple[str, Names]]:
         return iter(())  # the model has none
+
+    def events(self, *, written: bool) -> Iterator[Event]:
+        name = "person_source_value" if written else "person_id"
+        names = {row["person_id"]: str(row[name]) for _, row in self.rows("person")}
+        for table in self._tables():
+            for _, row in self.rows(table) if table not in ("location", "person") else ():
+                days = tuple(row[name] for name in days_in(table) if row[name] is not None)
+                yield Event(names[row["person_id"]], *event_of(table, row), days)
 
     def extract(self) -> Extract:
         starts = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))

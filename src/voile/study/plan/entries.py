@@ -108,7 +108,8 @@ Choosing = Annotated[dict[str, Any], AfterValidator(_checked_choice)]
 class RowsPart(Entry):
     """Rows of the study, of any kind but text: their roles, and options of fit and release.
 
-    choose : by what its policy is picked; of the first table, the promise says it.
+    choose : by what its policy is picked; of the first table, the promise says it. attack : options
+    of the part's own attacks.
     """
 
     kind: Literal["tables", "itemsets", "signals"]
@@ -118,6 +119,7 @@ class RowsPart(Entry):
     fit: dict[str, Any] = Field(default_factory=dict)
     choose: Choosing = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
+    attack: dict[str, Any] = Field(default_factory=dict)
 
 
 class TextPart(Entry):
@@ -137,6 +139,7 @@ class TextPart(Entry):
     init: dict[str, Any] | None = None
     choose: Choosing = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
+    attack: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _in_one_place(self) -> Self:

@@ -22,6 +22,7 @@ from voile.release.choice import Choice
 from voile.release.options import Options, checked, fields_of, leaves
 from voile.study.plan.entries import (
     JOINT,
+    SIGNALS,
     DeterminationTable,
     Entry,
     ExportTable,
@@ -88,13 +89,6 @@ class Plan(Entry):
                     f"parts.{name}.apply.date_shift_days: a study has one offset for each person, "
                     f"of up to {self.study.date_shift_days} days: take it out"
                 )
-        others = [name for name, x in self.parts.items() if isinstance(x, RowsPart)][1:]
-        if others and JOINT in self.promise.ways:
-            said.append(
-                f"promise.joint_risk: a fit knows it of one table and its texts, and not of "
-                f"parts.{others[0]}: promise another limit, and read the joint figures of the "
-                "release"
-            )
         if self.study.dates == "weeks" and self.study.date_shift_days < WEEK:
             said.append("study.date_shift_days: whole weeks take 7 days or more")
         if self.names and not self.study.join:
@@ -158,6 +152,12 @@ class Plan(Entry):
     @property
     def rows(self) -> dict[str, RowsPart]:
         return {name: part for name, part in self.parts.items() if isinstance(part, RowsPart)}
+
+    @property
+    def linked_rows(self) -> list[str]:
+        """The other parts of rows whose intervals and items link people: all but readings."""
+        table, _ = self.table
+        return [name for name, x in self.rows.items() if name != table and x.kind != SIGNALS]
 
     @property
     def texts(self) -> dict[str, TextPart]:
@@ -264,6 +264,8 @@ class Plan(Entry):
     def to_data(self) -> dict[str, Any]:
         """Return what is released of what, by which a kit knows its plan again."""
         data = self.model_dump(mode="json", exclude={"determination"})
+        data["parts"] = {name: {n: x for n, x in part.items() if n != "attack"}
+                         for name, part in data["parts"].items()}  # fmt: skip
         return {**data, "study": {n: x for n, x in data["study"].items() if n not in PLACED}}
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from voile.core.errors import InfeasibleError, RequestError
 from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.promise import SLACK, Figures
-from voile.study.risk.joint import JointRisk, Leaks, Records
+from voile.study.risk.beside import RowsBeside
+from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.risk.together import as_tables, leaks_of
 from voile.tables.joint.disclosed import Names
 from voile.tables.joint.figures import Joined, Shown
@@ -29,6 +28,7 @@ def find_after(
     keys: Keys,
     archive: Archive,
     *,
+    rows: RowsBeside | None = None,
     seed: int | None,
 ) -> AnyPolicy:
     """Search the policy of least loss that keeps a mean joint risk together with what is out.
@@ -38,7 +38,8 @@ def find_after(
     release itself is judged when it is written.
 
     leaks : what the texts of this study say, at the recall of the notes' kits. limit : the mean
-    risk of a person whom any of the releases shows, in [0, 1].
+    risk of a person whom any of the releases shows, in [0, 1]. rows : beside what other parts of
+    rows show, where there are any.
 
     Raises
     ------
@@ -58,14 +59,14 @@ def find_after(
     alone = replace(promise, joint_risk=min(share, promise.joint_risk or 1.0))
     for policy in candidates(content, [past], alone, recount=False, seed=seed):
         joined = out.with_one(Shown.of(policy, past.rules))
-        rows = joined.figures()
-        if rows.matches > most + SLACK:
+        of_rows = joined.figures()
+        if of_rows.matches > most + SLACK:
             continue
         group, visible = joined.groups
-        people = space.counts.sample * visible
-        records = Records(np.arange(len(people)), people)
-        found = JointRisk(space, group, visible).matches(both.columns, both.name, records)
-        figures = Figures(found, found / space.evaluator.matches, rows.k)
+        judged = JointRisk(space, group, visible)
+        records = judged.records if rows is None else rows.records(visible)
+        found, people = judged.expected(both, records), records.weights
+        figures = Figures(found, found / space.evaluator.matches, of_rows.k)
         if found <= limit * float(people.sum()) + SLACK and not [*promise.broken_by(figures)]:
             return policy
     raise InfeasibleError(

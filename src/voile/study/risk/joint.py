@@ -74,10 +74,19 @@ class JointRisk:
         own = policy.keys_of(policy.numbers_of(space.counts.codes))
         return cls(space, own, np.isin(own, policy.keys_of(groups[kept])))
 
-    def expected(self, leaks: Leaks) -> float:
-        """Return the expected matches: the sum of 1 / people who agree, over released subjects."""
+    def expected(self, leaks: Leaks, records: Records | None = None) -> float:
+        """Return the expected matches: the sum of 1 / people who agree, over released subjects.
+
+        records : whose they are, where other parts of rows are beside them [all that is released].
+        """
+        own = self.records if records is None else records
+        return self.matches(leaks.columns, leaks.name, own)
+
+    @property
+    def records(self) -> Records:
+        """All subjects that are released, by their combinations."""
         subjects = self._space.counts.sample * self.released
-        return self.matches(leaks.columns, leaks.name, Records(np.arange(len(subjects)), subjects))
+        return Records(np.arange(len(subjects)), subjects)
 
     def matches(self, columns: Mapping[str, Chance], name: Chance, records: Records) -> float:
         """Return the expected matches of some records; name : the chance that a text names each."""

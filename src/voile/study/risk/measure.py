@@ -85,6 +85,10 @@ class Residue(Brief):
             _left(people, counted, _names(counted), miss),
         )
 
+    def saying(self, columns: Sequence[str]) -> Residue:
+        """Return it where more columns are known exactly."""
+        return replace(self, kept=(*dict.fromkeys((*self.kept, *columns)),))
+
     @property
     def said(self) -> dict[str, Chance]:
         """The chance that a text says each column, at the recall of the notes' kits."""

@@ -1,8 +1,10 @@
 """A study judged together with all that a ledger names: one line for all of its parts.
 
 The adversary joins every row of every release, and has every text. Of the first table all cuts are
-joined; what texts still say adds up over releases, by the union bound; other parts of rows count as
-far as each release showed the same of them. What is not of that form is bounded by no figure.
+joined; what texts still say adds up over releases, by the union bound. Messages of readings are
+taken as decoded, with class and known columns, which two maps for one reading may reveal: what they
+then say of a column of the register counts as said. Other tables and items count as far as each
+release showed the same of them. What is not of that form is bounded by no figure.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from voile.tables.verbs.following import Archive, Rows, tokens_of_people
 from voile.tables.verbs.judging import Case, check_counted
 from voile.tables.verbs.past import Past
 
-KIND = "study"
+KIND, SIGNALS = "study", "signals"
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,9 @@ class Other(Brief):
 class Together(Brief):
     """A release of a study on its way into a ledger.
 
-    source : of the first table. residue : what its texts still say. others : the two manifests of
-    each other part of rows. subjects : a source of each part, with its people. days : the scope in
-    which dates move. archive : where earlier releases lie.
+    source : of the first table. residue : what its texts still say, and messages once decoded.
+    others : the two manifests of each other part of rows. subjects : a source of each part, with
+    its people. days : the scope in which dates move. archive : where earlier releases lie.
     """
 
     shows = ()
@@ -96,7 +98,7 @@ class Together(Brief):
         if why := table.unbounded or self._unbounded(ledger, keys, others):
             return replace(unbounded, unbounded=why)
         past = Past.of(content, tables, keys, self.archive, rows)
-        if past.followed and others:
+        if past.followed and _linking(others):
             why = "no figure bounds what parts beside the first table come to with other rows of it"
             return replace(unbounded, unbounded=why)
         return self._bounded(judged, past, ledger, names)
@@ -114,10 +116,10 @@ class Together(Brief):
 
     def _unbounded(self, ledger: Ledger, keys: Keys, others: Sequence[Mapping[str, Any]]) -> str:
         """Say why no figure bounds what the releases come to, where none does."""
-        if any(one["kind"] == "signals" for one in others):
-            return "no figure bounds what readings come to with other data of the same people"
+        shown = _linking(others)
         for line in ledger.released:
-            if line.content["kind"] == KIND and line.content["disclosed"]["others"] != others:
+            disclosed = line.content["disclosed"]
+            if line.content["kind"] == KIND and _linking(disclosed["others"]) != shown:
                 return (
                     f"line {line.number} shows other rows, columns or cuts of a part beside the "
                     "first table than this study, and no figure bounds what both come to"
@@ -156,6 +158,11 @@ class Together(Brief):
         )
         then = min(1.0, sum(before.columns.values()) + before.name)
         return float(residue.records.weights @ now + then * people)
+
+
+def _linking(others: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the parts by which people are linked: all but readings, which count as decoded."""
+    return [one for one in others if one["kind"] != SIGNALS]
 
 
 def joined_matches(

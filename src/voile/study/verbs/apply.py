@@ -49,8 +49,6 @@ def apply(
         writing.write()
         measuring = Measuring(writing)
         public, hidden = measuring.manifests()
-        if plan.export is not None:
-            writing.export(public, hidden)
         with entering(measuring, kit, override) as entry:
             if entry is not None:
                 public, hidden = {**public, **entry.public}, {**hidden, **entry.private}

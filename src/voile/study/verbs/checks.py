@@ -68,9 +68,19 @@ def check_surrogates(plan: Plan, name: str, kit: Kit, extract: Extract) -> None:
 
 
 def check_promise(plan: Plan, figures: Mapping[str, float], guessed: Sequence[str]) -> None:
-    """Refuse a joint risk above the promise, where texts reveal what the fit took as unsaid."""
+    """Refuse a joint risk above the promise: texts reveal what the fit took as unsaid, or other
+    parts show more than when they were fitted.
+    """
     limit = plan.promise.ways.get(JOINT)
-    if limit is None or not guessed or not figures["subjects"]:
+    if limit is None or not figures["subjects"]:
+        return
+    if not guessed and figures["joint"] / figures["subjects"] > limit + ROUNDING:
+        raise InfeasibleError(
+            f"the joint risk of what was written is {figures['joint'] / figures['subjects']:.6g}, "
+            f"above {limit:.6g}: parts show more than when they were fitted",
+            instead="fit again: voile study fit",
+        )
+    if not guessed:
         return
     risk = figures["joint_at_recall"] / figures["subjects"]
     if risk > limit + ROUNDING:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from voile.core.errors import RequestError
 from voile.release.entering import Entering, Entry, enter
 from voile.release.kit import Kit
+from voile.study.adversary.messages import decoded_columns
+from voile.study.plan.entries import SIGNALS
 from voile.study.risk.together import Together
 from voile.study.verbs.measuring import Measuring
 from voile.tables.verbs.following import Archive
@@ -34,7 +36,7 @@ def entering(measured: Measuring, kit: Kit, override: str | None) -> Iterator[En
         content=measured.content,
         policy=measured.policy,
         source=plan.opened(table),
-        residue=measured.residue,
+        residue=measured.residue.saying(_decoded(measured)),
         others=[writing.parts[name] for name in plan.rows if name != table],
         subjects=[plan.opened(name) for name in plan.parts],
         days=plan.study.date_shift_days,
@@ -45,3 +47,11 @@ def entering(measured: Measuring, kit: Kit, override: str | None) -> Iterator[En
         Entering(plan.ledger, plan.key_file, together.judge, override), kit, plan.release
     ) as entry:
         yield entry
+
+
+def _decoded(measured: Measuring) -> list[str]:
+    """Return the quasi-identifiers of the table that decoded messages say: readings and classes."""
+    plan, kits = measured.plan, measured.writing.kits
+    signals = [name for name, part in plan.rows.items() if part.kind == SIGNALS]
+    said = {column for name in signals for column in decoded_columns(kits[name])}
+    return [one for one in measured.content.space.quasi if one in said]

@@ -19,8 +19,10 @@ from voile.data import Source, open_source
 from voile.data.files.atomic import is_own
 from voile.data.files.locks import Lock
 from voile.data.source import BATCH_ROWS, OFFLINE
+from voile.keys.pseudonyms import pseudonym
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW
+from voile.study.adversary.knowledge import Exported
 from voile.study.carriers import Fhir, Omop
 from voile.study.carriers.carrier import NAMES, NOTE, SUBJECT, Carrier, Extract, Names, Released
 from voile.study.carriers.carrier import Shown as Intervals
@@ -29,7 +31,10 @@ from voile.study.plan.plan import Plan
 from voile.study.study_release import EXPORT
 from voile.study.text.shown import Shown
 
-UNKNOWN = "the adversary knows no diagnosis, reading, prescription or day of the export's files"
+UNKNOWN = (
+    "the adversary of the joint figures knows no diagnosis, reading, prescription or day of the "
+    "export's files; figures with known facts are of one who does"
+)
 
 
 def carrier_of(plan: Plan) -> Carrier:
@@ -143,13 +148,26 @@ def mover(plan: Plan, extract: Extract = (None, None)) -> Any:
     secret, rule = plan.secret, plan.date_rule(*extract)
 
     def move(subject: str, day: date) -> date | None:
-        new = day + timedelta(days=rule.offset(secret, subject))
+        try:
+            new = day + timedelta(days=rule.offset(secret, subject))
+        except OverflowError:
+            return None
         was_before = rule.first is not None and max(day, new) < rule.first
         if not (rule.keeps(new) or was_before):
             return None
         return new.replace(day=1) if rule.months else new
 
     return move
+
+
+def exported(plan: Plan, release: Path, extract: Extract) -> Exported | None:
+    """Read what the written export of a release shows of each person; None where there is none."""
+    if plan.export is None:
+        return None
+    people = plan.opened(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()
+    whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
+    written = open_export(plan.export, str(release / EXPORT))
+    return Exported.of(written, carrier_of(plan), whose, mover(plan, extract))
 
 
 def _intervals(shown: Shown) -> Any:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from voile.core.rounding import rounded
 from voile.study.adversary.acquaintance import ALL, Reach
 from voile.study.adversary.date_attack import THREE, DateRisk
+from voile.study.adversary.informed import Informed
 from voile.study.risk.measure import MATCHES
+
+FACTS = {0: "no_fact", 1: "one_fact", 2: "two_facts", 3: "three_facts", None: "all_facts"}
+"""How many facts an adversary knows, as figures name it."""
 
 
 def mean_risks(figures: Mapping[str, float]) -> dict[str, float]:
@@ -30,3 +36,20 @@ def known_risks(known: Sequence[Reach], dates: DateRisk | None) -> dict[str, flo
         for one in reached
         if one.knows in names
     }
+
+
+def informed_risks(informed: Sequence[Informed]) -> dict[str, float]:
+    """Return the mean risks of who knows a group and facts of any parts: the most they come to."""
+    joined = [one for one in informed if one.part == ALL and one.people]
+    risks = {f"{FACTS[one.facts]}_known_mean_risk": one.most / one.people for one in joined}
+    return risks | {
+        f"{FACTS[one.facts]}_alone": one.alone / one.people for one in joined if one.facts != 0
+    }
+
+
+def public_informed(one: Informed) -> dict[str, Any]:
+    """Return the means of one adversary, two digits rounded up."""
+    people = one.people or 1
+    means = {"drawn": one.matches / people, "most": one.most / people}
+    shown = {name: rounded(x, "up") for name, x in means.items()}
+    return {"part": one.part, "facts": one.facts, **shown}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,24 +11,27 @@ import numpy as np
 import pyarrow as pa
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.core.progress import Progress
+from voile.core.progress import Progress, silent
 from voile.data import Source, open_source
-from voile.data.roles import Roles
+from voile.data.roles import AS_IT_IS, Roles
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.verbs.policies import PROPOSED
 from voile.ledger.ledger import Keys, Ledger
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
 from voile.release.kit import Kit
 from voile.release.options import with_options
+from voile.study.adversary.people import LINKED_ROLES, facts_of, numbered
 from voile.study.plan.entries import JOINT
 from voile.study.plan.part_roles import extract_of, part_roles
 from voile.study.plan.plan import Plan
 from voile.study.readers import finds_alone
 from voile.study.risk.after import find_after
+from voile.study.risk.beside import RowsBeside
 from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.study_kit import named_in_kit, pack, searched
 from voile.study.verbs.export import carrier_of
 from voile.study.verbs.notes_kit import open_kit
+from voile.study.verbs.writing import options_of_rows
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import Archive
@@ -64,7 +68,8 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
     }
     chosen |= {name: _choose(plan, name, kit) for name, kit in others.items()}
     leaks = _leaks(plan, texts, chosen)
-    judge = _Judge(Content.of(fitted), leaks)
+    content = Content.of(fitted)
+    judge = _Judge(content, leaks, _beside(plan, content, sources, others, chosen))
     chosen[table] = _pick(plan, fitted, judge, leaks["joint_at_recall"])
     frontier = judge.table(progress)
     facts = {
@@ -85,7 +90,7 @@ def _fit_part(plan: Plan, name: str, source: Source, roles: Roles, progress: Pro
 
 
 def _check_quasi(plan: Plan, roles: Mapping[str, Roles]) -> None:
-    """Refuse a column that two tables would generalise: their intervals together say more."""
+    """Refuse a column that two tables would generalise, or that another part releases as it is."""
     first: dict[str, str] = {}
     tables = {name: own for name, own in roles.items() if plan.rows[name].kind == "tables"}
     for name, own in tables.items():
@@ -97,6 +102,18 @@ def _check_quasi(plan: Plan, roles: Mapping[str, Roles]) -> None:
                     instead="drop it in one of them: intervals of two policies together say more",
                 )
             first[column] = name
+    for name, own in roles.items():
+        for column in own.of("known", *AS_IT_IS):
+            is_sent = own.columns[column].role != "known" or own.columns[column].settings.get(
+                "sent"
+            )
+            if is_sent and first.get(column, name) != name:
+                raise RequestError(
+                    f"{column} is a quasi-identifier of parts.{first[column]}, and released as it "
+                    "is here",
+                    where=f"parts.{name}",
+                    instead="drop it: it says more than the intervals",
+                )
 
 
 def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
@@ -153,12 +170,35 @@ def _leaks(plan: Plan, texts: Mapping[str, Kit], chosen: Mapping[str, Chosen]) -
     }
 
 
-class _Judge:
-    """Judge policies of the table beside what the texts say."""
+def _beside(
+    plan: Plan,
+    content: Content,
+    sources: Mapping[str, Source],
+    kits: Mapping[str, Kit],
+    chosen: Mapping[str, Chosen],
+) -> RowsBeside | None:
+    """Release other tables and items in memory, and read what they show of each person.
 
-    def __init__(self, content: Content, leaks: Mapping[str, Leaks]) -> None:
-        self._content, self._leaks = content, leaks
-        self._rows: dict[int, dict[str, float | None]] = {}
+    None where there are none. Memory: these parts, as they are released.
+    """
+    facts = []
+    for name in plan.linked_rows:
+        source, options = plan.opened(name), options_of_rows(plan, name)
+        release = wing(plan.rows[name].kind).apply(
+            kits[name], chosen[name], source, None, options, force=False, progress=silent
+        )
+        facts.append(facts_of(release, source, plan.study.subject, LINKED_ROLES).facts)
+    return RowsBeside.read(content, sources[plan.table[0]], numbered(facts)) if facts else None
+
+
+class _Judge:
+    """Judge policies of the table beside what the texts say, and what other parts show."""
+
+    def __init__(
+        self, content: Content, leaks: Mapping[str, Leaks], rows: RowsBeside | None
+    ) -> None:
+        self._content, self._leaks, self.rows = content, leaks, rows
+        self._numbered: dict[int, dict[str, float | None]] = {}
         self._searched: list[dict[str, float | None]] = []
 
     @property
@@ -166,24 +206,24 @@ class _Judge:
         return self._content
 
     def __call__(self, number: int) -> dict[str, float | None]:
-        if number not in self._rows:
+        if number not in self._numbered:
             loss = float(self._content.frontier.loss[number])
-            self._rows[number] = self._judged(number, self._content.family.policy(number), loss)
-        return self._rows[number]
+            self._numbered[number] = self._judged(number, self._content.family.policy(number), loss)
+        return self._numbered[number]
 
     def add(self, policy: AnyPolicy, loss: float) -> None:
         """Judge a policy that is not on the frontier."""
         self._searched.append(self._judged(None, policy, loss))
 
     def _judged(self, number: int | None, policy: AnyPolicy, loss: float) -> dict[str, Any]:
-        space = self._content.space
-        risk = JointRisk.of(space, policy)
+        risk = JointRisk.of(self._content.space, policy)
+        own = risk.records if self.rows is None else self.rows.records(risk.released)
         return {
             "number": number,
             "loss": loss,
-            "released": float((space.counts.sample * risk.released).sum()),
-            "table": risk.expected(Leaks({})),
-            **{name: risk.expected(one) for name, one in self._leaks.items()},
+            "released": float(own.weights.sum()),
+            "table": risk.expected(Leaks({}), replace(own, beside=None)),
+            **{name: risk.expected(one, own) for name, one in self._leaks.items()},
         }
 
     def mean(self, number: int) -> float:
@@ -201,7 +241,7 @@ class _Judge:
         for done, number in enumerate(even, 1):
             self(number)
             progress("judging all parts together", done, len(even))
-        rows = [self._rows[number] for number in sorted(self._rows)]
+        rows = [self._numbered[number] for number in sorted(self._numbered)]
         return pa.Table.from_pylist([*rows, *self._searched])
 
 
@@ -222,7 +262,9 @@ def _pick_after(plan: Plan, place: Path, kit: Kit, judge: _Judge, leaks: Leaks) 
     keys = Keys.of(plan.key_file, ledger.id)
     keys.check(ledger)
     archive, limit = Archive(plan.releases), plan.promise.ways[JOINT]
-    policy = find_after(content, leaks, limit, ledger, keys, archive, seed=plan.study.seed or 0)
+    policy = find_after(
+        content, leaks, limit, ledger, keys, archive, rows=judge.rows, seed=plan.study.seed or 0
+    )
     number = content.family.number_of(policy)
     if number is not None:
         judge(number)

@@ -13,11 +13,14 @@ import numpy as np
 
 from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
+from voile.data import Source
 from voile.keys.seal import file_sha256
 from voile.release.writing import Manifests
 from voile.report.wording import listed
 from voile.study.adversary.acquaintance import Reach, reaches
 from voile.study.adversary.date_attack import DateRisk, attack_dates
+from voile.study.adversary.informed import Facts, Informed, inform
+from voile.study.adversary.knowledge import days_of, facts_in, groups_of
 from voile.study.adversary.people import (
     KNOWN_ROLES,
     LINKED_ROLES,
@@ -31,10 +34,11 @@ from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
-from voile.study.study_release import FORMAT, VERSION
+from voile.study.study_release import EXPORT, FORMAT, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.verbs.checks import check_promise
-from voile.study.verbs.figures import known_risks, mean_risks
+from voile.study.verbs.export import UNKNOWN, exported
+from voile.study.verbs.figures import informed_risks, known_risks, mean_risks, public_informed
 from voile.study.verbs.fit import miss_of
 from voile.study.verbs.people_counts import PeopleCounts, write_people
 from voile.study.verbs.writing import Writing
@@ -56,7 +60,7 @@ class Measuring:
     def manifests(self) -> Manifests:
         """Return the one manifest that goes with the release, and the one that stays."""
         counted = {name: self._certificate(name) for name in self.plan.texts}
-        known, dates = self._known()
+        known, dates, informed = self._known()
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         check_promise(self.plan, figures, self.guessed)
@@ -82,8 +86,13 @@ class Measuring:
             "mentions": {name: one.to_data() for name, one in counted.items()},
             "figures": {
                 name: rounded(x, "up")
-                for name, x in {**mean_risks(figures), **known_risks(known, dates)}.items()
+                for name, x in {
+                    **mean_risks(figures),
+                    **known_risks(known, dates),
+                    **informed_risks(informed),
+                }.items()
             },
+            "informed": [public_informed(one) for one in informed],
             "planted": {
                 name: [one.to_data() for one in found]
                 for name, found in self.writing.planted.items()
@@ -97,10 +106,13 @@ class Measuring:
             "figures": figures,
             "people": self._people(),
             "known": [vars(one) for one in known],
+            "informed": [vars(one) for one in informed],
             "dates": None if dates is None else dates.to_data(),
             "extract": [day and day.isoformat() for day in self.writing.extract],
             "made_with": versions(),
         }
+        if self.writing.export is not None:
+            public[EXPORT], hidden[EXPORT] = self.writing.export
         return public, hidden
 
     def _residue(self, counted: Sequence[Mapping[str, Counter[str]]]) -> Residue:
@@ -129,8 +141,7 @@ class Measuring:
 
     def _beside(self) -> Mapping[str, int] | None:
         """Number what other tables and items show of each person; None where there are none."""
-        table, _ = self.plan.table
-        others = [name for name, x in self.plan.rows.items() if name != table and x.kind != SIGNALS]
+        others = self.plan.linked_rows
         facts = self._facts(others, LINKED_ROLES).values()
         return numbered([one.facts for one in facts]) if others else None
 
@@ -171,12 +182,40 @@ class Measuring:
             if None not in (who, cell) and not shown.shows_within(str(who), column, [str(cell)])
         }
 
-    def _known(self) -> tuple[list[Reach], DateRisk | None]:
-        """Attack what was written by what parts show of a person, and by true dates."""
-        facts = self._facts(self.plan.rows)
-        rule = self.plan.date_rule(*self.writing.extract)
-        rng = np.random.default_rng(self.plan.study.seed)
-        return reaches(facts), attack_dates(dates_of(facts.values()), rule, rng)
+    def _known(self) -> tuple[list[Reach], DateRisk | None, tuple[Informed, ...]]:
+        """Attack what was written by what parts show of a person, by true dates, by a few facts."""
+        writing, plan = self.writing, self.plan
+        facts = self._facts(plan.rows)
+        found = exported(plan, writing.release, writing.extract)
+        if found is not None:
+            facts[EXPORT] = found.shown
+        rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
+        dates = attack_dates(dates_of(facts.values()), rule, rng)
+        days = days_of(facts.values(), months=rule.months)
+        known = {name: self._facts_in(name) for name in plan.rows}
+        known |= {} if found is None else found.facts
+        groups = groups_of(*self._part(plan.table[0]), plan.study.subject, self._said)
+        return reaches(facts), dates, inform(groups, known, days, rng)
+
+    def _facts_in(self, name: str) -> Facts:
+        """Return what an informed adversary may know of people in a part of rows."""
+        is_first = name == self.plan.table[0]
+        found = facts_in(*self._part(name), self.plan.study.subject, is_first=is_first)
+        if self.plan.rows[name].kind != SIGNALS:
+            return found
+        from voile.study.adversary.messages import readings_of
+
+        kits, chosen = self.writing.kits, self.writing.chosen
+        return found | readings_of(*self._part(name), kits[name], chosen[name])
+
+    def _part(self, name: str) -> tuple[PartRelease, Source]:
+        return self.writing.part(name), self.plan.opened(name)
+
+    @property
+    def _said(self) -> list[str]:
+        """The columns whose exact values texts say."""
+        kept = (one.column for one in self.plan.mentions.values() if one.keep)
+        return [*dict.fromkeys((*filter(None, kept), *self.guessed))]
 
     def _people(self) -> dict[str, dict[str, int]]:
         """Count the people of each part, and write what became of each one's rows."""
@@ -199,7 +238,8 @@ class Measuring:
             [f"the texts say nothing of {listed(silent)}"] if silent and self.plan.texts else []
         )
         recall = "at recall: each mention is missed as often as the kit's test text says"
-        return [*unsaid, recall, *(one.says for one in self.guesses)]
+        export = [] if self.plan.export is None else [UNKNOWN]
+        return [*unsaid, recall, *(one.says for one in self.guesses), *export]
 
     def _certificate(self, name: str) -> Certificate:
         """Count, on the written bytes, the mentions that say more than their person's rows."""

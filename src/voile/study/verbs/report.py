@@ -81,6 +81,21 @@ def _joint(release: StudyRelease) -> Section:
             "three_dates_known_mean_risk",
             "mean risk from an adversary who knows three true dates of a person",
         ),
+        (
+            "In the release",
+            "no_fact_known_mean_risk",
+            "mean risk from an adversary who knows the table's columns, and who is released",
+        ),
+        (
+            "Two facts",
+            "two_facts_known_mean_risk",
+            "from one who also knows two facts or days: the most that any two give",
+        ),
+        (
+            "All facts",
+            "all_facts_known_mean_risk",
+            "from one who also knows every fact and day",
+        ),
     ]
     figures = tuple(
         Figure(label, share(public[name]), meaning)
@@ -96,9 +111,37 @@ def _joint(release: StudyRelease) -> Section:
             "shows of the person; the last bars are of all parts together."
         )
         blocks.append(BarChart((("knowing", bars),), "mean risk", caption, "internal", whole=True))
+    blocks += _informed(release)
     assumed = [f"{one[:1].upper()}{one[1:]}." for one in release.public["assumptions"]]
     blocks += [Heading("Assumptions"), Bullets(tuple(assumed))]
     return Section("joint", "What all parts disclose together", tuple(blocks), first=True)
+
+
+def _informed(release: StudyRelease) -> Iterator[Block]:
+    """Yield the bars of who knows some facts of a person of each part, and of any."""
+    informed = release.public.get("informed", ())
+    groups = tuple(
+        (known, tuple(Bar(one["part"], one["most"]) for one in informed if one["facts"] == facts))
+        for facts, known in KNOWN_FACTS.items()
+    )
+    if not informed:
+        return
+    caption = (
+        "Mean chance to pick out a released person, for an adversary who knows the table's "
+        "columns, that the person is released, and the facts that leave the fewest people, of "
+        "those that the part shows of the person. Of an adversary with a register who does not "
+        "know who is released, these are upper bounds."
+    )
+    yield BarChart(groups, "mean risk", caption, whole=True)
+    rows = tuple(
+        (one["part"], KNOWN_FACTS[one["facts"]], share(one["drawn"]), share(one["most"]))
+        for one in informed
+    )
+    columns = ("part", "the adversary knows", "any facts, on average", "the worst facts, at most")
+    yield Grid(columns, rows, numeric=(2, 3))
+
+
+KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all facts"}
 
 
 def _in_short(public: Mapping[str, float]) -> Iterator[str]:

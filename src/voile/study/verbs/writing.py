@@ -37,7 +37,7 @@ from voile.study.verbs.checks import (
     check_people,
     check_surrogates,
 )
-from voile.study.verbs.export import UNKNOWN, pack
+from voile.study.verbs.export import pack
 from voile.study.verbs.naming import made_up_names, put_names
 from voile.tables.recoding.boxes import read_codebook
 from voile.wings import wing
@@ -58,6 +58,8 @@ class Writing:
     parts: dict[str, Manifests] = field(default_factory=dict)
     planted: dict[str, list[Planted]] = field(default_factory=dict)
     """Of each part of texts, what is found of mentions that are planted in them."""
+    export: Manifests | None = None
+    """What the manifests say of the export's files, where there is one."""
 
     def write(self) -> None:
         """Write the table, the other rows, and the texts, which say no more than its rows."""
@@ -81,18 +83,12 @@ class Writing:
             check_people(self.plan, name, self.shown)
         for name, text in self.plan.texts.items():
             self.parts[name] = self._text(name, text, source, self.parts[table])
+        if self.plan.export is not None:
+            self.export = self._export()
 
     def _rows(self, name: str) -> Manifests:
         """Write a part of rows, its people under the study's pseudonyms or under none."""
-        part = self.plan.rows[name]
-        named = {"pseudonyms": True} if part.kind == "itemsets" else {"no_pseudonyms": False}
-        unnamed = {one: not said for one, said in named.items()}
-        given = {
-            **part.apply,
-            "key_file": self.plan.key_file,
-            **(named if self.plan.study.join else unnamed),
-        }
-        options = self.plan.options(part.kind, "Apply", _given(given), f"parts.{name}.apply")
+        part, options = self.plan.rows[name], options_of_rows(self.plan, name)
         step = wing(part.kind).prepare(
             self.kits[name], self.chosen[name], self.plan.opened(name), options
         )
@@ -151,15 +147,15 @@ class Writing:
         parts = Parts(place, place, self.private / name, self.scratch / f"{name}.run")
         return Run(step, options, self.progress).fill(parts, force=False)
 
-    def export(self, public: dict[str, Any], hidden: dict[str, Any]) -> None:
-        """Write the export in its own form, and name its files in the manifests."""
+    def _export(self) -> Manifests:
+        """Write the export in its own form; return what the two manifests say of its files."""
         texts = [
             (open_source(self.place(n)), open_source(self.private / n / ROWS), self.column(n))
             for n in self.plan.texts
         ]
         notes = next(iter(texts), None)
         names = self.names.names
-        said, kept = pack(
+        return pack(
             self.plan,
             self.shown,
             notes,
@@ -168,8 +164,6 @@ class Writing:
             self.release,
             self.scratch,
         )
-        public["export"], hidden["export"] = said, kept
-        public["assumptions"].append(UNKNOWN)
 
     def column(self, name: str) -> str:
         """Return the column of a part's texts."""
@@ -222,6 +216,19 @@ class Writing:
             texts = open_source(self.scratch / name / "released.parquet")
         subject = self.plan.study.subject
         return WrittenTexts(texts, self.private / name, source, subject, columns)
+
+
+def options_of_rows(plan: Plan, name: str) -> Any:
+    """Return the options by which a part of rows is released."""
+    part = plan.rows[name]
+    named = {"pseudonyms": True} if part.kind == "itemsets" else {"no_pseudonyms": False}
+    unnamed = {one: not said for one, said in named.items()}
+    given = {
+        **part.apply,
+        "key_file": plan.key_file,
+        **(named if plan.study.join else unnamed),
+    }
+    return plan.options(part.kind, "Apply", _given(given), f"parts.{name}.apply")
 
 
 def _some(texts: Source, column: str) -> list[str]:

@@ -1,0 +1,138 @@
+"""What each part of a release shows, as facts that an informed adversary may know of a person."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from voile.core.brief import Brief
+from voile.data import Source, open_source
+from voile.release.manifest import ROW, ROWS, Release
+from voile.study.adversary.informed import Days, Facts, Group
+from voile.study.adversary.people import KNOWN_ROLES, Fact, PartFacts, is_day, released_rows
+from voile.study.carriers.carrier import Carrier, is_day_of_people
+
+_EPOCH = date(1970, 1, 1)
+
+
+def groups_of(
+    table: Release, source: Source, subject: str, said: Sequence[str]
+) -> dict[str, dict[Group, float]]:
+    """Return the groups of each person's released rows, and the share of the rows in each.
+
+    A group is what the rows show of the quasi-identifiers, and the true value of each column that
+    texts say.
+    """
+    numbers = open_source(table.folder / ROWS).read([ROW]).column(0).combine_chunks()
+    true = source.read([subject, *said]).take(numbers)
+    shown = table.rows().read(_columns(table, frozenset({"quasi"})))
+    rows: dict[str, Counter[Group]] = defaultdict(Counter)
+    for own, row in zip(true.to_pylist(), shown.to_pylist(), strict=True):
+        rows[str(own[subject])][tuple(row.values()), tuple(own[one] for one in said)] += 1
+    return {
+        person: {group: n / own.total() for group, n in own.items()} for person, own in rows.items()
+    }
+
+
+def facts_in(part: Release, source: Source, subject: str, *, is_first: bool) -> Facts:
+    """Return the facts of a part of rows: each item that a row has, and what else a row shows.
+
+    is_first : of the table whose intervals are the groups: these are known already.
+    """
+    items = _columns(part, frozenset({"items"}))
+    others = _columns(part, KNOWN_ROLES - ({"items", "quasi"} if is_first else {"items"}))
+    found: dict[str, set[Fact]] = defaultdict(set)
+    for person, row, _ in released_rows(part, source, subject, [*items, *others], []):
+        found[person].update(_items(items, row))
+        if others:
+            found[person].add(tuple(row[name] for name in others))
+    facts = {person: frozenset(own) for person, own in found.items()}
+    return Facts(facts, facts)
+
+
+def _columns(part: Release, roles: frozenset[str]) -> list[str]:
+    """Return the released columns of some roles, but those of days."""
+    own = {one["column"]: one["role"] for one in part.public["columns"]}
+    schema = part.rows().schema()
+    return [one.name for one in schema if own.get(one.name, "") in roles and not is_day(one.type)]
+
+
+def _items(columns: Sequence[str], row: Mapping[str, Any]) -> Iterator[Fact]:
+    for name in columns:
+        if isinstance(row[name], list):
+            yield from ((name, one) for one in row[name])
+        elif row[name]:
+            yield name, row[name]
+
+
+def days_of(parts: Iterable[PartFacts], *, months: bool) -> dict[str, Days]:
+    """Return the released days of each person in all parts; numbers of months, where days are."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for part in parts:
+        for person, both in part.dates.items():
+            days = both[:, 1]
+            found[person].update(_months(days) if months else days.tolist())
+    return {person: tuple(sorted(own)) for person, own in found.items()}
+
+
+def _months(days: np.ndarray[Any, np.dtype[np.int64]]) -> list[int]:
+    return list(days.astype("datetime64[D]").astype("datetime64[M]").astype(int).tolist())
+
+
+@dataclass(frozen=True)
+class Exported(Brief):
+    """What the files of a written export show: facts by kind; all of them, with days, as a part."""
+
+    facts: Mapping[str, Facts]
+    shown: PartFacts
+
+    @classmethod
+    def of(
+        cls,
+        written: Carrier,
+        source: Carrier,
+        whose: Mapping[str, str],
+        move: Callable[[str, date], date | None],
+    ) -> Exported:
+        """Read a written export beside its source.
+
+        whose : the person of each pseudonym. move : what becomes of a person's day.
+        """
+        facts: dict[str, dict[str, set[Fact]]] = defaultdict(lambda: defaultdict(set))
+        days: dict[str, set[date]] = defaultdict(set)
+        rows = Counter[str]()
+        for event in written.events(written=True):
+            person = whose[event.subject]
+            rows[person] += 1
+            days[person].update(event.days)
+            if event.fact is not None:
+                facts[event.kind][person].add(event.fact)
+        pairs: dict[str, set[tuple[int, int]]] = defaultdict(set)
+        for event in source.events(written=False):
+            for day in event.days if event.subject in days else ():
+                new = move(event.subject, day) if is_day_of_people(day) else None
+                if new is not None and new in days[event.subject]:
+                    pairs[event.subject].add((_number(day), _number(new)))
+        frozen = {
+            kind: {person: frozenset(one) for person, one in own.items()}
+            for kind, own in facts.items()
+        }
+        dates = {one: np.array(sorted(own), np.int64) for one, own in pairs.items()}
+        every = {
+            person: frozenset(
+                (kind, *fact) for kind, own in frozen.items() for fact in own.get(person, ())
+            )
+            for person in rows
+        }
+        return cls(
+            {kind: Facts(own, own) for kind, own in frozen.items()}, PartFacts(every, dates, rows)
+        )
+
+
+def _number(day: date) -> int:
+    return (day - _EPOCH).days
