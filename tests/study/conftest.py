@@ -98,6 +98,7 @@ choose = { max_loss = 0.9 }
 kind = "signals"
 source = "pulses.parquet"
 roles = "pulses.toml"
+fit = { time = "visit_date" }
 choose = { max_relative_risk = 0.9 }
 
 [mentions]
@@ -118,13 +119,20 @@ def whole(cohort, tmp_path_factory) -> Study:
     smokes = [hash_of(one) % 2 for one in who.to_pylist()]
     pulses = pa.array((rng.normal(70, 5, len(who)) + 5 * np.array(smokes)).round())
     pq.write_table(
-        pa.table({"person_id": who, "smokes": pa.array(smokes).cast(pa.string()), "pulse": pulses}),
+        pa.table(
+            {
+                "person_id": who,
+                "smokes": pa.array(smokes).cast(pa.string()),
+                "pulse": pulses,
+                "visit_date": visits["visit_date"],
+            }
+        ),
         folder / "pulses.parquet",
     )
     for name, columns in {
         "wards": {"ward": "quasi", "visit_date": "keep"},
         "drugs": dict.fromkeys(items, "items"),
-        "pulses": {"smokes": "private", "pulse": "reading"},
+        "pulses": {"smokes": "private", "pulse": "reading", "visit_date": "drop"},
     }.items():
         (folder / f"{name}.toml").write_text(roles_of(columns))
     (folder / "study.toml").write_text(PLAN.replace("\n[mentions]\n", OTHERS))

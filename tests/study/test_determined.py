@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pyarrow.parquet as pq
 import pytest
 import tomli_w
 from tests.determination.conftest import CONTEXT
@@ -11,11 +12,15 @@ from tests.determination.conftest import CONTEXT
 import voile.determination
 from voile.cli.run import run
 from voile.core.errors import RequestError, TamperedError
+from voile.core.evidence import Rate
 from voile.ledger.ledger import create
 from voile.ledger.promise import Promise
 from voile.release.criteria import worst_figure
 from voile.study import Study
 from voile.study.determined import CRITERIA, open_subject
+from voile.study.study_release import StudyRelease
+from voile.study.verbs.attack import Linked
+from voile.study.verbs.evidence import evidence_of
 
 
 @pytest.fixture
@@ -107,3 +112,61 @@ def test_a_release_from_before_is_refused(folder, applied):
     place.write_text(json.dumps({n: x for n, x in public.items() if n != "sha256"}))
     with pytest.raises(RequestError, match="by an older voile"):
         open_subject(folder / "study.release")
+
+
+def test_guesses_from_texts_answer_inference():
+    guess = {"column": "sex", "accuracy": 0.71, "low": 0.61, "high": 0.81, "chance": 0.5}
+    found = worst_figure("inference", CRITERIA, {"parts": {}, "guesses": [guess]}, ())
+    assert (found.most, found.evidence) == (0.31, "manifest: guesses")
+    none = {**guess, "accuracy": 0.4, "low": 0.3, "high": 0.45}
+    found = worst_figure("inference", CRITERIA, {"parts": {}, "guesses": [none]}, ())
+    assert found.most == 0.0
+
+
+def test_known_facts_answer_singling_out_and_linkability():
+    figures = {"all_parts_alone": 0.2, "all_facts_alone": 0.9, "two_facts_known_mean_risk": 0.4}
+    public = {"parts": {}, "figures": figures}
+    assert worst_figure("singling-out", CRITERIA, public, ()).most == 0.9
+    found = worst_figure("linkability", CRITERIA, public, ())
+    assert (found.most, found.evidence) == (0.4, "manifest: two_facts_known_mean_risk")
+
+
+def test_the_joint_attack_counts_people_up_to_whole_ones():
+    found = evidence_of(Linked(people=40, table=2.0, texts=1.0, joint=3.2, alone=1))
+    [one] = found.findings
+    assert (one.rate, one.baseline) == (Rate(4, 40), Rate(2, 40))
+    public = {"parts": {}, "figures": {"joint_at_recall_max_risk": 0.05}}
+    figure = worst_figure("re-identification", CRITERIA, public, (found,))
+    assert figure.evidence == "attack: joint linkage"
+    assert figure.most >= 0.1
+
+
+def test_attacks_on_the_study_and_on_its_parts_enter_the_criteria(applied, folder):
+    """The joint attack, each part's own, and no changed byte of either."""
+    release = applied.plan.release
+    register = pq.read_table(folder / "visits.parquet").group_by(
+        ["person_id", "age", "sex", "race", "zip"]
+    ).aggregate([])  # fmt: skip
+    found = applied.attack(register, parts=True)
+    assert {*found.of_parts} == {"visits", "notes"}
+    assert all(holds is not False for _, holds in applied.verify())
+    evidence = open_subject(release).evidence(applied.plan.secret, None)
+    assert [one.attack for one in evidence] == ["joint linkage"]
+    assert {one.attack for one in evidence.of_part["visits"]} >= {"linkage"}
+    public = StudyRelease.open(release).public
+    inference = worst_figure("inference", CRITERIA, public, evidence)
+    assert inference.evidence.endswith(", of part visits")
+    one = applied.determine(CONTEXT, folder / "determination", pdf=False)
+    assert next(x.figure for x in one.criteria if x.name == "inference") == inference
+    result = voile.determination.verify(
+        folder / "determination", key_file=folder / "study.key", ledger=folder / "county.ledger"
+    )
+    assert [check.says for check in result.checks if check.holds is False] == []
+    place = folder / "study.release.private" / "visits" / "evidence.json"
+    place.write_bytes(place.read_bytes() + b" ")
+    failed = [said for said, holds in applied.verify() if holds is False]
+    assert failed == ["visits: its evidence is as attack sealed it"]
+    with pytest.raises(TamperedError):
+        applied.determine(CONTEXT, folder / "other", pdf=False)
+    applied.apply(force=True)  # which takes old evidence away
+    assert not place.exists()

@@ -15,7 +15,7 @@ from voile.cli.determine import say_verdicts
 from voile.cli.parameters import Command, Group, argument, flag, out, path, place
 from voile.cli.screen import Screen, count, short, show_table
 from voile.cli.verify import FAILED, STATES
-from voile.data.files.outputs import DETERMINATION, REPORT
+from voile.data.files.outputs import DETERMINATION, KIT, REPORT
 
 if TYPE_CHECKING:
     from voile.study import Study
@@ -112,13 +112,11 @@ def _apply(
     if dates := (release.private or {})["dates"]:
         _say_dates(screen, dates)
     _say_guesses(screen, release.public["guesses"])
-    if "export" in release.public:
-        screen.say(f"  in no figure: {OF_EXPORT}; a rare one singles its person out")
-    screen.result({"release": str(release.path), "counts": dict(release.counts), "figures": found})
+    informed = (release.private or {})["informed"]
+    _say_informed(screen, informed)
+    result = {"release": str(release.path), "counts": dict(release.counts), "figures": found}
+    screen.result({**result, "informed": informed})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
-
-
-OF_EXPORT = "diagnoses, readings, prescriptions and days in the files of the export"
 
 
 def _say_export(screen: Screen, counts: dict[str, Any]) -> int:
@@ -155,13 +153,15 @@ def _frontier(screen: Screen, *, plan: str) -> None:
         show_table(table.column_names, rows, sys.stdout)
 
 
-def _attack(screen: Screen, *, plan: str, register: str | None) -> None:
+def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> None:
     """Attack all parts together: by what each shows, by true dates, and with a register.
 
     An acquaintance knows what parts show of a person, or some true dates. With a register, the
-    adversary links the released people by rows and texts, of which ages and pronouns are read.
+    adversary links the released people by rows and texts, of which ages and pronouns are read; what
+    is found then is kept in the private folder for `determine`, as is what --parts finds.
     """
-    found = _opened(plan).attack(register)
+    with screen.progress() as progress:
+        found = _opened(plan).attack(register, parts=parts, progress=progress)
     if linked := found.linked:
         screen.say(
             f"expected matches of {count(linked.people, 'person')}: table {short(linked.table)}, "
@@ -179,10 +179,32 @@ def _attack(screen: Screen, *, plan: str, register: str | None) -> None:
             f"linked rightly by {', '.join(row.by) or 'nothing'}, {row.certain:,} certain"
         )
     data = found.to_data()
+    _say_informed(screen, data["informed"])
     if data["dates"]:
         _say_dates(screen, data["dates"])
     _say_guesses(screen, found.guesses)
+    for name, own in found.of_parts.items():
+        what = f"not attacked: {own}" if isinstance(own, str) else count(len(own), "attack")
+        screen.say(f"  {name}: {what}")
     screen.result(data)
+
+
+def _say_informed(screen: Screen, informed: Sequence[Mapping[str, Any]]) -> None:
+    """Say what an adversary gets who knows the group of a released person, and some facts."""
+    for one in informed:
+        found = f"{short(one['matches'])} expected matches on average, at most {short(one['most'])}"
+        if one["facts"] == 0:
+            screen.say(
+                "  knowing the table's columns, and that the person is released: "
+                f"{short(one['most'])} expected matches of {count(one['people'], 'person')}"
+            )
+        elif one["facts"] == SAID:
+            screen.say(f"    and {SAID} facts of {one['part']}: {found}")
+        elif one["facts"] is None and one["part"] == ALL_PARTS:
+            screen.say(f"    and every fact of {ALL_PARTS}: at most {short(one['most'])}")
+
+
+SAID, ALL_PARTS = 2, "all parts"
 
 
 def _say_guesses(screen: Screen, guesses: Sequence[Mapping[str, Any]]) -> None:
@@ -224,6 +246,18 @@ def _determine(
     """
     one = _opened(plan, ledger).determine(context, out, pdf=pdf, force=force)
     say_verdicts(screen, one, out)
+
+
+def _kit(screen: Screen, *, plan: str, part: str, out: Path, force: bool) -> None:
+    """Write the kit of one part of a study as a kit of its kind.
+
+    Devices of a part of readings are enrolled, and send their sessions, by it and the study's
+    secret: under the pseudonyms of the release.
+    """
+    kit = _opened(plan).part_kit(part)
+    kit.save(out, force=force)
+    screen.say(f"{out}: the kit of {part}, of kind {kit.kind}")
+    screen.result({"kit": str(out), "id": kit.id, "kind": kit.kind})
 
 
 def _report(screen: Screen, *, plan: str, out: Path, internal: bool, force: bool) -> None:
@@ -307,7 +341,13 @@ for _verb in (
         flag("allow-set-aside", ALLOW),
         writes=True,
     ),
-    _command("attack", _attack, place("register", "REGISTER", REGISTER, required=False)),
+    _command(
+        "attack",
+        _attack,
+        place("register", "REGISTER", REGISTER, required=False),
+        flag("parts", "Also attack each part by itself, as its kind is attacked."),
+    ),
+    _command("kit", _kit, argument("part"), *out("KIT", KIT)),
     _command("report", _report, *out("REPORT", REPORT), flag("internal", INTERNAL)),
     _command(
         "determine",

@@ -9,12 +9,15 @@ from typing import Any
 
 from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Evidence
+from voile.core.rounding import rounded
 from voile.face.report import today
 from voile.keys.secret import Secret
-from voile.release.criteria import Bounds, Certified, Measure, Measurement, Name
+from voile.release.criteria import Attacked, Bounds, Certified, Measure, Measurement, Name
 from voile.release.verify import Check
 from voile.report.sections import Section
+from voile.report.wording import share
 from voile.study.study_release import MANIFEST, StudyRelease
+from voile.study.verbs.evidence import LINKED, StudyEvidence, read_evidence
 from voile.study.verbs.report import sections
 from voile.study.verbs.verify import verify
 from voile.wings import WINGS, wing
@@ -32,14 +35,37 @@ class OfParts:
         return self.measure.criterion
 
     def read(
-        self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
+        self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
     ) -> Iterator[Measurement]:
-        """Yield what the manifests of the parts certify."""
+        """Yield what the manifests of the parts certify, and what attacks on them found."""
+        found = evidence.of_part if isinstance(evidence, StudyEvidence) else {}
         for name, part in public["parts"].items():
             if part["kind"] == self.kind:
-                for one in self.measure.read(part, (), bounds):
-                    says, evidence = f"{name}: {one.says}", f"{one.evidence}, of part {name}"
-                    yield replace(one, says=says, evidence=evidence)
+                for one in self.measure.read(part, found.get(name, ()), bounds):
+                    where = f"{one.evidence}, of part {name}"
+                    yield replace(one, says=f"{name}: {one.says}", evidence=where)
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """How much better than chance a classifier guesses a column from the texts, at most."""
+
+    criterion: Name = "inference"
+
+    def read(
+        self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
+    ) -> Iterator[Measurement]:
+        """Yield a measurement for each column; nothing where the rows show it."""
+        for one in public.get("guesses", ()):
+            low, high = (max(0.0, one[end] - one["chance"]) for end in ("low", "high"))
+            most = rounded(high, "up")
+            yield Measurement(
+                f"{one['column']} guessed from the texts, beyond chance",
+                share(max(0.0, one["accuracy"] - one["chance"])),
+                f"{share(rounded(low, 'down'))} to {share(most)}",
+                most,
+                "manifest: guesses",
+            )
 
 
 CRITERIA: tuple[Measure, ...] = (
@@ -49,8 +75,16 @@ CRITERIA: tuple[Measure, ...] = (
         "largest risk of a person by all parts, at the recall of the notes' kits",
         "joint_at_recall_mean_risk",
     ),
+    Attacked("re-identification", lambda _, found: found.quantity == LINKED),
     Certified("singling-out", "all_parts_alone", "people whom no other equals in all parts"),
+    Certified("singling-out", "all_facts_alone", "people whom all facts and days single out"),
     Certified("linkability", "three_dates_known_mean_risk", "people found by three true dates"),
+    Certified(
+        "linkability",
+        "two_facts_known_mean_risk",
+        "people found by their group and two facts, at most",
+    ),
+    Guessed(),
     Certified("text-left", "named_in_text", "people whom a text names, at the kits' recall"),
     Certified("kept-columns", "all_parts_alone", "people whom no other equals in all parts"),
     *(OfParts(kind, measure) for kind in WINGS for measure in wing(kind).CRITERIA),
@@ -77,12 +111,13 @@ class OfStudy:
         return self.release.path / MANIFEST
 
     def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
-        """Check the release; its attacks are made by apply, and their figures in the manifest."""
+        """Check the release, and return what `study attack` found of it and of its parts."""
         if given is not None:
-            raise RequestError("the attacks on a study stand in its manifest: leave --evidence out")
+            remedy = "leave --evidence out"
+            raise RequestError("a study's evidence lies in its private folder", instead=remedy)
         if wrong := [one.says for one in self.checks(secret) if one.holds is False]:
             raise TamperedError(wrong[0], where=str(self.release.path), instead="apply again")
-        return ()
+        return read_evidence(self.release, secret)
 
     def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
         return sections(self.release, audience="public")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -27,10 +27,11 @@ from voile.release.verify import Check
 from voile.report.sections import Audience
 from voile.study.determined import CRITERIA, open_subject
 from voile.study.plan.plan import Plan
-from voile.study.study_kit import FRONTIER, load
+from voile.study.study_kit import FRONTIER, load, unpack
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.apply import apply
 from voile.study.verbs.attack import Attacked, attack
+from voile.study.verbs.evidence import attack_parts, keep_linked
 from voile.study.verbs.export import unpacked
 from voile.study.verbs.fit import fit
 from voile.study.verbs.report import report
@@ -108,16 +109,49 @@ class Study(Brief):
             return load(self.plan).tables[FRONTIER]
 
     @check_arguments
-    def attack(self, register: object | None = None) -> Attacked:
+    def part_kit(self, name: str) -> Kit:
+        """Return the kit of one part, as a kit of its kind.
+
+        With it and the study's secret, `voile.signals.enrol`, `send` and `receive` hold sessions
+        with the study's subjects, under the pseudonyms that they have in the release.
+
+        Raises RequestError: there is no such part.
+        """
+        with self.words():
+            if name not in self.plan.parts:
+                raise RequestError(
+                    f"there is no part {name}",
+                    where="parts",
+                    instead=f"name one of {', '.join(self.plan.parts)}",
+                )
+            return unpack(load(self.plan))[name]
+
+    @check_arguments
+    def attack(
+        self,
+        register: object | None = None,
+        *,
+        parts: bool = False,
+        progress: Progress = silent,
+    ) -> Attacked:
         """Attack all parts together: by what each shows, by true dates, and with a register.
 
+        What the register links, and what attacks on parts find, is kept for `determine`.
+
         register : what `voile.open_source` takes: named people, with the study's subject column.
+        parts : also attack each part by itself, as its kind is attacked; it may take minutes.
         """
         with self.words():
             named = None if register is None else open_source(register)
             release = StudyRelease.open(self.plan.release)
             with unpacked(self.plan) as plan:
-                return attack(plan, release, named)
+                found = attack(plan, release, named)
+                if found.linked is not None:
+                    keep_linked(release, found.linked, plan.secret)
+                if not parts:
+                    return found
+                of_parts = attack_parts(plan, release, named, progress)
+                return replace(found, of_parts=of_parts)
 
     @check_arguments
     def report(

@@ -24,10 +24,12 @@ from voile.data.files.outputs import (
     json_at,
 )
 from voile.data.files.own_files import read_json
-from voile.keys.seal import SEAL
-from voile.release.manifest import PRIVATE_MANIFEST, Release, private_path
+from voile.keys.seal import EVIDENCE_SEAL, SEAL
+from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release, private_path
 
 FORMAT, VERSION, MANIFEST = STUDY_FORMAT, 1, STUDY_MANIFEST
+OF_ATTACKS = (EVIDENCE, EVIDENCE_SEAL)
+"""Files that attack writes into private folders, under seals of their own."""
 EXPORT = "export"
 """The folder of a release with the parts in the form of the export that they came from."""
 
@@ -50,11 +52,14 @@ def _is_study(path: Path) -> bool:
 
 
 def _is_private(path: Path) -> bool:
-    """Say whether a private folder holds no more than apply sealed in it."""
+    """Say whether a private folder holds no more than apply sealed in it, and attack beside it."""
     sealed = json_at(path / SEAL).get("files")
     known = {SEAL, *(sealed if isinstance(sealed, dict) else ())}
     files = [one for one in path.rglob("*") if not one.is_dir()]
-    return all(one.name == SEAL or str(one.relative_to(path.parent)) in known for one in files)
+    return all(
+        one.name in OF_ATTACKS or one.name == SEAL or str(one.relative_to(path.parent)) in known
+        for one in files
+    )
 
 
 STUDY = Output("study", {"": _is_study, PRIVATE: _is_private})
@@ -114,6 +119,11 @@ class StudyRelease(Brief):
         hidden = None if self.private is None else self.private["parts"][name]
         place = self.path / public["file"]
         return PartRelease(place, public, hidden, beside=self.folder / name)
+
+    @property
+    def whole(self) -> PartRelease:
+        """Return the folder as a release, to keep evidence about it."""
+        return PartRelease(self.path, self.public, self.private, beside=self.folder)
 
     @property
     def extract(self) -> tuple[date | None, date | None]:

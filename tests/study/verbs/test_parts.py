@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.core.errors import RequestError, TamperedError
+from voile.cli.run import run
+from voile.core.errors import InfeasibleError, RequestError, TamperedError
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
+from voile.ledger.ledger import create
+from voile.ledger.promise import Promise
+from voile.signals.channel import Enrolment
 from voile.study import Study
 from voile.study.adversary.acquaintance import Index
+from voile.study.adversary.messages import decoded_columns, readings_of
+from voile.study.risk.joint import JointRisk, Records
+from voile.study.risk.measure import Residue
+from voile.study.study_kit import chosen_in, load, unpack
 from voile.study.study_release import StudyRelease
+from voile.tables.verbs.content import Content
 
 SECRET = Secret(b"k" * 64)
 
@@ -48,6 +58,65 @@ def test_an_acquaintance_who_knows_more_parts_reaches_more(whole):
     assert reached["wards"]["matches"] == pytest.approx(1.0)  # one ward is all that it shows
     risk = release.public["figures"]["all_parts_known_mean_risk"]
     assert risk >= reached["all parts"]["matches"] / people
+
+
+def test_an_informed_adversary_reaches_more_with_more_facts_of_more_parts(whole):
+    release = StudyRelease.open(whole.plan.release)
+    found = {(one["part"], one["facts"]): one for one in release.private["informed"]}
+    parts = {part for part, _ in found}
+    assert parts == {"wards", "drugs", "pulses", "days", "all parts"}  # visits keeps no column
+    for part in parts:
+        most = [found[part, n]["most"] for n in (1, 2, 3, None)]
+        assert most == sorted(most)
+        assert found["all parts", 0]["most"] <= most[0]
+        assert most[-1] <= found["all parts", None]["most"]
+    # one ward is all that its table shows
+    assert found["wards", None]["most"] == pytest.approx(found["all parts", 0]["most"])
+    figures = release.public["figures"]
+    people = found["all parts", 2]["people"]
+    assert figures["two_facts_known_mean_risk"] >= found["all parts", 2]["most"] / people
+    assert whole.attack().informed == tuple(release.private["informed"])
+
+
+def test_fit_knows_the_joint_risk_that_the_release_has(whole):
+    """Other tables and items count for a policy before anything is written."""
+    release, kit = StudyRelease.open(whole.plan.release), load(whole.plan)
+    picked = next(
+        row
+        for row in kit.tables["frontier"].to_pylist()
+        if row["number"] == kit.facts["chosen"]["visits"]
+    )
+    for name in ("table", "joint"):
+        assert picked[name] == pytest.approx(release.private["figures"][name]), name
+    assert picked["joint"] > picked["table"]
+
+
+@pytest.mark.slow
+def test_a_joint_risk_is_promised_of_several_tables(whole, tmp_path):
+    folder = shutil.copytree(whole.plan.release.parent, tmp_path / "whole")
+    plan = folder / "study.toml"
+    plan.write_text(plan.read_text().replace("max_relative_risk = 0.2", "joint_risk = 0.9"))
+    study = Study.open(plan)
+    study.fit(force=True)
+    figures = study.apply(force=True).private["figures"]
+    assert 0 < figures["joint"] <= 0.9 * figures["subjects"]
+    plan.write_text(plan.read_text().replace("joint_risk = 0.9", "joint_risk = 0.0001"))
+    with pytest.raises(InfeasibleError, match="no policy has a joint risk"):
+        Study.open(plan).fit(force=True)
+
+
+def test_messages_show_the_true_reading_among_those_of_each_class(whole):
+    release, kit = StudyRelease.open(whole.plan.release), load(whole.plan)
+    kits = unpack(kit)
+    source = whole.plan.opened("pulses")
+    chosen = chosen_in(kit, kits)["pulses"]
+    found = readings_of(release.part("pulses"), source, kits["pulses"], chosen)
+    true = {}
+    for row in source.read(["person_id", "pulse"]).to_pylist():
+        true.setdefault(row["person_id"], set()).add(("pulse", row["pulse"]))
+    assert found.known == true
+    assert all(found.known[one] <= found.shown[one] for one in true)
+    assert any(found.known[one] != found.shown[one] for one in true)
 
 
 @given(st.lists(st.frozensets(st.integers(0, 5)), min_size=1, max_size=12))
@@ -94,12 +163,64 @@ def test_two_tables_never_generalise_one_column(whole, tmp_path):
         Study.open(folder / "study.toml").fit(force=True)
 
 
+def test_no_other_part_releases_a_quasi_identifier_as_it_is(whole, tmp_path):
+    folder = shutil.copytree(whole.plan.release.parent, tmp_path / "whole")
+    wards = folder / "wards.toml"
+    wards.write_text(wards.read_text() + 'age = "keep"\n')
+    table = pq.read_table(folder / "wards.parquet")
+    age = pq.read_table(folder / "visits.parquet")["age"]
+    pq.write_table(table.append_column("age", age), folder / "wards.parquet")
+    with pytest.raises(RequestError, match=r"age is a quasi-identifier of parts\.visits, and"):
+        Study.open(folder / "study.toml").fit(force=True)
+
+
+def test_readings_beside_a_ledger_count_as_decoded(whole, tmp_path):
+    """They are bounded, and other tables and items as far as they show the same again."""
+    folder = shutil.copytree(whole.plan.release.parent, tmp_path / "whole")
+    create(folder / "one.ledger", Promise(expected_matches=10_000.0), folder / "study.key")
+    study = Study.open(folder / "study.toml", ledger=folder / "one.ledger")
+    first, again = study.apply(force=True), study.apply(force=True)
+    for one in (first, again):
+        figures, judged = one.private["figures"], one.private["ledger"]
+        assert figures["joint_at_recall"] <= judged["high"]["matches"] <= figures["subjects"] + 1e-9
+
+
+def test_what_decoded_messages_say_of_a_quasi_identifier_counts_as_said(whole):
+    kits = unpack(load(whole.plan))
+    assert decoded_columns(kits["pulses"]) == ("pulse", "smokes")
+    space = Content.of(kits["visits"]).space
+    at = np.arange(len(space.counts.codes))
+    residue = Residue(Records(at, space.counts.sample.astype(float)), (), {}, np.zeros(len(at)))
+    judged = JointRisk.of(space, space.policy(space.top))
+    plain, said = (x.figures(judged)["joint"] for x in (residue, residue.saying(["age"])))
+    assert plain < said <= residue.records.weights.sum()
+    assert residue.saying(["age"]).saying(["age"]).worst.columns == {"age": 1.0}
+
+
+def test_sessions_of_a_part_have_the_pseudonyms_of_its_release(whole, tmp_path, capsys):
+    kit, keys = str(tmp_path / "pulses.kit"), tmp_path / "device.json"
+    plan = str(whole.plan.release.parent / "study.toml")
+    assert run(["study", "kit", plan, "pulses", "--out", kit]) == 0
+    classes = tmp_path / "classes.parquet"
+    rows = pq.read_table(whole.plan.source("pulses.parquet"), columns=["person_id", "smokes"])
+    pq.write_table(rows.group_by(["person_id", "smokes"]).aggregate([]), classes)
+    asked = ["--classes", str(classes), "--key-file", str(whole.plan.key_file)]
+    assert run(["signals", "enrol", kit, *asked, "--out", str(keys)]) == 0
+    capsys.readouterr()
+    release = StudyRelease.open(whole.plan.release).part("pulses")
+    enrolled = Enrolment.read(keys).pseudonyms
+    assert {*enrolled.values()} == {*pq.read_table(release.path)["pseudonym"].to_pylist()}
+    with pytest.raises(RequestError, match="there is no part pulse"):
+        whole.part_kit("pulse")
+
+
 def test_the_report_leads_with_the_joint_figures_and_has_each_part(whole, tmp_path):
     for internal in (False, True):
         page = whole.report(tmp_path / f"{internal}.html", internal=internal).read_text()
         places = [page.index(f'id="{key}-title"') for key in ("joint", "part-visits-summary")]
         assert places == sorted(places)
         assert all(f"part-{name}-summary" in page for name in whole.plan.parts)
+        assert "the worst facts, at most" in page
         assert ("knowing" in page) == ("Which sentence reveals what" in page) == internal
     assert "She" in page or "He" in page  # a sentence that says the sex, for the holder alone
 

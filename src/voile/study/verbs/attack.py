@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
+from voile.core.evidence import Evidence
 from voile.data import Source, open_source
 from voile.release.manifest import ROW, ROWS
 from voile.study.adversary.acquaintance import Reach, reaches
@@ -29,7 +30,8 @@ from voile.study.adversary.readings import read
 from voile.study.adversary.unjoined import Rejoined, rejoin
 from voile.study.plan.plan import Plan
 from voile.study.readers.sexes import SEXES
-from voile.study.study_release import StudyRelease
+from voile.study.study_release import EXPORT, StudyRelease
+from voile.study.verbs.export import exported
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
 
@@ -63,7 +65,9 @@ class _Chances(NamedTuple):
 class Attacked(Brief):
     """What adversaries get of all parts: `known` by what a part shows of a person, `dates` by true
     dates; `linked` to a register, where there is one; `rejoined`, where parts share no pseudonym;
-    `guesses` of a classifier from the texts, which apply made.
+    `guesses` of a classifier from the texts, and `informed` adversaries who know some facts of a
+    released person, both as apply counted them on what it wrote; `of_parts`, what attacks on each
+    part by itself found, or why one was not made.
     """
 
     known: tuple[Reach, ...]
@@ -71,6 +75,8 @@ class Attacked(Brief):
     linked: Linked | None
     rejoined: tuple[Rejoined, ...]
     guesses: tuple[Mapping[str, Any], ...] = ()
+    informed: tuple[Mapping[str, Any], ...] = ()
+    of_parts: Mapping[str, tuple[Evidence, ...] | str] = field(default_factory=dict)
 
     def to_data(self) -> dict[str, Any]:
         return {
@@ -79,6 +85,11 @@ class Attacked(Brief):
             "linked": self.linked and vars(self.linked),
             "rejoined": [vars(one) for one in self.rejoined],
             "guesses": [dict(one) for one in self.guesses],
+            "informed": [dict(one) for one in self.informed],
+            "parts": {
+                name: found if isinstance(found, str) else [one.to_json() for one in found]
+                for name, found in self.of_parts.items()
+            },
         }
 
 
@@ -97,12 +108,15 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
         )
     subject = plan.study.subject
     facts = {name: facts_of(release.part(name), plan.opened(name), subject) for name in plan.rows}
+    if found := exported(plan, release.path, release.extract):
+        facts[EXPORT] = found.shown
     rule = plan.date_rule(*release.extract)
     dates = attack_dates(dates_of(facts.values()), rule, np.random.default_rng(plan.study.seed))
     linked = None if register is None else link(plan, release, register)
     rejoined = () if release.public["join"] else _rejoined(plan, release)
     guesses = tuple(release.public.get("guesses", ()))
-    return Attacked(tuple(reaches(facts)), dates, linked, rejoined, guesses)
+    informed = tuple(release.private.get("informed", ()))
+    return Attacked(tuple(reaches(facts)), dates, linked, rejoined, guesses, informed)
 
 
 def _rejoined(plan: Plan, release: StudyRelease) -> tuple[Rejoined, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from voile.core.errors import TamperedError
+from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
+from voile.release.evidence import default_place, find_evidence
 from voile.release.verify import MALFORMED, Check, accounted, as_published
-from voile.study.study_release import StudyRelease
+from voile.study.study_release import OF_ATTACKS, StudyRelease
 from voile.study.verbs.export import check_files
 from voile.wings import wing
 
@@ -16,6 +17,7 @@ from voile.wings import wing
 def verify(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
     """Yield each check of a release, in words, and whether it holds; None where it cannot say."""
     yield from _sealed(release, secret)
+    yield from _attacked(release, secret)
     for name, same in check_files(release.path, release.public):
         yield Check(f"export/{name}: the bytes are those that the manifest names", same)
     files = [part["file"] for part in release.public["parts"].values()]
@@ -26,6 +28,21 @@ def verify(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
         if own:
             in_place = part["kind"] == "documents" and files.count(part["file"]) > 1
             yield from _of_part(release, name, in_place=in_place)
+
+
+def _attacked(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
+    """Hold what attacks found to the seals under which it was kept, where there is any."""
+    if not release.folder.is_dir():
+        return
+    parts = {"study": release.whole, **{n: release.part(n) for n in release.public["parts"]}}
+    for name, one in parts.items():
+        if default_place(one).exists():
+            try:
+                find_evidence(one, secret)
+                same = True
+            except (TamperedError, DamagedError, RequestError):
+                same = False
+            yield Check(f"{name}: its evidence is as attack sealed it", same)
 
 
 def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[Check]:
@@ -55,7 +72,7 @@ def _sealed(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
         str(path.relative_to(root)): file_sha256(path)
         for folder in (release.path, release.folder)
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != SEAL
+        if path.is_file() and path.name not in (SEAL, *OF_ATTACKS)
     }
     for name in sorted({*seal.files, *found}):
         same = found.get(name) == seal.files.get(name)

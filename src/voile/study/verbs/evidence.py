@@ -1,0 +1,103 @@
+"""What attacks on a study found, kept for a determination: the joint one, and each part's own.
+
+The evidence of a part lies in the part's private folder, that of the joint attack in the study's,
+each sealed as a wing's release has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.keys.secret import Secret
+from voile.release.evidence import default_place, find_evidence, write_evidence
+from voile.study.plan.entries import TextPart
+from voile.study.plan.plan import Plan
+from voile.study.study_release import StudyRelease
+from voile.study.verbs.attack import Linked
+from voile.wings import wing
+
+JOINT_ATTACK = "joint linkage"
+LINKED = "people linked rightly"
+STORY = (
+    "The adversary has a register of named people and all released parts. The adversary keeps the "
+    "entries that agree with every row of a pseudonym and with what its texts say, and draws one. "
+    "Success: it is the person."
+)
+
+
+class StudyEvidence(tuple[Evidence, ...]):
+    """The joint attack's evidence, and beside it that of each part, by its name."""
+
+    of_part: Mapping[str, Sequence[Evidence]]
+
+    def __new__(cls, joint: Sequence[Evidence], of_part: Mapping[str, Sequence[Evidence]]) -> Self:
+        """Keep both."""
+        found = super().__new__(cls, joint)
+        found.of_part = dict(of_part)
+        return found
+
+
+def evidence_of(linked: Linked) -> Evidence:
+    """Return the joint attack as evidence: expected matches, rounded up to whole people."""
+    rate = Rate(min(linked.people, math.ceil(linked.joint - 1e-9)), linked.people)
+    alone = Rate(min(linked.people, math.ceil(linked.table - 1e-9)), linked.people)
+    meaning = "expected matches of the register, by rows and texts together"
+    finding = Finding(LINKED, rate, baseline=alone, meaning=meaning)
+    return Evidence(JOINT_ATTACK, "linkability", Note(STORY), findings=(finding,))
+
+
+def keep_linked(release: StudyRelease, linked: Linked, secret: Secret) -> None:
+    """Write what the joint attack found into the study's private folder."""
+    whole = release.whole
+    write_evidence(default_place(whole), whole, (evidence_of(linked),), secret, force=True)
+
+
+def attack_parts(
+    plan: Plan, release: StudyRelease, register: Source | None, progress: Progress
+) -> dict[str, tuple[Evidence, ...] | str]:
+    """Attack each part as its kind is attacked; return what was found, or why a part was not.
+
+    register : which the adversary on the first table holds.
+    """
+    found: dict[str, tuple[Evidence, ...] | str] = {}
+    for name in plan.parts:
+        try:
+            own = _attack_part(plan, release, name, register, progress)
+        except RequestError as error:
+            found[name] = str(error)
+            continue
+        part, found[name] = release.part(name), own
+        write_evidence(default_place(part), part, own, plan.secret, force=True)
+    return found
+
+
+def _attack_part(
+    plan: Plan, release: StudyRelease, name: str, register: Source | None, progress: Progress
+) -> tuple[Evidence, ...]:
+    part = plan.parts[name]
+    if isinstance(part, TextPart) and part.of is not None:
+        raise RequestError("a text in a table's row is attacked where it has a file of its own")
+    given: dict[str, Any] = dict(part.attack)
+    if register is not None and name == plan.table[0]:
+        given = {"register": register, **given}
+    options = plan.options(part.kind, "Attack", given, f"parts.{name}.attack")
+    return wing(part.kind).attack(
+        release.part(name), plan.opened(name), options, seed=plan.study.seed, progress=progress
+    )
+
+
+def read_evidence(release: StudyRelease, secret: Secret | None) -> StudyEvidence:
+    """Read what attacks on a release found, as far as they were made.
+
+    Raises TamperedError: a file is not as it was sealed.
+    """
+    if not release.folder.is_dir():
+        return StudyEvidence((), {})
+    of_part = {name: find_evidence(release.part(name), secret) for name in release.public["parts"]}
+    return StudyEvidence(find_evidence(release.whole, secret), of_part)
