@@ -24,7 +24,7 @@ from voile.data.files.outputs import (
     json_at,
 )
 from voile.data.files.own_files import read_json
-from voile.keys.seal import EVIDENCE_SEAL, SEAL
+from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release, private_path
 
 FORMAT, VERSION, MANIFEST = STUDY_FORMAT, 1, STUDY_MANIFEST
@@ -122,8 +122,10 @@ class StudyRelease(Brief):
 
     @property
     def whole(self) -> PartRelease:
-        """Return the folder as a release, to keep evidence about it."""
-        return PartRelease(self.path, self.public, self.private, beside=self.folder)
+        """Return the manifest, which names every file, as a release to keep evidence about."""
+        place = self.path / MANIFEST
+        public = {**self.public, "sha256": file_sha256(place)}
+        return PartRelease(place, public, self.private, beside=self.folder)
 
     @property
     def extract(self) -> tuple[date | None, date | None]:

@@ -125,7 +125,7 @@ class _Crowd:
     ) -> None:
         self._parts, self._days = parts, days
         self.everyone = (1 << len(members)) - 1
-        self._own_days = [frozenset(days.get(one, ())) for one in members]
+        self._own_days = [_as_number(days.get(one, ())) for one in members]
         self._with = {
             name: _holders([own.shown.get(one, ()) for one in members], len(members))
             for name, own in parts.items()
@@ -152,8 +152,10 @@ class _Crowd:
         return sum(1 << n for n in _bits(among) if self._fits(n, gaps))
 
     def _fits(self, member: int, gaps: Sequence[int]) -> bool:
-        own = self._own_days[member]
-        return any(all(first + gap in own for gap in gaps) for first in own)
+        firsts = own = self._own_days[member]
+        for gap in gaps:
+            firsts &= own >> gap
+        return firsts > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,6 +244,11 @@ def _as_bits(numbers: Sequence[int], people: int) -> int:
     bits = np.zeros(people, np.bool_)
     bits[numbers] = True
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
+
+
+def _as_number(days: Days) -> int:
+    """Return days as bits of a number, the first of them as bit 0."""
+    return sum(1 << (day - days[0]) for day in days)
 
 
 def _bits(mask: int) -> Iterator[int]:

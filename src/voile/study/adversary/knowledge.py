@@ -30,7 +30,8 @@ def groups_of(
     """
     numbers = open_source(table.folder / ROWS).read([ROW]).column(0).combine_chunks()
     true = source.read([subject, *said]).take(numbers)
-    shown = table.rows().read(_columns(table, frozenset({"quasi"})))
+    quasi = {one["column"] for one in table.public["columns"] if one["role"] == "quasi"}
+    shown = table.rows().read([one for one in table.rows().schema().names if one in quasi])
     rows: dict[str, Counter[Group]] = defaultdict(Counter)
     for own, row in zip(true.to_pylist(), shown.to_pylist(), strict=True):
         rows[str(own[subject])][tuple(row.values()), tuple(own[one] for one in said)] += 1
