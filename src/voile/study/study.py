@@ -31,7 +31,7 @@ from voile.study.study_kit import FRONTIER, load, unpack
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.apply import apply
 from voile.study.verbs.attack import Attacked, attack
-from voile.study.verbs.evidence import attack_parts, keep_linked
+from voile.study.verbs.evidence import attack_parts, keep_linked, read_evidence
 from voile.study.verbs.export import unpacked
 from voile.study.verbs.fit import fit
 from voile.study.verbs.report import report
@@ -167,7 +167,7 @@ class Study(Brief):
                 raise TamperedError(wrong[0], where=str(release.path), instead="apply again")
             facts = {"date of this report": today().isoformat(), "voile": release.public["voile"]}
             audience: Audience = "internal" if internal else "public"
-            enough = is_it_enough(release.public, CRITERIA, ())
+            enough = is_it_enough(release.public, CRITERIA, read_evidence(release, secret))
             page = report(release, enough, audience=audience, facts=facts)
             write_text(out, page, REPORT, force=force)
             return Path(out)
