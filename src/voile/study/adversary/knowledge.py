@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from voile.core.brief import Brief
 from voile.data import Source, open_source
 from voile.release.manifest import ROW, ROWS, Release
 from voile.study.adversary.informed import Days, Facts, Group
 from voile.study.adversary.people import KNOWN_ROLES, Fact, PartFacts, is_day, released_rows
-from voile.study.carriers.carrier import Carrier, is_day_of_people
-
-_EPOCH = date(1970, 1, 1)
 
 
 def groups_of(
@@ -83,57 +77,3 @@ def days_of(parts: Iterable[PartFacts], *, months: bool) -> dict[str, Days]:
 
 def _months(days: np.ndarray[Any, np.dtype[np.int64]]) -> list[int]:
     return list(days.astype("datetime64[D]").astype("datetime64[M]").astype(int).tolist())
-
-
-@dataclass(frozen=True)
-class Exported(Brief):
-    """What the files of a written export show: facts by kind; all of them, with days, as a part."""
-
-    facts: Mapping[str, Facts]
-    shown: PartFacts
-
-    @classmethod
-    def of(
-        cls,
-        written: Carrier,
-        source: Carrier,
-        whose: Mapping[str, str],
-        move: Callable[[str, date], date | None],
-    ) -> Exported:
-        """Read a written export beside its source.
-
-        whose : the person of each pseudonym. move : what becomes of a person's day.
-        """
-        facts: dict[str, dict[str, set[Fact]]] = defaultdict(lambda: defaultdict(set))
-        days: dict[str, set[date]] = defaultdict(set)
-        rows = Counter[str]()
-        for event in written.events(written=True):
-            person = whose[event.subject]
-            rows[person] += 1
-            days[person].update(event.days)
-            if event.fact is not None:
-                facts[event.kind][person].add(event.fact)
-        pairs: dict[str, set[tuple[int, int]]] = defaultdict(set)
-        for event in source.events(written=False):
-            for day in event.days if event.subject in days else ():
-                new = move(event.subject, day) if is_day_of_people(day) else None
-                if new is not None and new in days[event.subject]:
-                    pairs[event.subject].add((_number(day), _number(new)))
-        frozen = {
-            kind: {person: frozenset(one) for person, one in own.items()}
-            for kind, own in facts.items()
-        }
-        dates = {one: np.array(sorted(own), np.int64) for one, own in pairs.items()}
-        every = {
-            person: frozenset(
-                (kind, *fact) for kind, own in frozen.items() for fact in own.get(person, ())
-            )
-            for person in rows
-        }
-        return cls(
-            {kind: Facts(own, own) for kind, own in frozen.items()}, PartFacts(every, dates, rows)
-        )
-
-
-def _number(day: date) -> int:
-    return (day - _EPOCH).days

@@ -22,7 +22,6 @@ from voile.data.source import BATCH_ROWS, OFFLINE
 from voile.keys.pseudonyms import pseudonym
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW
-from voile.study.adversary.knowledge import Exported
 from voile.study.carriers import Fhir, Omop
 from voile.study.carriers.carrier import NAMES, NOTE, SUBJECT, Carrier, Extract, Names, Released
 from voile.study.carriers.carrier import Shown as Intervals
@@ -30,6 +29,7 @@ from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import Plan
 from voile.study.study_release import EXPORT
 from voile.study.text.shown import Shown
+from voile.study.verbs.exported import Exported
 
 UNKNOWN = (
     "the adversary of the joint figures knows no diagnosis, reading, prescription or day of the "
