@@ -58,7 +58,7 @@ class WithheldError(Exception):
 class Event(NamedTuple):
     """What one resource or row of an export says of a person that an acquaintance may know.
 
-    kind : "diagnoses", "readings" ... fact : what it says apart from days, None for nothing.
+    kind : "diagnoses", "readings" ... fact : what it says apart from days, None if only days.
     """
 
     subject: str
