@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.core.errors import TamperedError
 from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
 from voile.release.evidence import default_place, find_evidence
@@ -34,15 +34,16 @@ def _attacked(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
     """Hold what attacks found to the seals under which it was kept, where there is any."""
     if not release.folder.is_dir():
         return
-    parts = {"study": release.whole, **{n: release.part(n) for n in release.public["parts"]}}
-    for name, one in parts.items():
-        if default_place(one).exists():
-            try:
-                find_evidence(one, secret)
-                same = True
-            except (TamperedError, DamagedError, RequestError):
-                same = False
-            yield Check(f"{name}: its evidence is as attack sealed it", same)
+    for name in ("", *release.public["parts"]):
+        try:
+            one = release.part(name) if name else release.whole
+            if not default_place(one).exists():
+                continue
+            find_evidence(one, secret)
+            same = True
+        except MALFORMED:
+            same = False
+        yield Check(f"{name or 'study'}: its evidence is as attack sealed it", same)
 
 
 def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[Check]:
