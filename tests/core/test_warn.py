@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import voile.tables as vt
+from voile.core.errors import as_keywords
 from voile.core.warn import warn
 
 
@@ -24,3 +25,15 @@ def test_a_warning_of_the_outermost_frame_is_given_all_the_same():
             {"__name__": "voile.x", "warn": warn},
         )
     assert [str(one.message) for one in caught] == ["said"]
+
+
+def test_a_warning_names_options_as_whoever_called_knows_them():
+    def said():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warn("give --hold-out SHARE", UserWarning)
+        return str(caught[0].message)
+
+    with as_keywords():
+        assert said() == "give hold_out SHARE"
+    assert said() == "give --hold-out SHARE"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 
 
@@ -40,14 +41,25 @@ class VoileError(Exception):
 _OPTION = re.compile(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)")
 
 
+_from_python: ContextVar[bool] = ContextVar("called from Python", default=False)
+
+
 @contextmanager
 def as_keywords() -> Iterator[None]:
     """Name options as Python does in what goes wrong: hold_out, where a command has --hold-out."""
+    before = _from_python.set(True)
     try:
         yield
     except VoileError as error:
         error.reword(_as_keywords)
         raise
+    finally:
+        _from_python.reset(before)
+
+
+def as_called(text: str) -> str:
+    """Name options in a warning as whoever called knows them: keywords within `as_keywords`."""
+    return _as_keywords(text) if _from_python.get() else text
 
 
 def _as_keywords(text: str) -> str:

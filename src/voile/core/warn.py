@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 
+from voile.core.errors import as_called
+
 _HOME = __name__.partition(".")[0]
 
 
@@ -13,7 +15,7 @@ def warn(message: str, category: type[Warning]) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_voile(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(as_called(message), category, stacklevel=level)
 
 
 def _is_voile(module: str) -> bool:
