@@ -30,7 +30,7 @@ def _init(
     out: Path,
     as_of: datetime | None,
     force: bool,
-    **given: str | None,
+    **given: Any,
 ) -> None:
     """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
 
@@ -297,6 +297,8 @@ LEDGER = "Ledger of the source's releases: judge by it, then enter in it [what P
 OVERRIDE = "Reason to release though the ledger's promise is broken; the ledger keeps it: no name."
 ALLOW = "Exit with 0 even if rows could not be released."
 INTERNAL = "Internal report: includes small counts, and sentences of the texts."
+KNOWN = "Table of what is known of each person, to look for in notes too. Repeatable."
+STAFF = "Table of people who may be named in any note, such as staff. Repeatable."
 REGISTER = "Identified register that the adversary holds, with the study's subject column."
 INIT = [
     argument("place"),
@@ -313,13 +315,8 @@ INIT = [
         metavar="NOTES",
         help="Annotated notes to fit such a kit on; their roles lie beside them as .toml.",
     ),
-    click.Option(
-        ["--known"],
-        type=click.Path(),
-        metavar="DATA",
-        help="Table of what is known of each person, to look for in notes nobody annotated "
-        "[a FHIR export's names; a folder's table with most identifiers].",
-    ),
+    click.Option(["--known"], type=click.Path(), metavar="DATA", multiple=True, help=KNOWN),
+    click.Option(["--known-people"], type=click.Path(), metavar="DATA", multiple=True, help=STAFF),
     click.Option(["--population"], type=click.Path(), help="Table that counts the population."),
     click.Option(
         ["--as-of"],

@@ -155,7 +155,7 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     write_key(tmp_path)
     plan = EXPORT_PLAN.replace("FORM", "fhir").replace('ZIP = "zip"\n', "")
     plan = plan.replace('DATE = "shift"\nDOB = "drop"', 'DATE = "drop"')
-    plan = plan.replace(KIT, f'init = {{ known = "export:names", {LEARNING} }}')
+    plan = plan.replace(KIT, f'init = {{ known = "export:known", {LEARNING} }}')
     (tmp_path / "study.toml").write_text(plan)
     study = Study.open(tmp_path / "study.toml")
     kit = study.fit()

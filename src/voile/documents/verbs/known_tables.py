@@ -20,19 +20,20 @@ def read_known(
 
     Raises RequestError: a table or a column is not there, or --by stands alone.
     """
-    if options.known is None and options.known_people is None:
+    if not options.known and not options.known_people:
         if options.by is not None:
             raise RequestError(
                 "--by says whose a row of --known is",
                 instead="give --known FILE, or name the notes' own column with --subject",
             )
         return None
-    tables = (options.known, options.known_people)
-    patients, people = (None if one is None else opened(one) for one in tables)
+    patients, people = (
+        [opened(one) for one in own] for own in (options.known, options.known_people)
+    )
     said = options.kinds()
     known = KnownValues.read(patients, options.by, people=people, kinds=said)
-    for source, by in ((patients, options.by), (people, None)):
-        if source is not None and (left := columns_left_out(source, by, said)):
+    for source, by in [*((one, options.by) for one in patients), *((one, None) for one in people)]:
+        if left := columns_left_out(source, by, said):
             say(
                 f"{source.name}: not looked for in the notes: {', '.join(left)}; take a column "
                 f"with --known-kind COLUMN=KIND, of {', '.join(KINDS)}"

@@ -134,14 +134,16 @@ class FitOptions(Learning, TextColumns, voile.release.options.FitOptions):
 class KnownTables(voile.release.options.Options):
     """Tables beside the notes, with values of the people in them."""
 
-    known: Data | None = Field(
-        None, description="table beside the notes: names, dates, numbers, addresses of their people"
+    known: tuple[Data, ...] = Field(
+        (),
+        description="table beside the notes: names, dates, numbers, addresses of their people; "
+        "repeatable",
     )
     by: str | None = Field(
-        None, description="column that says whose a row is, in the table and in the notes"
+        None, description="column that says whose a row is, in the tables and in the notes"
     )
-    known_people: Data | None = Field(
-        None, description="table of people who may be named in any note, such as staff"
+    known_people: tuple[Data, ...] = Field(
+        (), description="table of people who may be named in any note, such as staff; repeatable"
     )
     known_kind: tuple[str, ...] = Field(
         (), description="COLUMN=name, date, phone ...: what a known column holds; repeatable"
@@ -299,9 +301,10 @@ class ReviewOptions(voile.release.options.Options):
 class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions):
     """What the adversary trains on, and how many tokens are inspected."""
 
-    known: Data | None = Field(
-        None,
-        description="table beside the notes: its names score guesses of names behind marks",
+    known: tuple[Data, ...] = Field(
+        (),
+        description="table beside the notes: its names score guesses of names behind marks; "
+        "repeatable",
     )
     inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (), description="number of tokens inspected [identifiers left, and 1% of tokens]"
@@ -388,6 +391,8 @@ class AcceptOptions(Proof):
 class AssessOptions(KnownTables, TextColumns):
     """Which columns of the original hold text and annotations, and what is known beside it."""
 
-    known: Data | None = Field(
-        None, description="table beside the original: names, dates, numbers that are looked for"
+    known: tuple[Data, ...] = Field(
+        (),
+        description="table beside the original: names, dates, numbers that are looked for; "
+        "repeatable",
     )

@@ -21,7 +21,7 @@ from voile.keys.secret import Secret
 from voile.tables.recoding.codebook import Entry
 
 SUBJECT, NOTE = "person_id", "note"
-PEOPLE, NOTES, NAMES = "people", "notes", "names"
+PEOPLE, NOTES, KNOWN, STAFF = "people", "notes", "known", "staff"
 """The tables that an export is opened as, and the names of their files without a suffix."""
 QUASI = ("age", "sex", "race", "zip")
 YEARS = (2, 9998)
@@ -47,6 +47,8 @@ Extract = tuple[date | None, date | None]
 """The first day of a visit, and the last of all released days; None where there is none."""
 Names = tuple[str | None, str | None]
 """A given and a family name."""
+Known = Mapping[str, str]
+"""What a row says of a person, by column: a name, a telephone, a record number."""
 Shown = Mapping[str, Entry]
 """The interval that a person's released row has of each column."""
 
@@ -88,6 +90,18 @@ class Carrier(Protocol):
 
     def events(self, *, written: bool) -> Iterator[Event]:
         """Yield what files say of each person; of an export that was written, by pseudonym."""
+        ...
+
+    def known(self) -> Iterator[tuple[str, Known]]:
+        """Yield rows of what identifies a person: names, addresses, telephones, numbers."""
+        ...
+
+    def staff(self) -> Iterator[Known]:
+        """Yield the names of people and institutions that any note may mention."""
+        ...
+
+    def without_rule(self) -> list[str]:
+        """Return the types of files that are not released, since there is no rule for them."""
         ...
 
     def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:

@@ -18,6 +18,7 @@ from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers.carrier import (
     Event,
     Extract,
+    Known,
     Names,
     Packed,
     Person,
@@ -32,6 +33,7 @@ from voile.study.carriers.carrier import (
 )
 from voile.study.carriers.fhir_events import events_of
 from voile.study.carriers.fhir_fields import FIELDS
+from voile.study.carriers.fhir_known import STAFF, known_of, name_of, objects, staff_of
 from voile.study.carriers.fhir_writing import Writing, days_of, readable_attachments
 from voile.study.carriers.lines import ShuffledLines, read_lines
 
@@ -103,7 +105,21 @@ class Fhir:
 
     def names(self) -> Iterator[tuple[str, Names]]:
         for place, one in self._resources("Patient"):
-            yield _id(one, place), _name(one.get("name"))
+            yield _id(one, place), name_of(one.get("name"))
+
+    def known(self) -> Iterator[tuple[str, Known]]:
+        for place, one in self._resources("Patient"):
+            subject = _id(one, place)
+            yield from ((subject, row) for row in known_of(one))
+
+    def staff(self) -> Iterator[Known]:
+        for path in self._every():
+            if _kind_of(path) in STAFF:
+                for _, one in read_lines(path):
+                    yield from staff_of(one)
+
+    def without_rule(self) -> list[str]:
+        return sorted({_kind_of(path) for path in self._every()} - FIELDS.keys())
 
     def extract(self) -> Extract:
         starts = (_start(one) for _, one in self._resources("Encounter"))
@@ -288,9 +304,9 @@ def _start(one: Resource) -> date | None:
 def _race(extensions: object) -> str | None:
     """Read US Core's race and ethnicity into one word, as a census table has them."""
     codes: dict[str, set[str]] = {"race": set(), "ethnicity": set()}
-    for one in _objects(extensions):
+    for one in objects(extensions):
         name = str(one.get("url")).removeprefix(US_CORE)
-        for inner in _objects(one.get("extension")) if name in codes else ():
+        for inner in objects(one.get("extension")) if name in codes else ():
             coding = inner.get("valueCoding")
             if inner.get("url") == "ombCategory" and isinstance(coding, dict):
                 codes[name].add(str(coding.get("code")))
@@ -300,26 +316,12 @@ def _race(extensions: object) -> str | None:
     return next(iter(races)) if len(races) == 1 else "Two or more" if races else None
 
 
-def _name(names: object) -> Names:
-    """Return the first name that has a family name or given names."""
-    for one in _objects(names):
-        given, family = one.get("given"), one.get("family")
-        own = [x for x in given if isinstance(x, str)] if isinstance(given, list) else []
-        if own or isinstance(family, str):
-            return " ".join(own) or None, family if isinstance(family, str) else None
-    return None, None
-
-
 def _zip(addresses: object) -> str | None:
-    return next((x for x in map(_postal, _objects(addresses)) if x), None)
+    return next((x for x in map(_postal, objects(addresses)) if x), None)
 
 
 def _postal(address: Mapping[str, Any]) -> str | None:
     return zip_of(address.get("postalCode"))
-
-
-def _objects(found: object) -> list[Mapping[str, Any]]:
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _check_resolves(folder: Path) -> None:

@@ -5,7 +5,7 @@ Memory: the people, and the id of each visit; other rows pass a batch at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -21,6 +21,7 @@ from voile.engines.shuffle import shuffled
 from voile.study.carriers.carrier import (
     Event,
     Extract,
+    Known,
     Names,
     Packed,
     Person,
@@ -39,6 +40,19 @@ from voile.study.carriers.omop_writing import Row, Writing
 SUFFIXES = (".parquet", ".csv")
 SEX_WORDS = {concept: word for word, concept in omop_concepts(SEXES).items()}
 RACE_WORDS = {concept: word for word, concept in omop_concepts(RACES).items()}
+
+_BORN = ("year_of_birth", "month_of_birth", "day_of_birth")
+_OF_PERSON = ("person_id", "person_source_value", "location_id", *_BORN)
+_HOME = ("location_id", "address_1", "address_2", "city", "zip")
+_KNOWN_AS = {
+    "person_source_value": "record_number",
+    "address_1": "street",
+    "address_2": "street_2",
+    "zip": "zip_code",
+    "provider_name": "full_name",
+    "care_site_name": "institution",
+}
+"""What columns of the model are called that a kit of notes looks for."""
 
 
 @dataclass
@@ -103,6 +117,27 @@ class Omop:
             for _, row in self.rows(table) if table not in ("location", "person") else ():
                 days = tuple(row[name] for name in days_in(table) if row[name] is not None)
                 yield Event(names[row["person_id"]], *event_of(table, row), days)
+
+    def known(self) -> Iterator[tuple[str, Known]]:
+        homes = {row.pop("location_id", ""): row for row in self._texts("location", _HOME)}
+        for row in self._texts("person", _OF_PERSON):
+            subject, home = row.pop("person_id", ""), row.pop("location_id", "")
+            born = [row.pop(one, "") for one in _BORN]
+            own = {**homes.get(home, {}), **row}
+            if all(born):
+                own["birth_date"] = "-".join(one.zfill(2) for one in born)
+            named = {_KNOWN_AS.get(column, column): x for column, x in own.items()}
+            if subject and named:
+                yield subject, named
+
+    def staff(self) -> Iterator[Known]:
+        for table, names in (("provider", ("provider_name",)), ("care_site", ("care_site_name",))):
+            for row in self._texts(table, names):
+                if row:
+                    yield {_KNOWN_AS[column]: x for column, x in row.items()}
+
+    def without_rule(self) -> list[str]:
+        return []  # tables that no rule names are never opened
 
     def extract(self) -> Extract:
         starts = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))
@@ -175,6 +210,17 @@ class Omop:
             for row in pa.table(cells).to_pylist() if wanted else ():
                 number += 1
                 yield f"{name}, row {number:,}", {**blank, **row}
+
+    def _texts(self, name: str, wanted: Collection[str]) -> Iterator[dict[str, str]]:
+        """Yield the wanted cells of a table as text; none where a cell is null or blank."""
+        source = self._open(name)
+        if source is None:
+            return
+        names = {one.lower(): one for one in source.columns if one.lower() in wanted}
+        for batch in source.batches([*names.values()]) if names else ():
+            for row in batch.rename_columns([*names]).to_pylist():
+                cells = {column: str(x).strip() for column, x in row.items() if x is not None}
+                yield {column: x for column, x in cells.items() if x}
 
     def _tables(self) -> list[str]:
         return [name for name in TABLES if name not in self.drop and self._open(name) is not None]

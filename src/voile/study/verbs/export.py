@@ -23,7 +23,16 @@ from voile.keys.pseudonyms import pseudonym
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW
 from voile.study.carriers import Fhir, Omop
-from voile.study.carriers.carrier import NAMES, NOTE, SUBJECT, Carrier, Extract, Names, Released
+from voile.study.carriers.carrier import (
+    KNOWN,
+    NOTE,
+    STAFF,
+    SUBJECT,
+    Carrier,
+    Extract,
+    Names,
+    Released,
+)
 from voile.study.carriers.carrier import Shown as Intervals
 from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import Plan
@@ -84,7 +93,7 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
         tables.mkdir(mode=0o700)
         carrier = carrier_of(plan)
         carrier.unpack(tables)
-        _write_names(carrier, tables / f"{NAMES}.parquet")
+        _write_known(carrier, tables)
         plan._unpacked = tables
         yield plan
     finally:
@@ -95,12 +104,19 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
             room.rmdir()
 
 
-def _write_names(carrier: Carrier, path: Path) -> None:
-    """Write the names that the export has of its people, by which a kit of its notes is made."""
-    columns = (SUBJECT, "given_name", "family_name")
-    rows = ((who, *own) for who, own in carrier.names())
-    kept = [dict(zip(columns, row, strict=True)) for row in rows if any(row[1:])]
-    pq.write_table(pa.Table.from_pylist(kept, pa.schema([(x, pa.string()) for x in columns])), path)
+def known_in(carrier: Carrier) -> dict[str, list[dict[str, str]]]:
+    """Return the rows that an export has of its people and staff, by the table that holds them."""
+    people = [{SUBJECT: whose, **row} for whose, row in carrier.known()]
+    found = {KNOWN: people, STAFF: [dict(row) for row in carrier.staff()]}
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def _write_known(carrier: Carrier, folder: Path) -> None:
+    """Write what the export has of its people, by which a kit of its notes is made."""
+    for name, rows in known_in(carrier).items():
+        columns = dict.fromkeys(column for row in rows for column in row)
+        schema = pa.schema([(column, pa.string()) for column in columns])
+        pq.write_table(pa.Table.from_pylist(rows, schema), folder / f"{name}.parquet")
 
 
 def pack(

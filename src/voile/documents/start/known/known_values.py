@@ -72,13 +72,13 @@ class KnownValues:
     @classmethod
     def read(
         cls,
-        patients: Source | None,
+        patients: Source | Sequence[Source] | None,
         by: str | None = None,
         *,
-        people: Source | None = None,
+        people: Source | Sequence[Source] | None = None,
         kinds: Mapping[str, str] | None = None,
     ) -> KnownValues:
-        """Read the values of a table of patients, and of a table of people known to all notes.
+        """Read the values of tables of patients, and of tables of people known to all notes.
 
         Parameters
         ----------
@@ -90,13 +90,14 @@ class KnownValues:
         ------
         RequestError : there is no such column or kind, or no column holds a known value.
         """
-        if patients is not None and by is None:
+        whose, everyone = _several(patients), _several(people)
+        if whose and by is None:
             raise RequestError(
                 "no column says whose notes a row is about",
-                where=patients.name,
+                where=whose[0].name,
                 instead="name it with --by",
             )
-        links = [(one, by if one is patients else None) for one in (patients, people) if one]
+        links = [*((one, by) for one in whose), *((one, None) for one in everyone)]
         said = kinds or {}
         columns = list(dict.fromkeys(name for source, _ in links for name in source.columns))
         for name in sorted(said.keys() - set(columns)):
@@ -263,6 +264,10 @@ def _no_cycles() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def _several(sources: Source | Sequence[Source] | None) -> Sequence[Source]:
+    return (sources,) if isinstance(sources, Source) else sources or ()
 
 
 def _rows_by_subject(subjects: pa.ChunkedArray) -> dict[str | None, tuple[int, int]]:
