@@ -174,14 +174,24 @@ def _rate(rate: Rate | None) -> str:
     return f"{value} ({interval})"
 
 
+RISKS = frozenset({"max_risk", "mean_risk"})
+SHARES = frozenset({"relative_risk", "distribution", "resolution", "ncp", "unique_share"})
+"""Figures that screens write in percent, as reports do, beside those of the wings' axes."""
+
+
 def _first(kind: str, figures: Mapping[str, float]) -> str:
     """Write the figures that a wing names first; files and JSON hold them all."""
     from voile.report.charts.numbers import share
+    from voile.report.wording import share_and_odds
 
     axes, said = wing(kind).AXES, []
     for name, value in list(figures.items())[:FIGURES]:
         axis = name.removesuffix("_low").removesuffix("_high")
         end = name.removeprefix(axis)
         called = f"{axes.get(axis, axis)}{end}".replace("_", " ")
-        said.append(f"{called} {share(value) if axis in axes else short(value)}")
+        if name in RISKS:
+            shown = share_and_odds(value)
+        else:
+            shown = share(value) if axis in axes or name in SHARES else short(value)
+        said.append(f"{called} {shown}")
     return ", ".join(said)

@@ -102,7 +102,10 @@ def _detail(
     left, interval = risk_at_fit(row, whole, audience)
     passes = [f"{number}: {learner}" for number, learner in enumerate(learners, 1)]
     facts = [
-        ("weight of a missed identifier", f"{row['miss_cost']:g} harmless tokens"),
+        (
+            "weight of a missed identifier",
+            f"{row['miss_cost']:g} harmless token{'s' * (row['miss_cost'] != 1)}",
+        ),
         ("passes", listed(passes or ["none"])),
         ("identifiers left", f"{left} ({interval})" if interval else left),
         (LOSS[0], share(row["loss"])),
@@ -110,6 +113,10 @@ def _detail(
     if not needs_suppression(row["risk"], whole, audience):
         facts.append(("published unchanged", f"{share(row['published_tokens'])} of all tokens"))
     return Detail(tuple(facts))
+
+
+def _tokens(number: float) -> str:
+    return f"{number:g} harmless token{'s' * (number != 1)}"
 
 
 def _drawn(data: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
