@@ -15,6 +15,7 @@ from voile.documents.verbs.report_data import (
     STATING,
     counted,
     held_against,
+    in_tokens,
     judged_on,
     report_data,
 )
@@ -217,9 +218,8 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
     asked, also = public["policy"], public["constraints"]
     passes = counted(asked["passes"], "pass", "passes")
     learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
-    worth = f"{asked['miss_cost']:g} harmless token{'s' * (asked['miss_cost'] != 1)}"
     lines = [
-        f"The policy weighs a missed identifier as {worth}. The committee of classifiers made "
+        f"The policy weighs a missed identifier as {in_tokens(asked['miss_cost'])}. The committee of classifiers made "
         f"{passes}{learning}. "
         f"{PUTS[asked['replace']].capitalize()} replaces what was removed. {TOKENS}"
     ]

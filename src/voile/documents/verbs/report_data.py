@@ -80,5 +80,10 @@ def added_passes(data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
     return {row["pass"]: row for row in data["passes"] if row["taken"]}
 
 
+def in_tokens(miss_cost: float) -> str:
+    """Write what a missed identifier is worth."""
+    return f"{miss_cost:g} harmless token{'s' * (miss_cost != 1)}"
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -8,7 +8,7 @@ from typing import Any
 from voile.core.evidence import Rate
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.verbs.options import AXES
-from voile.documents.verbs.report_data import counted, held_against, judged_on
+from voile.documents.verbs.report_data import counted, held_against, in_tokens, judged_on
 from voile.documents.words.attributes import CLASSES
 from voile.report.sections import Audience, Block, Detail, Grid, Prose, Section, frontier_chart
 from voile.report.suppression import FEW
@@ -102,10 +102,7 @@ def _detail(
     left, interval = risk_at_fit(row, whole, audience)
     passes = [f"{number}: {learner}" for number, learner in enumerate(learners, 1)]
     facts = [
-        (
-            "weight of a missed identifier",
-            f"{row['miss_cost']:g} harmless token{'s' * (row['miss_cost'] != 1)}",
-        ),
+        ("weight of a missed identifier", in_tokens(row["miss_cost"])),
         ("passes", listed(passes or ["none"])),
         ("identifiers left", f"{left} ({interval})" if interval else left),
         (LOSS[0], share(row["loss"])),
@@ -113,10 +110,6 @@ def _detail(
     if not needs_suppression(row["risk"], whole, audience):
         facts.append(("published unchanged", f"{share(row['published_tokens'])} of all tokens"))
     return Detail(tuple(facts))
-
-
-def _tokens(number: float) -> str:
-    return f"{number:g} harmless token{'s' * (number != 1)}"
 
 
 def _drawn(data: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
