@@ -360,3 +360,17 @@ def test_a_kit_of_one_policy_is_told_in_the_singular():
 def test_what_was_measured_on_the_release_stands_before_what_the_fit_expected(release, evidence):
     order = list(shown(release, evidence))
     assert order.index("singling-out") < order.index("frontier") < order.index("left")
+
+
+def test_the_summary_begins_with_how_many_documents_and_people_are_released(release):
+    figures = release.private["figures"]
+    documents, subjects = (int(figures[name]) for name in ("documents", "subjects"))
+    assert 0 < subjects <= documents
+    begin = said(shown(release)["summary"])
+    assert begin.startswith(f"The release holds {documents:,} documents of {subjects:,} people; ")
+    few = replace(
+        release, private={**release.private, "figures": {**figures, "subjects": FEW - 1.0}}
+    )
+    public = said(shown(few, (), "public")["summary"])
+    assert f" of fewer than {FEW} people." in public
+    assert "held out" not in public.partition(".")[0]

@@ -219,8 +219,8 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
     passes = counted(asked["passes"], "pass", "passes")
     learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
     lines = [
-        f"The policy weighs a missed identifier as {in_tokens(asked['miss_cost'])}. The committee of classifiers made "
-        f"{passes}{learning}. "
+        f"The policy weighs a missed identifier as {in_tokens(asked['miss_cost'])}. "
+        f"The committee of classifiers made {passes}{learning}. "
         f"{PUTS[asked['replace']].capitalize()} replaces what was removed. {TOKENS}"
     ]
     more = []
