@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.study.made import PLAN, write_key
 
-from voile.core.errors import InfeasibleError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.study.plan.plan import Plan
-from voile.study.verbs.checks import check_promise
+from voile.study.verbs.checks import check_promise, check_written_once
 
 FIGURES = {"joint": 20.0, "joint_at_recall": 30.0, "subjects": 100.0}
 
@@ -31,3 +33,24 @@ def test_a_sex_that_is_guessed_may_not_break_a_promised_joint_risk(plan):
 def test_parts_that_show_more_than_when_they_were_fitted_break_a_promised_joint_risk(plan):
     with pytest.raises(InfeasibleError, match=r"written is 0\.21, above 0\.2: parts show more"):
         check_promise(plan, {**FIGURES, "joint": 21.0}, [])
+
+
+@pytest.mark.parametrize(
+    ("rows", "notes", "where"),
+    [
+        (["P1", " P1", "P2"], ["P1"], "parts.visits"),
+        (["P1", "P2"], ["P1", "P2\t", None], "parts.notes"),
+        (["P1 ", "P2 "], ["P1 ", "P2 "], None),  # the same way everywhere
+        ([1, 2, None], ["1", "2"], None),
+    ],
+)
+def test_a_person_is_written_in_one_way_in_every_part(plan, tmp_path, rows, notes, where):
+    for name, whose in (("visits", rows), ("notes", notes)):
+        pq.write_table(pa.table({"person_id": whose}), tmp_path / f"{name}.parquet")
+    if where is None:
+        check_written_once(plan)
+        return
+    with pytest.raises(RequestError, match="with blanks around") as caught:
+        check_written_once(plan)
+    assert caught.value.where == where
+    assert not any(one.strip() in str(caught.value) for one in ("P1", "P2"))

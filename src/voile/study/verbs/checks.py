@@ -13,10 +13,30 @@ from voile.release.choice import ROUNDING
 from voile.release.kit import Kit
 from voile.report.wording import listed
 from voile.study.adversary.people import is_day
-from voile.study.plan.entries import JOINT
+from voile.study.plan.entries import JOINT, TextPart
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
 from voile.study.text.shown import Shown
+
+
+def check_written_once(plan: Plan) -> None:
+    """Refuse a person whom one row writes with blanks around and another without.
+
+    Each would have a pseudonym and an offset of its own, and count as another person in k.
+    """
+    written: dict[str, str] = {}
+    for name, part in plan.parts.items():
+        source = plan.opened(name)
+        is_counted = isinstance(part, TextPart) and part.of is not None
+        named = [x for x in (plan.study.subject,) if x in source.columns and not is_counted]
+        for batch in source.batches(named) if named else ():
+            for one in map(str, batch.column(0).unique().drop_null().to_pylist()):
+                if written.setdefault(one.strip(), one) != one:
+                    raise RequestError(
+                        "a person of it is written with blanks around here and without them there",
+                        where=f"parts.{name}",
+                        instead=f"write {plan.study.subject} in one way in every row",
+                    )
 
 
 def check_people(plan: Plan, name: str, shown: Shown) -> None:

@@ -29,6 +29,7 @@ from voile.study.risk.after import find_after
 from voile.study.risk.beside import RowsBeside
 from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.study_kit import named_in_kit, pack, searched
+from voile.study.verbs.checks import check_written_once
 from voile.study.verbs.export import carrier_of
 from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.writing import options_of_rows
@@ -50,6 +51,7 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
     InfeasibleError : no policy keeps the promise.
     """
     _ = plan.secret  # which apply needs, and which may be missing
+    check_written_once(plan)
     texts = {name: open_kit(plan, name, force=force, progress=progress) for name in plan.texts}
     _check_learnt(plan, texts)
     chosen = {name: _choose(plan, name, kit) for name, kit in texts.items()}

@@ -36,6 +36,7 @@ from voile.study.verbs.checks import (
     check_met,
     check_people,
     check_surrogates,
+    check_written_once,
 )
 from voile.study.verbs.export import pack
 from voile.study.verbs.naming import made_up_names, put_names
@@ -63,6 +64,7 @@ class Writing:
 
     def write(self) -> None:
         """Write the table, the other rows, and the texts, which say no more than its rows."""
+        check_written_once(self.plan)
         table, _ = self.plan.table
         self.parts = {table: self._rows(table)}
         source = self.plan.opened(table)
