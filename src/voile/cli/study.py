@@ -15,6 +15,7 @@ from voile.cli.determine import say_verdicts
 from voile.cli.parameters import Command, Group, argument, flag, out, path, place
 from voile.cli.screen import Screen, count, short, show_table
 from voile.cli.verify import FAILED, STATES
+from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import DETERMINATION, KIT, REPORT
 
 if TYPE_CHECKING:
@@ -72,6 +73,23 @@ def _fit(screen: Screen, *, plan: str, ledger: Path | None, force: bool) -> None
         f"at the recall of the notes' kits {short(row['joint_at_recall'])}"
     )
     screen.result({"kit": str(study.plan.kit), "id": kit.id, "policy": number, "figures": row})
+
+
+def _review(screen: Screen, *, options: Any, plan: str, part: str | None) -> int:
+    """Read and correct what the kit of notes proposes, on a page of this machine.
+
+    Of an export too, which lies open, in a folder of mode 0700, until the review ends. study apply
+    then takes the kit that learnt from what was read.
+    """
+    ended = _opened(plan).review(options, screen, part=part)
+    screen.result(ended.result)
+    return ended.code
+
+
+def _review_options() -> Any:
+    from voile.study.verbs.review import ReviewOptions
+
+    return ReviewOptions
 
 
 def _apply(
@@ -300,6 +318,7 @@ INTERNAL = "Internal report: includes small counts, and sentences of the texts."
 KNOWN = "Table of what is known of each person, to look for in notes too. Repeatable."
 STAFF = "Table of people who may be named in any note, such as staff. Repeatable."
 REGISTER = "Identified register that the adversary holds, with the study's subject column."
+PART = click.Option(["--part"], metavar="NAME", help="Part of notes [the one that has an init].")
 INIT = [
     argument("place"),
     click.Option(
@@ -329,6 +348,7 @@ INIT = [
 for _verb in (
     Command("init", _init, INIT),
     _command("fit", _fit, path("ledger", AFTER), writes=True),
+    WingCommand("review", _review, [argument("plan"), PART], _review_options),
     _command("frontier", _frontier),
     _command(
         "apply",

@@ -19,10 +19,12 @@ from voile.data import open_source
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import REPORT
 from voile.determination import Determination, determine
+from voile.documents.verbs.options import ReviewOptions
 from voile.face.enough import is_it_enough
 from voile.face.report import today
 from voile.keys.secret import Secret
 from voile.release.kit import Kit
+from voile.release.own_verbs import Ended, Reporter
 from voile.release.verify import Check
 from voile.report.sections import Audience
 from voile.study.determined import CRITERIA, open_subject
@@ -35,6 +37,7 @@ from voile.study.verbs.evidence import attack_parts, keep_linked, read_evidence
 from voile.study.verbs.export import unpacked
 from voile.study.verbs.fit import fit
 from voile.study.verbs.report import report
+from voile.study.verbs.review import review
 from voile.study.verbs.verify import verify
 
 Words = Callable[[], AbstractContextManager[None]]
@@ -83,6 +86,16 @@ class Study(Brief):
                 kit = fit(plan, force=force, progress=progress)
             kit.save(self.plan.kit, force=force)
             return kit
+
+    def review(
+        self, options: ReviewOptions, reporter: Reporter, *, part: str | None = None
+    ) -> Ended:
+        """Serve the page on which people read what the kit of a part of notes proposes.
+
+        An export lies open, in a folder of mode 0700, until they end it.
+        """
+        with self.words(), unpacked(self.plan) as plan:
+            return review(plan, part, options, reporter)
 
     @check_arguments
     def apply(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.csv
@@ -16,11 +19,14 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.demo.clinic import make_clinic
 from voile.demo.fhir import write_fhir
+from voile.documents.verbs.options import ReviewOptions
+from voile.documents.verbs.work import Work
 from voile.release.kit import Kit
 from voile.study import Study
 from voile.study.carriers.carrier import QUASI
 from voile.study.plan.plan import Plan
 from voile.study.verbs.notes_kit import open_kit
+from voile.study.verbs.review import review
 
 LEARNING = 'learners = ["svm"], miss_cost = [5.0], cross_fit = 3, jobs = 1'
 KIT = 'kit = "notes.kit"'
@@ -164,6 +170,9 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     inode = (tmp_path / "study.notes.kit").stat().st_ino
     study.fit(force=True)
     assert (tmp_path / "study.notes.kit").stat().st_ino == inode, "made again"
+    with pytest.raises(RequestError):
+        Work.open(tmp_path / "study.notes.kit")  # the notes lie in the export
+    check_reviewed(study.plan._path)
     assert run(["study", "apply", str(study.plan._path), "--allow-set-aside"]) == 0
     said = capsys.readouterr().err
     assert "and 2 facts of diagnoses: " in said
@@ -175,3 +184,27 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     assert families
     assert not families & words
     assert not list(tmp_path.glob(".study.kit.export/*"))
+
+
+def check_reviewed(plan):
+    """Review an export's notes until somebody interrupts it."""
+    words = [sys.executable, "-m", "voile", "study", "review", str(plan), "--no-browser"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as page:
+        said = ""
+        while "http://127.0.0.1:" not in said:
+            line = page.stderr.readline()
+            assert line, said
+            said += line
+        assert list(plan.parent.glob(".study.kit.export/tables/notes.parquet"))
+        page.send_signal(signal.SIGINT)
+        _, rest = page.communicate(timeout=60)
+    assert page.returncode == 0, said + rest
+    assert "no line was read" in rest
+    assert not list(plan.parent.glob(".study.kit.export*"))
+
+
+@pytest.mark.parametrize("name", [None, "notes", "visits", "nowhere"])
+def test_a_review_is_of_a_part_whose_kit_is_made_of_unmarked_notes(planned, name):
+    with pytest.raises(RequestError, match="a review is of one part") as caught:
+        review(planned(FIT), name, ReviewOptions(), None)
+    assert "no part has an init" in str(caught.value)

@@ -25,8 +25,7 @@ LONG = 60
 """Characters that a cell of text has on average where it is a note."""
 SAMPLE = 1000
 LOOKED_FOR = ("name", "phone", "email", "id", "address", "organisation")
-"""Kinds of identifiers that are looked for in notes; of quasi-identifiers those of `ALSO`."""
-ALSO = ("date", "place")
+"""Kinds of identifiers that are looked for in notes; places and days of birth go with them."""
 _OTHER_FIT = (
     "fit = { k = 5 }  # no class of fewer people, as the promise says of the first table\n"
     "choose = { policy = 0 }  # the one of least risk"
@@ -159,9 +158,9 @@ def _known(whose: Mapping[str, Source], subject: str, place: str) -> Known:
     for name, source in whose.items():
         roles = {one.name: one.role for one in propose(source, "tables").columns}
         kinds = {c: kind for c, kind in _kinds(source).items() if c != subject}
-        found = [c for c, kind in kinds.items() if _is_looked_for(kind, roles[c])]
-        others |= kinds.keys() - {*found}
+        found = [c for c, kind in kinds.items() if _is_looked_for(c, kind, roles[c])]
         if any(kinds[c] in LOOKED_FOR for c in found):
+            others |= kinds.keys() - {*found}
             own.append(str(Path(place) / name))
             wanted |= {*found}
             said = ", ".join(f"{printable(c)} ({kinds[c]})" for c in found)
@@ -177,6 +176,8 @@ def _kinds(source: Source) -> dict[str, Kind]:
     return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
-def _is_looked_for(kind: Kind, role: str) -> bool:
-    """Say whether inspect's role for a column allows its kind: a day of a visit is nobody's."""
-    return (kind in LOOKED_FOR and role == "identifier") or (kind in ALSO and role == "quasi")
+def _is_looked_for(name: str, kind: Kind, role: str) -> bool:
+    """Say whether a column's role and name allow its kind: the day of a visit is nobody's own."""
+    if kind in LOOKED_FOR:
+        return role == "identifier"
+    return role == "quasi" and (kind == "place" or names_as(name, "birth"))

@@ -1,0 +1,39 @@
+"""A person reads what a kit of notes proposes, in the notes where the study has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from voile.core.errors import RequestError
+from voile.documents.verbs.options import ReviewOptions
+from voile.release.own_verbs import Ended, Reporter
+from voile.study.plan.plan import Plan
+from voile.wings import wing
+
+__all__ = ["ReviewOptions", "review"]
+
+
+def review(plan: Plan, name: str | None, options: ReviewOptions, reporter: Reporter) -> Ended:
+    """Serve the review of a part's work folder until its reviewers end it.
+
+    name : of the part; not needed where one part alone is made of notes that nobody marked.
+
+    Raises RequestError: there is no such part, or `fit` did not make its kit yet.
+    """
+    documents: Any = wing("documents")
+    ended: Ended = documents.review(options, reporter, work=plan.notes_kit(_part(plan, name)))
+    return ended
+
+
+def _part(plan: Plan, name: str | None) -> str:
+    made = [one for one, part in plan.texts.items() if part.init is not None]
+    if name is None and len(made) == 1:
+        return made[0]
+    if name not in made:
+        listed = ", ".join(made) or "no part has an init"
+        raise RequestError(
+            "a review is of one part whose kit is made of notes that nobody marked",
+            where="parts" if name is None else f"parts.{name}",
+            instead=f"name it with --part: {listed}",
+        )
+    return name
