@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.study.made import roles_of
 
-from voile.core.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError, RequestError, TamperedError
 from voile.data import Staging
 from voile.ledger.ledger import Ledger, OpenLedger, create, open_ledger
 from voile.ledger.promise import Promise
 from voile.release.ledger_checks import close_intents, ledger_checks
 from voile.study import Study
 
+MORE = """
+[parts.more]
+kind = "tables"
+source = "more.parquet"
+roles = "more.toml"
+fit = { method = "quick", family = "global" }
+choose = { policy = 0 }
+
+[mentions]
+"""
 LOOSE = Promise(expected_matches=10_000.0)
 
 
@@ -113,6 +125,42 @@ def test_next_month_is_judged_with_who_was_in_the_last(folder, ledger):
     (folder / "march.release").rename(folder / "gone")
     with pytest.raises(InfeasibleError, match="line 1 is a release of other rows, and it lies"):
         study.apply(force=True)
+
+
+def test_a_cut_or_forged_ledger_releases_nothing(folder, ledger):
+    opened(folder).apply()
+    manifest = folder / "study.release" / "manifest.json"
+    before, whole = manifest.read_bytes(), ledger.read_text()
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) > 2
+    spoilt = {
+        "cut": lines[:-1],
+        "torn": [whole[:-20]],
+        "forged": [whole.replace("0.", "1.", 1)],
+        "swapped": [lines[0], lines[2], lines[1], *lines[3:]],
+        "empty": [],
+    }
+    for name, text in spoilt.items():
+        ledger.write_text("".join(text))
+        with pytest.raises((TamperedError, RequestError), match="ledger"):
+            opened(folder).apply(force=True)
+        assert manifest.read_bytes() == before, name
+
+
+def test_a_part_that_comes_later_is_refused_by_the_line_that_did_not_have_it(folder, ledger):
+    opened(folder).apply()
+    wards = pq.read_table(folder / "visits.parquet").select(["person_id", "diagnosis"])
+    pq.write_table(wards, folder / "more.parquet")
+    (folder / "more.toml").write_text(roles_of({"diagnosis": "quasi"}))
+    plan = folder / "study.toml"
+    plan.write_text(plan.read_text().replace("\n[mentions]\n", MORE))
+    roles = folder / "visits.toml"
+    roles.write_text(re.sub(r"(?m)^diagnosis = .*$", 'diagnosis = "drop"', roles.read_text()))
+    study = opened(folder)
+    study.fit(force=True)
+    with pytest.raises(InfeasibleError, match="line 1 shows other rows, columns or cuts of a part"):
+        study.apply(force=True)
+    assert len(Ledger.read(ledger).released) == 1
 
 
 def test_an_override_is_of_a_ledger(folder):
