@@ -86,6 +86,7 @@ def test_what_an_export_knows_is_looked_for_in_its_notes(clinic, tmp_path):
         "by": "person_id",
         "known_people": ["export:staff", "staff.csv"],
     }
+    assert str(plan.mentions["ZIP"].words) == "export:zip_codes"
     said = made.plan.read_text()
     assert "given_name, family_name, birth_date, phone, record_number, street, zip_code" in said
     assert "Cutter" not in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -29,6 +30,7 @@ from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.review import review
 
 LEARNING = 'learners = ["svm"], miss_cost = [5.0], cross_fit = 3, jobs = 1'
+CODES = 'ZIP = { column = "zip", words = "export:zip_codes" }'
 KIT = 'kit = "notes.kit"'
 INIT = f'init = {{ known = "known.csv", {LEARNING} }}'
 FIT = f'fit = {{ source = "marked.parquet", roles = "marked.toml", {LEARNING} }}'
@@ -159,7 +161,7 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     pq.write_table(clinic.population, tmp_path / "population.parquet")
     (tmp_path / "people.toml").write_text(roles_of(dict.fromkeys(QUASI, "quasi")))
     write_key(tmp_path)
-    plan = EXPORT_PLAN.replace("FORM", "fhir").replace('ZIP = "zip"\n', "")
+    plan = EXPORT_PLAN.replace("FORM", "fhir").replace('ZIP = "zip"\n', f"{CODES}\n")
     plan = plan.replace('DATE = "shift"\nDOB = "drop"', 'DATE = "drop"')
     plan = plan.replace(KIT, f'init = {{ known = "export:known", {LEARNING} }}')
     (tmp_path / "study.toml").write_text(plan)
@@ -183,6 +185,10 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     words = {word for text in notes for word in text.replace(",", " ").replace(".", " ").split()}
     assert families
     assert not families & words
+    codes = {x.as_py() for x in clinic.population["zip"]}
+    said = {x for text in notes for x in re.findall(r"(?<![\d-])\d{5}(?![\d-])", text)}
+    shown = pq.read_table(tmp_path / "study.release" / "people.parquet")["zip"].to_pylist()
+    assert not (codes & said) - {*shown}  # as the rows show them
     assert not list(tmp_path.glob(".study.kit.export/*"))
 
 

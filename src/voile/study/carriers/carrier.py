@@ -21,7 +21,7 @@ from voile.keys.secret import Secret
 from voile.tables.recoding.codebook import Entry
 
 SUBJECT, NOTE = "person_id", "note"
-PEOPLE, NOTES, KNOWN, STAFF = "people", "notes", "known", "staff"
+PEOPLE, NOTES, KNOWN, STAFF, ZIPS = "people", "notes", "known", "staff", "zip_codes"
 """The tables that an export is opened as, and the names of their files without a suffix."""
 QUASI = ("age", "sex", "race", "zip")
 YEARS = (2, 9998)

@@ -26,8 +26,10 @@ from voile.study.carriers import Fhir, Omop
 from voile.study.carriers.carrier import (
     KNOWN,
     NOTE,
+    PEOPLE,
     STAFF,
     SUBJECT,
+    ZIPS,
     Carrier,
     Extract,
     Names,
@@ -36,6 +38,7 @@ from voile.study.carriers.carrier import (
 from voile.study.carriers.carrier import Shown as Intervals
 from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import Plan
+from voile.study.readers.values import WORDS
 from voile.study.study_release import EXPORT
 from voile.study.text.shown import Shown
 from voile.study.verbs.exported import Exported
@@ -94,6 +97,7 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
         carrier = carrier_of(plan)
         carrier.unpack(tables)
         _write_known(carrier, tables)
+        _write_zip_codes(tables)
         plan._unpacked = tables
         yield plan
     finally:
@@ -117,6 +121,12 @@ def _write_known(carrier: Carrier, folder: Path) -> None:
         columns = dict.fromkeys(column for row in rows for column in row)
         schema = pa.schema([(column, pa.string()) for column in columns])
         pq.write_table(pa.Table.from_pylist(rows, schema), folder / f"{name}.parquet")
+
+
+def _write_zip_codes(folder: Path) -> None:
+    """Write the list of words that are the people's ZIP codes, each of which means itself."""
+    codes = pq.read_table(folder / f"{PEOPLE}.parquet", columns=["zip"])["zip"].unique().drop_null()
+    pq.write_table(pa.table({WORDS: codes, "zip": codes}), folder / f"{ZIPS}.parquet")
 
 
 def pack(

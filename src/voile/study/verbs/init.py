@@ -17,7 +17,7 @@ from voile.data.column_words import mentions as names_as
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import Output
 from voile.documents.replacements.kinds import kind_of
-from voile.study.carriers.carrier import KNOWN, PEOPLE, QUASI, STAFF, SUBJECT, Carrier
+from voile.study.carriers.carrier import KNOWN, PEOPLE, QUASI, STAFF, SUBJECT, ZIPS, Carrier
 from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import EXPORT
 from voile.study.verbs.export import known_in, open_export
@@ -32,6 +32,9 @@ HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
 """How the files begin that init writes."""
 _UNMARKED = (
     'DATE = "drop"  # some are birth dates, which beside moved dates reveal the age to the day'
+)
+_CODES = (
+    f'ZIP = {{ column = "zip", words = "{EXPORT}{ZIPS}" }}  # the people\'s codes are looked for'
 )
 _EXPORT_ROLES = f"""\
 # The table of people that an export is opened as: a row a person.
@@ -170,7 +173,9 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         *notes_part("notes", f'"{EXPORT}notes"', asked, SUBJECT, known),
     ]
     why = "every resource names its patient" if form == "fhir" else "every table has it"
-    return Found(SUBJECT, why, export, parts, {PEOPLE: _EXPORT_ROLES}, QUASI)
+    has_codes = any("zip_code" in row for _, row in carrier.known())
+    roles = {PEOPLE: _EXPORT_ROLES}
+    return Found(SUBJECT, why, export, parts, roles, QUASI, has_codes=has_codes)
 
 
 def _known(carrier: Carrier) -> Known:
@@ -191,6 +196,8 @@ def _mentions(found: Found, labels: Sequence[str] | None) -> list[str]:
     lines = ["[mentions]"]
     if labels is None:
         lines.append(_UNMARKED)
+        if found.has_codes:
+            lines.append(_CODES)
     for label in ["AGE"] if labels is None else labels:
         line = _mention(label, found.columns)
         if line:

@@ -53,7 +53,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Found:
-    """What a place holds: lines of the plan, of the export and the parts; roles by part."""
+    """What a place holds: lines of the plan, of the export and the parts; roles by part.
+
+    has_codes : an export, of which somebody has a ZIP code.
+    """
 
     subject: str
     why: str
@@ -62,6 +65,7 @@ class Found:
     roles: Mapping[str, str]
     columns: Sequence[str]
     has_notes: bool = True
+    has_codes: bool = False
 
 
 @dataclass(frozen=True)

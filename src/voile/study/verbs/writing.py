@@ -191,7 +191,7 @@ class Writing:
             if one.column is not None:
                 entries = self.shown.codebook.column(one.column).entries
                 values = [x for entry in entries for x in entry.values]
-                words = one.words and self.plan.place(one.words)
+                words = one.words and Path(self.plan.source(str(one.words)))
                 meanings = read_words(words, one.column) if words else None
                 found[label] = reader_of(label, values, meanings)
             elif not one.shift:
