@@ -354,6 +354,7 @@ NO_PLACES = {
     "loss",
     "outcomes",
     "by",
+    "part",  # of a study: a name
     "known_kind",
     "reviewer",
     "zip_column",

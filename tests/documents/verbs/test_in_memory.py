@@ -74,7 +74,7 @@ def test_a_frame_is_a_foreign_corpus(kit: Kit, tmp_path: Path) -> None:
     rows = ({**row, "spans": json.loads(row["spans"])} for row in foreign.to_pylist())
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (there,) = release.attack(notes(), foreign=file, **how)
-    assert here.attack == "inspections, foreign labels"
+    assert here.attack == "inspections, text of others labelled"
     assert here.findings == there.findings
     with pytest.raises(RequestError, match="a foreign corpus has no column text"):
         release.attack(notes(), foreign=notes().rename_columns(["who", "note", "spans"]), **how)

@@ -47,7 +47,13 @@ def test_nulls_stay_nulls_and_empty_texts_empty(tmp_path, name):
     shown = [row["note"] for row in read(release.path)]
     assert shown == [None, "", "Call [PHONE] .", ' "\t,\r\n ', "\n", "NULL", "nan"]
     assert [row["letter"] for row in read(release.path)] == [None] * 7
-    assert release.private["figures"] == {"rows": 7, "documents": 6, "characters": 29, "marks": 1}
+    assert release.private["figures"] == {
+        "rows": 7,
+        "documents": 6,
+        "characters": 29,
+        "marks": 1,
+        "subjects": 7,
+    }
     assert all(holds is not False for _, holds in verify(release))
 
 

@@ -51,10 +51,10 @@ def test_who_knows_the_map_is_given_all_that_it_tells(attacked):
         "known plaintext",
     ]
     rates = by_name(found.values())
-    assert rates["known plaintext: right"].rate.value == 1
-    assert rates["rounding lattice: right, the remedy left off"].rate.value > 0.95
-    assert 0.35 < rates["rounding lattice: right"].rate.value < 0.65
-    bayes = rates["Bayes' rule with the map's model: right"]  # nobody else has one
+    assert rates["known plaintext: class identified"].rate.value == 1
+    assert rates["rounding lattice: class identified, the remedy left off"].rate.value > 0.95
+    assert 0.35 < rates["rounding lattice: class identified"].rate.value < 0.65
+    bayes = rates["Bayes' rule with the map's model: class identified"]  # nobody else has one
     assert bayes.rate.value == bayes.baseline.value  # at strength 1 it can but name the commonest
     single = found["single messages"]
     assert not any(f.by == bayes.by and f.of for f in single.findings)
@@ -96,19 +96,21 @@ def test_who_hears_a_person_again_and_again_finds_the_class(tmp_path):
     found = rates(release, public_map=tmp_path / "kit")
     again = {name: one for name, one in found.items() if name.startswith("repeat readings")}
     assert list(again) == [
-        "repeat readings, 2 messages: right",
-        "repeat readings, 5 messages: right",
+        "repeat readings, 2 messages: class identified",
+        "repeat readings, 5 messages: class identified",
     ]
-    assert again["repeat readings, 5 messages: right"].rate.value > 0.8
-    assert again["repeat readings, 5 messages: right"].baseline.value < 0.65
-    assert found["invariants, 5 messages: right"].rate.value > 0.95
-    assert found["rounding lattice: right"].rate.value < 0.6
-    assert "invariants, 5 messages: right" not in rates(release)
+    assert again["repeat readings, 5 messages: class identified"].rate.value > 0.8
+    assert again["repeat readings, 5 messages: class identified"].baseline.value < 0.65
+    assert found["invariants, 5 messages: class identified"].rate.value > 0.95
+    assert found["rounding lattice: class identified"].rate.value < 0.6
+    assert "invariants, 5 messages: class identified" not in rates(release)
     columns = {**WARDS["columns"], "height": {"role": "reading"}}
     other = fitted(table, Roles.model_validate({**WARDS, "columns": columns}), strength=[1.0])
     other.save(tmp_path / "other")
     plain = applied(other, tmp_path / "plain.parquet", table)
-    assert "invariants, 5 messages: right" not in rates(plain, public_map=tmp_path / "other")
+    assert "invariants, 5 messages: class identified" not in rates(
+        plain, public_map=tmp_path / "other"
+    )
 
 
 @pytest.mark.whole
@@ -149,7 +151,7 @@ def test_what_she_thinks_beforehand_is_weighed_and_counts_for_nothing_found(atta
     assert "beforehand" not in words
     thinking, notes, words = found(beliefs=str(tmp_path / "beliefs.csv"))
     assert "% from prior beliefs alone" in words
-    name = "Bayes' rule with the map's model: right"
+    name = "Bayes' rule with the map's model: class identified"
     assert thinking[name].rate == thinking[name].baseline  # strength 1: she stays with her prior
     assert 0.7 < thinking[name].baseline.value < 0.9
     assert plain[name].baseline.value < 0.72

@@ -263,11 +263,11 @@ def test_a_changed_release_is_not_attacked(folder, tmp_path):
         ({"knows": ["insurence"]}, "cannot know insurence.*did you mean insurance"),
         ({"knows": ["age"]}, "cannot know age"),
         ({"person": "nobody"}, "no column nobody"),
-        ({"population": "patients.csv"}, "counts by every quasi-identifier"),
+        ({"population": "patients.csv"}, "must count the people of each combination"),
         ({"population": "patients.csv"}, "has no people; .*column of counts with --people"),
         (
             {"population": "ages.csv"},
-            "every quasi-identifier, and this one has no .*and zip; "
+            "each combination of quasi-identifiers, and this one has no .*and zip; "
             "leave --population out, .* or give the adversary a --register",
         ),
         ({"register": "population.parquet"}, "register does not say who"),

@@ -91,7 +91,7 @@ def _inspect(
     lists = read_gazetteers(options.lists)
     foreign = None if options.foreign is None else _foreign(options.foreign)
     for number, labels in enumerate(sources):
-        step(NAMES[labels])
+        step(f"attacking by {NAMES[labels]}")
         attacker = BudgetedAttacker(
             options.learners,
             labels=labels,
