@@ -53,6 +53,20 @@ def test_a_command_imports_no_pandas_though_it_is_there(tmp_path: Path) -> None:
     assert done.stdout.split() == ["False"]
 
 
+def test_a_measure_of_the_users_own_may_import_pandas(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("import pandas")
+    (tmp_path / "people.csv").write_text("age\n33\n41\n")
+    (tmp_path / "roles.toml").write_text('[columns]\nage = "quasi"\n')
+    fit = ["tables", "fit", "people.csv", "--roles", "roles.toml", "--loss", "own:lost"]
+    done = subprocess.run(
+        [sys.executable, "-m", "voile", *fit, "--out", "kit"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert "module own has no lost" in done.stderr
+
+
 def test_ctrl_c_has_its_handler_before_anything_is_loaded_that_takes_a_while() -> None:
     code = "import sys; before = {*sys.modules}; import voile.cli; print(*{*sys.modules} - before)"
     done = subprocess.run(

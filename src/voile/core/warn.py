@@ -7,16 +7,16 @@ import warnings
 
 from voile.core.errors import as_called
 
-_HOME = __name__.partition(".")[0]
+_HOME = {__name__.partition(".")[0], "contextlib"}  # whose decorators stand between
 
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn of what the caller outside voile should know, at the line that called voile."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _is_voile(frame.f_globals.get("__name__", "")):
+    while frame.f_back is not None and _is_within(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     warnings.warn(as_called(message), category, stacklevel=level)
 
 
-def _is_voile(module: str) -> bool:
-    return module.partition(".")[0] == _HOME
+def _is_within(module: str) -> bool:
+    return module.partition(".")[0] in _HOME

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, cast
-from warnings import warn
 
 from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, as_keywords, named, nearest
 from voile.core.progress import Progress, silent
+from voile.core.warn import warn
 from voile.face.frontier import KitFrontier
 from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, documented
 from voile.face.release import Release
@@ -180,4 +180,4 @@ def _warn_of_set_aside(release: Release) -> None:
     counts = cast(Mapping[str, Any], release.private)["counts"]
     if counts["set_aside"]:
         said = "; ".join(f"column {x['column']}: {x['reason']}" for x in counts["set_aside_by"])
-        warn(f"{counts['set_aside']:,} rows set aside: {said}", SetAsideWarning, stacklevel=4)
+        warn(f"{counts['set_aside']:,} rows set aside: {said}", SetAsideWarning)

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import NonNegativeInt
 
 from voile.core.arguments import check_arguments
-from voile.core.errors import RequestError, as_keywords
+from voile.core.errors import RequestError, as_keywords, named
 from voile.core.progress import Progress, silent
 from voile.data import to_frame
 from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
@@ -87,8 +87,9 @@ class Release(PlainRelease):
         self.check_hash()
         asked = (columns,) if isinstance(columns, str) else columns
         if not isinstance(asked, list | tuple):
-            kind = type(asked).__name__
-            raise RequestError(f"a {kind} names no columns", where="columns", instead="give a list")
+            raise RequestError(
+                f"{named(asked)} names no columns", where="columns", instead="give a list"
+            )
         return to_frame(expand(self, tuple(asked), weight=weight, row=row), like=self.like)
 
     @check_arguments

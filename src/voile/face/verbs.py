@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager, nullcontext
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, Literal
-from warnings import warn
 
 from pydantic import NonNegativeInt
 
 from voile.core.errors import as_keywords
 from voile.core.interruption import CUT_SHORT
 from voile.core.progress import Progress, silent
+from voile.core.warn import warn
 from voile.data.roles import Roles
 from voile.face.keywords import PROGRESS, SEED, SOURCE, VoileWarning, checked_own, documented
 from voile.face.kit import Kit
@@ -45,7 +45,7 @@ def fit_of(kind: str) -> Callable[..., Kit]:
             found = here.fit(opened, read, given, seed=own["seed"], progress=progress)
             kit = Kit.of(with_options(found, given))
         if kit.facts.get("stopped") == "interrupted":
-            warn(CUT_SHORT, VoileWarning, stacklevel=3)
+            warn(CUT_SHORT, VoileWarning)
         return kit
 
     said = {
@@ -117,7 +117,7 @@ class _Warnings:
     def say(self, text: str) -> None: ...
 
     def insist(self, text: str) -> None:
-        warn(text, VoileWarning, stacklevel=6)
+        warn(text, VoileWarning)
 
     def progress(self) -> AbstractContextManager[Progress]:
         return nullcontext(silent)

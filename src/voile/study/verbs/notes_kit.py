@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from warnings import warn
 
 from voile.core.progress import Progress
+from voile.core.warn import warn
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import KIT, Output, json_at
 from voile.data.places import PLACES, with_places
@@ -130,7 +130,7 @@ class _Reports:
     def say(self, text: str) -> None: ...
 
     def insist(self, text: str) -> None:
-        warn(text, VoileWarning, stacklevel=2)
+        warn(text, VoileWarning)
 
     def progress(self) -> AbstractContextManager[Progress]:
         return nullcontext(self.shown)

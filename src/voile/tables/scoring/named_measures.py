@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from voile.core.errors import RequestError, nearest
+from voile.core.no_pandas import let_pandas_in
 from voile.tables.people.counts import Counts
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
@@ -95,6 +96,7 @@ def _imported(path: str) -> Any:
 
 
 def _module(module: str) -> Any:
+    let_pandas_in()
     sys.path.insert(0, os.getcwd())
     try:
         with redirect_stdout(sys.stderr):  # what it prints is no part of a result
