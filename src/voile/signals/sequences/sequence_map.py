@@ -134,9 +134,7 @@ class SequenceMap:
             table = filled(table, here, codes, self.random_state)
         kinds = columns_of(table, codes, len(classes), self.resolution)
         ordered = [kinds[j] for j in order]
-        lattices = [kind for kind in ordered if isinstance(kind, Lattice)]
-        if len(lattices) < len(order):
-            raise RequestError("a column is nominal", where="X", instead="send it by a PrivacyMap")
+        lattices = _lattices(ordered)
         X = np.stack(
             [lat.nearest(table[:, j]) for lat, j in zip(lattices, order, strict=True)], axis=1
         )
@@ -145,12 +143,7 @@ class SequenceMap:
             if k or not self.memory or known is not None:
                 _refuse_lacking(invariant=bool(k), known=known is not None)
             readings = Readings(X, here[:, order], codes, whose, _moments(whose, times))
-            self.classes_ = classes
-            parts = fit_parts(
-                readings, classes, lattices, self.settings, self.period, self.random_state
-            )
-            self.codec_ = replace(parts, order=order, timed=times is not None)
-            return self
+            return self._fit_parts(readings, classes, lattices, order, timed=times is not None)
         sample = Sample(X, codes, whose, np.array([lat.resolution for lat in lattices]))
         if known is not None:
             first = np.unique(whose, return_index=True)[1][whose]
@@ -176,6 +169,22 @@ class SequenceMap:
         timed = times is not None
         part = Part(tuple(range(len(X.T) - k)), _sharpening(laws))
         self.codec_ = SequenceCodec(codec, order, k, dynamics, (part,), basis, timed)
+        return self
+
+    def _fit_parts(
+        self,
+        readings: Readings,
+        classes: NDArray[np.generic],
+        lattices: Sequence[Lattice],
+        order: tuple[int, ...],
+        *,
+        timed: bool,
+    ) -> SequenceMap:
+        """Learn a map for readings that hold a part of the columns."""
+        parts = fit_parts(
+            readings, classes, lattices, self.settings, self.period, self.random_state
+        )
+        self.classes_, self.codec_ = classes, replace(parts, order=order, timed=timed)
         return self
 
     def _steps(self, sample: Sample, spread: Sample, k: int) -> tuple[tuple[MapStep, ...], ...]:
@@ -218,6 +227,14 @@ def _order(invariants: Sequence[int], d: int) -> tuple[tuple[int, ...], int]:
     if len(first) == d:
         raise RequestError("no column changes", instead="send such readings by a PrivacyMap")
     return (*first, *(j for j in range(d) if j not in first)), len(first)
+
+
+def _lattices(kinds: Sequence[object]) -> list[Lattice]:
+    """Return the columns' lattices; refuse a column that has none."""
+    lattices = [kind for kind in kinds if isinstance(kind, Lattice)]
+    if len(lattices) < len(kinds):
+        raise RequestError("a column is nominal", where="X", instead="send it by a PrivacyMap")
+    return lattices
 
 
 def _check_subjects(

@@ -72,13 +72,7 @@ def choose_after(
     """
     if joint_risk is not None and not 0 <= joint_risk <= 1:
         raise RequestError("--joint-risk lies in [0, 1]")
-    content = Content.of(kit)
-    if recount:
-        if source is None:
-            raise RequestError("--recount counts other rows", instead="give them with --source")
-        content = with_counts(content, count_anew(content, source))
-    if why := why_too_wide(content.space.counts):
-        raise RequestError(f"policies for whole columns cannot be searched: {why}")
+    content = _counted(kit, source, recount=recount)
     ledger = Ledger.read(after)
     keys = Keys.of(key_file, ledger.id)
     keys.check(ledger)
@@ -119,6 +113,18 @@ def choose_after(
             instead=AFTER_A_CHANGE if said else ROOM,
         )
     return _chosen(kit, content, *found, limit)
+
+
+def _counted(kit: Kit, source: Source | None, *, recount: bool) -> Content:
+    """Return the kit's content, counted anew on the source if asked; refuse what is too wide."""
+    content = Content.of(kit)
+    if recount:
+        if source is None:
+            raise RequestError("--recount counts other rows", instead="give them with --source")
+        content = with_counts(content, count_anew(content, source))
+    if why := why_too_wide(content.space.counts):
+        raise RequestError(f"policies for whole columns cannot be searched: {why}")
+    return content
 
 
 def _limit(space: PolicySpace, promise: Promise, joint_risk: float | None) -> Promise:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.tables.verbs.rerelease.months import FIRST, ROLES, K, county, difference, release
 
 import voile.tables as vt
 from voile.cli.run import run
@@ -18,47 +17,6 @@ from voile.ledger.audience import Audience
 from voile.ledger.ledger import Ledger, create
 from voile.ledger.promise import Promise
 from voile.release.manifest import Release
-
-ROLES = {
-    "columns": {"who": "identifier", "age": "quasi", "job": "keep"},
-    "subject": "who",
-}
-K = 5
-
-
-def county(*groups: tuple[int, int, int], job: str = "cook") -> pa.Table:
-    """People by age: (age, first, last) are the numbers of those who have it."""
-    each = [(f"CANARY{i}", age) for age, first, last in groups for i in range(first, last)]
-    who, ages = zip(*each, strict=True)
-    return pa.table({"who": who, "age": ages, "job": [job] * len(each)})
-
-
-FIRST = ((20, 0, 10), (30, 100, 110))
-
-
-@pytest.fixture
-def how(tmp_path: Path) -> dict[str, object]:
-    key = tmp_path / "key"
-    key.write_text("a key known to the tests alone")
-    key.chmod(0o600)
-    create(tmp_path / "l", Promise(expected_matches=1000), key)
-    return {"ledger": tmp_path / "l", "key_file": key, "releases": tmp_path}
-
-
-def release(rows: pa.Table, out: Path, **how: object) -> Release:
-    kit = vt.fit(rows, ROLES, family="global", method="exhaustive", k=K, suppress=0.9, seed=1)
-    chosen = kit.choose(policy=0)
-    ages = sorted(set(rows["age"].to_pylist()))
-    finest = {"age": [[str(age), str(age)] for age in ages]}
-    return kit.apply(replace(chosen, policy=finest, number=None), rows, out, **how)
-
-
-def difference(rows: pa.Table, out: Path, **how: object) -> str:
-    with pytest.raises(InfeasibleError, match="breaks the ledger's promise") as refused:
-        release(rows, out, **how)
-    assert not list(out.parent.glob(f"{out.name}*"))
-    assert "CANARY" not in str(refused.value)
-    return str(refused.value)
 
 
 def test_a_few_new_people_are_refused_and_k_are_not(how, tmp_path):
@@ -393,96 +351,3 @@ def test_a_release_that_is_not_there_is_not_looked_for_where_the_command_runs(
     erase = ["ledger", "erase", how["ledger"], names, "--key-file", how["key_file"]]
     assert run([*map(str, erase), "--reason", "asked", "--releases", str(tmp_path / "none")]) == 0
     assert "not known of the release of line 1" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("again", [False, True])
-@pytest.mark.parametrize("by", ["pseudonym", "order"])
-def test_who_is_known_by_several_rows_is_counted_by_all_of_them(again, by, how, tmp_path):
-    """A naive adversary joins a person's rows, and looks for others with the same set."""
-    rng = np.random.default_rng(3)
-    who = np.repeat([f"CANARY{i}" for i in range(60)], 2)
-    rows = pa.table({"who": who, "age": rng.choice([20, 30, 40], 120), "job": ["cook"] * 120})
-    how["override"] = "counted, not kept"
-    if by == "order":
-        how |= {"no_pseudonyms": True, "keep_order": True}
-    if again:
-        release(rows, tmp_path / "a.csv", **how)
-    found = release(rows, tmp_path / "b.csv", **how)
-    frame = Release.open(tmp_path / "b.csv").frame.to_pandas()
-    person = frame["who"] if by == "pseudonym" else frame.index // 2  # two rows stand together
-    sets = frame.groupby(person)["age"].agg(frozenset)
-    alike = sets.map(sets.value_counts())
-    high = found.private["ledger"]["high"]
-    assert high["k"] == alike.min()
-    assert high["matches"] == pytest.approx((1 / alike).sum())
-    assert found.private["ledger"]["alone"] == high
-    assert found.private["figures"]["k"] > alike.min()  # of shares, by one row of each
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_rows_in_the_same_order_are_joined_row_by_row_within_a_person(seed, how, tmp_path):
-    """A naive adversary knows the groups of each row in both releases, and whose rows these are."""
-    rng = np.random.default_rng(seed)
-    who = np.repeat([f"CANARY{i}" for i in range(40)], 2)
-    ages, jobs = rng.choice([20, 30], 80), rng.choice([1, 2], 80)
-    rows = pa.table({"who": who, "age": ages, "job": jobs})
-    roles = {"columns": {**ROLES["columns"], "job": "quasi"}, "subject": "who"}
-    apart = {"age": [["20", "20"], ["30", "30"]], "job": [["1", "1"], ["2", "2"]]}
-    whole = {"age": [["20", "30"]], "job": [["1", "2"]]}
-    how |= {"override": "counted, not kept", "no_pseudonyms": True, "keep_order": True}
-
-    def high(name, table, **policy):
-        kit = vt.fit(table, roles, family="global", method="exhaustive", seed=1)
-        chosen = replace(kit.choose(policy=0), policy=policy, number=None)
-        return kit.apply(chosen, table, tmp_path / name, **how).private["ledger"]["high"]
-
-    high("a.csv", rows, **{**apart, "job": whole["job"]})
-    joint = high("b.csv", rows, **{**apart, "age": whole["age"]})
-    pairs = list(zip(ages.tolist(), jobs.tolist(), strict=True))
-    each = Counter(frozenset(pairs[i : i + 2]) for i in range(0, 80, 2))
-    assert joint["k"] == min(each.values())
-    assert joint["matches"] == pytest.approx(len(each))
-    more = {"who": [f"CANARY{i}" for i in range(40, 80)], "age": [20] * 40, "job": [1] * 40}
-    next_month = pa.concat_tables([rows, pa.table(more)])
-    assert high("c.csv", next_month, **whole)["matches"] >= len(each)
-
-
-def test_one_of_a_kind_by_all_rows_is_refused_where_pseudonyms_join_them(how, tmp_path):
-    rows = county((20, 0, 20), (30, 20, 40))
-    both = pa.concat_tables([rows, county((20, 40, 41), (30, 40, 41))])
-    create(tmp_path / "k", Promise(k=K), how["key_file"])
-    how["ledger"] = tmp_path / "k"
-    with pytest.raises(InfeasibleError, match=r"fewer than the 5 people.*known by all of them"):
-        release(both, tmp_path / "a.csv", **how)
-    kit = vt.fit(both, ROLES, family="global", method="exhaustive", k=K, suppress=0.9, seed=1)
-    after = {"after": how["ledger"], "key_file": how["key_file"]}
-    with pytest.raises(RequestError, match="people whose rows differ are known by all of them"):
-        kit.choose(**after)
-    chosen = kit.choose(**after, source=both)
-    assert kit.apply(chosen, both, tmp_path / "a.csv", **how).private["ledger"]["high"]["k"] >= K
-
-
-def test_rows_of_a_person_are_joined_one_by_one_next_month_too(how, tmp_path):
-    """A kept number of each row links it: one of twelve has the ages at the other jobs."""
-    two = [(f"CANARY{i}", age, job) for i in range(11) for age, job in ((20, 1), (30, 2))]
-    two += [("CANARY11", 20, 2), ("CANARY11", 30, 1)]
-    two += [(f"CANARY{12 + i}", 20 + 10 * (i % 2), 2 - i % 2) for i in range(10)]
-    come = [(f"CANARY{50 + i}", 20, 2) for i in range(6)]
-    columns = {**ROLES["columns"], "job": "quasi", "row": "keep"}
-    age = {"age": [["20", "20"], ["30", "30"]], "job": [["1", "2"]]}
-    job = {"age": [["20", "30"]], "job": [["1", "1"], ["2", "2"]]}
-    for name, people, policy in (("a.csv", two, age), ("b.csv", two + come, job)):
-        who, ages, jobs = zip(*people, strict=True)
-        rows = pa.table({"who": who, "age": ages, "job": jobs, "row": range(len(people))})
-        kit = vt.fit(rows, {**ROLES, "columns": columns}, family="global", method="exhaustive")
-        chosen = replace(kit.choose(policy=0), policy=policy, number=None)
-        found = kit.apply(chosen, rows, tmp_path / name, override="counted, not kept", **how)
-        how["releases"] = tmp_path
-    frames = [Release.open(tmp_path / name).frame.to_pandas() for name in ("a.csv", "b.csv")]
-    both = frames[1].merge(frames[0][["row", "age"]], "left", "row", suffixes=("", "_then"))
-    pairs = both["job"].astype(str) + both["age_then"].astype(str)
-    sets = pairs.groupby(both["who"]).agg(frozenset)
-    alike = sets.map(sets.value_counts())
-    high = found.private["ledger"]["high"]
-    assert (high["k"], alike.min()) == (1, 1)
-    assert high["matches"] >= (1 / alike).sum() - 1e-9
