@@ -36,17 +36,15 @@ class Options(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_given(cls, given: Any) -> Any:
-        """Take one value of an option that may be given several times as the only one."""
+        """Take one value of an option that may be given several times as the only one, or none."""
         if not isinstance(given, Mapping):
             return given
         several = {
             n for n, field in fields_of(cls).items() if get_origin(field.annotation) is tuple
         }
         plain = {n: os.fspath(x) if isinstance(x, os.PathLike) else x for n, x in given.items()}
-        return {
-            name: (value,) if name in several and not isinstance(value, tuple | list) else value
-            for name, value in plain.items()
-        }
+        one = {n for n in several & plain.keys() if not isinstance(plain[n], tuple | list)}
+        return plain | {n: () if plain[n] is None else (plain[n],) for n in one}
 
 
 def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:

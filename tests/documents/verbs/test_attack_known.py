@@ -84,8 +84,8 @@ def test_the_report_has_no_identifiers_left_of_it_and_no_word():
 
 def test_without_known_columns_the_truth_is_refused_and_the_way_said():
     with pytest.raises(RequestError, match="where nobody annotated, known scores guesses"):
-        attacked(known=(), by=None, known_people=())
+        attacked(known=None, by=None, known_people=None)
     with pytest.raises(RequestError, match="by says whose a row of known is"):
-        attacked(known=(), known_people=())
+        attacked(known=None, known_people=None)
     with pytest.raises(RequestError, match="no column says whose notes a row is about"):
         attacked(by=None)
