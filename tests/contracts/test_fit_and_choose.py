@@ -10,6 +10,7 @@ from typing import Any
 import click
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.contracts.people import CANARIES
 
@@ -18,7 +19,7 @@ from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
-from voile.data.roles import Column
+from voile.data.roles import Column, Roles
 from voile.release.choice import RISKS, Choice, Chosen
 from voile.release.kit import Kit
 
@@ -215,3 +216,29 @@ def test_the_three_sets_of_options_refuse_what_they_do_not_know(case: Any) -> No
             model.model_validate({"no_such_option": 1})
         for name, field in model.model_fields.items():
             assert field.description, f"{model.__name__}.{name} says nothing to its user"
+
+
+@pytest.mark.parametrize("role", ["keep", "identifier", "sensitive"])
+@pytest.mark.parametrize("kind", ["struct", "map"])
+def test_what_has_parts_that_nothing_looks_into_is_refused(case, kind, role, tmp_path):
+    type_ = (
+        pa.struct([("name", pa.string())])
+        if kind == "struct"
+        else pa.map_(pa.string(), pa.string())
+    )
+    part = {"name": "CANARYPART"} if kind == "struct" else [("name", "CANARYPART")]
+    extra = pa.array([part] * len(case.table), type_)
+    pq.write_table(case.table.append_column("extra", extra), tmp_path / "s.parquet")
+    roles = case.tiny.roles().model_dump(mode="json")
+    roles["columns"]["extra"] = {"role": role}
+    with pytest.raises(
+        RequestError, match=f"column extra is a {kind}; select its parts"
+    ) as refused:
+        case.wing.fit(
+            open_source(tmp_path / "s.parquet"),
+            Roles.model_validate(roles),
+            case.wing.FitOptions.model_validate(case.options["fit"]),
+            seed=1,
+            progress=silent,
+        )
+    assert "CANARY" not in str(refused.value)

@@ -123,15 +123,18 @@ class Roles(BaseModel):
         whole._folder = self._folder
         return whole
 
-    def check(self, present: Iterable[str], *own: Role) -> None:
+    def check(self, present: Iterable[str] | Mapping[str, Any], *own: Role) -> None:
         """Refuse a source whose columns are not those of the file, all mistakes at once.
 
         A column without a role is an error, since a kept column can undo the rest, and so is one
         of the role `undecided`, which inspect gives where it cannot tell. Where nothing fits, what
         the source calls its columns is not told: it may be a row without a header. The roles that
         are named to choose from are those of every kind of data, and `own` of the one asked for.
+
+        present : the columns, or their Arrow types by name: a struct or a map is then refused.
         """
-        present = list(present)
+        if not isinstance(present, Mapping):
+            present = list(present)
         if present and not self.columns.keys() & set(present):
             raise RequestError(  # what stands in the first row may be a person's
                 f"the source has none of the {len(self.columns)} columns of the roles",
@@ -157,6 +160,22 @@ class Roles(BaseModel):
             if without:
                 remedy = f"give each a role, or fit with --others drop; {remedy}"
             raise RequestError("; ".join(wrong), where="roles", instead=remedy)
+        if isinstance(present, Mapping):
+            self._check_types(present)
+
+    def _check_types(self, types: Mapping[str, Any]) -> None:
+        """Refuse structs and maps that a role reads: inspect looks into none of their parts."""
+        from pyarrow.types import is_map, is_struct
+
+        nested = [
+            f"column {name} is a {'map' if is_map(kind) else 'struct'}"
+            for name, kind in types.items()
+            if self.columns[name].role != "drop" and (is_struct(kind) or is_map(kind))
+        ]
+        if nested:
+            raise RequestError(
+                "; ".join(nested), where="roles", instead="select its parts in a view, or drop it"
+            )
 
     @classmethod
     def parse(cls, given: object) -> Roles:

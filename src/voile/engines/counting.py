@@ -191,7 +191,11 @@ def _check_key(field: pa.Field, name: str, floats: Collection[str]) -> None:
             instead="use an integer, a decimal or bins",
         )
     if pa.types.is_nested(field.type):
-        raise RequestError(f"is {field.type}, and cannot be counted", where=where)
+        raise RequestError(
+            f"is {field.type}, and cannot be counted",
+            where=where,
+            instead="select its parts in a view, or drop it",
+        )
 
 
 def _is_number(kind: pa.DataType) -> bool:

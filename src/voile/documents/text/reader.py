@@ -59,7 +59,7 @@ class DocumentReader(Brief):
     def check(self, source: Source, *, annotated: bool = True) -> None:
         """Refuse roles that do not fit the source, or this kind of data."""
         unread = set() if annotated else set(self.roles.of("label")) - set(source.columns)
-        self.roles.check([*source.columns, *unread], "text")
+        self.roles.check({**source.columns, **dict.fromkeys(unread, pa.null())}, "text")
         span_columns(self.roles, source.schema())
         if untreated := self.roles.of(*UNTREATED):
             raise RequestError(
