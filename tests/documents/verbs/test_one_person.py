@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.documents.flow import NAMELESS, applied, by_cost, fitted, people, read, table
+from tests.documents.flow import NAMELESS, ROLES, applied, by_cost, fitted, people, read, table
 
 from voile.core.errors import RequestError
+from voile.documents.wing import verify
 from voile.keys.pseudonyms import Secret, pseudonym
+from voile.release.verify import checks
 
 
 def names_in(release, column="note"):
@@ -40,14 +42,18 @@ def test_a_row_that_is_nobodys_is_one_person(tmp_path, secret):
     assert names_in(b) == [second, first]  # by what it says, not by where it stands
 
 
-def test_whose_a_text_is_leaves_as_a_pseudonym_where_that_is_asked(tmp_path, secret):
+@pytest.mark.parametrize("role", ["identifier", "drop"])
+def test_whose_a_text_is_leaves_as_a_pseudonym_where_that_is_asked(tmp_path, secret, role):
     """A row without a subject has none."""
     rows = table(["Well ."] * 3, persons=["p", "q", None])
-    release = applied(rows, tmp_path / "a.jsonl", pseudonyms=True, key_file=secret)
+    kit = fitted(people(), ROLES.corrected({"person": role}), miss_cost=[2])
+    more = {"kit": kit, "pseudonyms": True, "key_file": secret}
+    release = applied(rows, tmp_path / "a.jsonl", **more)
     named = [pseudonym(Secret.from_file(secret), one) for one in "pq"]
     assert [row["person"] for row in read(release.path)] == [*named, None]
     column = next(c for c in release.public["columns"] if c["column"] == "person")
     assert column["role"] == "identifier"
+    assert all(check.holds is not False for check in checks(release, verify, None))
     assert "person" not in read(applied(rows, tmp_path / "b.jsonl").path)[0]
 
 

@@ -176,6 +176,7 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
         Work.open(tmp_path / "study.notes.kit")  # the notes lie in the export
     check_reviewed(study.plan._path)
     assert run(["study", "apply", str(study.plan._path), "--allow-set-aside"]) == 0
+    assert [check.says for check in study.verify() if check.holds is False] == []
     said = capsys.readouterr().err
     assert "and 2 facts of diagnoses: " in said
     notes = pq.read_table(tmp_path / "study.release" / "notes.parquet")["note"].to_pylist()
@@ -190,6 +191,17 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     shown = pq.read_table(tmp_path / "study.release" / "people.parquet")["zip"].to_pylist()
     assert not (codes & said) - {*shown}  # as the rows show them
     assert not list(tmp_path.glob(".study.kit.export/*"))
+
+
+def test_a_plan_may_follow_ages_that_no_note_mentions(unmarked, change):
+    notes = pq.read_table(unmarked / "notes.parquet")
+    words = "Mrs. Quillfeather was there, and she was well again after some days of rest at home."
+    said = pa.array([words] * len(notes))
+    pq.write_table(notes.set_column(1, "note", said), unmarked / "notes.parquet")
+    plan = change((KIT, INIT), ('ZIP = "zip"\n', ""), ('DOB = "drop"\n', "")).plan
+    assert "AGE" in plan.mentions
+    assert "AGE" not in made(plan).facts["labels"]
+    assert Study.open(plan._path).fit(force=True)
 
 
 def check_reviewed(plan):

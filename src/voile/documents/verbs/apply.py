@@ -15,6 +15,7 @@ from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import TEXT
+from voile.data.roles import Roles
 from voile.data.writer import Writer
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.committee.worker import Failure, Worker
@@ -96,7 +97,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         kit=kit,
         chosen=chosen,
         source=source,
-        roles=reader.roles,
+        roles=_released_roles(reader.roles, options),
         hold_out=reader.hold_out,
         columns=[*(schema.names if files is None else files.columns), *reader.pos],
         schema=schema if files is None else files.schema,
@@ -113,6 +114,13 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
 
 
 apply = partial(apply_by, prepare)
+
+
+def _released_roles(roles: Roles, options: ApplyOptions) -> Roles:
+    """Return what each column is in the release: pseudonyms are identifiers, whatever the kit says."""
+    if not options.pseudonyms or roles.subject is None:
+        return roles
+    return roles.corrected({roles.subject: "identifier"})
 
 
 def _pseudonymous(

@@ -15,7 +15,8 @@ from voile.core.progress import Progress, silent
 from voile.data import Source, open_source
 from voile.data.roles import AS_IT_IS, Roles
 from voile.documents.replacements.kinds import kind_of
-from voile.documents.verbs.policies import PROPOSED
+from voile.documents.start.rules import RULES
+from voile.documents.verbs.policies import ANNOTATED, PROPOSED
 from voile.ledger.ledger import Keys, Ledger
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
 from voile.release.kit import Kit
@@ -119,13 +120,15 @@ def _check_quasi(plan: Plan, roles: Mapping[str, Roles]) -> None:
 
 
 def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
-    """Refuse mentions of types that nothing finds in a text."""
+    """Refuse mentions of types that nothing looks for in a text."""
     for name, kit in texts.items():
         labels = kit.facts["labels"]
+        annotated = kit.facts.get("marks", ANNOTATED) == ANNOTATED
+        sought = set() if annotated else {rule.label for rule in RULES}
         absent = [
             one
             for one, x in plan.mentions.items()
-            if one not in labels and not x.keep and not finds_alone(one, words=x.words is not None)
+            if one not in {*labels, *sought} and not x.keep and not finds_alone(one, words=x.words is not None)
         ]
         if absent:
             raise RequestError(
