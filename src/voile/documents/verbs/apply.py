@@ -117,7 +117,7 @@ apply = partial(apply_by, prepare)
 
 
 def _released_roles(roles: Roles, options: ApplyOptions) -> Roles:
-    """Return what each column is in the release: pseudonyms are identifiers, whatever the kit says."""
+    """Return what each column of the release is: pseudonyms are identifiers in any kit."""
     if not options.pseudonyms or roles.subject is None:
         return roles
     return roles.corrected({roles.subject: "identifier"})

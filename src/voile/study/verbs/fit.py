@@ -124,11 +124,11 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
     for name, kit in texts.items():
         labels = kit.facts["labels"]
         annotated = kit.facts.get("marks", ANNOTATED) == ANNOTATED
-        sought = set() if annotated else {rule.label for rule in RULES}
+        found = {*labels, *(() if annotated else (rule.label for rule in RULES))}
         absent = [
             one
             for one, x in plan.mentions.items()
-            if one not in {*labels, *sought} and not x.keep and not finds_alone(one, words=x.words is not None)
+            if one not in found and not x.keep and not finds_alone(one, words=x.words is not None)
         ]
         if absent:
             raise RequestError(
