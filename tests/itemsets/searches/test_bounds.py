@@ -49,6 +49,12 @@ def test_of_features_that_clash_pairwise_the_heaviest_counts():
     assert clash_bound(worth, Constraint(k=3, m=1)) == 14  # she never knows two together
 
 
+def test_a_weight_is_split_among_clashes():
+    X = np.array([[1, 1, 0], [1, 0, 1]] + [[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 3)
+    worth = Worth.of(np.array([3.0, 2.0, 2.0]), Incidence.of(X), None)
+    assert clash_bound(worth, Constraint(k=3)) == 4  # the first clashes with both others
+
+
 def test_rows_too_many_or_too_long_are_bounded_by_all_that_may_be_shared(monkeypatch):
     X = np.array([[1, 1], [1, 0], [1, 0], [0, 1], [0, 1]])
     worth = Worth.of("size", Incidence.of(X), None)

@@ -2,9 +2,9 @@
 
 Beside a feasible set, two features that may each join it, but not both, are a *clash*. What is
 added is free of clashes: a clique of the graph of pairs that do not clash. Colouring that graph,
-so that features of one colour clash pairwise, bounds its weight by the largest weight of each
-colour (Tomita, Seki 2003; Kumlander 2004 with weights). Clashes only grow with the set: those of
-the step before bound a set first, and only where that leaves hope is every pair tried beside it.
+so that features of one colour clash pairwise, bounds its weight (Tomita, Seki 2003), closer where a
+feature's weight is split among several colours (Babel 1994). Clashes only grow with the set: those
+of the step before bound a set first, and only where that leaves hope is every pair tried beside it.
 """
 
 from __future__ import annotations
@@ -75,40 +75,39 @@ def classes_at(search: Search, classes: Classes, depth: int) -> Classes:
     )
 
 
-@inner
-def colour(search: Search, depth: int, known: int) -> int:
+@compiled
+def colour(search: Search, depth: int, known: int) -> None:
     """Order the features alive at a depth by colour, and bound what those up to each may add.
 
-    Uses the clashes known at another depth. Returns the number of colours: no more can be shared.
+    Uses the clashes known at another depth. Each colour takes from its features the least that any
+    has left of its weight, and adds it to the bound once; a feature is ordered when none is left.
     """
     pairs, uncoloured = search.pairs[known], search.alive[depth].copy()
-    n, total, colours, first = 0, 0.0, 0, 0
+    rest, clique = search.weights.copy(), np.empty(len(search.weights), dtype=np.int32)
+    n, total, first = 0, 0.0, 0
     while first < len(uncoloured):
         if uncoloured[first] == NONE:
             first += 1
             continue
-        members, heaviest = uncoloured.copy(), 0.0
+        members, size, least = uncoloured.copy(), 0, np.inf
         for word in range(first, len(members)):
             while members[word] != NONE:
                 x = word * 64 + first_of(members[word])
-                clear(uncoloured, x)
                 clear(members, x)
                 for w in range(word, len(members)):
                     members[w] &= ~pairs[x, w]
-                heaviest = max(heaviest, search.weights[x])
+                clique[size] = x
+                size += 1
+                least = min(least, rest[x])
+        total += least
+        for x in clique[:size]:
+            rest[x] -= least
+            if rest[x] == 0.0:
+                clear(uncoloured, x)
                 search.order[depth, n] = x
-                search.bound[depth, n] = total + heaviest
+                search.bound[depth, n] = total
                 n += 1
-        total += heaviest
-        colours += 1
     search.left[depth] = n
-    return colours
-
-
-@compiled
-def colours(search: Search) -> int:
-    """Return how many colours the features alive at depth 0 need."""
-    return colour(search, 0, 0)
 
 
 @inner

@@ -18,7 +18,7 @@ def clash_bound(worth: Worth, constraint: Constraint) -> float:
 
     Features that occur together, but for fewer than k, are a *clash*, and of those that clash
     pairwise a set holds at most one. The eight thousand best features are coloured so that those
-    of a colour clash pairwise, and each colour counts its heaviest; the others count whole, and
+    of a colour clash pairwise, each weight split among several colours; the others count whole, and
     so do all where rows are very many or long, or m is 1. DistCnt and CM only grow with the set,
     and are bounded by all that may be published alone.
     """

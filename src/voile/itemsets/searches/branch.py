@@ -40,7 +40,7 @@ def branch(run: Run, *, most: int | None = None) -> None:
     An evaluation is one set examined; ends after about `most` pairs of features, where given. Pairs
     are tried on rows held as bits where the constraint is containment alone and the rows are few.
     """
-    from voile.itemsets.kernels.branch import colours, explore
+    from voile.itemsets.kernels.branch import explore
 
     if len(run.candidates) > MOST_FEATURES:
         raise RequestError(
@@ -52,7 +52,7 @@ def branch(run: Run, *, most: int | None = None) -> None:
     state = Feasible(rows, run.constraint)
     pairs = pairable(rows, run.constraint)
     weights = run.weights[run.candidates[order]]
-    deepest = colours(_search(rows, weights, pairs, _no_covers(), 0))
+    deepest = int(by_colours(rows, np.ones(len(weights)), pairs))
     covers = _covers(rows, run.constraint, deepest + 2)
     search = _search(rows, weights, pairs, covers, deepest)
     search.most[0] = run.utility
@@ -69,11 +69,11 @@ def branch(run: Run, *, most: int | None = None) -> None:
 
 
 def by_colours(rows: Incidence, weights: Floats, pairs: Words) -> float:
-    """Return the largest weight of a set without a clash; features come by falling weight."""
-    from voile.itemsets.kernels.branch import colours
+    """Bound the weight of a set without a clash; features come by falling weight."""
+    from voile.itemsets.kernels.branch import colour
 
     search = _search(rows, weights, pairs, _no_covers(), 0)
-    colours(search)
+    colour(search, 0, 0)
     return float(search.bound[0, search.left[0] - 1])
 
 

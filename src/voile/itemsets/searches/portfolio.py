@@ -83,7 +83,8 @@ def explore(run: Run) -> None:
 
 def _built(run: Run, name: str, most: int | None = None) -> Run:
     """Search all rows, within what is left of the limits, for `most` sets where given."""
-    worth = Worth.of(WAYS[name].utility, run.rows, run.worth.labels)
+    same = WAYS[name].utility == run.worth.name
+    worth = run.worth if same else Worth.of(WAYS[name].utility, run.rows, run.worth.labels)
     left = run.left if most is None else {**run.left, "evaluations": most}
     other = Run(worth, run.constraint, **left, rng=run.rng, given=run.given, among=run.among)
     with suppress(Limit):
