@@ -9,21 +9,23 @@ import sys
 import pytest
 
 from voile.core.errors import RequestError
-from voile.data.spark.session import open_session
+from voile.data import open_source
 
 pyspark = pytest.importorskip("pyspark")
 
 
 def test_without_pyspark_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for name in ("pyspark", "pyspark.sql", "pyspark.errors", "py4j", "py4j.protocol"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(RequestError, match=r"Spark is not installed; .*voile\[spark\]"):
-        open_session()
+        open_source("spark:visits")
 
 
 def test_another_major_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyspark, "__version__", "3.5.1")
+    monkeypatch.setitem(sys.modules, "pyspark.errors", None)  # of Spark 3.4 and on
     with pytest.raises(RequestError, match=r"this is Spark 3\.5\.1, and voile works with Spark 4"):
-        open_session()
+        open_source("spark:visits")
 
 
 def test_without_java_a_sentence_says_what_to_install() -> None:

@@ -47,8 +47,9 @@ class SparkSource(Source):
     @classmethod
     def table(cls, name: str) -> SparkSource:
         """Open a table by its name, as Spark SQL writes it."""
+        session = open_session()
         with spark_failures(name):
-            return cls(open_session().table(name), name)
+            return cls(session.table(name), name)
 
     def schema(self, columns: Iterable[str] | None = None) -> pa.Schema:
         """Give the Arrow schema of `columns`; one whose type is not read is refused by its name."""
