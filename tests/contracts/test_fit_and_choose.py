@@ -127,7 +127,7 @@ def test_a_way_that_is_not_offered_is_refused_with_those_that_are(
     case.kit.save(tmp_path / "kit")
     words = [case.kind, "choose", str(tmp_path / "kit"), "--out", str(tmp_path / "policy.toml")]
     assert run(words) == 2
-    ways = ", ".join(way.replace("_", " ") for way in case.wing.WAYS)
+    ways = ", ".join(f"--{way.replace('_', '-')}" for way in case.wing.WAYS)
     assert capsys.readouterr().err == f"voile: choose by exactly one of {ways}\n"
     for way in ASKED.keys() - {*case.wing.WAYS}:
         assert run([*words, f"--{way.replace('_', '-')}", "1"]) == 2

@@ -48,14 +48,14 @@ def test_the_commands_of_a_report_make_the_same_again(
 ) -> None:
     folder, kit, release = made
     fit, frontier, *_ = commands(kit.report(internal=True).html)
-    assert frontier == [case.kind, "frontier", f"{case.kind} kit"]
+    assert frontier == [case.kind, "frontier", "KIT"]
     roles = case.tiny.roles().model_dump(mode="json", by_alias=True, exclude_none=True)
     (tmp_path / "roles.toml").write_text(tomli_w.dumps(roles), encoding="utf-8")
     placed = {
         "SOURCE": folder / "patients of May.parquet",
         "ROLES": tmp_path / "roles.toml",
         "SEED": SEED,
-        f"{case.kind} kit": tmp_path / "KIT",
+        "KIT": tmp_path / "KIT",
         "POPULATION": case.options["fit"].get("population", [""])[0],
     }
     assert run([str(placed.get(word, word)) for word in fit]) == 0

@@ -107,10 +107,10 @@ def named(thing: object) -> str:
     """Name what was given by its kind, for an error: never by its value.
 
     >>> named(3), named({}), named(None)
-    ('an int', 'a dict', 'nothing')
+    ('an int', 'a dict', 'None')
     """
     kind = type(thing).__name__
-    return "nothing" if thing is None else f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
+    return "None" if thing is None else f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
 
 
 def install(extra: str) -> str:

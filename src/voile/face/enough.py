@@ -21,8 +21,8 @@ from voile.report.sections import Grid, Prose, Section
 from voile.report.wording import listed
 
 FOR_WHOM = (
-    "Whether this is enough depends on the recipient and the purpose: voile determine judges it by "
-    "thresholds from named sources."
+    "Whether this is enough depends on the recipient and the purpose; a determination judges it by "
+    "thresholds from named sources (voile determine)."
 )
 
 

@@ -105,7 +105,7 @@ class Kit(PlainKit):
     @check_arguments
     def report(self, *, internal: bool = False) -> Report:
         """Report the policies, on one page; `internal`: for the data holder, with small counts."""
-        return report_of(self, (), "internal" if internal else "public", f"{self.kind} kit")
+        return report_of(self, (), "internal" if internal else "public", None)
 
     def _repr_html_(self) -> str:
         return self.frontier.drawn(

@@ -13,6 +13,7 @@ from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, as_keywords, named
 from voile.core.progress import Progress, silent
 from voile.data import to_frame
+from voile.data.files.memory import MemoryPath
 from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
 from voile.face.report import Report, report_of
 from voile.keys.secret import Secret
@@ -117,7 +118,8 @@ class Release(PlainRelease):
         secret = Secret.find(key_file)
         check_seal(self, secret)  # the page speaks of these bytes and figures
         found = find_evidence(self, secret, evidence)
-        return report_of(self, found, "internal" if internal else "public", self.path.name)
+        name = None if isinstance(self.path, MemoryPath) else self.path.name
+        return report_of(self, found, "internal" if internal else "public", name)
 
     @check_arguments
     def verify(self, *, key_file: str | PathLike[str] | None = None) -> tuple[Check, ...]:

@@ -60,11 +60,17 @@ class Report(Brief):
 
 
 def report_of(
-    subject: Kit | Release, evidence: Sequence[Evidence], audience: Audience, name: str
+    subject: Kit | Release, evidence: Sequence[Evidence], audience: Audience, name: str | None
 ) -> Report:
-    title = f"{name}: what it discloses, what it keeps"
-    with fitting("what is reported", Path(name)):
-        lines = tuple(commands(subject, audience, name, options_of(evidence)))
+    """Return the page of what is called `name` on disk; what is in memory has no name."""
+    is_release = isinstance(subject, Release)
+    if is_release:
+        title = f"{name or 'The release'}: what it discloses, what it keeps"
+    else:
+        title = f"{name or f'A kit of {subject.kind}'}: the policies to choose from"
+    placeholder = "RELEASE" if is_release else "KIT"
+    with fitting("what is reported", Path(name or placeholder)):
+        lines = tuple(commands(subject, audience, name or placeholder, options_of(evidence)))
         page = render(
             title,
             (
@@ -74,6 +80,7 @@ def report_of(
             ),
             audience=audience,
             facts=facts_of(subject, audience),
+            to_sign=is_release,
         )
     return Report(title, audience, page)
 

@@ -74,7 +74,7 @@ class Choice:
         for name in ("max_loss", "joint_risk", *RISKS):
             share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
-                raise RequestError(f"{_said(name)} lies in [0, 1]")
+                raise RequestError(f"{_as_option(name)} lies in [0, 1]")
 
     def among(
         self,
@@ -124,7 +124,7 @@ class Choice:
         """Return the last policy whose risk is within the limit: loss falls along a frontier."""
         [name] = [name for name in RISKS if getattr(self, name) is not None]
         if RISKS[name] not in risks:
-            known = [f"--{limit.replace('_', '-')}" for limit in RISKS if RISKS[limit] in risks]
+            known = [_as_option(limit) for limit in RISKS if RISKS[limit] in risks]
             raise RequestError(
                 f"these policies have no {_said(RISKS[name])}",
                 instead=f"choose with {' or '.join(known)}",
@@ -203,7 +203,7 @@ def default_in_words(kit: Kit) -> str:
 def check_exactly_one(ways: Mapping[str, Any]) -> None:
     """Raise `RequestError` unless one of these ways to choose is given; None and False are not."""
     if sum(value is not None and value is not False for value in ways.values()) != 1:
-        raise RequestError(f"choose by exactly one of {', '.join(map(_said, ways))}")
+        raise RequestError(f"choose by exactly one of {', '.join(map(_as_option, ways))}")
 
 
 def in_words(choice: Choice, *, edited: bool) -> str:
@@ -217,6 +217,10 @@ def in_words(choice: Choice, *, edited: bool) -> str:
 
 def _said(name: str) -> str:
     return name.replace("_", " ")
+
+
+def _as_option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def read_fields(model: type[T], fields: Mapping[str, Any]) -> T:

@@ -40,6 +40,7 @@ def render(
     *,
     audience: Audience,
     facts: Mapping[str, str],
+    to_sign: bool = True,
 ) -> str:
     """Return the report as the text of one self-contained HTML page.
 
@@ -50,8 +51,8 @@ def render(
     audience : ``public`` drops every ``internal`` block, and the section or heading that is left
         with none; the page then says nothing of them. Its charts show two significant digits.
     facts : names and values for "How to reproduce": release hash, policy, version. They are shown
-        to every audience, under the section of key ``reproduce`` where there is one. A section of
-        key ``decision`` stands in the place of the form to sign by hand.
+        to every audience, under the section of key ``reproduce`` where there is one.
+    to_sign : ends with a form to sign by hand, where no section has the key ``decision``.
 
     Returns
     -------
@@ -92,6 +93,7 @@ def render(
             rest=[s for s in shown if not s.first],
             reproduce=reproduce,
             decision=decision,
+            to_sign=to_sign,
             facts=facts,
             style=Markup(style),
             script=Markup(script),

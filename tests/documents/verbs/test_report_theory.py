@@ -25,6 +25,7 @@ def test_theorems_are_told_of_a_local_optimum_alone(release, tmp_path):
     assert told["Theorem 1"] == f"3 <= {found['tokens']}"
     assert (plain.audience, numbers.audience) == ("public", "internal")
     assert not re.search(r"\d", " ".join(row[2] for row in plain.rows).replace("TP_A = 0", ""))
+    assert grids(shown(release, audience="public")["theory"])[0].rows == plain.rows
     shorter = applied(people(), tmp_path / "r.csv", chosen=by_cost(20.0, 1))
     assert "this policy stops before one" in said(shown(shorter)["theory"])
     assert grids(shown(shorter)["theory"]) == []

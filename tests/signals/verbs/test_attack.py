@@ -150,7 +150,7 @@ def test_what_she_thinks_beforehand_is_weighed_and_counts_for_nothing_found(atta
     plain, _, words = found()
     assert "beforehand" not in words
     thinking, notes, words = found(beliefs=str(tmp_path / "beliefs.csv"))
-    assert "% from prior beliefs alone" in words
+    assert "% of people from prior beliefs alone" in words
     name = "Bayes' rule with the map's model: class identified"
     assert thinking[name].rate == thinking[name].baseline  # strength 1: she stays with her prior
     assert 0.7 < thinking[name].baseline.value < 0.9

@@ -44,7 +44,7 @@ def page(tmp_path_factory):
     return render_for
 
 
-MEAN, BARS = "averaged over the classes: ", "Share of each class that forest identifies"
+MEAN, BARS = ", averaged over the classes; ", "Share of each class that forest identifies"
 LAW = "weight, overheard, by class"
 BALANCED = "balanced accuracy 0.51"
 
@@ -75,7 +75,7 @@ def test_a_count_of_few_stays_with_its_holder_also_where_a_mean_would_tell_it(pa
 
 def test_few_people_of_the_control_leave_the_rest_of_the_sentence(page):
     public = page("public", overheard(Rate(30, 100), control=Rate(5, 50)))
-    assert "35% from one message. Guessing" in public
+    assert "35% of people from one message, averaged" in public
     assert "not in the fit" not in public
     assert BALANCED in public  # of those overheard, who are many
 

@@ -117,7 +117,7 @@ def test_what_was_searched_for_is_what_is_told():
         "people in the fitted source.",
         "The release loses 20% of the distribution.",
         "On the fitted source it beats Safe Harbor, which leaves about 7 people expected to be "
-        "re-identified and has a loss of 40%; 2 other policies found do so too.",
+        "re-identified and loses 40% of the distribution; 2 other policies found do so too.",
         "relative risk",
         "detail gone",
     ]
@@ -125,8 +125,8 @@ def test_what_was_searched_for_is_what_is_told():
         "The release loses 20% of the information about pay and job; it leaves 10% of the "
         "source's rare people.",
         "On the fitted source it beats Safe Harbor, which leaves 30% of the source's rare people "
-        "(about 7 people expected to be re-identified) and has a loss of 40%; 2 other policies "
-        "found do so too.",
+        "(about 7 people expected to be re-identified) and loses 40% of the information about pay "
+        "and job; 2 other policies found do so too.",
         "rare people",
         "detail gone",
         "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
@@ -189,7 +189,7 @@ def test_what_is_left_of_each_column_is_told_and_one_group_is_warned_of():
         "at the knee",
     )
     assert said[1] == (
-        "The release has a loss of 12% (0.5 x this + 0.5 x that); column sex is one group."
+        "The release loses 12% of distribution and resolution; column sex is one group."
     )
 
 

@@ -79,6 +79,7 @@ def sections(
     """Return what a report shows of a kit or a release; words of the text for the holder alone."""
     data, public, private = facts_for(audience, subject, _gathered, STATING)
     marks = _marks(data, public)
+    exact, *_ = facts_for("internal", subject, _gathered, STATING)  # what is proven is of these
     takes: dict[Question, str] = {"singling out": TAKES if marks == ANNOTATED else TAKES_UNMARKED}
     parts = (
         _summary(data, public, private, evidence, audience),
@@ -93,7 +94,7 @@ def sections(
         _models(data, public, audience),
         context_section(data),
         limits(LIMITS),
-        theory_section(data) if marks == ANNOTATED else None,
+        theory_section(exact) if marks == ANNOTATED else None,
     )
     return tuple(part for part in parts if part is not None)
 

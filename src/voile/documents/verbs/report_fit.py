@@ -22,7 +22,7 @@ from voile.report.wording import (
 )
 
 RISK = AXES["risk"], "100% = nothing is removed"
-RISK_AT_MOST = f"{AXES['risk']}, at most", "100% = nothing is removed"
+RISK_AT_MOST = AXES["risk"], "100% = nothing is removed; small counts are rounded up"
 LOSS = AXES["loss"], ""
 MEASURED = {
     True: "Each policy is a committee of classifiers, which also removes further mentions of a "

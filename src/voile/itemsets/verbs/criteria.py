@@ -9,7 +9,7 @@ CRITERIA: tuple[Measure, ...] = (
     Certified(
         "re-identification",
         "k",
-        "1 / k, the largest risk of a row by what the adversary may know",
+        "largest risk of a row, 1 / k",
         is_group_size=True,
     ),
     Certified("singling-out", "unique_share", "rows that no other row equals"),

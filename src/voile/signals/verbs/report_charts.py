@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from voile.core.evidence import Evidence, Finding, Rate
 from voile.report.sections import Audience, Bar, BarChart, LineChart, Series
-from voile.report.wording import circumstance, is_hidden, share
+from voile.report.wording import circumstance, is_hidden, listed, share
 
 SENT = {
     "readings as they are": "from the unprotected reading",
@@ -51,15 +51,15 @@ def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
     """Yield the same as a sentence: means over the classes, of few people in internal reports."""
     best, cases = _strongest(evidence)
     means = [
-        f"{share(sum(rate.value for rate in found.values()) / len(found))} {how}"
+        f"{share(sum(rate.value for rate in found.values()) / len(found))} of people {how}"
         for how, found in cases.items()
         if audience == "internal" or _audience(found.values()) == "public"
     ]
     if means:
         yield (
-            f"The strongest adversary tried ({best}) identifies a person's class correctly this "
-            f"often, averaged over the classes: {'; '.join(means)}. Guessing is right "
-            f"{1 / len(next(iter(cases.values()))):.0%} of the time."
+            f"The strongest adversary tried ({best}) identifies the class of {listed(means)}, "
+            "averaged over the classes; guessing identifies "
+            f"{1 / len(next(iter(cases.values()))):.0%}."
         )
 
 

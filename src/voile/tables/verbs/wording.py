@@ -138,7 +138,7 @@ def describe_risk(data: Mapping[str, Any], risk: float, matches: float) -> str:
 def describe_loss(data: Mapping[str, Any], loss: float) -> str:
     match data["measures"]["loss"]["name"]:
         case "weighted":
-            return f"has a loss of {share(loss)} ({data['measures']['loss']['formula']})"
+            return f"loses {share(loss)} of distribution and resolution"
         case "information":
             return f"loses {share(loss)} of the distribution"
         case "mutual-information":
@@ -263,7 +263,7 @@ def three_sentences(
         count = data["beats"][name]["count"]
         its_name = CALLED.get(name, name)
         its_own = (
-            f"leaves {describe_risk(data, its_risk, its_found)} and has a loss of {share(its_loss)}"
+            f"leaves {describe_risk(data, its_risk, its_found)} and {describe_loss(data, its_loss)}"
         )
         if data["beats"][name]["chosen"]:
             also = f"; {count - 1:,} other policies found do so too" if count > 2 else ""
