@@ -17,7 +17,7 @@ from voile.itemsets.paper import maximal, selectors
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import LabelsLike
 from voile.itemsets.searches import best, exact, greedy, joint, portfolio
-from voile.itemsets.searches.bounds import clash_bound
+from voile.itemsets.searches.bounds import utility_bound
 from voile.itemsets.searches.run import Limit, Run, Worth
 
 __all__ = ["METHODS", "Method", "Selection", "bound_of", "select"]
@@ -188,7 +188,8 @@ def _explore(run: Run, how: Method) -> str:
 
 
 def bound_of(found: Selection, worth: Worth) -> float:
-    """Bound the utility of every feasible set, proven by the search or by clashing features."""
-    if found.bound is not None:
+    """Bound the utility of every feasible set, proven by the search or by parts of the features."""
+    if found.bound == found.utility:
         return found.bound
-    return max(found.utility, clash_bound(worth, found.constraint))
+    least = min(found.bound or np.inf, utility_bound(worth, found.constraint))
+    return max(found.utility, least)

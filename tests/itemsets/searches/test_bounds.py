@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from voile.core.errors import InfeasibleError
 from voile.itemsets import Constraint, Incidence, select
 from voile.itemsets.searches import bounds
-from voile.itemsets.searches.bounds import clash_bound
+from voile.itemsets.searches.bounds import utility_bound
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.selection import bound_of
 
@@ -27,14 +27,18 @@ def by_hand(table, worth, k, m, absences):
     absences=st.booleans(),
     utility=st.sampled_from(["coverage", "hamdist", "mutual-information", "distcnt", "cm"]),
     most=st.sampled_from([1, 3, 2**13]),
+    bits=st.sampled_from([1, 2, 20]),
+    blocks=st.sampled_from([0, 1, 5]),
 )
-def test_no_feasible_set_is_worth_more(table, seed, k, m, absences, utility, most):
+def test_no_feasible_set_is_worth_more(table, seed, k, m, absences, utility, most, bits, blocks):
     made = table(seed)
     worth = Worth.of(utility, made.incidence, made.y)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(bounds, "MOST_FEATURES", most)
+        patched.setattr(bounds, "MOST_BITS", bits)
+        patched.setattr(bounds, "MOST_BLOCKS", blocks)
         try:
-            bound = clash_bound(worth, Constraint(min(k, made.n_subjects), m, absences))
+            bound = utility_bound(worth, Constraint(min(k, made.n_subjects), m, absences))
         except InfeasibleError:
             return
     best = by_hand(made, worth, min(k, made.n_subjects), m, absences)
@@ -42,27 +46,39 @@ def test_no_feasible_set_is_worth_more(table, seed, k, m, absences, utility, mos
     assert bound <= worth(np.arange(made.X.shape[1])) + 1e-9
 
 
-def test_of_features_that_clash_pairwise_the_heaviest_counts():
+def test_a_block_counts_its_best_feasible_set():
+    three = np.repeat([[1, 1, 0], [1, 0, 1], [0, 1, 1]], 3, axis=0)
+    X = np.vstack([three, [[1, 1, 1]]])
+    worth = Worth.of(np.array([4.0, 3.0, 2.0]), Incidence.of(X), None)
+    assert utility_bound(worth, Constraint(k=2)) == 7  # no two clash, all three do
+
+
+@pytest.mark.parametrize("blocks", [0, 1])
+def test_of_features_that_clash_pairwise_the_heaviest_counts(monkeypatch, blocks):
+    monkeypatch.setattr(bounds, "MOST_BLOCKS", blocks)
     X = np.array([[1, 1, 1, 0]] + [[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]] * 3)
     worth = Worth.of(np.array([5.0, 4.0, 3.0, 2.0]), Incidence.of(X), None)
-    assert clash_bound(worth, Constraint(k=3)) == 7
-    assert clash_bound(worth, Constraint(k=3, m=1)) == 14  # she never knows two together
+    assert utility_bound(worth, Constraint(k=3)) == 7
+    assert utility_bound(worth, Constraint(k=3, m=1)) == 14  # she never knows two together
 
 
-def test_a_weight_is_split_among_clashes():
+@pytest.mark.parametrize("blocks", [0, 1])
+def test_a_weight_is_split_among_clashes(monkeypatch, blocks):
+    monkeypatch.setattr(bounds, "MOST_BLOCKS", blocks)
     X = np.array([[1, 1, 0], [1, 0, 1]] + [[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 3)
     worth = Worth.of(np.array([3.0, 2.0, 2.0]), Incidence.of(X), None)
-    assert clash_bound(worth, Constraint(k=3)) == 4  # the first clashes with both others
+    assert utility_bound(worth, Constraint(k=3)) == 4  # the first clashes with both others
 
 
 def test_rows_too_many_or_too_long_are_bounded_by_all_that_may_be_shared(monkeypatch):
     X = np.array([[1, 1], [1, 0], [1, 0], [0, 1], [0, 1]])
     worth = Worth.of("size", Incidence.of(X), None)
-    assert clash_bound(worth, Constraint(k=2)) == 1
+    assert utility_bound(worth, Constraint(k=2)) == 1
+    monkeypatch.setattr(bounds, "MOST_BITS", 1)
     for limit in ("MOST_ONES", "MOST_PAIRS"):
         with monkeypatch.context() as patched:
             patched.setattr(bounds, limit, 0)
-            assert clash_bound(worth, Constraint(k=2)) == 2
+            assert utility_bound(worth, Constraint(k=2)) == 2
 
 
 def test_what_a_search_proved_is_kept(table_1):

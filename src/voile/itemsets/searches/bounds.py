@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.searches.branch import by_colours, pairable
+from voile.itemsets.searches.exact import MOST_BITS, heaviest
 from voile.itemsets.searches.run import Worth
 
+MOST_BLOCKS = 5
 MOST_FEATURES = 2**13
 MOST_ONES = 2**24
 MOST_PAIRS = 2**29
 
 
-def clash_bound(worth: Worth, constraint: Constraint) -> float:
-    """Bound a feasible set by which two features cannot be published together.
+def utility_bound(worth: Worth, constraint: Constraint) -> float:
+    """Bound a feasible set by its parts: small blocks of features, and features that clash.
 
-    Features that occur together, but for fewer than k, are a *clash*, and of those that clash
-    pairwise a set holds at most one. The eight thousand best features are coloured so that those
-    of a colour clash pairwise, each weight split among several colours; the others count whole, and
-    so do all where rows are very many or long, or m is 1. DistCnt and CM only grow with the set,
-    and are bounded by all that may be published alone.
+    The heaviest features, in blocks of 20, count what the best feasible set of each block weighs.
+    Of the others, those that occur together, but for fewer than k, are a *clash*, and of those that
+    clash pairwise a set holds at most one. The eight thousand best are coloured so that those of a
+    colour clash pairwise, each weight split among several colours; what is left counts whole, and
+    so do all others where rows are very many or long, or m is 1. Of no to five blocks, the number
+    is taken that gives the least. DistCnt and CM only grow with the set, and are bounded by all
+    that may be published alone.
     """
     may = constraint.candidates(worth.rows)
     if worth.weights is None:
         return worth(may)
     may = may[worth.weights[may] > 0]
     may = may[np.argsort(-worth.weights[may], kind="stable")]
-    most, others = may[:MOST_FEATURES], may[MOST_FEATURES:]
-    if constraint.m == 1 or not len(most) or len(worth.rows.items) > MOST_ONES:
+    if constraint.m == 1 or not len(may):
         return worth(may)
+    coloured = len(worth.rows.items) <= MOST_ONES
+    most = may[: MOST_FEATURES if coloured else MOST_BLOCKS * MOST_BITS]
     rows = worth.rows.project(most).arranged(np.argsort(np.argsort(most)))
-    if (np.diff(rows.starts) ** 2).sum() > MOST_PAIRS:
-        return worth(may)
-    pairs = pairable(rows, constraint)
-    return by_colours(rows, worth.weights[most], pairs) + worth(others)
+    weights, ends = worth.weights[most], range(0, MOST_BLOCKS * MOST_BITS + 1, MOST_BITS)
+    blocks = [
+        heaviest(rows.project(np.arange(len(most))[start:end]), weights[start:end], constraint)
+        for start, end in pairwise(ends)
+    ]
+    others = np.array([worth(may[end:]) for end in ends])
+    if coloured and (np.diff(rows.starts) ** 2).sum() <= MOST_PAIRS:
+        pairs, left = pairable(rows, constraint), worth(may[len(most) :])
+        others = np.array([by_colours(rows, weights, pairs, end) for end in ends]) + left
+    return float(np.min(np.cumsum([0.0, *blocks]) + others))

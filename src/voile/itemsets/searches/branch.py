@@ -68,13 +68,18 @@ def branch(run: Run, *, most: int | None = None) -> None:
         run.bound = run.utility
 
 
-def by_colours(rows: Incidence, weights: Floats, pairs: Words) -> float:
-    """Bound the weight of a set without a clash; features come by falling weight."""
+def by_colours(rows: Incidence, weights: Floats, pairs: Words, first: int = 0) -> float:
+    """Bound the weight of a set without a clash, of the features from the first on.
+
+    They come by falling weight.
+    """
     from voile.itemsets.kernels.branch import colour
 
     search = _search(rows, weights, pairs, _no_covers(), 0)
+    search.alive[0] &= _packed(np.arange(len(weights))[None] >= first)[0]
     colour(search, 0, 0)
-    return float(search.bound[0, search.left[0] - 1])
+    left = search.left[0]
+    return float(search.bound[0, left - 1]) if left else 0.0
 
 
 def pairable(rows: Incidence, constraint: Constraint) -> Words:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import unlike
 from voile.itemsets.searches import greedy
@@ -12,6 +13,7 @@ from voile.itemsets.searches.branch import branch
 from voile.itemsets.searches.run import Run
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 MOST_BITS = 20
 
@@ -39,16 +41,30 @@ def lattice(run: Run) -> None:
     """Score every set: sums over all supersets or subsets at once (zeta transforms)."""
     rows = run.rows.project(run.candidates)
     masks, bits = _masks(rows), len(run.candidates)
-    support = _over_supersets(_tally(masks, rows.own, 1 << bits))
-    rare = (support > 0) & (support < run.constraint.k)
-    if run.constraint.m is not None:
-        rare &= np.bitwise_count(np.arange(1 << bits)) <= run.constraint.m
-    feasible = ~_any_subset(rare)
     utility = _utilities(run, rows, masks)
-    best = int(np.argmax(np.where(feasible, utility, -np.inf)))
+    best = int(np.argmax(np.where(_feasible(rows, masks, run.constraint), utility, -np.inf)))
     run.offer(run.candidates[(best >> np.arange(bits)) & 1 == 1])
     run.bound = run.utility
     run.evaluations += 1 << bits
+
+
+def heaviest(rows: Incidence, weights: Floats, constraint: Constraint) -> float:
+    """Return the largest weight of a feasible set of up to 20 features, by the whole lattice.
+
+    Where a subject has several rows, or absences count, it is a bound: such sets are fewer.
+    """
+    feasible = _feasible(rows, _masks(rows), constraint)
+    return float(_sums(weights)[feasible].max())
+
+
+def _feasible(rows: Incidence, masks: NDArray[np.int64], constraint: Constraint) -> Bools:
+    """Return for each set whether no itemset within it is held by some rows, but fewer than k."""
+    size = 1 << len(rows.features)
+    support = _over_supersets(_tally(masks, rows.sharing, size))
+    rare = (support > 0) & (support < constraint.k)
+    if constraint.m is not None:
+        rare &= np.bitwise_count(np.arange(size)) <= constraint.m
+    return ~_any_subset(rare)
 
 
 def _masks(rows: Incidence) -> NDArray[np.int64]:
@@ -69,7 +85,7 @@ def _over_supersets(values: Floats) -> Floats:
     return values
 
 
-def _any_subset(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _any_subset(values: Bools) -> Bools:
     """Return for each set whether one of its subsets is among those given."""
     for bit in range(len(values).bit_length() - 1):
         halves = values.reshape(-1, 2, 1 << bit)
@@ -78,13 +94,16 @@ def _any_subset(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _utilities(run: Run, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
-    bits = len(run.candidates)
     if run.worth.name == "distcnt":
         return _pairs_separated(run, rows, masks)
+    return _sums(run.weights[run.candidates])
+
+
+def _sums(weights: Floats) -> Floats:
+    """Return the weight of every set."""
     values = np.zeros(1)
-    for weight in run.weights[run.candidates]:
+    for weight in weights:
         values = np.concatenate([values, values + weight])
-    assert len(values) == 1 << bits
     return values
 
 
