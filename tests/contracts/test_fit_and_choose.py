@@ -218,15 +218,18 @@ def test_the_three_sets_of_options_refuse_what_they_do_not_know(case: Any) -> No
             assert field.description, f"{model.__name__}.{name} says nothing to its user"
 
 
+PART = pa.struct([("name", pa.string())])
+PARTS = {
+    "struct": (PART, {"name": "CANARYPART"}),
+    "map": (pa.map_(pa.string(), pa.string()), [("name", "CANARYPART")]),
+    "list of structs": (pa.list_(PART), [{"name": "CANARYPART"}]),
+}
+
+
 @pytest.mark.parametrize("role", ["keep", "identifier", "sensitive"])
-@pytest.mark.parametrize("kind", ["struct", "map"])
+@pytest.mark.parametrize("kind", PARTS)
 def test_what_has_parts_that_nothing_looks_into_is_refused(case, kind, role, tmp_path):
-    type_ = (
-        pa.struct([("name", pa.string())])
-        if kind == "struct"
-        else pa.map_(pa.string(), pa.string())
-    )
-    part = {"name": "CANARYPART"} if kind == "struct" else [("name", "CANARYPART")]
+    type_, part = PARTS[kind]
     extra = pa.array([part] * len(case.table), type_)
     pq.write_table(case.table.append_column("extra", extra), tmp_path / "s.parquet")
     roles = case.tiny.roles().model_dump(mode="json")

@@ -164,13 +164,16 @@ class Roles(BaseModel):
             self._check_types(present)
 
     def _check_types(self, types: Mapping[str, Any]) -> None:
-        """Refuse structs and maps that a role reads: inspect looks into none of their parts."""
-        from pyarrow.types import is_map, is_struct
+        """Refuse structs and maps that a role reads: inspect looks into none of their parts.
 
+        A label may be a list of them, as the spans of a text are.
+        """
         nested = [
-            f"column {name} is a {'map' if is_map(kind) else 'struct'}"
+            f"column {name} is a {word}"
             for name, kind in types.items()
-            if self.columns[name].role != "drop" and (is_struct(kind) or is_map(kind))
+            if (word := _nested(kind)) is not None
+            and (role := self.columns[name].role) != "drop"
+            and not (role == "label" and word.startswith("list"))
         ]
         if nested:
             raise RequestError(
@@ -231,6 +234,23 @@ class Roles(BaseModel):
         roles = cls._validated(data, str(path))
         roles._folder = path.parent
         return roles
+
+
+def _nested(kind: Any) -> str | None:
+    """Name a type that has named parts: a struct, a map, or lists of them.
+
+    >>> import pyarrow as pa
+    >>> _nested(pa.list_(pa.list_(pa.struct({"name": pa.string()}))))
+    'list of structs'
+    >>> _nested(pa.list_(pa.string()))
+    """
+    from pyarrow import types
+
+    inner = kind
+    while "list" in str(inner).partition("<")[0]:  # large, of a fixed size, a view
+        inner = inner.value_type
+    part = "map" if types.is_map(inner) else "struct" if types.is_struct(inner) else None
+    return f"list of {part}s" if part and inner is not kind else part
 
 
 def _role_names(own: Sequence[Role]) -> str:
