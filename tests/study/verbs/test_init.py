@@ -143,6 +143,47 @@ def test_columns_of_names_and_numbers_of_a_folder_are_looked_for_in_its_notes(tm
     }
 
 
+def test_a_table_with_a_column_of_notes_is_a_table_and_notes_in_its_rows(tmp_path):
+    people = [f"P{n}" for n in range(40)]
+    days = [f"2013-05-{1 + n % 28:02}" for n in range(40)]
+    write(
+        tmp_path / "data",
+        labs={
+            "patient_id": people,
+            "code": ["a", "b"] * 20,
+            "ward": ["x", "y"] * 20,
+            "n": [1] * 40,
+        },
+        visits={
+            "patient_id": people,
+            "age": [*range(40)],
+            "zip": [f"002{n}" for n in range(10, 50)],
+            "seen": days,
+            "left": [f"{one[8:]}.05.2013" for one in days],
+            "remark": [NOTE] * 40,
+        },
+    )
+    pyarrow.csv.write_csv(pa.table({"age": [1], "zip": ["00210"]}), tmp_path / "population.csv")
+    made = init(
+        str(tmp_path / "data"),
+        tmp_path / "study.toml",
+        population=str(tmp_path / "population.csv"),
+    )
+    plan = Plan.read(made.plan)
+    assert plan.table[0] == "visits"  # the population counts it, though labs has more columns
+    assert {name: part.of for name, part in plan.texts.items()} == {"remark": "visits"}
+    roles = Roles.read(tmp_path / "visits.toml")
+    assert {name: one.role for name, one in roles.columns.items()} == {
+        "patient_id": "identifier",
+        "age": "quasi",
+        "zip": "quasi",
+        "seen": "keep",  # it moves with its person
+        "left": "drop",  # nothing can move it
+        "remark": "text",
+    }
+    assert (plan.mentions["ZIP"].column, plan.mentions["ZIP"].values) == ("zip", True)
+
+
 def test_each_file_with_the_subjects_is_a_part_with_its_own_roles(tmp_path):
     people = [f"P{n % 60}" for n in range(240)]
     ages, wards = [20 + n % 60 for n in range(240)], ["north", "south", "east"] * 80

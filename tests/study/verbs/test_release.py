@@ -8,8 +8,10 @@ from collections import Counter
 from datetime import datetime
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 from tests.study.made import NOTE_ROLES
 
 from voile.core.errors import RequestError, VoileError
@@ -66,6 +68,33 @@ def test_every_date_of_a_person_moves_by_one_offset_in_rows_and_in_text(cohort, 
 def said_in(age, text):
     """Whether a text says an age as its row does; one year may stand in words."""
     return age in text or (age.isdecimal() and in_words(int(age)) in text)
+
+
+def test_dates_that_csv_holds_as_text_move_and_are_attacked(change, folder):
+    visits = pq.read_table(folder / "visits.parquet")
+    csv.write_csv(visits, folder / "visits.csv")
+    study = change(('"visits.parquet"', '"visits.csv"'))
+    study.fit(force=True)
+    made = study.apply()
+    numbers = pq.read_table(made.folder / "visits" / "rows.parquet")["row"]
+    moved = csv.read_csv(made.path / "visits.csv")["visit_date"].cast(pa.date32())
+    source = visits.take(numbers)
+    for old, new, who in zip(
+        *(c.to_pylist() for c in (source["visit_date"].cast(pa.date32()), moved)),
+        source["person_id"].to_pylist(),
+        strict=True,
+    ):
+        assert (new - old).days == date_shift(SECRET, who, days=30)
+    assert made.private["dates"]["people"] == len({*source["person_id"].to_pylist()})
+
+
+def test_dates_of_another_form_are_refused(change, folder):
+    visits = pq.read_table(folder / "visits.parquet")
+    at = visits.column_names.index("visit_date")
+    said = pc.strftime(visits["visit_date"], "%d.%m.%Y")
+    pq.write_table(visits.set_column(at, "visit_date", said), folder / "visits.parquet")
+    with pytest.raises(RequestError, match="visit_date has dates that cannot be moved"):
+        change().fit(force=True)
 
 
 def test_a_note_says_of_an_age_what_its_row_says(cohort, release):
@@ -348,6 +377,25 @@ def test_a_city_of_a_list_is_written_as_the_rows_codes_or_marked(change, folder)
     assert ends[True] > 0
     assert ends[False] > 0
     assert release.public["mentions"]["notes"]["recognised"]["CITY"] == notes.num_rows
+
+
+def test_values_of_a_column_are_looked_for_in_texts(change, folder):
+    notes = pq.read_table(folder / "notes.parquet").slice(0, 1)
+    whose = notes["person_id"][0].as_py()
+    visits = pq.read_table(folder / "visits.parquet").to_pylist()
+    own = next(one["race"] for one in visits if one["person_id"] == whose)
+    other = next(one["race"] for one in visits if one["race"] != own)
+    at = notes.column_names.index("note")
+    said = pa.array([f"{notes['note'][0].as_py()} A {own} person , not {other.upper()} ."])
+    pq.write_table(notes.set_column(at, "note", said), folder / "notes.parquet")
+    study = change(('ZIP = "zip"', 'ZIP = "zip"\nRACE = { column = "race", values = true }'))
+    study.fit(force=True)
+    made = study.apply()
+    [text] = pq.read_table(made.path / "notes.parquet")["note"].to_pylist()
+    rows = pq.read_table(made.path / "visits.parquet").to_pylist()
+    shown = {one["race"] for one in rows if one["person_id"] == pseudonym(SECRET, whose)}
+    assert other.upper() not in text
+    assert any(f"A {one} person" in text for one in {*shown, "[RACE]"})
 
 
 def test_a_list_of_words_without_its_column_is_refused(change, folder):

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from voile.data import Source, open_source
+from voile.data.roles import AS_IT_IS
 from voile.release.manifest import ROW, ROWS, Release
+from voile.study.adversary.days import day_columns
 from voile.study.adversary.informed import Days, Facts, Group
-from voile.study.adversary.people import KNOWN_ROLES, Fact, PartFacts, is_day, released_rows
+from voile.study.adversary.people import KNOWN_ROLES, Fact, PartFacts, released_rows
 
 
 def groups_of(
@@ -53,8 +55,10 @@ def facts_in(part: Release, source: Source, subject: str, *, is_first: bool) -> 
 def _columns(part: Release, roles: frozenset[str]) -> list[str]:
     """Return the released columns of some roles, but those of days."""
     own = {one["column"]: one["role"] for one in part.public["columns"]}
-    schema = part.rows().schema()
-    return [one.name for one in schema if own.get(one.name, "") in roles and not is_day(one.type)]
+    rows = part.rows()
+    names = [one for one in rows.columns if own.get(one, "") in roles]
+    days = day_columns(rows, [one for one in names if own[one] in AS_IT_IS])
+    return [one for one in names if one not in days]
 
 
 def _items(columns: Sequence[str], row: Mapping[str, Any]) -> Iterator[Fact]:

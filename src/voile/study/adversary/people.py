@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.data import Source, open_source
+from voile.data.roles import AS_IT_IS
 from voile.release.manifest import ROW, ROWS, Release
+from voile.study.adversary.days import as_days, day_columns
 
 KNOWN_ROLES = frozenset({"quasi", "items", "known", "keep"})
 """Roles of columns whose released values an acquaintance may know."""
@@ -40,10 +42,13 @@ def facts_of(
 ) -> PartFacts:
     """Read a released part beside its source. Memory: the facts of people, not their texts."""
     roles = {one["column"]: one["role"] for one in part.public["columns"]}
-    schema = open_source(part.path).schema()
-    dates = [n for n in schema.names if is_day(schema.field(n).type) and n in source.columns]
+    released = open_source(part.path)
+    kept = [n for n in released.columns if roles.get(n) in AS_IT_IS and n in source.columns]
+    dates = day_columns(released, kept)
     known = [
-        n for n in schema.names if roles.get(n) in known_roles and n != subject and n not in dates
+        n
+        for n in released.columns
+        if roles.get(n) in known_roles and n != subject and n not in dates
     ]
     facts: dict[str, set[Fact]] = defaultdict(set)
     days: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -78,10 +83,6 @@ def dates_of(parts: Iterable[PartFacts]) -> dict[str, Days]:
     return {person: np.unique(np.concatenate(own), axis=0) for person, own in found.items()}
 
 
-def is_day(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
-
-
 def _facts(known: list[str], row: Mapping[str, Any]) -> Iterator[Fact]:
     """Yield what a row shows: its values together, and each item of a list by itself."""
     lists = [name for name in known if isinstance(row[name], list)]
@@ -96,36 +97,19 @@ def released_rows(
 ) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
     """Yield of each released row its person, its values, and the true days of its source's row."""
     numbers = open_source(part.folder / ROWS).read([ROW]).column(0).combine_chunks()
-    truth = _as_days(source.read([subject, *dates]), dates)
+    truth = _numbered(source.read([subject, *dates]), dates)
     first = 0
     for batch in open_source(part.path).batches([*known, *dates]):
         own = truth.take(numbers.slice(first, len(batch))).to_pylist()
-        shown = _as_days(pa.Table.from_batches([batch]), dates).to_pylist()
+        shown = _numbered(pa.Table.from_batches([batch]), dates).to_pylist()
         for row, true in zip(shown, own, strict=True):
             yield str(true[subject]), row, true
         first += len(batch)
 
 
-def _as_days(table: pa.Table, dates: list[str]) -> pa.Table:
+def _numbered(table: pa.Table, dates: list[str]) -> pa.Table:
     """Return dates as numbers of days; text that is no date is null."""
     for name in dates:
         at = table.schema.get_field_index(name)
-        column = table.column(name)
-        if is_day(column.type):
-            column = column.cast(pa.date32(), safe=False)
-        else:
-            column = pa.chunked_array([_parsed(column)], pa.date32())
-        table = table.set_column(at, name, column.cast(pa.int32()))
+        table = table.set_column(at, name, as_days(table.column(name)).cast(pa.int32()))
     return table
-
-
-def _parsed(column: pa.ChunkedArray) -> pa.Array:
-    days = np.array([_day(x) for x in column.to_pylist()], "datetime64[D]")
-    return pa.array(days, pa.date32())
-
-
-def _day(text: Any) -> np.datetime64:
-    try:
-        return np.datetime64(str(text)[:10], "D")
-    except ValueError:
-        return np.datetime64("NaT")

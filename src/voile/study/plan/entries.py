@@ -168,10 +168,12 @@ class Mention(Entry):
     keep : the text keeps it, and the column keeps all its cuts.
     shift : it is a date, and moves with its person's others.
     words : a list of words and the column's values that they mean; they are looked for in texts.
+    values : the column's own values are looked for in texts.
     """
 
     column: str | None = None
     words: Path | None = None
+    values: bool = False
     keep: bool = False
     shift: bool = False
 
@@ -188,9 +190,14 @@ class Mention(Entry):
             raise ValueError("name the column that says what the text keeps")
         if self.shift and (self.keep or self.column):
             raise ValueError("a date is shifted, or is of a column")
-        if self.words and (self.keep or self.column is None):
+        if (self.words or self.values) and (self.keep or self.column is None):
             raise ValueError("words are of a column whose intervals are written in their place")
         return self
+
+    @property
+    def is_looked_for(self) -> bool:
+        """Whether texts are searched for words of the plan, whatever a kit finds."""
+        return self.values or self.words is not None
 
 
 class NamesTable(Entry):

@@ -14,7 +14,7 @@ from voile.data import Source
 from voile.data.column_words import glossary
 from voile.data.roles import AS_IT_IS, Roles
 from voile.keys.date_rule import DateRule
-from voile.study.adversary.people import is_day
+from voile.study.adversary.days import as_days, can_be_moved, day_columns
 from voile.study.carriers.carrier import YEARS
 from voile.study.plan.entries import RowsPart
 from voile.study.plan.plan import Plan
@@ -57,6 +57,7 @@ def _dates(
     """Give every date that is released the one offset of its person."""
     days, changed = plan.study.date_shift_days, {}
     rule = settings_of(plan.date_rule(*extract))
+    dated = day_columns(source, roles.of(*AS_IT_IS))
     for name in roles.of(*AS_IT_IS):
         settings = roles.columns[name].settings
         asked = settings.get(DATE_SHIFT)
@@ -66,7 +67,7 @@ def _dates(
                 where=where,
                 instead="take date_shift_days out: a person has one offset",
             )
-        if asked is None and not _is_date(source, name):
+        if asked is None and name not in dated:
             continue
         if glossary()["birth"].found_in(name):
             raise RequestError(
@@ -80,6 +81,12 @@ def _dates(
                 f"column {name} is a date, which a part of kind {part.kind} does not move",
                 where=where,
                 instead="drop it, or release it in a part of kind tables",
+            )
+        if name in dated and not can_be_moved(source, name):
+            raise RequestError(
+                f"column {name} has dates that cannot be moved: write them as 2013-07-01",
+                where=source.name,
+                instead="or drop the column in the roles",
             )
         changed[name] = {"role": roles.columns[name].role, **settings, **rule}
     return changed
@@ -104,24 +111,18 @@ def extract_of(plan: Plan, sources: Mapping[str, Source]) -> Extract:
 
 def _ends(plan: Plan, name: str, source: Source) -> Iterator[date]:
     roles = Roles.read(plan.place(plan.rows[name].roles))
-    for column in roles.of(*AS_IT_IS):
-        if _is_date(source, column):
-            for batch in source.batches([column]):
-                days = batch.column(0).cast(pa.date32(), safe=False)
-                ends = pc.min_max(days.filter(_are_of_people(days)))
-                yield from (x for x in ends.as_py().values() if x is not None)
+    for column in day_columns(source, roles.of(*AS_IT_IS)):
+        for batch in source.batches([column]):
+            days = as_days(pa.chunked_array([batch.column(0)]))
+            ends = pc.min_max(days.filter(_are_of_people(days)))
+            yield from (x for x in ends.as_py().values() if x is not None)
 
 
-def _are_of_people(days: pa.Array) -> pa.BooleanArray:
+def _are_of_people(days: pa.ChunkedArray) -> pa.ChunkedArray:
     """Say which days move: those of other years stand for "never", and are set aside."""
     first, last = YEARS
     after = pc.greater_equal(days, pa.scalar(date(first, 1, 1)))
     return pc.and_(after, pc.less_equal(days, pa.scalar(date(last, 12, 31))))
-
-
-def _is_date(source: Source, column: str) -> bool:
-    kind = source.columns.get(column)
-    return kind is not None and is_day(kind)
 
 
 def _kept_cuts(plan: Plan, roles: Roles, where: str) -> dict[str, Any]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from voile.core.errors import InfeasibleError, RequestError
+from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
 from voile.release.choice import ROUNDING
 from voile.release.kit import Kit
 from voile.report.wording import listed
-from voile.study.adversary.people import is_day
+from voile.study.adversary.days import day_columns
 from voile.study.plan.entries import JOINT, TextPart
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
@@ -60,16 +59,17 @@ def check_met(plan: Plan, name: str, counts: Mapping[str, Any]) -> None:
         )
 
 
-def check_kept(name: str, schema: pa.Schema, shown: Shown) -> None:
+def check_kept(name: str, source: Source, kept: Sequence[str], shown: Shown) -> None:
     """Refuse columns beside the texts that would say what the table's policy hides."""
     quasi = {column.column for column in shown.codebook.columns}
-    for kept in schema:
-        what = "a date, which does not move" if is_day(kept.type) else None
-        if kept.name in quasi:
+    days = day_columns(source, kept)
+    for column in kept:
+        what = "a date, which does not move" if column in days else None
+        if column in quasi:
             what = "a quasi-identifier of the table, as it is"
         if what is not None:
             raise RequestError(
-                f"column {kept.name} would be released beside the texts: {what}",
+                f"column {column} would be released beside the texts: {what}",
                 where=f"parts.{name}",
                 instead="drop it in the roles of the notes",
             )

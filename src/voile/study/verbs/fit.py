@@ -128,13 +128,14 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
         absent = [
             one
             for one, x in plan.mentions.items()
-            if one not in found and not x.keep and not finds_alone(one, words=x.words is not None)
+            if one not in found and not x.keep and not finds_alone(one, words=x.is_looked_for)
         ]
         if absent:
             raise RequestError(
                 f"mentions names {', '.join(absent)}, which the kit of parts.{name} never learnt",
                 where=str(plan.notes_kit(name)),
-                instead=f"take it out, or fit the kit on notes that mark it; it learnt "
+                instead=f"take it out, fit the kit on notes that mark it, or look for the column's "
+                f'values: {absent[0]} = {{ column = "...", values = true }}; it learnt '
                 f"{', '.join(labels)}",
             )
 

@@ -33,9 +33,6 @@ HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
 _UNMARKED = (
     'DATE = "drop"  # some are birth dates, which beside moved dates reveal the age to the day'
 )
-_CODES = (
-    f'ZIP = {{ column = "zip", words = "{EXPORT}{ZIPS}" }}  # the people\'s codes are looked for'
-)
 _EXPORT_ROLES = f"""\
 # The table of people that an export is opened as: a row a person.
 subject = "{SUBJECT}"
@@ -170,12 +167,13 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         f'roles = "{PEOPLE}.toml"',
         asked.fit,
         "",
-        *notes_part("notes", f'"{EXPORT}notes"', asked, SUBJECT, known),
+        *notes_part("notes", [f'source = "{EXPORT}notes"'], asked, SUBJECT, known),
     ]
     why = "every resource names its patient" if form == "fhir" else "every table has it"
     has_codes = any("zip_code" in row for _, row in carrier.known())
+    codes = ("zip", f'words = "{EXPORT}{ZIPS}"') if has_codes else None
     roles = {PEOPLE: _EXPORT_ROLES}
-    return Found(SUBJECT, why, export, parts, roles, QUASI, has_codes=has_codes)
+    return Found(SUBJECT, why, export, parts, roles, QUASI, codes=codes)
 
 
 def _known(carrier: Carrier) -> Known:
@@ -196,8 +194,10 @@ def _mentions(found: Found, labels: Sequence[str] | None) -> list[str]:
     lines = ["[mentions]"]
     if labels is None:
         lines.append(_UNMARKED)
-        if found.has_codes:
-            lines.append(_CODES)
+        if found.codes is not None:
+            column, looked_for = found.codes
+            said = f'ZIP = {{ column = "{column}", {looked_for} }}'
+            lines.append(f"{said}  # the people's codes are looked for")
     for label in ["AGE"] if labels is None else labels:
         line = _mention(label, found.columns)
         if line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from voile.documents.start.known.columns import NOTHING, Kind, kind_of_column
 from voile.proposals.proposal import ColumnProposal, Proposal
 from voile.proposals.propose import propose
 from voile.proposals.seen import printable
+from voile.study.adversary.days import can_be_moved, day_columns
 from voile.study.verbs.init_parts import Asked, Found, Known, notes_part
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
@@ -33,7 +35,11 @@ _OTHER_FIT = (
 
 
 def plan_folder(asked: Asked) -> Found:
-    """Plan files with a common column: notes where a column is long text, else tables."""
+    """Plan files with a common column: tables, and notes where a column is long text.
+
+    A file of notes alone is a part of its own. Where others know more of its rows than a day, it is
+    a table, and its notes are a part of that.
+    """
     place = asked.place
     files = {
         path.name: open_source(path)
@@ -42,22 +48,25 @@ def plan_folder(asked: Asked) -> Found:
     }
     subject, why = _subject(files, place)
     whose = {name: source for name, source in files.items() if subject in source.columns}
-    texts = [name for name, source in whose.items() if _is_text(source)]
-    tables = {n: propose(x, "tables") for n, x in whose.items() if n not in texts}
+    tables = {name: _proposed(source) for name, source in whose.items()}
+    alone = [n for n, one in tables.items() if one.by_role().get("text") and not _quasi(one)]
+    tables = {name: one for name, one in tables.items() if name not in alone}
     if not tables:
         raise RequestError("no file is a table of people", where=place)
     parts = [f"# {printable(name)} is not in the study: it has no column {printable(subject)}"
              for name in files if name not in whose]  # fmt: skip
+    notes = {_name(name): [f"source = {asked.beside(str(Path(place) / name))}"] for name in alone}
     roles: dict[str, str] = {}
     taken: list[str] = []
-    for name in sorted(tables, key=lambda name: -len(_quasi(tables[name]))):
+    order = _first_counted(tables, asked.population)
+    for name in order:
         own = _without(tables[name], taken, subject)
-        columns = _quasi(own)
-        if roles and not columns:
+        columns, texts = _quasi(own), own.by_role().get("text", [])
+        if roles and not (columns or texts):
             why_not = "no column of it is a new quasi-identifier"
             parts.append(f"# {printable(name)} is not in the study: {why_not}")
             continue
-        stem = _free_name(name, roles)
+        stem = _free_name(name, {*roles, *notes})
         parts += [
             f"[parts.{stem}]",
             f'kind = "tables"  # {_why_table(columns)}',
@@ -68,14 +77,46 @@ def plan_folder(asked: Asked) -> Found:
         ]
         roles[stem] = own.to_toml()
         taken += columns
-    known = _known(whose, subject, place) if texts else Known()
-    names = {*roles}
-    for name in texts:
-        stem = _free_name(name, names)
-        names.add(stem)
-        parts += notes_part(stem, asked.beside(str(Path(place) / name)), asked, subject, known)
-    columns = _quasi(tables[max(tables, key=lambda name: len(_quasi(tables[name])))])
-    return Found(subject, why, [], parts, roles, columns, has_notes=bool(texts))
+        for text in texts:
+            said = json.dumps(text, ensure_ascii=False)
+            notes[_free_name(text, {*roles, *notes}, stem)] = [f'of = "{stem}"', f"text = {said}"]
+    known = _known(whose, subject, place) if notes else Known()
+    for stem, where in notes.items():
+        parts += notes_part(stem, where, asked, subject, known)
+    columns = _quasi(tables[order[0]])
+    code = next((name for name in columns if "zip" in name.lower()), None)
+    codes = None if code is None else (code, "values = true")
+    return Found(subject, why, [], parts, roles, columns, has_notes=bool(notes), codes=codes)
+
+
+def _proposed(source: Source) -> Proposal:
+    """Propose the roles of a table of a study: long texts are notes, days move with their person.
+
+    A day of birth is none of these; days that cannot be moved are dropped.
+    """
+    proposal = propose(source, "tables")
+    texts = {name for name in _text_columns(source) if _mean_length(source, name) > LONG}
+    days = day_columns(source, [one.name for one in proposal.columns if one.role == "quasi"])
+
+    def own(one: ColumnProposal) -> ColumnProposal:
+        if one.name in texts:
+            return ColumnProposal(one.name, "text", f"notes; {one.why}")
+        if one.name not in days or names_as(one.name, "birth"):
+            return one
+        if can_be_moved(source, one.name):
+            return ColumnProposal(one.name, "keep", "a day: it moves by its person's one offset")
+        return ColumnProposal(one.name, "drop", "its days are not written as 2013-07-01: they stay")
+
+    return replace(proposal, columns=tuple(map(own, proposal.columns)))
+
+
+def _first_counted(tables: Mapping[str, Proposal], population: str | None) -> list[str]:
+    """Order tables: first the one most of whose quasi-identifiers the population counts."""
+    counted = set() if population is None else {*open_source(population).columns}
+    return sorted(
+        tables,
+        key=lambda name: (-len(counted & {*_quasi(tables[name])}), -len(_quasi(tables[name]))),
+    )
 
 
 def _without(proposal: Proposal, taken: Sequence[str], subject: str) -> Proposal:
@@ -94,14 +135,14 @@ def _without(proposal: Proposal, taken: Sequence[str], subject: str) -> Proposal
     return replace(proposal, columns=tuple(map(own, proposal.columns)), subject=subject)
 
 
-def _free_name(file: str, taken: Collection[str]) -> str:
-    """Name a part by its file; by more of it where two files differ in their suffixes alone."""
+def _free_name(file: str, taken: Collection[str], of: str = "") -> str:
+    """Name a part by its file, or the column of a table; by more where that is taken."""
     stem = _name(file)
-    return stem if stem not in taken else _name(file.replace(".", "-"))
+    more = f"{of}-{stem}" if of else _name(file.replace(".", "-"))
+    return stem if stem not in taken else more
 
 
 def _name(file: str) -> str:
-    """Name a part by its file."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", Path(file).stem) or "part"
 
 
@@ -127,10 +168,6 @@ def _subject(files: Mapping[str, Source], place: str) -> tuple[str, str]:
     has = [name for name, source in files.items() if likely in source.columns]
     every = "every file has it" if len(has) == len(files) else "most files have it"
     return likely, f"{every}: {', '.join(map(printable, has))}"
-
-
-def _is_text(source: Source) -> bool:
-    return any(_mean_length(source, name) > LONG for name in _text_columns(source))
 
 
 def _text_columns(source: Source) -> Iterator[str]:

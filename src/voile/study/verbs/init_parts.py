@@ -55,7 +55,7 @@ class Asked:
 class Found:
     """What a place holds: lines of the plan, of the export and the parts; roles by part.
 
-    has_codes : an export, of which somebody has a ZIP code.
+    codes : the column of ZIP codes, and how they are looked for in notes, as TOML.
     """
 
     subject: str
@@ -65,7 +65,7 @@ class Found:
     roles: Mapping[str, str]
     columns: Sequence[str]
     has_notes: bool = True
-    has_codes: bool = False
+    codes: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,14 @@ def _several(places: Sequence[str], asked: Asked) -> str:
     return said[0] if len(said) == 1 else f"[{', '.join(said)}]"
 
 
-def notes_part(name: str, source: str, asked: Asked, subject: str, known: Known) -> list[str]:
-    """Write a part of notes, and how its kit is made."""
+def notes_part(
+    name: str, where: Sequence[str], asked: Asked, subject: str, known: Known
+) -> list[str]:
+    """Write a part of notes, where they are, and how its kit is made."""
     return [
         f"[parts.{name}]",
         'kind = "documents"',
-        f"source = {source}",
+        *where,
         *_kit(asked, subject, known),
         "choose = { max_relative_risk = 0.02 }  # one missed name opens that person's whole row",
         "",

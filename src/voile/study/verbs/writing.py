@@ -20,7 +20,7 @@ from voile.release.manifest import ROW, ROWS
 from voile.release.run import Run
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
-from voile.study.plan.entries import TextPart
+from voile.study.plan.entries import Mention, TextPart
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
 from voile.study.readers import Reader, read_words, reader_of
@@ -124,7 +124,7 @@ class Writing:
             check_surrogates(self.plan, name, self.kits[name], self.extract)
         options = self.plan.options("documents", "Apply", _given(given), f"parts.{name}.apply")
         step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)
-        check_kept(name, step.schema, self.shown)
+        check_kept(name, source, step.schema.names, self.shown)
         rules = self.rules(options)
         writer = writer_of(rules, self.names.words_of)
         step = replace(step.writing(writer, rules.finders), refuse=rules.refuse)
@@ -191,11 +191,21 @@ class Writing:
             if one.column is not None:
                 entries = self.shown.codebook.column(one.column).entries
                 values = [x for entry in entries for x in entry.values]
-                words = one.words and Path(self.plan.source(str(one.words)))
-                meanings = read_words(words, one.column) if words else None
-                found[label] = reader_of(label, values, meanings)
+                found[label] = reader_of(label, values, self._words(one))
             elif not one.shift:
                 found[label] = reader_of(label)
+        return found
+
+    def _words(self, mention: Mention) -> dict[str, tuple[str, ...]] | None:
+        """Return the words that are looked for of a column, and the cells that each means."""
+        if mention.column is None or not mention.is_looked_for:
+            return None
+        found: dict[str, tuple[str, ...]] = {}
+        if mention.values:
+            cells = self.plan.opened(self.plan.table[0]).read([mention.column]).column(0).unique()
+            found |= {str(one): (str(one),) for one in cells.to_pylist() if one is not None}
+        if mention.words:
+            found |= read_words(Path(self.plan.source(str(mention.words))), mention.column)
         return found
 
     def rules(self, options: Any = None) -> Rules:
