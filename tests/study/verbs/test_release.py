@@ -395,7 +395,7 @@ def test_values_of_a_column_are_looked_for_in_texts(change, folder):
     rows = pq.read_table(made.path / "visits.parquet").to_pylist()
     shown = {one["race"] for one in rows if one["person_id"] == pseudonym(SECRET, whose)}
     assert other.upper() not in text
-    assert any(f"A {one} person" in text for one in {*shown, "[RACE]"})
+    assert any(one in text for one in {*shown, "[RACE]"})
 
 
 def test_a_list_of_words_without_its_column_is_refused(change, folder):
