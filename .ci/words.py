@@ -1,4 +1,7 @@
-"""Keep the words that readers stumbled over out of strings, docstrings, names and pages."""
+"""Keep the words that readers stumbled over out of strings, docstrings, names and pages.
+
+No two classes of one room share a name.
+"""
 
 from __future__ import annotations
 
@@ -49,10 +52,24 @@ def _said(path: Path, text: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+def named_twice() -> Iterator[tuple[Path, int, str, str]]:
+    """Yield the classes of a room whose name another class of it has."""
+    for room in sorted(path for path in (ROOT / "src/voile").iterdir() if path.is_dir()):
+        first: dict[str, str] = {}
+        for path in sorted(room.glob("**/*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    name = f"{path.relative_to(room)}"
+                    if first.setdefault(node.name, name) != name:
+                        better = f"another name: {first[node.name]} has it"
+                        yield path.relative_to(ROOT), node.lineno, node.name, better
+
+
 def main() -> int:
     """Print what was found, and fail where anything was."""
     paths = [path for pattern in PAGES for path in ROOT.glob(pattern)]
     faults = [(path.relative_to(ROOT), *one) for path in sorted(paths) for one in found(path)]
+    faults += named_twice()
     for path, line, words, better in faults:
         print(f"{path}:{line}: {words!r}: say {better}")
     return 1 if faults else 0

@@ -20,7 +20,7 @@ from voile.documents.learning.greedy import sanitize_greedily
 from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns import patterns_of
 from voile.documents.start.known import KnownValues
-from voile.documents.start.marks import Marks, is_sure
+from voile.documents.start.marks import ProposedMarks, is_sure
 from voile.documents.start.proposer import PatternProposer
 from voile.documents.start.quick_look import QuickLook
 from voile.documents.start.rules import Rules
@@ -124,7 +124,7 @@ def draw_staff(documents: Sequence[Document], share: float) -> list[str]:
 def marked(documents: Sequence[Document], known: KnownValues) -> Corpus:
     """Return the notes as `init` marks them."""
     proposers = [known, PatternProposer(patterns_of()), Rules("spanish")]
-    marks = Marks.of(plain(documents), proposers)
+    marks = ProposedMarks.of(plain(documents), proposers)
     return marks.corpus(QuickLook(documents, seed=0))
 
 

@@ -31,7 +31,7 @@ from voile.documents.committee.committee import Committee
 from voile.documents.patterns import patterns_of
 from voile.documents.start.known import KnownValues
 from voile.documents.start.known.vocabulary import words_of
-from voile.documents.start.marks import Marks, is_sure
+from voile.documents.start.marks import ProposedMarks, is_sure
 from voile.documents.start.proposer import PatternProposer, Proposer
 from voile.documents.start.quick_look import QuickLook
 from voile.documents.start.rules import NAME, Rules
@@ -63,7 +63,7 @@ class Setting:
         """Return the notes to learn from as `init` marks them."""
         proposers: list[Proposer] = [self.known, PatternProposer(patterns_of()), self.language]
         documents = plain(self.train)
-        return Marks.of(documents, proposers).corpus(QuickLook(documents, seed=0))
+        return ProposedMarks.of(documents, proposers).corpus(QuickLook(documents, seed=0))
 
 
 def spanish() -> Setting:

@@ -11,7 +11,7 @@ from benchmarks.tables import save
 from benchmarks.tennessee import COLUMNS
 
 from voile.tables.joint.difference import Out, Timeline
-from voile.tables.joint.people import ABSENT, People
+from voile.tables.joint.people import ABSENT, ReleasedPeople
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
@@ -76,12 +76,12 @@ def months(cells: np.ndarray, *, hold_back: bool) -> tuple[float, ...]:
     for month in range(MONTHS + 1):
         here = came <= month
         seen = np.where(here & ((out >= 0) | enough(cells, here)), cells, ABSENT)
-        people = People.of_rows(who[here], seen[here], {})
+        people = ReleasedPeople.of_rows(who[here], seen[here], {})
         nobody = np.zeros(len(people), np.uint64)
         timeline = Timeline(before, Out(people, None), nobody, np.zeros(len(people)))
         if hold_back and month:
             seen[np.flatnonzero(here)[timeline.waiting(K)]] = ABSENT
-            people = People.of_rows(who[here], seen[here], {})
+            people = ReleasedPeople.of_rows(who[here], seen[here], {})
             timeline = Timeline(before, Out(people, None), nobody, np.zeros(len(people)))
         new = (seen != ABSENT) & (out < 0)
         if month:

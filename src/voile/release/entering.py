@@ -108,7 +108,7 @@ def no_bound(kind: str, disclosed: Callable[[Keys], Mapping[str, Any]] = lambda 
 
 
 @dataclass(frozen=True)
-class Entry(Brief):
+class LedgerEntry(Brief):
     """A release that a ledger allows, on its way; no other run may extend the ledger meanwhile."""
 
     shows = ()
@@ -149,7 +149,7 @@ class Entry(Brief):
 
 
 @contextmanager
-def enter(entering: Entering, kit: Kit, out: Path | None) -> Iterator[Entry]:
+def enter(entering: Entering, kit: Kit, out: Path | None) -> Iterator[LedgerEntry]:
     """Hold a ledger while a release is judged by it and written.
 
     Raises
@@ -167,4 +167,4 @@ def enter(entering: Entering, kit: Kit, out: Path | None) -> Iterator[Entry]:
         promise = opened.ledger.promise
         judgement.check(promise, entering.override)
         override = entering.override if judgement.breaks(promise) else None
-        yield Entry(opened, judgement, kit, folder, override, recipient)
+        yield LedgerEntry(opened, judgement, kit, folder, override, recipient)

@@ -36,7 +36,7 @@ class PolicyFile(BaseModel):
     policy: dict[str, Any]
 
 
-class Entry(BaseModel):
+class IndexEntry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     file: str
@@ -47,7 +47,7 @@ class Index(BaseModel):
     kind: str
     visibility: Visibility
     facts: dict[str, Any]
-    tables: dict[str, Entry]
+    tables: dict[str, IndexEntry]
 
 
 def read_policy(path: Path) -> PolicyFile:
@@ -87,7 +87,7 @@ def read_index(path: Path, kind: str | None) -> tuple[bytes, Index]:
     return raw, index
 
 
-def read_tables(path: Path, entries: Mapping[str, Entry]) -> dict[str, pa.Table]:
+def read_tables(path: Path, entries: Mapping[str, IndexEntry]) -> dict[str, pa.Table]:
     """Read a kit's tables, if they hold no more than a kit may."""
     files = {name: _open_table(path / Path(one.file).name, one) for name, one in entries.items()}
     chunks = [chunk for file in files.values() for chunk in _chunks(file)]
@@ -103,7 +103,7 @@ def read_tables(path: Path, entries: Mapping[str, Entry]) -> dict[str, pa.Table]
     return {name: _read_table(file, path) for name, file in files.items()}
 
 
-def _open_table(place: Path, entry: Entry) -> pq.ParquetFile:
+def _open_table(place: Path, entry: IndexEntry) -> pq.ParquetFile:
     try:
         raw = place.read_bytes()
     except OSError:

@@ -103,7 +103,7 @@ def test_chance_alone_makes_rules_that_the_false_discovery_rate_leaves_out():
 
 def test_a_rules_repr_shows_no_word():
     shown = mined(np.eye(4, dtype=np.int32), np.eye(4, dtype=np.int32), RuleThresholds(1, 1, 0, 1))
-    assert repr(shown) == "Rules(4)"
+    assert repr(shown) == "ContextRules(4)"
     assert "word" not in repr(next(iter(shown)))
     assert "target" not in repr(next(iter(shown)))
 

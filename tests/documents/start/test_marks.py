@@ -12,7 +12,7 @@ from voile.data import open_source
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements import Reason, Removal
 from voile.documents.start.known import KnownValues
-from voile.documents.start.marks import Marks, Reviewed, is_sure
+from voile.documents.start.marks import ProposedMarks, Reviewed, is_sure
 from voile.documents.start.proposer import PatternProposer
 from voile.documents.start.quick_look import QuickLook
 from voile.documents.start.rules import Rules
@@ -41,7 +41,7 @@ class Says:
 
 
 def marked(*proposers, documents=NOTES, reviewed=()):
-    marks = Marks.of(documents, proposers)
+    marks = ProposedMarks.of(documents, proposers)
     return marks.corpus(QuickLook(documents), reviewed)
 
 
@@ -67,7 +67,7 @@ def test_a_known_value_is_an_identifier_and_a_doubtful_one_of_its_type_is_unknow
 
 def test_names_that_no_known_value_meets_are_counted_apart():
     documents = [Document("Ana met Dr. Boris , and May came from Bath ."), Document("Dr. Boris .")]
-    marks = Marks.of(
+    marks = ProposedMarks.of(
         documents,
         (
             Says("Ana", "NAME", Reason("known", "name")),
@@ -174,7 +174,7 @@ def test_nothing_proposed_is_refused():
 
 
 def test_all_proposals_are_counted_by_what_proposes_them():
-    marks = Marks.of(NOTES, [known(), PatternProposer(patterns_of()), Rules()])
+    marks = ProposedMarks.of(NOTES, [known(), PatternProposer(patterns_of()), Rules()])
     counts = marks.counts()
     assert counts[Reason("known", "name")] >= len(NOTES) / 2
     assert counts[Reason("pattern", "phone")] > 0
@@ -210,7 +210,7 @@ def test_what_a_rule_finds_beyond_nearly_complete_columns_is_its_errors(unmatche
     documents = [Document(f"Dr. {name} , no fever .", subject=name) for name in names]
     sure = {"name": names[unmatched:], "pid": names[unmatched:]}
     own = KnownValues.read(open_source(sure), "pid", kinds={"name": "name"})
-    marks = Marks.of(documents, [own, Rules()])
+    marks = ProposedMarks.of(documents, [own, Rules()])
     assert ("title" not in marks._matched_rules()) is unknown
 
 
@@ -269,7 +269,7 @@ def test_one_refusal_takes_a_word_back_alone_and_one_acceptance_nothing():
 
 def test_trust_falls_with_refusals_and_rises_with_acceptances():
     documents, rule = words_taken_too_far()
-    marks, look = Marks.of(documents, [rule]), QuickLook(documents)
+    marks, look = ProposedMarks.of(documents, [rule]), QuickLook(documents)
     found = [marks.trust(look, read(documents, number)) for number in range(7)]
     forms = look.tokens.forms
     word = look.tokens.form == forms.index("Ward")

@@ -22,9 +22,9 @@ from voile.study.carriers.fhir_writing import days_of
 from voile.study.carriers.omop_columns import EVENTS, days_in
 from voile.study.plan.plan import Plan
 from voile.study.verbs.export import mover, unpacked
-from voile.tables.recoding.codebook import Entry
+from voile.tables.recoding.codebook import CodebookEntry
 
-SHOWN = {"age": Entry("40-49", "40", "49")}
+SHOWN = {"age": CodebookEntry("40-49", "40", "49")}
 FIRST = date(2013, 1, 1)
 
 

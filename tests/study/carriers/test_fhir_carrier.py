@@ -16,13 +16,13 @@ from voile.keys.pseudonyms import pseudonym
 from voile.study.carriers import Fhir
 from voile.study.carriers.carrier import Released
 from voile.study.carriers.fhir_fields import CODES, UCUM, coding, quantity
-from voile.tables.recoding.codebook import Entry
+from voile.tables.recoding.codebook import CodebookEntry
 
 SHOWN = {
-    "age": Entry("40-49", "40", "49"),
-    "sex": Entry("F", "F", "F"),
-    "race": Entry("Black|White", None, None, values=("Black", "White")),
-    "zip": Entry("00201-00299", "00201", "00299"),
+    "age": CodebookEntry("40-49", "40", "49"),
+    "sex": CodebookEntry("F", "F", "F"),
+    "race": CodebookEntry("Black|White", None, None, values=("Black", "White")),
+    "zip": CodebookEntry("00201-00299", "00201", "00299"),
 }
 
 
@@ -143,7 +143,7 @@ def test_a_person_without_a_released_row_is_in_no_file(small, export, tmp_path):
 
 
 def test_merged_values_are_written_as_unknown_or_by_what_all_share(export, tmp_path):
-    merged = {**SHOWN, "sex": Entry("any", "F", "M")}
+    merged = {**SHOWN, "sex": CodebookEntry("any", "F", "M")}
     _, out = carried(export, tmp_path, shown=lambda _: merged)
     for one in resources(out, "Patient"):
         assert one["gender"] == "unknown"

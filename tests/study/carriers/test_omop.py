@@ -27,13 +27,13 @@ from voile.study.carriers.omop_sending import send
 from voile.study.plan.plan import Plan
 from voile.study.verbs.init import init
 from voile.study.verbs.naming import made_up_names
-from voile.tables.recoding.codebook import Entry
+from voile.tables.recoding.codebook import CodebookEntry
 
 SHOWN = {
-    "age": Entry("40-49", "40", "49"),
-    "sex": Entry("F", "F", "F"),
-    "race": Entry("Black", None, None, values=("Black",)),
-    "zip": Entry("00201-00299", "00201", "00299"),
+    "age": CodebookEntry("40-49", "40", "49"),
+    "sex": CodebookEntry("F", "F", "F"),
+    "race": CodebookEntry("Black", None, None, values=("Black",)),
+    "zip": CodebookEntry("00201-00299", "00201", "00299"),
 }
 EIGHT = {
     "location", "person", "observation_period", "visit_occurrence", "condition_occurrence",

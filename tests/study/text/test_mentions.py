@@ -20,7 +20,7 @@ from voile.study.plan.entries import Mention
 from voile.study.readers import reader_of
 from voile.study.text.mentions import NO_ROW, Rules, writer_of
 from voile.study.text.shown import Shown
-from voile.tables.recoding.codebook import Codebook, CodedColumn, Entry
+from voile.tables.recoding.codebook import Codebook, CodebookEntry, CodedColumn
 
 SECRET = Secret(bytes(32))
 MENTIONS = {
@@ -35,8 +35,11 @@ MENTIONS = {
 def rules(cuts: list[int], age: int, zip_area: str = "002") -> Rules:
     """Return the rules for one person P, under a policy of these cuts between ages."""
     edges = sorted({0, *cuts, 105})
-    ages = tuple(Entry(f"{a}-{b - 1}", str(a), str(b - 1)) for a, b in pairwise(edges))
-    zips = (Entry("00201-00299", "00201", "00299"), Entry("00301-00399", "00301", "00399"))
+    ages = tuple(CodebookEntry(f"{a}-{b - 1}", str(a), str(b - 1)) for a, b in pairwise(edges))
+    zips = (
+        CodebookEntry("00201-00299", "00201", "00299"),
+        CodebookEntry("00301-00399", "00301", "00399"),
+    )
     book = Codebook(
         (
             CodedColumn("age", ("age",), "integer", "day", (), (), ages),

@@ -11,7 +11,7 @@ import pytest
 from voile.tables.attack.exact import Exact
 from voile.tables.attack.minimality import (
     DOUBT,
-    Rules,
+    PromisedRules,
     Sensitives,
     beliefs,
     cuts_of_all,
@@ -67,11 +67,11 @@ def by_enumeration(people, values, rules, cuts):
 @pytest.mark.parametrize(
     "rules",
     [
-        Rules(2, distinct=2),
-        Rules(2, entropy=1.8),
-        Rules(2, t=0.3),
-        Rules(3, t=0.2, ordered=True),
-        Rules(2, distinct=3, entropy=1.9),
+        PromisedRules(2, distinct=2),
+        PromisedRules(2, entropy=1.8),
+        PromisedRules(2, t=0.3),
+        PromisedRules(3, t=0.2, ordered=True),
+        PromisedRules(2, distinct=3, entropy=1.9),
     ],
 )
 @pytest.mark.parametrize("seed", range(4))
@@ -96,7 +96,7 @@ def test_a_box_that_k_would_have_cut_betrays_who_is_alike():
     people = exact([30, 30, 30, 40, 40, 40])
     [found] = beliefs(
         people,
-        [Sensitives(np.array([0, 0, 0, 0, 1, 1]), Rules(3, distinct=2))],
+        [Sensitives(np.array([0, 0, 0, 0, 1, 1]), PromisedRules(3, distinct=2))],
         0,
         cuts_of_tree(people, 3, np.random.default_rng(0)),
         np.random.default_rng(0),
@@ -113,7 +113,7 @@ def test_two_missing_cuts_name_the_people():
     places, values = [30, 30, 40, 40, 50, 50], [0, 0, 2, 3, 1, 1]
     groups = np.repeat(np.arange(150), 6)
     people = exact(np.tile(places, 150), groups)
-    found = attacked(people, np.tile(values, 150), Rules(2, distinct=2))
+    found = attacked(people, np.tile(values, 150), PromisedRules(2, distinct=2))
     guesses, sure = found.findings
     low, _ = guesses.rate.interval()
     _, blind = guesses.baseline.interval()
@@ -129,7 +129,7 @@ def test_who_is_alone_alike_is_named_with_certainty():
     Only the two gouts can be the side of two that lacks two values.
     """
     people = exact(np.tile([30, 30, 40, 40, 40, 40], 30), np.repeat(np.arange(30), 6))
-    found = attacked(people, np.tile([0, 0, 1, 2, 3, 4], 30), Rules(2, distinct=2))
+    found = attacked(people, np.tile([0, 0, 1, 2, 3, 4], 30), PromisedRules(2, distinct=2))
     claims = found.findings[1]
     assert (claims.rate.successes, claims.rate.trials) == (60, 60)
     assert claims.baseline.value < 0.6
@@ -141,7 +141,7 @@ def test_cuts_that_are_missing_for_another_reason_give_nothing_away(is_tree):
     rng = np.random.default_rng(3)
     people = exact(np.tile(np.repeat([30, 40], 10), 60), np.repeat(np.arange(60), 20))
     values = rng.integers(0, 3, 1200)
-    found = attacked(people, values, Rules(2, distinct=2), is_tree=is_tree)
+    found = attacked(people, values, PromisedRules(2, distinct=2), is_tree=is_tree)
     guesses = found.findings[0]
     if guesses.rate.trials:
         low, high = guesses.rate.interval()
@@ -158,7 +158,7 @@ def test_a_cut_of_all_groups_is_told_by_the_one_group_that_can_have_broken_it():
     second = [30] * 2 + [40] * 4
     people = exact(first + second, [0] * 6 + [1] * 6)
     values = np.array([0, 1, 2, 3, 4, 5, 0, 0, 1, 2, 3, 4])
-    rules = Rules(2, distinct=2)
+    rules = PromisedRules(2, distinct=2)
     cuts = cuts_of_all(people, 2)
     found = beliefs(people, [Sensitives(values, rules)], 0, cuts, np.random.default_rng(0))
     own = {one.group: one.chances for one in found}
@@ -175,7 +175,7 @@ def test_a_cut_that_leaves_too_few_in_any_group_is_missing_for_k():
 def test_another_column_that_surely_broke_the_cut_explains_it():
     people = exact([30, 30, 40, 40, 40, 40])
     ill, same = np.array([0, 0, 1, 2, 3, 4]), np.array([0, 0, 0, 0, 0, 1])
-    rules = Rules(2, distinct=2)
+    rules = PromisedRules(2, distinct=2)
     cuts = cuts_of_tree(people, 2, np.random.default_rng(0))
     both = [Sensitives(ill, rules), Sensitives(same, rules)]
     assert beliefs(people, both, 0, cuts, np.random.default_rng(0)) == []

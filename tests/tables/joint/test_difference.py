@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.tables.joint.difference import Out, Timeline
-from voile.tables.joint.people import People
+from voile.tables.joint.people import ReleasedPeople
 
 SOME = range(1, 13)
 RELEASE = st.tuples(
@@ -23,7 +23,7 @@ def out_of(shown: dict[int, tuple[int, int]], space: str | None) -> Out:
     """A release of people: the group of each, 0 where it is suppressed, and one kept value."""
     who = np.array(sorted(shown), np.uint64)
     group, kept = (np.array([shown[int(p)][i] for p in who], np.uint64) for i in (0, 1))
-    return Out(People.of_rows(who, group, {"kept": kept}), space)
+    return Out(ReleasedPeople.of_rows(who, group, {"kept": kept}), space)
 
 
 def looks(person: int, releases: list[tuple[dict[int, tuple[int, int]], str | None]]) -> tuple:
@@ -64,12 +64,14 @@ def test_the_order_of_rows_changes_nothing_and_a_row_twice_shows_by_kept_values_
     one = out_of(shown, space).people
     who = np.array([*sorted(shown, reverse=True)], np.uint64)
     group, kept = (np.array([shown[int(p)][i] for p in who], np.uint64) for i in (0, 1))
-    again = People.of_rows(who, group, {"kept": kept})
+    again = ReleasedPeople.of_rows(who, group, {"kept": kept})
     assert again.digest() == one.digest()
-    both = People.of_rows(*(np.append(x, x) for x in (who, group)), {"kept": np.append(kept, kept)})
+    both = ReleasedPeople.of_rows(
+        *(np.append(x, x) for x in (who, group)), {"kept": np.append(kept, kept)}
+    )
     assert list(both.who) == list(one.who)
     assert (both.shown == one.shown).all()
     assert not (both.kept["kept"] == one.kept["kept"]).any()
     some = group != 0
-    more = People.of_rows(np.append(who, who[some]), np.append(group, group[some] + 9), {})
+    more = ReleasedPeople.of_rows(np.append(who, who[some]), np.append(group, group[some] + 9), {})
     assert not (more.shown == one.shown)[one.shown != 0].any()

@@ -16,7 +16,7 @@ from voile.core.errors import RequestError, TamperedError
 from voile.tables.domains.domain import Domain, build_domain
 from voile.tables.domains.parser import Parser
 from voile.tables.policies.policy import Policy
-from voile.tables.recoding.codebook import Codebook, CodedColumn, Entry
+from voile.tables.recoding.codebook import Codebook, CodebookEntry, CodedColumn
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.recoder import Recoder
 
@@ -216,12 +216,12 @@ def test_a_codebook_of_bins_holds_how_cells_are_read_and_no_cell():
 
 def test_intervals_overlap_where_some_number_is_in_both():
     entries = (
-        Entry("under 40.3", None, None, "40.3"),
-        Entry("40.3 to below 43", "40.3", None, "43"),
-        Entry("41.5", "41.5", "41.5"),
-        Entry("42 and over|missing", "42", None, missing=True),
-        Entry("any", None, None),
-        Entry("missing", None, None, missing=True),
+        CodebookEntry("under 40.3", None, None, "40.3"),
+        CodebookEntry("40.3 to below 43", "40.3", None, "43"),
+        CodebookEntry("41.5", "41.5", "41.5"),
+        CodebookEntry("42 and over|missing", "42", None, missing=True),
+        CodebookEntry("any", None, None),
+        CodebookEntry("missing", None, None, missing=True),
     )
     column = CodedColumn("kg", ("kg",), "decimal", "day", (), (), entries)
     cells = pa.array([*(f"{n / 10:g}" for n in range(380, 480)), None], pa.string())

@@ -12,10 +12,10 @@ from tests.tables.recoding.test_boxes import DOMAINS, people, policy_of, publish
 
 from voile.tables.domains.domain import to_ordinal
 from voile.tables.domains.parser import Parser
-from voile.tables.recoding.codebook import CodedColumn, Entry
+from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 from voile.tables.recoding.marginals import Counted, Marginal, least_implied
 from voile.tables.recoding.published_boxes import PublishedBoxes
-from voile.tables.recoding.spread import Spread
+from voile.tables.recoding.spread import IntervalSpread
 
 
 def published(codes, least=3):
@@ -37,7 +37,7 @@ def spreads(codes):
         if column.column in found:
             held = np.bincount(rows[:, place], minlength=len(column.entries)).astype(float)
             marginal = found[column.column]
-            yield place, marginal, held, Spread.of(column, marginal, held)
+            yield place, marginal, held, IntervalSpread.of(column, marginal, held)
 
 
 @settings(max_examples=40, deadline=None)
@@ -103,14 +103,16 @@ def test_the_expected_number_is_the_mean_of_its_values_by_weight(seed):
 
 def test_days_are_expected_where_the_runs_have_them():
     parser = Parser("date")
-    whole = CodedColumn("born", ("born",), "date", "day", (), (), (Entry("any", None, None),))
-    early, late = (
-        Entry("before 2000-01-11", None, "2000-01-10"),
-        Entry("2000-01-11 and later", "2000-01-11", None),
+    whole = CodedColumn(
+        "born", ("born",), "date", "day", (), (), (CodebookEntry("any", None, None),)
     )
-    ends = Entry("", "2000-01-01", "2000-01-20")
+    early, late = (
+        CodebookEntry("before 2000-01-11", None, "2000-01-10"),
+        CodebookEntry("2000-01-11 and later", "2000-01-11", None),
+    )
+    ends = CodebookEntry("", "2000-01-01", "2000-01-20")
     whole = replace(whole, entries=(ends,))
-    spread = Spread.of(whole, Marginal("born", (early, late), (90, 10)), np.array([100.0]))
+    spread = IntervalSpread.of(whole, Marginal("born", (early, late), (90, 10)), np.array([100.0]))
     (day,) = spread.expected.to_pylist()
     first = to_ordinal("2000-01-01", parser)
     assert day.toordinal() + day.hour / 24 == pytest.approx(first + 0.9 * 4.5 + 0.1 * 14.5)
@@ -118,16 +120,16 @@ def test_days_are_expected_where_the_runs_have_them():
 
 def test_what_is_missing_stays_apart():
     entries = (
-        Entry("30 and over|missing", "30", None, missing=True),
-        Entry("under 30", None, "29"),
+        CodebookEntry("30 and over|missing", "30", None, missing=True),
+        CodebookEntry("under 30", None, "29"),
     )
     runs = (
-        Entry("under 40", None, "39"),
-        Entry("40 and over", "40", None),
-        Entry("missing", None, None, missing=True),
+        CodebookEntry("under 40", None, "39"),
+        CodebookEntry("40 and over", "40", None),
+        CodebookEntry("missing", None, None, missing=True),
     )
     column = CodedColumn("age", ("age",), "integer", "day", (), (), entries)
-    spread = Spread.of(column, Marginal("age", runs, (60, 20, 20)), np.array([60.0, 40.0]))
+    spread = IntervalSpread.of(column, Marginal("age", runs, (60, 20, 20)), np.array([60.0, 40.0]))
     assert spread.first.tolist() == [0, 3, 4]
     values, weights = spread.values(np.zeros(12, np.int32), np.arange(12))
     assert values.to_pylist() == [*range(30, 41), None]

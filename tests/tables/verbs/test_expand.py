@@ -15,7 +15,7 @@ import voile.tables as vt
 from voile.core.errors import RequestError, TamperedError
 from voile.face.release import Release
 from voile.tables.recoding.boxes import read_codebook
-from voile.tables.recoding.codebook import CodedColumn, Entry
+from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 from voile.tables.recoding.possible import Possible, expected, widths
 from voile.tables.scoring.utility import _overlap, _range
 from voile.tables.verbs import expand as verb
@@ -168,18 +168,18 @@ def cells(coded):
 def test_an_open_end_is_the_outermost_that_is_shown():
     ages = column(
         "integer",
-        Entry("under 20", None, "19"),
-        Entry("under 22", None, "21"),
-        Entry("20-21", "20", "21"),
-        Entry("22 and over", "22", None),
-        Entry("*", None, None),
+        CodebookEntry("under 20", None, "19"),
+        CodebookEntry("under 22", None, "21"),
+        CodebookEntry("20-21", "20", "21"),
+        CodebookEntry("22 and over", "22", None),
+        CodebookEntry("*", None, None),
     )
     assert cells(ages) == [[19], [19, 20, 21], [20, 21], [22], [19, 20, 21, 22]]
     assert expected(ages).to_pylist() == [19.0, 20.0, 20.5, 22.0, 20.5]
 
 
 def test_an_interval_of_which_no_end_is_known_is_null():
-    alone = column("integer", Entry("*", None, None))
+    alone = column("integer", CodebookEntry("*", None, None))
     assert cells(alone) == [[None]]
     assert expected(alone).to_pylist() == [None]
 
@@ -187,16 +187,16 @@ def test_an_interval_of_which_no_end_is_known_is_null():
 def test_a_missing_value_is_one_value_more_and_in_no_mean():
     ages = column(
         "integer",
-        Entry("1-3|missing", "1", "3", missing=True),
-        Entry("missing", None, None, missing=True),
+        CodebookEntry("1-3|missing", "1", "3", missing=True),
+        CodebookEntry("missing", None, None, missing=True),
     )
     assert cells(ages) == [[1, 2, 3, None], [None]]
     assert expected(ages).to_pylist() == [2.0, None]
     towns = column(
         "text",
-        Entry("Ash|missing", "Ash", "Ash", missing=True, values=("Ash",)),
-        Entry('"a|b"', "a|b", "a|b", values=("a|b",)),
-        Entry("missing", None, None, missing=True),
+        CodebookEntry("Ash|missing", "Ash", "Ash", missing=True, values=("Ash",)),
+        CodebookEntry('"a|b"', "a|b", "a|b", values=("a|b",)),
+        CodebookEntry("missing", None, None, missing=True),
     )
     assert cells(towns) == [["Ash", None], ["a|b"], [None]]
     assert expected(towns).to_pylist() == ["Ash|missing", "a|b", None]
@@ -217,14 +217,16 @@ def test_a_missing_value_is_one_value_more_and_in_no_mean():
     ],
 )  # fmt: skip
 def test_every_kind_has_its_values_and_its_mean(kind, by, ends, values, mean):
-    coded = column(kind, Entry("-".join(ends), *ends), by=by)
+    coded = column(kind, CodebookEntry("-".join(ends), *ends), by=by)
     assert cells(coded) == [values]
     assert expected(coded).to_pylist() == [mean]
 
 
 def test_decimals_have_a_mean_and_no_list():
     weights = column(
-        "decimal", Entry("1.5 to below 2.5", "1.5", None, "2.5"), Entry("7.25", "7.25", "7.25")
+        "decimal",
+        CodebookEntry("1.5 to below 2.5", "1.5", None, "2.5"),
+        CodebookEntry("7.25", "7.25", "7.25"),
     )
     assert expected(weights).to_pylist() == [2.0, 7.25]
     with pytest.raises(RequestError, match="column x: decimals have no list of values; leave"):
@@ -242,7 +244,7 @@ def test_decimals_have_a_mean_and_no_list():
 )
 def test_numbers_that_64_bits_cannot_hold_have_a_width_and_no_list(kind, first, last):
     ends = [(str(first), str(first + 9)), (str(first + 10), str(last))]
-    coded = column(kind, *(Entry("-".join(own), *own) for own in ends))
+    coded = column(kind, *(CodebookEntry("-".join(own), *own) for own in ends))
     assert widths(coded).tolist() == [10.0, float(last - first - 9)]
     with pytest.raises(
         RequestError, match=r"column x: numbers beyond 2\^63 have no list of values"
@@ -262,7 +264,7 @@ def test_numbers_that_64_bits_cannot_hold_are_expanded_to_means():
 
 def test_codes_of_several_widths_have_no_list():
     with pytest.raises(RequestError, match="column x: codes of several widths"):
-        Possible.of(column("text", Entry("01-123", "01", "123")))
+        Possible.of(column("text", CodebookEntry("01-123", "01", "123")))
 
 
 def test_what_cannot_be_expanded_is_refused(release, monkeypatch):

@@ -15,7 +15,7 @@ from voile.core.errors import RequestError, SourceError, install
 from voile.data.column_types import plain_schema
 from voile.data.formats.arrow_files import ParquetSource
 from voile.data.formats.part_files import LOG
-from voile.data.formats.partitions import Part
+from voile.data.formats.partitions import PartitionFile
 from voile.data.formats.several import Several
 from voile.data.source import state_of
 from voile.data.standard_input import private_folder
@@ -178,7 +178,7 @@ def _listed(
         yield place, pa.RecordBatch.from_arrays([*said.values()], names=[*said])
 
 
-def _parts(files: Mapping[Path | StorePath, pa.RecordBatch]) -> list[Part]:
+def _parts(files: Mapping[Path | StorePath, pa.RecordBatch]) -> list[PartitionFile]:
     """Open files; a column that only others have is null in every row."""
     opened = [(ParquetSource(file), keys) for file, keys in files.items()]
     every: dict[str, pa.DataType] = {}
@@ -190,5 +190,7 @@ def _parts(files: Mapping[Path | StorePath, pa.RecordBatch]) -> list[Part]:
         row = dict(zip(keys.schema.names, keys.columns, strict=True))
         lacking = [name for name in every if name not in source.columns and name not in row]
         row |= {name: pa.nulls(1, every[name]) for name in lacking}
-        parts.append(Part(source, pa.RecordBatch.from_arrays([*row.values()], names=[*row])))
+        parts.append(
+            PartitionFile(source, pa.RecordBatch.from_arrays([*row.values()], names=[*row]))
+        )
     return parts

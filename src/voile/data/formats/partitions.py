@@ -38,7 +38,7 @@ class PartitionedSource(Several):
         self._state = _state(path)
         given = [keys_of(_below(file, path)) for file in files]
         self._parts = [
-            Part(ParquetSource(file), keys)
+            PartitionFile(ParquetSource(file), keys)
             for file, keys in zip(files, _typed(given, path.name), strict=True)
         ]
         super().__init__(path.name, self._parts)
@@ -71,7 +71,7 @@ class PartitionedSource(Several):
             )
 
 
-class Part(Source):
+class PartitionFile(Source):
     """A file, and what its folders say of every row of it."""
 
     def __init__(self, file: ParquetSource, keys: pa.RecordBatch) -> None:
@@ -103,7 +103,7 @@ def open_piece(piece: Piece) -> Source:
     """Open the rows of a piece, in whatever process."""
     source = ParquetSource(located(piece.file))
     source.groups = range(*piece.groups)
-    return source if piece.keys is None else Part(source, piece.keys)
+    return source if piece.keys is None else PartitionFile(source, piece.keys)
 
 
 def _state(folder: Path | StorePath) -> list[tuple[object, ...]]:

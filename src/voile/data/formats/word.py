@@ -33,7 +33,7 @@ GONE = (W + "del", W + "moveFrom")
 _DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("utf-8", "utf-16-le", "utf-16-be"))
 
 
-class Piece(NamedTuple):
+class WordRun(NamedTuple):
     """A run of text and the element that holds it; None for the end of a paragraph."""
 
     element: Any
@@ -139,21 +139,21 @@ def _parts_with_text(main: Part) -> Iterator[Part]:
         yield from sorted({id(part): part for part in found}.values(), key=lambda x: x.partname)
 
 
-def _joined(trees: Sequence[Any]) -> list[Piece]:
+def _joined(trees: Sequence[Any]) -> list[WordRun]:
     """Return the text of trees in pieces, a line end between paragraphs."""
-    pieces: list[Piece] = []
+    pieces: list[WordRun] = []
     for tree in trees:
         for paragraph in tree.iter(W + "p"):
             # A text box stands there twice, the second time for older programs.
             if next(paragraph.iterancestors(MC + "Fallback"), None) is None:
-                pieces += [*_words(paragraph), Piece(None, "\n")]
+                pieces += [*_words(paragraph), WordRun(None, "\n")]
     return pieces[:-1]
 
 
-def _words(paragraph: Any) -> Iterator[Piece]:
+def _words(paragraph: Any) -> Iterator[WordRun]:
     """Yield a paragraph's own words, without those of paragraphs inside it."""
     for node in paragraph.iter(W + "t", *MARKS):
         if node.getparent().tag != W + "r" or next(node.iterancestors(W + "p")) is not paragraph:
             continue
         if next(node.iterancestors(*GONE), None) is None:
-            yield Piece(node, MARKS.get(node.tag) or node.text or "")
+            yield WordRun(node, MARKS.get(node.tag) or node.text or "")

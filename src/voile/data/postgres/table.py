@@ -50,7 +50,7 @@ TEXTS = {
 
 
 @dataclass(frozen=True)
-class Column:
+class DatabaseColumn:
     """A column: its name, its type as PostgreSQL shows it, and how it is read.
 
     `arrow` is None where the type is not read; `sql` is the expression that gives its values.
@@ -73,7 +73,7 @@ class Table:
     """
 
     place: str
-    columns: dict[str, Column]
+    columns: dict[str, DatabaseColumn]
     unread: dict[str, str] = field(default_factory=dict)
     ordered: bool = True
     notes: tuple[str, ...] = ()
@@ -148,17 +148,17 @@ def _place(session: Session, asked: str | None) -> tuple[int, str, bool]:
     return number, quoted, lies_here
 
 
-def _column(name: str, kind: str, modifier: int, shown: str) -> Column:
+def _column(name: str, kind: str, modifier: int, shown: str) -> DatabaseColumn:
     quoted = identifier(name)
     if kind in KINDS:
-        return Column(name, shown, KINDS[kind], quoted)
+        return DatabaseColumn(name, shown, KINDS[kind], quoted)
     if kind in MOMENTS:
-        return Column(name, shown, MOMENTS[kind], quoted)
+        return DatabaseColumn(name, shown, MOMENTS[kind], quoted)
     if kind in TEXTS:
-        return Column(name, shown, pa.string(), as_text(quoted))
+        return DatabaseColumn(name, shown, pa.string(), as_text(quoted))
     if kind == "numeric":
-        return Column(name, shown, _declared(modifier), as_text(f"trim_scale({quoted})"))
-    return Column(name, shown, None, quoted)
+        return DatabaseColumn(name, shown, _declared(modifier), as_text(f"trim_scale({quoted})"))
+    return DatabaseColumn(name, shown, None, quoted)
 
 
 def as_text(sql: str) -> str:
@@ -174,7 +174,7 @@ def _declared(modifier: int) -> pa.DataType:
     return pa.decimal128(precision, scale)
 
 
-def _as_held(session: Session, place: str, columns: list[Column]) -> list[Column]:
+def _as_held(session: Session, place: str, columns: list[DatabaseColumn]) -> list[DatabaseColumn]:
     """Fit types to what columns hold: the scale of decimals; text where no type holds all of it."""
     asked = [(column, _question(column)) for column in columns]
     questions = [question for _, parts in asked for question in parts]
@@ -185,7 +185,7 @@ def _as_held(session: Session, place: str, columns: list[Column]) -> list[Column
     return [_fitted(column, [next(found) for _ in parts]) for column, parts in asked]
 
 
-def _question(column: Column) -> list[str]:
+def _question(column: DatabaseColumn) -> list[str]:
     quoted = identifier(column.name)
     if column.arrow in MOMENTS.values():
         return [f"bool_and({quoted} >= '0001-01-01' AND {quoted} < '10000-01-01')"]
@@ -194,7 +194,7 @@ def _question(column: Column) -> list[str]:
     return []
 
 
-def _fitted(column: Column, found: list[Any]) -> Column:
+def _fitted(column: DatabaseColumn, found: list[Any]) -> DatabaseColumn:
     if column.arrow in MOMENTS.values() and found == [False]:
         return replace(column, arrow=pa.string(), sql=as_text(identifier(column.name)))
     if pa.types.is_decimal(column.arrow) and found[0] is not None:

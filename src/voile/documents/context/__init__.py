@@ -9,13 +9,13 @@ from voile.documents.context.pointing_words import (
     PointingWords,
     find_pointing_words,
 )
-from voile.documents.context.rules import Rule, Rules, RuleThresholds
+from voile.documents.context.rules import ContextRule, ContextRules, RuleThresholds
 
 __all__ = [
+    "ContextRule",
+    "ContextRules",
     "PointingWords",
-    "Rule",
     "RuleThresholds",
-    "Rules",
     "find_associations",
     "find_pointing_words",
     "is_context",

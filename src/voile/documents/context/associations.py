@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.documents.context.outside import OutsideWords, incidence
-from voile.documents.context.rules import Rules, RuleThresholds, mine_rules
+from voile.documents.context.rules import ContextRules, RuleThresholds, mine_rules
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
 
@@ -29,7 +29,7 @@ def find_associations(
     least: RuleThresholds = SEEN,
     *,
     labels: Iterable[str] | None = None,
-) -> Rules:
+) -> ContextRules:
     """Find the words outside spans whose subjects have identifiers of a type."""
     return _mined(OutsideWords.of(corpus), corpus, least, labels)
 
@@ -72,7 +72,7 @@ def label_context(
 
 def _mined(
     left: OutsideWords, corpus: Corpus, least: RuleThresholds, labels: Iterable[str] | None
-) -> Rules:
+) -> ContextRules:
     targets = corpus.labels if labels is None else tuple(labels)
     for label in targets:
         if label not in corpus.labels:

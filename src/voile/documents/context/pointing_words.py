@@ -11,7 +11,7 @@ from scipy import sparse
 
 from voile.core.errors import RequestError
 from voile.documents.context.outside import OutsideWords, Places, incidence
-from voile.documents.context.rules import Rules, RuleThresholds, Target, mine_rules
+from voile.documents.context.rules import ContextRules, RuleThresholds, Target, mine_rules
 from voile.documents.replacements.removal import Reason, Removal, merge_neighbours
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
@@ -25,7 +25,7 @@ LABEL, BY = "CONTEXT", (Reason("list", "context"),)
 class PointingWords:
     """The words left that point to values removed."""
 
-    rules: Rules  # word -> (type, value), for the holder's eyes
+    rules: ContextRules  # word -> (type, value), for the holder's eyes
     words: int  # that point to something
     values: int  # distinct ones removed, of which `pointed_values` are pointed to
     pointed_values: int

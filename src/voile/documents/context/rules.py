@@ -44,7 +44,7 @@ class RuleThresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ContextRule:
     """Whoever has the word has the target. For the data holder alone: `repr` shows neither."""
 
     word: str = field(repr=False)  # case aside
@@ -56,14 +56,14 @@ class Rule:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rules:
+class ContextRules:
     """The r rules that reach the thresholds, the most certain first, then the most lifted."""
 
     # words, targets: what the numbers mean
     words: Sequence[str]
     targets: Sequence[Target]
     pairs: NDArray[np.intp]  # (r, 2) the numbers of each rule's word and target
-    # subjects, confidence, lift: (r,) see `Rule`
+    # subjects, confidence, lift: (r,) see `ContextRule`
     subjects: NDArray[np.int64]
     confidence: NDArray[np.float64]
     lift: NDArray[np.float64]
@@ -71,13 +71,13 @@ class Rules:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def __iter__(self) -> Iterator[Rule]:
+    def __iter__(self) -> Iterator[ContextRule]:
         columns = (self.pairs, self.subjects, self.confidence, self.lift)
         for (word, target), *numbers in zip(*(one.tolist() for one in columns), strict=True):
-            yield Rule(self.words[word], self.targets[target], *numbers)
+            yield ContextRule(self.words[word], self.targets[target], *numbers)
 
     def __repr__(self) -> str:
-        return f"Rules({len(self):,})"
+        return f"ContextRules({len(self):,})"
 
     @property
     def matrix(self) -> sparse.csr_array:
@@ -93,7 +93,7 @@ def mine_rules(
     words: Sequence[str],
     targets: Sequence[Target],
     least: RuleThresholds,
-) -> Rules:
+) -> ContextRules:
     """Find all rules from one word to one target.
 
     With targets dealt out anew, the subjects of a word who have the target follow a hypergeometric
@@ -123,7 +123,9 @@ def mine_rules(
     lift = confidence * n / with_target[target]
     order = np.lexsort((target, word, -lift, -confidence))
     pairs = np.column_stack([word, target]).astype(np.intp)
-    return Rules(words, targets, pairs[order], together[order], confidence[order], lift[order])
+    return ContextRules(
+        words, targets, pairs[order], together[order], confidence[order], lift[order]
+    )
 
 
 def _discovered(tail: NDArray[np.float64], tests: int, chance: float) -> NDArray[np.bool_]:

@@ -45,7 +45,7 @@ class OutOfFold:
         return Calibration.fit(self.margins[of], labels, counted)
 
 
-class Store(Protocol):
+class FoldStore(Protocol):
     """Stores what a learner, by its place, says of a fold."""
 
     def read(self, learner: int, fold: int) -> Margins | None:
@@ -63,7 +63,7 @@ def cross_fit(
     seeds: Sequence[int],
     n_jobs: int | None,
     least: int = 1,
-    store: Store | None = None,
+    store: FoldStore | None = None,
     fitted: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Margins]:
     """Return each learner's margins, (n, T), by classifiers fitted on all folds but the token's.

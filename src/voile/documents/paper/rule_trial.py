@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voile.documents.context.pointing_words import outside_removals, value_incidence
-from voile.documents.context.rules import Rules
+from voile.documents.context.rules import ContextRules
 from voile.documents.replacements import Removal
 from voile.documents.text.corpus import Corpus
 
@@ -23,7 +23,7 @@ class RuleTrial:
 
 
 def try_rules(
-    rules: Rules,
+    rules: ContextRules,
     corpus: Corpus,
     removals: Sequence[Sequence[Removal]],
 ) -> RuleTrial:

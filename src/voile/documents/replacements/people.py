@@ -9,7 +9,7 @@ from types import MappingProxyType
 from voile.documents.replacements import codes
 from voile.documents.replacements.draws import Draws, initial_of
 from voile.documents.replacements.names import Language, Pool, undisguise
-from voile.documents.replacements.roles import Mention, Part, Roles, parts_of
+from voile.documents.replacements.roles import MentionPart, NameMention, Roles, parts_of
 
 _NAME = re.compile(r"(?:[^\W\d_]|[\s.,;:'’\"“”()/&‐‑–—-])+")
 
@@ -31,7 +31,7 @@ class People:
         self,
         draws: Draws,
         pool: Pool,
-        mentions: Sequence[Mention],
+        mentions: Sequence[NameMention],
         language: Language,
         own: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
@@ -46,7 +46,7 @@ class People:
         for word in [*own, *sorted(words, key=lambda word: not self._roles.is_given(word))]:
             self._initials.setdefault(word[0], word)
 
-    def rename(self, mention: Mention) -> str | None:
+    def rename(self, mention: NameMention) -> str | None:
         """Return a name of the same form; None for what is not a name."""
         value = mention.value
         if not _NAME.fullmatch(value) or not (parts := parts_of(mention, self._language)):
@@ -64,7 +64,7 @@ class People:
         # A particle that begins a name has its capital: "De la Fuente".
         return name[0].upper() + name[1:] if value[0].isupper() else name
 
-    def _renamed(self, part: Part, text: str) -> str:
+    def _renamed(self, part: MentionPart, text: str) -> str:
         if part.what in {"title", "and"}:
             return text
         stem = text.removesuffix(part.tail)
@@ -92,8 +92,8 @@ class People:
         return self._draws.any(_INITIALS, letter)
 
 
-def read_mention(value: str, before: str = "") -> Mention:
-    return Mention(undisguise(value), before)
+def read_mention(value: str, before: str = "") -> NameMention:
+    return NameMention(undisguise(value), before)
 
 
 def like(model: str, name: str) -> str:

@@ -43,7 +43,7 @@ _CERTAIN = 9  # outweighs the order of words
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class NameMention:
     """A name where it stands."""
 
     value: str  # as `undisguise` leaves it
@@ -51,7 +51,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MentionPart:
     """A word of a mention."""
 
     start: int
@@ -62,18 +62,18 @@ class Part:
 
 
 @lru_cache(maxsize=4096)
-def parts_of(mention: Mention, language: Language) -> tuple[Part, ...]:
+def parts_of(mention: NameMention, language: Language) -> tuple[MentionPart, ...]:
     """Say what each word of a mention is."""
     found = list(WORD.finditer(mention.value))
     parts = tuple(_part(mention, number, found, language) for number in range(len(found)))
     if any(part.what in {"name", "initial"} for part in parts):
         return parts
-    return tuple(Part(one.start, one.end, one.word, "name", "") for one in parts)
+    return tuple(MentionPart(one.start, one.end, one.word, "name", "") for one in parts)
 
 
 def _part(
-    mention: Mention, number: int, found: Sequence[re.Match[str]], language: Language
-) -> Part:
+    mention: NameMention, number: int, found: Sequence[re.Match[str]], language: Language
+) -> MentionPart:
     text, (start, end) = found[number].group(), found[number].span()
     stem = text.removesuffix(tail := _tail(mention, text, len(found)))
     word = fold(_SHORT.get(stem.lower(), stem))
@@ -86,10 +86,10 @@ def _part(
         what = "and"
     else:
         what = "initial" if len(stem) == 1 else "name"
-    return Part(start, end, word, what, tail)
+    return MentionPart(start, end, word, what, tail)
 
 
-def _tail(mention: Mention, text: str, words: int) -> str:
+def _tail(mention: NameMention, text: str, words: int) -> str:
     """Return the ending of a possessive, or of a family: "the Smiths"."""
     if len(text) > 3 and _POSSESSIVE.fullmatch(text[-2:]):
         return text[-2:]
@@ -105,7 +105,7 @@ class Roles:
     A word has one role in a document: that of the mention which says most.
     """
 
-    def __init__(self, mentions: Iterable[Mention], pool: Pool, language: Language) -> None:
+    def __init__(self, mentions: Iterable[NameMention], pool: Pool, language: Language) -> None:
         self._pool = pool
         self._language = language
         self._weight: dict[tuple[str, bool], int] = {}
@@ -118,7 +118,7 @@ class Roles:
         given, surname = (self._weight.get((word, role), 0) for role in (True, False))
         return given > surname if given != surname else self._pool.leans_given(word)
 
-    def _evidence(self, mention: Mention) -> Iterator[tuple[str, bool, int]]:
+    def _evidence(self, mention: NameMention) -> Iterator[tuple[str, bool, int]]:
         """Yield (word, is it a given name, how much that weighs)."""
         before = mention.before
         for is_and, parts in groupby(
@@ -129,7 +129,7 @@ class Roles:
                 before = ""
 
     def _of_one(
-        self, mention: Mention, parts: list[Part], before: str
+        self, mention: NameMention, parts: list[MentionPart], before: str
     ) -> Iterator[tuple[str, bool, int]]:
         """Yield the evidence of one person's name."""
         units = _units(mention.value, parts)
@@ -148,7 +148,7 @@ class Roles:
         for unit, role in zip(words, roles, strict=False):
             yield from ((word, role, weight) for word in unit)
 
-    def _before_comma(self, value: str, units: Sequence[Sequence[Part]]) -> int:
+    def _before_comma(self, value: str, units: Sequence[Sequence[MentionPart]]) -> int:
         """Return how many surnames stand before a comma: "Smith, Anna"; 0 for another order."""
         most = 3 if self._language == "spanish" else 1
         for number in range(1, min(most + 1, len(units))):
@@ -156,7 +156,7 @@ class Roles:
                 return number
         return 0
 
-    def _alone(self, parts: Sequence[Part], before: str) -> bool | None:
+    def _alone(self, parts: Sequence[MentionPart], before: str) -> bool | None:
         """Return the role of a single name by the word before it; None if none says it."""
         titles = [part.word for part in parts if part.what == "title"]
         if not titles and (last := _LAST_WORD.search(before)):
@@ -180,9 +180,9 @@ class Roles:
                 yield not spanish or self._pool.leans_given(unit[0])
 
 
-def _units(value: str, parts: Iterable[Part]) -> list[list[Part]]:
+def _units(value: str, parts: Iterable[MentionPart]) -> list[list[MentionPart]]:
     """Put together the words of a name that hyphens join."""
-    units: list[list[Part]] = []
+    units: list[list[MentionPart]] = []
     for part in parts:
         if part.what not in {"name", "initial"}:
             continue

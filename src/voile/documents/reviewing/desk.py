@@ -42,7 +42,7 @@ class Stroke:
 
 
 @dataclass(frozen=True)
-class Look:
+class LineView:
     """How a line looks to a reviewer now."""
 
     line: Line
@@ -78,7 +78,7 @@ class Desk:
         self._open: dict[str, tuple[int, float]] = {}  # each reviewer's line, and since when
         self._sheets: dict[str, list[int]] = {}  # the lines shown to each beside it
 
-    def look(self, reviewer: str) -> Look | None:
+    def look(self, reviewer: str) -> LineView | None:
         """Return the line that is open to a reviewer, else the next; None when none waits."""
         if reviewer in self._open:
             mine = self.store.line(self._open[reviewer][0])
@@ -91,7 +91,7 @@ class Desk:
         self._open[reviewer] = line.number, self._clock()
         return self._look(line, reviewer)
 
-    def sheet(self, look: Look, reviewer: str) -> list[Look]:
+    def sheet(self, look: LineView, reviewer: str) -> list[LineView]:
         """Return the looks of what is read beside an open line: the next ones, as long as nothing
         is marked in them. None where each line is read as a whole."""
         following: list[Line] = []
@@ -140,22 +140,22 @@ class Desk:
             return self._spread(reviewer, look, place, never=stroke.act == "never")
         return self._edit(reviewer, look, place, stroke.label)
 
-    def _look(self, line: Line, reviewer: str) -> Look:
+    def _look(self, line: Line, reviewer: str) -> LineView:
         key = self.store.last_key(line.number, reviewer)
         if last := self.store.shown_to(line.number, reviewer):
-            return Look(line, last.spans, key)
+            return LineView(line, last.spans, key)
         spans = line.proposals
         for place in occurrences(line.text, self.store.never):
             spans = clear(line.text, spans, place)
-        return Look(line, spans, key)
+        return LineView(line, spans, key)
 
-    def _edit(self, reviewer: str, look: Look, place: Place, label: str) -> str:
+    def _edit(self, reviewer: str, look: LineView, place: Place, label: str) -> str:
         text = look.line.text
         spans = mark(text, look.spans, place, label) if label else clear(text, look.spans, place)
         self.store.answer(look.line.number, reviewer, spans, final=False)
         return f"marked {label}" if label else "cleared"
 
-    def _confirm(self, reviewer: str, look: Look, *, unsure: bool) -> str:
+    def _confirm(self, reviewer: str, look: LineView, *, unsure: bool) -> str:
         _, since = self._open[reviewer]
         seconds = round(self._clock() - since, 1)
         number = look.line.number
@@ -163,7 +163,7 @@ class Desk:
         del self._open[reviewer]
         return "left undecided" if unsure else "confirmed"
 
-    def _confirm_sheet(self, reviewer: str, look: Look, until: int) -> str:
+    def _confirm_sheet(self, reviewer: str, look: LineView, until: int) -> str:
         """Confirm all that is shown, by one stroke."""
         looks = [look, *self.sheet(look, reviewer)]
         if looks[-1].line.number != until:
@@ -174,7 +174,7 @@ class Desk:
         del self._open[reviewer]
         return f"{count(len(looks), 'line')} confirmed"
 
-    def _spread(self, reviewer: str, look: Look, place: Place, *, never: bool) -> str:
+    def _spread(self, reviewer: str, look: LineView, place: Place, *, never: bool) -> str:
         """Give a word the same answer in every waiting line; `never`: harmless, everywhere."""
         label = None if never else label_at(look.spans, place)
         word = look.line.text[slice(*place)]
@@ -188,7 +188,7 @@ class Desk:
         said = "never an identifier" if never else f"{label or 'harmless'} everywhere"
         return f"{said}: {count(len(others), 'other line')} changed"
 
-    def _waiting_with(self, word: str, reviewer: str, *, apart_from: int) -> Iterator[Look]:
+    def _waiting_with(self, word: str, reviewer: str, *, apart_from: int) -> Iterator[LineView]:
         for purpose in self.purposes:
             lines = self.store.lines(purpose=purpose, waiting_for=reviewer, containing=word)
             yield from (self._look(one, reviewer) for one in lines if one.number != apart_from)
@@ -206,7 +206,7 @@ class StaleError(RequestError):
     """A page showed something else than what the store has."""
 
 
-def _place(look: Look, words: Place) -> Place:
+def _place(look: LineView, words: Place) -> Place:
     first, last = words
     known = look.words
     if not 0 <= first < last <= len(known):
@@ -214,14 +214,14 @@ def _place(look: Look, words: Place) -> Place:
     return known[first][0], known[last - 1][1]
 
 
-def _with(look: Look, places: Sequence[Place], label: str | None) -> tuple[Shown, ...]:
+def _with(look: LineView, places: Sequence[Place], label: str | None) -> tuple[Shown, ...]:
     text, spans = look.line.text, look.spans
     for place in places:
         spans = clear(text, spans, place) if label is None else mark(text, spans, place, label)
     return spans
 
 
-def _changed(look: Look, word: str, label: str | None) -> tuple[Shown, ...] | None:
+def _changed(look: LineView, word: str, label: str | None) -> tuple[Shown, ...] | None:
     """Return the spans once the word has this type, None where that changes nothing."""
     places = [*occurrences(look.line.text, [word])]
     spans = _with(look, places, label)
@@ -229,6 +229,8 @@ def _changed(look: Look, word: str, label: str | None) -> tuple[Shown, ...] | No
     return spans if spans != look.spans or is_answered else None
 
 
-def _answer(look: Look, reviewer: str, spans: tuple[Shown, ...], seconds: float = 0.0) -> Answer:
+def _answer(
+    look: LineView, reviewer: str, spans: tuple[Shown, ...], seconds: float = 0.0
+) -> Answer:
     at = datetime.now(UTC).isoformat(timespec="seconds")
     return Answer(look.line.number, reviewer, at, spans, False, seconds)

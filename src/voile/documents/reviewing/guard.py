@@ -30,7 +30,7 @@ HEADERS = {
 """Of every answer: nothing from elsewhere, nothing kept, nothing inside another page."""
 
 
-class Guard:
+class BrowserGuard:
     """Know each reviewer's browser.
 
     Parameters

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from voile.core.errors import VoileError
 from voile.documents.reviewing.batches import Batches
 from voile.documents.reviewing.desk import Desk, StaleError
-from voile.documents.reviewing.guard import HEADERS, Guard
+from voile.documents.reviewing.guard import HEADERS, BrowserGuard
 from voile.documents.reviewing.progress import LineCounts
 from voile.documents.reviewing.screen import screen_of, stroke_of
 
@@ -47,7 +47,7 @@ class Page:
     counts: LineCounts
     batches: Batches | None
     types: Sequence[str]
-    guard: Guard
+    guard: BrowserGuard
     notify: Callable[[str], None]
     leave: Callable[[], None]
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from voile.core.errors import RequestError
-from voile.documents.reviewing.desk import Act, Look, Stroke
+from voile.documents.reviewing.desk import Act, LineView, Stroke
 from voile.documents.reviewing.line import BLIND, Shown
 from voile.documents.reviewing.progress import Standing
 from voile.documents.reviewing.words import Place, visible
@@ -48,9 +48,9 @@ def stroke_of(raw: bytes, types: Sequence[str]) -> Stroke:
 
 
 def screen_of(
-    look: Look | None,
+    look: LineView | None,
     standing: Standing,
-    sheet: Sequence[Look] = (),
+    sheet: Sequence[LineView] = (),
     *,
     reviewer: str,
     types: Sequence[str],
@@ -68,7 +68,7 @@ def screen_of(
     }
 
 
-def _beside(look: Look) -> dict[str, Any]:
+def _beside(look: LineView) -> dict[str, Any]:
     line = look.line
     return {
         "number": line.number,
@@ -78,7 +78,7 @@ def _beside(look: Look) -> dict[str, Any]:
     }
 
 
-def _line(look: Look) -> dict[str, Any]:
+def _line(look: LineView) -> dict[str, Any]:
     line, words = look.line, look.words
     return {
         "number": line.number,

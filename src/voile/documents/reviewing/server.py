@@ -15,7 +15,7 @@ from voile.core.errors import RequestError
 from voile.data.files.locks import Lock
 from voile.documents.reviewing.batches import Batches
 from voile.documents.reviewing.desk import Desk
-from voile.documents.reviewing.guard import Guard
+from voile.documents.reviewing.guard import BrowserGuard
 from voile.documents.reviewing.line import Purpose
 from voile.documents.reviewing.page import Page
 from voile.documents.reviewing.progress import LineCounts
@@ -68,7 +68,7 @@ def serve(
             refitting = stack.enter_context(closing(Refitting(prepare)))
             batches = Batches(store, purposes[0], counts, refitting, notify)
         listening = stack.enter_context(closing(_listen(port)))
-        guard = Guard(listening.getsockname()[1], reviewers)
+        guard = BrowserGuard(listening.getsockname()[1], reviewers)
         stack.callback((store.path.parent / OPENER_FILE).unlink, missing_ok=True)
         ended = Event()
         desk = Desk(store, purposes, more)

@@ -57,7 +57,7 @@ class Reviewed:
 
 
 @dataclass(frozen=True, eq=False)
-class Marks:
+class ProposedMarks:
     """Notes, and what is proposed of each.
 
     sure, doubtful : (d,) removals of each document, in its order and apart.
@@ -68,7 +68,7 @@ class Marks:
     doubtful: tuple[list[Removal], ...]
 
     @classmethod
-    def of(cls, documents: Sequence[Document], proposers: Sequence[Proposer]) -> Marks:
+    def of(cls, documents: Sequence[Document], proposers: Sequence[Proposer]) -> ProposedMarks:
         """Ask every proposer; where several propose the same, the first gives the type."""
         plain = [replace(one, spans=(), unknown=()) for one in documents]
         proposed = list(zip(*(one.propose(plain) for one in proposers), strict=True))

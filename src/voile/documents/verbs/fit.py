@@ -79,7 +79,7 @@ def fit(
         raise RequestError("a fit resumes only with its seed", instead="give the seed")
     lists, models = read_gazetteers(options.lists), open_models(options.model)
     source = options.opened(source)
-    roles, draws = options.roles_of(source, roles), Draws.of(seed)
+    roles, draws = options.roles_of(source, roles), SeedDraws.of(seed)
     hold_out = HoldOut(options.hold_out, draws.held_out.bytes(32), roles.subject)
     reading = DocumentReader(roles, hold_out)
     reading.check(source)
@@ -103,7 +103,7 @@ def fit(
 
 
 @dataclass(frozen=True)
-class Draws:
+class SeedDraws:
     """What a fit draws from its seed, for each of its steps apart."""
 
     held_out: np.random.Generator
@@ -111,7 +111,7 @@ class Draws:
     seen: np.random.Generator
 
     @classmethod
-    def of(cls, seed: int | None) -> Draws:
+    def of(cls, seed: int | None) -> SeedDraws:
         return cls(*streams(seed, "hold-out", "committees", "seen"))
 
 
@@ -121,7 +121,7 @@ def learn(
     reading: DocumentReader,
     options: Learning,
     *,
-    draws: Draws,
+    draws: SeedDraws,
     progress: Progress,
     folder: Path | None = None,
     marks: str = ANNOTATED,

@@ -25,7 +25,7 @@ from voile.documents.learning.training import Training
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements.names import Language
 from voile.documents.start.known import KnownValues
-from voile.documents.start.marks import Marks, Reviewed
+from voile.documents.start.marks import ProposedMarks, Reviewed
 from voile.documents.start.proposer import PatternProposer, Proposer
 from voile.documents.start.quick_look import QuickLook
 from voile.documents.start.rules import Rules, check_language
@@ -36,7 +36,7 @@ from voile.documents.text.reader import DocumentReader, in_order, is_usable, why
 from voile.documents.text.source import open_source, split_format
 from voile.documents.verbs.columns import TextColumns
 from voile.documents.verbs.content import Content
-from voile.documents.verbs.fit import Draws, learn
+from voile.documents.verbs.fit import SeedDraws, learn
 from voile.documents.verbs.options import Learning
 from voile.documents.verbs.policies import PROPOSED, REVIEWED, caveat
 from voile.release.kit import Kit
@@ -111,10 +111,10 @@ class Work:
         )
 
     @cached_property
-    def marks(self) -> Marks:
+    def marks(self) -> ProposedMarks:
         """What is proposed in them."""
         own: list[Proposer] = [] if self.known is None else [self.known]
-        return Marks.of(self.documents, [*own, PatternProposer(patterns_of()), self.hinter])
+        return ProposedMarks.of(self.documents, [*own, PatternProposer(patterns_of()), self.hinter])
 
     @cached_property
     def starter(self) -> Starter | None:
@@ -152,7 +152,7 @@ class Work:
             corpus,
             DocumentReader.all_of(Roles.model_validate(self.file.roles)),
             Learning(**self.file.learning),
-            draws=Draws.of(self.file.seed),
+            draws=SeedDraws.of(self.file.seed),
             progress=progress,
             marks=REVIEWED if reviewed else PROPOSED,
             models=self.file.models,

@@ -42,7 +42,7 @@ def _pieces(x: Floats, y: Floats) -> tuple[list[float], list[float], list[float]
     return x[:-1].tolist(), y[:-1].tolist(), ((y[1:] - y[:-1]) / (x[1:] - x[:-1])).tolist()
 
 
-class Part(Protocol):
+class ScalarStep(Protocol):
     """A step of one point at a time, as `Step` is of many."""
 
     def forward(self, v: Point, /) -> Point: ...
@@ -53,7 +53,7 @@ class Part(Protocol):
 class Path:
     """Some steps in a row, forth and back: O(log g) a curve."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[ScalarStep]) -> None:
         self._there: list[Callable[[Point], Point]] = [part.forward for part in parts]
         self._back: list[Callable[[Point], Point]] = [part.inverse for part in reversed(parts)]
 
@@ -177,7 +177,7 @@ def _tables(step: KnotheRosenblatt, j: int, i: int) -> Tables:
     return list(zip(*mean, *spread[1:], strict=True))
 
 
-def part_of(step: Step) -> Part:
+def part_of(step: Step) -> ScalarStep:
     """Return the same step, of one point at a time."""
     if isinstance(step, Affine):
         return _Affine(step)

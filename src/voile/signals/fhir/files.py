@@ -21,7 +21,7 @@ from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manif
 from voile.release.manifest import manifest_path
 from voile.signals.codec.limits import ReadingLimits
 from voile.signals.fhir.fields import Field
-from voile.signals.fhir.gather import Messages, Readings
+from voile.signals.fhir.gather import Messages, ReadingRows
 from voile.signals.fhir.observations import Element, elements
 from voile.signals.fhir.schemes import Scheme
 from voile.signals.fhir.spans import BrokenError, Edit, edited, members, whole
@@ -60,7 +60,7 @@ def encode(
     if len(fields) != len(scheme.lattices):
         raise RequestError(f"there are {len(fields)} fields of {len(scheme.lattices)} columns")
     path = Path(source)
-    readings, left = Readings(fields, scheme), 0
+    readings, left = ReadingRows(fields, scheme), 0
     for element in _elements_of(path):
         j = element.field(fields) if element.has_value() else None
         if j is not None:

@@ -17,7 +17,7 @@ from voile.signals.codec.limits import ReadingLimits
 from voile.signals.codec.scalar import on_lattice
 from voile.signals.fhir.fields import MOST, Decimals, Field
 from voile.signals.fhir.observations import Element, Mark, written
-from voile.signals.fhir.schemes import Scheme, Sent
+from voile.signals.fhir.schemes import Scheme, SentReading
 from voile.signals.sequences.messages import LATEST, is_sound
 
 Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which one of these
@@ -67,7 +67,7 @@ class _Rows:
         return tuple(row.get(j, nan) for j in range(len(self.columns)))
 
 
-class Readings(_Rows):
+class ReadingRows(_Rows):
     def __init__(self, fields: Sequence[Field], scheme: Scheme) -> None:
         super().__init__([one.column for one in fields], scheme)
         self._fields = fields
@@ -120,7 +120,7 @@ class Readings(_Rows):
         ]
         return iter([(one.values[j], self._tag(one, j)) for one, j in spots])
 
-    def _tag(self, sent: Sent, j: int) -> Tag:
+    def _tag(self, sent: SentReading, j: int) -> Tag:
         own: Tag = {"field": self.columns[j], "map": self.scheme.mark, "number": sent.number}
         steps: Tag = {"session": sent.session} if sent.session else {}
         steps |= {"check": sent.check} if sent.check or sent.session else {}
@@ -129,7 +129,7 @@ class Readings(_Rows):
         return {**own, **steps, **time, "decimals": self._decimals[j]}
 
 
-class Decoded(NamedTuple):
+class DecodedReading(NamedTuple):
     values: list[str | None]
     set_aside: list[dict[str, Any]]
 
@@ -167,14 +167,14 @@ class Messages(_Rows):
         self.put(key, j, float(z), place)
         self._decimals.append(decimals)
 
-    def decoded(self) -> Decoded:
+    def decoded(self) -> DecodedReading:
         """Decode all; set aside what lies outside the map's range, or its column's bounds."""
         if not self.rows:
             raise RequestError("no value is marked as encoded", where="the source")
         keys, sent = list(self.rows), []
         for key in keys:
             point = self.point(key, self.scheme.once if key[2] > 1 else frozenset())
-            sent.append(Sent(key[2], point, key[1], *self._steps[key]))
+            sent.append(SentReading(key[2], point, key[1], *self._steps[key]))
         X, outside = self.scheme.show([key[0] for key in keys], sent)
         for column, values in zip(self._limits, X.T, strict=True):
             outside = outside | column.is_outside(values)
@@ -185,7 +185,7 @@ class Messages(_Rows):
             None if key in aside else written(points[key][j], decimals)
             for (key, j), decimals in spots
         ]
-        return Decoded(values, list(aside.values()))
+        return DecodedReading(values, list(aside.values()))
 
     def _line(self, key: Key, point: Sequence[float]) -> dict[str, Any]:
         pairs = zip(self._limits, point, strict=True)

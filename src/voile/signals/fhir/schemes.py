@@ -59,7 +59,7 @@ def proof_key(secret: Secret | None, subject: str) -> bytes:
     return secret.derive("protective", "known", subject)
 
 
-class Sent(NamedTuple):
+class SentReading(NamedTuple):
     """What is sent of a reading."""
 
     number: int
@@ -69,7 +69,7 @@ class Sent(NamedTuple):
     time: int | None = None  # when it was taken, in the map's units, where it has some
 
 
-class Shown(NamedTuple):
+class ShownReading(NamedTuple):
     readings: Floats
     outside: NDArray[np.bool_]
 
@@ -94,10 +94,10 @@ class Scheme(Protocol):
     once: frozenset[int]
     class_of: ClassOf
 
-    def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
+    def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[SentReading]:
         """Return what is sent of readings."""
 
-    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
+    def show(self, whose: Sequence[str], sent: Sequence[SentReading]) -> ShownReading:
         """Return the readings."""
 
 
@@ -122,7 +122,7 @@ class SingleScheme:
         self._codec, self._scores, self._secret = codec, scores, secret
         self._known_of = known_of
 
-    def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
+    def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[SentReading]:
         labels = np.array([self.class_of(one) for one in whose])
         count: Counter[str] = Counter()
         numbers = []
@@ -138,7 +138,7 @@ class SingleScheme:
         known = self._known(whose)
         Z = self._codec.encode(X, labels, known=known, protective=draws)
         rows = zip(numbers, Z.tolist(), self._tags(whose, known, Z), strict=True)
-        return [Sent(n, tuple(z), check=tag) for n, z, tag in rows]
+        return [SentReading(n, tuple(z), check=tag) for n, z, tag in rows]
 
     def _known(self, whose: Sequence[str]) -> NDArray[np.object_] | None:
         return side_rows(list(map(self._known_of, whose))) if self._codec.side else None
@@ -153,7 +153,7 @@ class SingleScheme:
         mac = KnownMac(self._codec.side)
         return mac.tags([keys[one] for one in whose], whose, known, Z)
 
-    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
+    def show(self, whose: Sequence[str], sent: Sequence[SentReading]) -> ShownReading:
         labels = np.array([self.class_of(one) for one in whose])
         known, Z = self._known(whose), np.array([one.values for one in sent])
         tags = self._tags(whose, known, Z)
@@ -166,7 +166,7 @@ class SingleScheme:
         rest = np.flatnonzero(~outside)
         found = self._scores.outside(X[rest], labels[rest], RANGE, known=at.take(rest))
         outside[rest] = found.any(axis=1)
-        return Shown(X, outside)
+        return ShownReading(X, outside)
 
 
 class SequenceScheme:
@@ -193,7 +193,7 @@ class SequenceScheme:
         self._unit = unit
         self._secret, self._known_of = secret, known_of
 
-    def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[Sent]:
+    def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[SentReading]:
         """Return what is sent of readings; of invariants with the first of a subject alone."""
         token, ends = secrets.token_hex(8), dict[str, Session]()
         sent = []
@@ -206,7 +206,9 @@ class SequenceScheme:
             (message,) = ends[one].pending()
             ends[one].acknowledge(ends[one].expected())
             z = self._placed([nan] * (len(x) - len(message.values)) + list(message.values))
-            sent.append(Sent(message.number, z, message.session, message.check, message.time))
+            sent.append(
+                SentReading(message.number, z, message.session, message.check, message.time)
+            )
         return sent
 
     def _known(self, subject: str) -> Known:
@@ -223,7 +225,7 @@ class SequenceScheme:
             return None
         return int(seconds // self._unit)
 
-    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
+    def show(self, whose: Sequence[str], sent: Sequence[SentReading]) -> ShownReading:
         """Return the readings; those of a session all, from its first on."""
         ends: dict[str, Session] = {}
         X = np.empty((len(sent), len(self.lattices)))
@@ -249,7 +251,7 @@ class SequenceScheme:
             if reading is None:
                 raise RequestError("two readings of a session have one number")
             X[at], outside[at] = reading.values, reading.outside
-        return Shown(X, outside)
+        return ShownReading(X, outside)
 
     def _placed(self, values: Sequence[float]) -> tuple[float, ...]:
         """Return values in the order of the source's columns."""

@@ -31,7 +31,13 @@ from voile.signals.methods.transport import logs
 from voile.signals.sequences.basis import Basis
 from voile.signals.sequences.courses import Courses, fit_direction
 from voile.signals.sequences.direction import Direction
-from voile.signals.sequences.sequence_codec import Dynamics, Part, SequenceCodec, SequenceLaw, State
+from voile.signals.sequences.sequence_codec import (
+    Dynamics,
+    SequenceCodec,
+    SequenceLaw,
+    SequencePart,
+    State,
+)
 from voile.signals.sequences.structure import choose_basis
 
 SHARPENING = Chain(degree=3, spread=3)
@@ -142,7 +148,7 @@ def _parts(
     paths: Sequence[Path],
     dynamics: Sequence[Dynamics],
     basis: Basis,
-) -> tuple[Part, ...]:
+) -> tuple[SequencePart, ...]:
     """Fit what sharpens each set of columns that enough readings of every class hold."""
     laws = [SequenceLaw(path, one, {}, basis) for path, one in zip(paths, dynamics, strict=True)]
     W = _surprises(given, known, sent, laws)
@@ -158,7 +164,7 @@ def _parts(
         stands = W[np.ix_([*range(2 * m), *(2 * m + columns)], rows)]
         order = np.arange(len(stands))
         sharp = fit_layer(stands, codes, order, grid_over(stands), SHARPENING)
-        parts.append(Part(tuple(columns.tolist()), sharp))
+        parts.append(SequencePart(tuple(columns.tolist()), sharp))
     if len(parts) < 2:
         raise RequestError(
             f"columns are read together in one way only by {FEW} readings of {LEAST} people in "

@@ -89,7 +89,7 @@ class Dynamics:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SequencePart:
     """Columns that a message may hold together, and what makes what is left of them normal.
 
     sharpening : per class a triangular map of (forecast means of all varying columns, surprises of
@@ -127,7 +127,7 @@ class SequenceCodec:
     order: tuple[int, ...]
     invariants: int
     dynamics: tuple[Dynamics, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[SequencePart, ...]
     basis: Basis
     timed: bool = False
 
@@ -159,7 +159,7 @@ class SequenceCodec:
         swings = Direction((0.0,), ((0.0,),), swing=1.0, kept=0.0, drift=0.0)
         alone = Dynamics.of(np.eye(m), [swings] * m)
         k = len(codec.classes)
-        part = Part(tuple(range(m)), (same,) * k)
+        part = SequencePart(tuple(range(m)), (same,) * k)
         return cls(codec, order, invariants, (alone,) * k, (part,), Basis())
 
     @property
@@ -244,11 +244,13 @@ class SequenceCodec:
         try:
             dynamics = _rebuilt(Dynamics, arrays, "dynamics", *DYNAMICS)
             basis = Basis(float(arrays["sequence.slope"]), arrays["sequence.season"])
-            parts: list[Part] = []
+            parts: list[SequencePart] = []
             while f"part.{len(parts)}.columns" in arrays:
                 where = f"part.{len(parts)}"
                 columns = tuple(int(j) for j in arrays[f"{where}.columns"])
-                parts.append(Part(columns, _rebuilt(KnotheRosenblatt, arrays, where, *SHARPENING)))
+                parts.append(
+                    SequencePart(columns, _rebuilt(KnotheRosenblatt, arrays, where, *SHARPENING))
+                )
             order = tuple(int(j) for j in arrays["sequence.order"])
             k = int(arrays["sequence.invariants"])
             timed = bool(arrays["sequence.timed"])

@@ -35,7 +35,7 @@ from voile.signals.sequences.parts import (
     scores_of,
     there,
 )
-from voile.signals.sequences.sequence_codec import Dynamics, Part, SequenceCodec
+from voile.signals.sequences.sequence_codec import Dynamics, SequenceCodec, SequencePart
 from voile.signals.sequences.structure import choose_basis
 
 
@@ -167,7 +167,7 @@ class SequenceMap:
         ]
         dynamics = tuple(law[0] for law in laws)
         timed = times is not None
-        part = Part(tuple(range(len(X.T) - k)), _sharpening(laws))
+        part = SequencePart(tuple(range(len(X.T) - k)), _sharpening(laws))
         self.codec_ = SequenceCodec(codec, order, k, dynamics, (part,), basis, timed)
         return self
 

@@ -18,7 +18,7 @@ from voile.core.brief import Brief
 from voile.keys.pseudonyms import pseudonym
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.tables.recoding.codebook import Entry
+from voile.tables.recoding.codebook import CodebookEntry
 
 SUBJECT, NOTE = "person_id", "note"
 PEOPLE, NOTES, KNOWN, STAFF, ZIPS = "people", "notes", "known", "staff", "zip_codes"
@@ -49,7 +49,7 @@ Names = tuple[str | None, str | None]
 """A given and a family name."""
 Known = Mapping[str, str]
 """What a row says of a person, by column: a name, a telephone, a record number."""
-Shown = Mapping[str, Entry]
+Shown = Mapping[str, CodebookEntry]
 """The interval that a person's released row has of each column."""
 
 

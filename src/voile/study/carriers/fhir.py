@@ -34,7 +34,7 @@ from voile.study.carriers.carrier import (
 from voile.study.carriers.fhir_events import events_of
 from voile.study.carriers.fhir_fields import FIELDS
 from voile.study.carriers.fhir_known import STAFF, known_of, name_of, objects, staff_of
-from voile.study.carriers.fhir_writing import Writing, days_of, readable_attachments
+from voile.study.carriers.fhir_writing import FhirWriting, days_of, readable_attachments
 from voile.study.carriers.lines import ShuffledLines, read_lines
 
 Resource = Mapping[str, Any]
@@ -81,7 +81,7 @@ class Fhir:
         self._index()
         tallies: dict[str, Tally] = {}
         rows: dict[str, int] = {}
-        writing = Writing(released, self.encounter_of)
+        writing = FhirWriting(released, self.encounter_of)
         for kind in self._kinds():
             tallies[kind], lines = Tally(), ShuffledLines(scratch / f"{kind}.lines")
             for place, one in self._resources(kind):
@@ -141,7 +141,7 @@ class Fhir:
                     yield Event(who, *found, days)
 
     def _released(
-        self, kind: str, one: Resource, place: str, writing: Writing, tally: Tally
+        self, kind: str, one: Resource, place: str, writing: FhirWriting, tally: Tally
     ) -> dict[str, Any]:
         if kind == "Patient":
             return writing.patient(self._people[str(one["id"])], one, tally)

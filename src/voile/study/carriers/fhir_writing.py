@@ -69,7 +69,7 @@ def readable_attachments(one: Resource) -> Iterator[tuple[int, str]]:
 
 
 @dataclass(frozen=True)
-class Writing:
+class FhirWriting:
     """Writes released resources.
 
     encounter_of : the id and the person of the encounter that a reference names.
@@ -133,7 +133,7 @@ class Writing:
 class _Fields:
     """The fields of one resource of a person, by the rules for its type."""
 
-    writing: Writing
+    writing: FhirWriting
     subject: str
     tally: Tally
     content: list[dict[str, Any]]

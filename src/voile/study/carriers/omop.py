@@ -35,7 +35,7 @@ from voile.study.carriers.carrier import (
 )
 from voile.study.carriers.omop_columns import PERSON, TABLES, days_in, rules_of, schema_of
 from voile.study.carriers.omop_events import event_of
-from voile.study.carriers.omop_writing import Row, Writing
+from voile.study.carriers.omop_writing import OmopWriting, Row
 
 SUFFIXES = (".parquet", ".csv")
 SEX_WORDS = {concept: word for word, concept in omop_concepts(SEXES).items()}
@@ -88,7 +88,7 @@ class Omop:
     def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
         """Write the released tables: shuffled rows, new ids, all columns of the model."""
         self._index()
-        writing = Writing(released, self._people, self._visits)
+        writing = OmopWriting(released, self._people, self._visits)
         tallies = {name: Tally() for name in self._tables()}
         rows: dict[str, int] = {}
         last = "observation_period"  # which spans what is released of the others

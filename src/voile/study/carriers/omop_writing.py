@@ -53,7 +53,7 @@ _ROWS = 4096
 
 
 @dataclass
-class Writing:
+class OmopWriting:
     """Writes released rows, and remembers the days that each person's events span.
 
     visits : whose each visit is.

@@ -29,7 +29,7 @@ from voile.tables.joint.disclosed import Names
 from voile.tables.joint.figures import Joined, Shown
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.following import Archive, Rows, tokens_of_people
+from voile.tables.verbs.following import Archive, FollowedRows, tokens_of_people
 from voile.tables.verbs.judging import Case, check_counted
 from voile.tables.verbs.past import Past
 
@@ -86,7 +86,7 @@ class Together(Brief):
         """
         content = self.content
         check_counted(content, self.source)
-        rows = Rows.read(content, self.source, keys).grouped(content, self.policy)
+        rows = FollowedRows.read(content, self.source, keys).grouped(content, self.policy)
         names = Names(content.space, keys.hash)
         tables = as_tables(ledger, names)
         space = keys.hash("pseudonyms", purpose_of(None)) if self.join else None

@@ -18,7 +18,7 @@ from voile.keys.pseudonyms import pseudonym
 from voile.keys.secret import Secret
 from voile.release.manifest import ROW
 from voile.tables.domains.parser import NotInKind
-from voile.tables.recoding.codebook import Codebook, CodedColumn, Entry
+from voile.tables.recoding.codebook import Codebook, CodebookEntry, CodedColumn
 
 Entries = Mapping[str, frozenset[int]]
 MOST = 1000
@@ -103,7 +103,7 @@ class Shown(Brief):
         return cache(lambda column, cell: _entries_with(self.codebook.column(column), cell))
 
 
-def _values_of(column: CodedColumn, entry: Entry) -> Sequence[str]:
+def _values_of(column: CodedColumn, entry: CodebookEntry) -> Sequence[str]:
     """Return all values of an interval, none where it is open or they cannot be listed."""
     if entry.missing or entry.below is not None:
         return ()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from voile.core.errors import RequestError
-from voile.release.entering import Entering, Entry, enter
+from voile.release.entering import Entering, LedgerEntry, enter
 from voile.release.kit import Kit
 from voile.study.adversary.messages import decoded_columns
 from voile.study.plan.entries import SIGNALS
@@ -16,7 +16,7 @@ from voile.tables.verbs.following import Archive
 
 
 @contextmanager
-def entering(measured: Measuring, kit: Kit, override: str | None) -> Iterator[Entry | None]:
+def entering(measured: Measuring, kit: Kit, override: str | None) -> Iterator[LedgerEntry | None]:
     """Hold the plan's ledger while a release is judged by it and published; None without one.
 
     Raises

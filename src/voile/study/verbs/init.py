@@ -22,7 +22,7 @@ from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import EXPORT
 from voile.study.verbs.export import known_in, open_export
 from voile.study.verbs.init_folder import plan_folder
-from voile.study.verbs.init_parts import Asked, Found, Known, labels_of, notes_part
+from voile.study.verbs.init_parts import Asked, FoundParts, Known, labels_of, notes_part
 
 SEX_WORDS = ("sex", "gender")
 ZIP_WORDS = ("ZIP", "POST")
@@ -124,7 +124,7 @@ def _form(place: str) -> Literal["fhir", "omop"] | None:
     return "omop" if names & {"person.csv", "person.parquet"} else None
 
 
-def _head(found: Found, key: str, population: str | None) -> list[str]:
+def _head(found: FoundParts, key: str, population: str | None) -> list[str]:
     return [
         "# A plan of voile. Each choice has its reason beside it: read it and correct it.",
         "[study]",
@@ -140,7 +140,7 @@ def _head(found: Found, key: str, population: str | None) -> list[str]:
     ]
 
 
-def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) -> Found:
+def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) -> FoundParts:
     opened = ExportTable(form=form, source=asked.place, as_of=as_of or date.min)
     ruleless = open_export(opened, asked.place).without_rule()
     carrier = open_export(opened.model_copy(update={"drop": ruleless}), asked.place)
@@ -173,7 +173,7 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
     has_codes = any("zip_code" in row for _, row in carrier.known())
     codes = ("zip", f'words = "{EXPORT}{ZIPS}"') if has_codes else None
     roles = {PEOPLE: _EXPORT_ROLES}
-    return Found(SUBJECT, why, export, parts, roles, QUASI, codes=codes)
+    return FoundParts(SUBJECT, why, export, parts, roles, QUASI, codes=codes)
 
 
 def _known(carrier: Carrier) -> Known:
@@ -189,7 +189,7 @@ def _known(carrier: Carrier) -> Known:
     return Known(own, everyone, {}, why)
 
 
-def _mentions(found: Found, labels: Sequence[str] | None) -> list[str]:
+def _mentions(found: FoundParts, labels: Sequence[str] | None) -> list[str]:
     """Say what becomes of each type that the kit finds in a text."""
     lines = ["[mentions]"]
     if labels is None:

@@ -20,7 +20,7 @@ from voile.proposals.proposal import ColumnProposal, Proposal
 from voile.proposals.propose import propose
 from voile.proposals.seen import printable
 from voile.study.adversary.days import can_be_moved, day_columns
-from voile.study.verbs.init_parts import Asked, Found, Known, notes_part
+from voile.study.verbs.init_parts import Asked, FoundParts, Known, notes_part
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 LONG = 60
@@ -34,7 +34,7 @@ _OTHER_FIT = (
 )
 
 
-def plan_folder(asked: Asked) -> Found:
+def plan_folder(asked: Asked) -> FoundParts:
     """Plan files with a common column: tables, and notes where a column is long text.
 
     A file of notes alone is a part of its own. Where others know more of its rows than a day, it is
@@ -86,7 +86,7 @@ def plan_folder(asked: Asked) -> Found:
     columns = _quasi(tables[order[0]])
     code = next((name for name in columns if "zip" in name.lower()), None)
     codes = None if code is None else (code, "values = true")
-    return Found(subject, why, [], parts, roles, columns, has_notes=bool(notes), codes=codes)
+    return FoundParts(subject, why, [], parts, roles, columns, has_notes=bool(notes), codes=codes)
 
 
 def _proposed(source: Source) -> Proposal:

@@ -52,7 +52,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundParts:
     """What a place holds: lines of the plan, of the export and the parts; roles by part.
 
     codes : the column of ZIP codes, and how they are looked for in notes, as TOML.

@@ -25,7 +25,7 @@ MOST_ROWS = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Brief):
+class ModelRows(Brief):
     """What a model needs of each row of a source.
 
     model : fitted. codes : (n, attributes) int32, positions in the quasi-identifiers' domains.
@@ -86,7 +86,7 @@ def read_rows(
     domains: Sequence[Domain],
     subject: str | None,
     rng: np.random.Generator,
-) -> Rows:
+) -> ModelRows:
     """Read the model's rows; those without an outcome or a predictor kept as it is are left out.
 
     Of more than `MOST_ROWS` rows people are drawn at random, whole. Cost: one pass; memory follows
@@ -112,7 +112,7 @@ def read_rows(
     kept = [own for _, own in described] or [np.zeros((len(codes), 0), np.int32)]
     outcome = _outcome(table.column(model.outcome), model)
     groups = groups_of(people, rng)
-    return Rows(
+    return ModelRows(
         model, codes, np.column_stack(kept), tuple(predictors), tuple(places), outcome, groups
     )
 

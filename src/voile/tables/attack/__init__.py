@@ -10,7 +10,7 @@ from voile.tables.attack.exact import Exact
 from voile.tables.attack.faces import faces
 from voile.tables.attack.inference import Cases, inference
 from voile.tables.attack.linkage import linkage
-from voile.tables.attack.minimality import Rules, Sensitives, minimality
+from voile.tables.attack.minimality import PromisedRules, Sensitives, minimality
 from voile.tables.attack.model import HitMiss
 from voile.tables.attack.records import Records
 from voile.tables.attack.singling_out import singling_out
@@ -19,8 +19,8 @@ __all__ = [
     "Cases",
     "Exact",
     "HitMiss",
+    "PromisedRules",
     "Records",
-    "Rules",
     "Sensitives",
     "absences",
     "downcoding",

@@ -50,7 +50,7 @@ class Cases:
 
 
 @dataclass(frozen=True)
-class Classes:
+class SensitiveClasses:
     """The equivalence classes of a release by sensitive value, counted in subjects.
 
     `combinations` (c, q) are in lexicographic order, `size` counts (subject, value) pairs; `of`,
@@ -64,7 +64,7 @@ class Classes:
     count: NDArray[np.int64]
 
 
-def classes(cases: Cases) -> Classes:
+def classes(cases: Cases) -> SensitiveClasses:
     """Group cases by combination and value, each subject once in each. Cost: O(q n log n)."""
     cases = cases.known()
     combinations, place = distinct_rows(cases.records.codes)
@@ -73,10 +73,10 @@ def classes(cases: Cases) -> Classes:
     cells, count = np.unique(cell, return_counts=True)
     of, value = np.divmod(cells, max(values, 1))
     size = np.bincount(of, weights=count, minlength=len(combinations)).astype(np.int64)
-    return Classes(combinations, size, of, value, count)
+    return SensitiveClasses(combinations, size, of, value, count)
 
 
-def class_of(codes: NDArray[np.int32], known: Classes) -> NDArray[np.intp]:
+def class_of(codes: NDArray[np.int32], known: SensitiveClasses) -> NDArray[np.intp]:
     """Find each row's class, or the nearest: fewest columns that differ, then the largest."""
     c = len(known.combinations)
     distinct, place = distinct_rows(codes)
@@ -108,7 +108,7 @@ class Guesses:
     certain: NDArray[np.bool_]
 
 
-def guess(targets: Cases, known: Classes) -> Guesses:
+def guess(targets: Cases, known: SensitiveClasses) -> Guesses:
     """Guess the sensitive value of each target's subject once, by its lexicographically first row.
 
     A guess is right when it is any value of the subject.
@@ -136,7 +136,7 @@ def _own_modes(
     targets: Cases,
     subject: NDArray[np.int64],
     at: NDArray[np.intp],
-    known: Classes,
+    known: SensitiveClasses,
     modes: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
     """Count the values of each subject that are modes of the class it is guessed from."""

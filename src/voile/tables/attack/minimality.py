@@ -50,7 +50,7 @@ WORK = 10_000_000_000
 
 
 @dataclass(frozen=True)
-class Rules:
+class PromisedRules:
     """What the manifest promises of every group: k people, and values of a sensitive column.
 
     least : people of a group, at least. distinct, entropy : l of distinct and of entropy
@@ -157,7 +157,7 @@ class Sensitives:
     """One sensitive column: the value of each person, >= 0, and what is promised of every group."""
 
     values: NDArray[np.int64]
-    rules: Rules
+    rules: PromisedRules
 
 
 @dataclass(frozen=True)

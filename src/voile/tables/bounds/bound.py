@@ -16,7 +16,7 @@ from voile.tables.bounds.proof import Proof
 from voile.tables.bounds.relaxation import Stopped
 from voile.tables.bounds.result import Bound, Progress
 from voile.tables.bounds.sandwich import between
-from voile.tables.scoring.group_measures import Spread, Weighing
+from voile.tables.scoring.group_measures import EvenSpread, Weighing
 from voile.tables.searches.resume import continue_from
 from voile.tables.searches.run import Run
 
@@ -133,7 +133,7 @@ def refuse_unbounded(evaluator: Evaluator) -> None:
         raise RequestError(
             "there is no bound under entropy l-diversity or t-closeness", instead="leave it out"
         )
-    for measure, kind in ((evaluator.risk, Weighing), (evaluator.loss, Spread)):
+    for measure, kind in ((evaluator.risk, Weighing), (evaluator.loss, EvenSpread)):
         if not isinstance(measure.each, kind):
             raise RequestError(
                 f"there is no bound for {measure.name}",

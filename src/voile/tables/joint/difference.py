@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.ledger.promise import Figures
-from voile.tables.joint.people import ABSENT, People, Tokens, mix
+from voile.tables.joint.people import ABSENT, ReleasedPeople, Tokens, mix
 
 Mask = NDArray[np.bool_]
 
@@ -30,7 +30,7 @@ class Out(Brief):
 
     shows = ()
 
-    people: People
+    people: ReleasedPeople
     space: str | None
 
 

@@ -25,7 +25,7 @@ ABSENT = np.uint64(0)
 
 
 @dataclass(frozen=True, eq=False)
-class People(Brief):
+class ReleasedPeople(Brief):
     """The people of a release.
 
     who : (people,) keyed tokens, rising.
@@ -41,7 +41,7 @@ class People(Brief):
     kept: Mapping[str, Tokens]
 
     @classmethod
-    def of_rows(cls, who: Tokens, shown: Tokens, kept: Mapping[str, Tokens]) -> People:
+    def of_rows(cls, who: Tokens, shown: Tokens, kept: Mapping[str, Tokens]) -> ReleasedPeople:
         """Join the rows of each person; the order of rows does not matter.
 
         Of what is shown, each group counts once: how many rows of a person are in it is no
@@ -73,11 +73,11 @@ class People(Brief):
         place = np.minimum(np.searchsorted(self.who, who), len(self) - 1)
         return np.where(self.who[place] == who, values[place], values.dtype.type(0))
 
-    def released(self) -> People:
+    def released(self) -> ReleasedPeople:
         """Return those of whom a row is released."""
         there = self.shown != ABSENT
         kept = {name: one[there] for name, one in self.kept.items()}
-        return People(self.who[there], self.shown[there], kept)
+        return ReleasedPeople(self.who[there], self.shown[there], kept)
 
     def digest(self) -> str:
         """Return a hash of all that is written."""
@@ -92,7 +92,7 @@ class People(Brief):
         return pa.RecordBatch.from_pydict({name: pa.array(x) for name, x in columns.items()})
 
     @classmethod
-    def from_table(cls, table: pa.Table) -> People:
+    def from_table(cls, table: pa.Table) -> ReleasedPeople:
         columns: dict[str, Any] = {
             name: table.column(name).to_numpy().astype(np.uint64) for name in table.column_names
         }

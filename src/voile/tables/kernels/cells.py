@@ -50,7 +50,7 @@ class Shares(NamedTuple):
             yield self.whole[first:last], bool(ordered)
 
 
-class Rules(NamedTuple):
+class CellRules(NamedTuple):
     """When a generalised cell is kept (0 asks nothing), and what its subjects weigh.
 
     `least_n` subjects in the sample, `least_g` people, `least_l` distinct values of each of
@@ -74,7 +74,7 @@ class Rules(NamedTuple):
     most_t: float = 1.0
 
     @classmethod
-    def of(cls, constraints: Constraints, counts: Counts) -> Rules:
+    def of(cls, constraints: Constraints, counts: Counts) -> CellRules:
         """Read the constraints; k = 1, a risk of 1 and one sensitive value ask nothing."""
         k, risk, values = constraints.k, constraints.max_risk, constraints.l_diversity
         return cls(

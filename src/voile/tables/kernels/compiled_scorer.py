@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels import interval, scratch, walk
-from voile.tables.kernels.cells import LatticeCells, Rules
+from voile.tables.kernels.cells import CellRules, LatticeCells
 from voile.tables.kernels.lattice import Lattice, lattice
 from voile.tables.kernels.scorer import FIGURES, Bits, Descent, Sums
 
@@ -21,7 +21,7 @@ FEW = 8  # cuts of an attribute that are quicker to score from scratch
 class CompiledScorer:
     """A `Scorer` that keeps the cells sorted by each attribute, and a lattice at the bottom."""
 
-    def __init__(self, cells: LatticeCells, rules: Rules) -> None:
+    def __init__(self, cells: LatticeCells, rules: CellRules) -> None:
         self.cells = cells
         self.rules = rules
         self.by_lead = cache(lambda lead: scratch.by_lead(cells, lead))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled, inner
-from voile.tables.kernels.cells import Rules, Shares
+from voile.tables.kernels.cells import CellRules, Shares
 from voile.tables.kernels.scratch import LOG, Parts, Sorted, partition, parts_of, shares_for
 from voile.tables.kernels.terms import Row, asks_shares, group_of, is_released, n_log_n, share
 
@@ -51,7 +51,7 @@ class Slabs(NamedTuple):
     detail_n: Floats
 
 
-class Tally(NamedTuple):
+class IntervalTally(NamedTuple):
     """What each group has in an interval so far, by column; 0 between intervals, `sums` aside.
 
     `sums` are those of all groups from RISK on. By group, `present` and `shares`; by part, `held`
@@ -66,7 +66,7 @@ class Tally(NamedTuple):
 
 
 @inner
-def gather(cells: Sorted, rules: Rules, policy: Bits) -> Slabs:
+def gather(cells: Sorted, rules: CellRules, policy: Bits) -> Slabs:
     """Sum the cells by value of the lead and group of the others' partition under `policy`."""
     _, _, group, wide = partition(cells, policy)
     slabs = room_for_slabs(cells, rules, wide[:, LOG].copy(), parts_of(cells, group))
@@ -84,7 +84,7 @@ def gather(cells: Sorted, rules: Rules, policy: Bits) -> Slabs:
 
 
 @inner
-def room_for_slabs(cells: Sorted, rules: Rules, log_width: Floats, parts: Parts) -> Slabs:
+def room_for_slabs(cells: Sorted, rules: CellRules, log_width: Floats, parts: Parts) -> Slabs:
     """Return room for as many cells and details as there may be, without what no rule counts."""
     words = cells.values.shape[1] if rules.least_l > 0 else 0
     kinds = cells.shares.shown.shape[1] if asks_shares(rules) else 0
@@ -175,16 +175,18 @@ def charge_lead(cells: Sorted, v: int, part_place: Ints, place: Ints, slabs: Sla
 
 
 @inner
-def tally_for(cells: Sorted, rules: Rules, slabs: Slabs) -> Tally:
+def tally_for(cells: Sorted, rules: CellRules, slabs: Slabs) -> IntervalTally:
     """Return room for what the groups and parts of an interval have."""
     groups = len(slabs.log_width)
     present = np.zeros((groups, slabs.values.shape[1]), dtype=np.uint64)
     shares, held = shares_for(cells, rules, groups), np.zeros((len(slabs.parts.group), 2))
-    return Tally(np.zeros((groups, COLUMNS)), np.zeros(COLUMNS), present, shares, held)
+    return IntervalTally(np.zeros((groups, COLUMNS)), np.zeros(COLUMNS), present, shares, held)
 
 
 @bare
-def scan(slabs: Slabs, rules: Rules, tally: Tally, begin: int, end: int, out: Floats) -> None:
+def scan(
+    slabs: Slabs, rules: CellRules, tally: IntervalTally, begin: int, end: int, out: Floats
+) -> None:
     """Score the intervals from value `begin` to each value up to `end`, which may be below it.
 
     Row v of `out` (values, 3) becomes the sums of n / g, nats and subjects suppressed of the
@@ -205,7 +207,7 @@ def scan(slabs: Slabs, rules: Rules, tally: Tally, begin: int, end: int, out: Fl
 
 
 @bare
-def hold_details(slabs: Slabs, tally: Tally, v: int) -> None:
+def hold_details(slabs: Slabs, tally: IntervalTally, v: int) -> None:
     """Add the details of value `v`, charged to their groups."""
     has, held = tally.has, tally.held
     for e in range(slabs.detail_start[v], slabs.detail_start[v + 1]):
@@ -217,7 +219,7 @@ def hold_details(slabs: Slabs, tally: Tally, v: int) -> None:
 
 
 @bare
-def hold_cells(slabs: Slabs, rules: Rules, tally: Tally, v: int) -> None:
+def hold_cells(slabs: Slabs, rules: CellRules, tally: IntervalTally, v: int) -> None:
     """Add the cells of value `v` to their groups, and to the sums what that changes."""
     has, sums, values, shown = tally.has, tally.sums, slabs.values, slabs.shown
     present, seen = tally.present, tally.shares.shown
@@ -252,7 +254,7 @@ def hold_cells(slabs: Slabs, rules: Rules, tally: Tally, v: int) -> None:
 
 
 @bare
-def clear(slabs: Slabs, tally: Tally, begin: int, end: int) -> None:
+def clear(slabs: Slabs, tally: IntervalTally, begin: int, end: int) -> None:
     """Clear what the cells of values from `begin` to below `end` filled."""
     for e in range(slabs.detail_start[begin], slabs.detail_start[end]):
         tally.held[slabs.part[e], 0], tally.held[slabs.part[e], 1] = 0.0, 0.0
@@ -265,7 +267,7 @@ def clear(slabs: Slabs, tally: Tally, begin: int, end: int) -> None:
 
 
 @bare
-def clear_group(tally: Tally, g: Row) -> None:
+def clear_group(tally: IntervalTally, g: Row) -> None:
     for k in range(COLUMNS):
         tally.has[g, k] = 0.0
     for w in range(tally.present.shape[1]):
@@ -275,7 +277,7 @@ def clear_group(tally: Tally, g: Row) -> None:
 
 
 @compiled
-def score_intervals(cells: Sorted, rules: Rules, policy: Bits, last: Ints) -> Floats:
+def score_intervals(cells: Sorted, rules: CellRules, policy: Bits, last: Ints) -> Floats:
     """Score every interval of the lead, (values, values, 3): row i, column j from i to last[i]."""
     slabs = gather(cells, rules, policy)
     tally = tally_for(cells, rules, slabs)
@@ -287,7 +289,7 @@ def score_intervals(cells: Sorted, rules: Rules, policy: Bits, last: Ints) -> Fl
 
 
 @compiled
-def flips(cells: Sorted, rules: Rules, policy: Bits, sums: Floats) -> None:
+def flips(cells: Sorted, rules: CellRules, policy: Bits, sums: Floats) -> None:
     """Score the policies that differ from `policy` in one cut of the lead; fill `sums`, (cuts, 3).
 
     A cut that is kept is merged, one that is not splits its interval. Each interval is gone through

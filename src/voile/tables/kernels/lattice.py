@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled
-from voile.tables.kernels.cells import LatticeCells, Rules, Shares
+from voile.tables.kernels.cells import CellRules, LatticeCells, Shares
 from voile.tables.kernels.hashing import insert
 from voile.tables.kernels.terms import group_of, is_released, n_log_n, share
 
@@ -55,7 +55,7 @@ class Lattice(NamedTuple):
     and the number of living cells; `moved` is room to work in.
     """
 
-    rules: Rules
+    rules: CellRules
     constrained: bool
     sampled: int
     sizes: Ints
@@ -94,7 +94,7 @@ class Lattice(NamedTuple):
         return copied._replace(shares=self.shares._replace(shown=self.shares.shown.copy()))
 
 
-def lattice(cells: LatticeCells, rules: Rules) -> Lattice:
+def lattice(cells: LatticeCells, rules: CellRules) -> Lattice:
     """Return the state at the bottom: every cell on its own."""
     count, attributes = cells.codes.shape
     sampled, intervals = len(cells.n), len(cells.widths)

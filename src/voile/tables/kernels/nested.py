@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled, inner
-from voile.tables.kernels.cells import Rules
+from voile.tables.kernels.cells import CellRules
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
 Bits = NDArray[np.bool_]
@@ -81,7 +81,7 @@ class Slab(NamedTuple):
     present: Words
 
 
-class Scratch(NamedTuple):
+class NestedScratch(NamedTuple):
     """Room for the inner intervals that begin at some values, scored by box and by combo."""
 
     sums: Floats
@@ -93,14 +93,14 @@ class Scratch(NamedTuple):
 
 
 @inner
-def scratch_of(slab: Slab, combos: int) -> Scratch:
+def scratch_of(slab: Slab, combos: int) -> NestedScratch:
     """Return as much room as is likely to stay in the cache."""
     boxes, inners, words = slab.present.shape
     rows = min(inners, max(1, ROOM // (inners * combos)))
     risk, nats = np.empty((rows, combos, inners)), np.empty((rows, combos, inners))
     box_risk, box_nats = np.empty((boxes, inners)), np.empty((boxes, inners))
     seen = np.zeros((1, words), dtype=np.uint64)
-    return Scratch(np.empty((4, inners)), seen, box_risk, box_nats, risk, nats)
+    return NestedScratch(np.empty((4, inners)), seen, box_risk, box_nats, risk, nats)
 
 
 @inner
@@ -153,7 +153,7 @@ def add_value(nest: Nest, v: int, start: Ints, box: Ints, slab: Slab) -> None:
 
 @bare
 def score_plain(
-    n: Floats, own: Floats, p: Floats, rules: Rules, table: Floats, log_width: Floats,
+    n: Floats, own: Floats, p: Floats, rules: CellRules, table: Floats, log_width: Floats,
     total: Floats, risk: Floats, nats: Floats,
 ) -> None:  # fmt: skip
     """Score the inner intervals from one value to each other, where nothing is suppressed.
@@ -185,7 +185,7 @@ def score_plain(
 
 @bare
 def score_kept(
-    n: Floats, own: Floats, p: Floats, present: Words, rules: Rules, most: float,
+    n: Floats, own: Floats, p: Floats, present: Words, rules: CellRules, most: float,
     log_width: Floats, seen: Words, risk: Floats, nats: Floats,
 ) -> None:  # fmt: skip
     """Score as `score_plain` under the rules; an interval that drops over `most` costs infinity.
@@ -237,8 +237,8 @@ def relax_traced(
 
 @bare
 def score_row(
-    nest: Nest, rules: Rules, most: float, slab: Slab, width: int, i: int, row: int,
-    combos: Ints, boxes: Ints, room: Scratch,
+    nest: Nest, rules: CellRules, most: float, slab: Slab, width: int, i: int, row: int,
+    combos: Ints, boxes: Ints, room: NestedScratch,
 ) -> None:  # fmt: skip
     """Score the inner intervals that begin at i, for each box and from these for each combo."""
     to = slice(i, nest.last[i] + 1)
@@ -269,8 +269,8 @@ def score_row(
 
 @inner
 def solve(
-    nest: Nest, rules: Rules, most: float, slab: Slab, jobs: Jobs, g: int, combos: Ints,
-    boxes: Ints, room: Scratch, best: Floats, before: Ints,
+    nest: Nest, rules: CellRules, most: float, slab: Slab, jobs: Jobs, g: int, combos: Ints,
+    boxes: Ints, room: NestedScratch, best: Floats, before: Ints,
 ) -> None:  # fmt: skip
     """Find the cheapest inner partitions of interval g, for each of its pairs."""
     inners, rows = len(nest.inner_width), len(room.risk)
@@ -298,7 +298,9 @@ def solve(
 
 
 @compiled
-def nested(nest: Nest, rules: Rules, most: float, jobs: Jobs, bounds: Floats, cuts: Bits) -> None:
+def nested(
+    nest: Nest, rules: CellRules, most: float, jobs: Jobs, bounds: Floats, cuts: Bits
+) -> None:
     """Find what outer intervals cost, each with the cheapest inner partition of its own.
 
     `bounds` (jobs,) becomes the cost; `cuts` (jobs, inner - 1), which may be empty, the partition.
@@ -330,7 +332,7 @@ def nested(nest: Nest, rules: Rules, most: float, jobs: Jobs, bounds: Floats, cu
 
 
 @compiled
-def extremes(nest: Nest, rules: Rules, risk: Floats, nats: Floats) -> None:
+def extremes(nest: Nest, rules: CellRules, risk: Floats, nats: Floats) -> None:
     """Fill `risk` and `nats` (boxes, outer, outer) of each interval where the inner has no cut.
 
     Nats, which rise, are those with every cut: no inner partition has less of either, unless the

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled, inner
-from voile.tables.kernels.cells import Details, LatticeCells, Rules, Shares
+from voile.tables.kernels.cells import CellRules, Details, LatticeCells, Shares
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.scorer import (
     CERTAINTY,
@@ -233,7 +233,7 @@ class Room(NamedTuple):
 
 
 @inner
-def shares_for(cells: Sorted, rules: Rules, groups: int) -> Shares:
+def shares_for(cells: Sorted, rules: CellRules, groups: int) -> Shares:
     """Return room for the subjects of groups by sensitive value, where the rules ask for it."""
     known = cells.shares
     shown = np.zeros((groups, known.shown.shape[1] if asks_shares(rules) else 0))
@@ -241,7 +241,7 @@ def shares_for(cells: Sorted, rules: Rules, groups: int) -> Shares:
 
 
 @inner
-def room_for(cells: Sorted, rules: Rules) -> Room:
+def room_for(cells: Sorted, rules: CellRules) -> Room:
     """Return room for every group there may be, without values where no rule counts them."""
     rests, words = len(cells.rests), cells.values.shape[1] if rules.least_l > 0 else 0
     values = np.zeros((rests, words), dtype=np.uint64)
@@ -266,7 +266,7 @@ def charge_parts(cells: Sorted, parts: Parts, begin: int, end: int, room: Room) 
 @bare
 def add_interval(
     cells: Sorted,
-    rules: Rules,
+    rules: CellRules,
     group: Places,
     parts: Parts,
     wide: Floats,
@@ -323,7 +323,7 @@ def add_interval(
 
 
 @compiled
-def score(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
+def score(cells: Sorted, rules: CellRules, policies: NDArray[np.bool_]) -> Floats:
     """Return what `add_interval` sums, for each policy, (policies, 6)."""
     sums, room = np.zeros((len(policies), FIGURES)), room_for(cells, rules)
     lead_start = cells.sizes[: cells.lead].sum()
@@ -343,7 +343,7 @@ def score(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
 
 
 @compiled
-def score_alike(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
+def score_alike(cells: Sorted, rules: CellRules, policies: NDArray[np.bool_]) -> Floats:
     """As `score` but for rounding, where policies differ in the lead; a shared interval once."""
     sums, room = np.zeros((len(policies), FIGURES)), room_for(cells, rules)
     _, _, group, group_wide = partition(cells, policies[0])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import bare, compiled
-from voile.tables.kernels.cells import SLACK, Rules, Shares
+from voile.tables.kernels.cells import SLACK, CellRules, Shares
 
 Row = int | np.int64
 
@@ -32,7 +32,7 @@ def group_of(n: float, people: float) -> float:
 
 
 @bare
-def share(rules: Rules, n: float, g: float) -> float:
+def share(rules: CellRules, n: float, g: float) -> float:
     """Return what n subjects of a cell of g people add to risk: n / g, or what the rules weigh."""
     if rules.power == 1.0 and g < rules.under:
         return n / g
@@ -53,7 +53,7 @@ def distinct(values: NDArray[np.uint64], one: Row, other: Row, begin: int, end: 
 
 @bare
 def is_kept(
-    rules: Rules, n: float, g: float, values: NDArray[np.uint64], one: Row, other: Row
+    rules: CellRules, n: float, g: float, values: NDArray[np.uint64], one: Row, other: Row
 ) -> bool:
     """Whether a cell has enough: n subjects, g people, the values of two rows together."""
     if n < rules.least_n or g < rules.least_g:
@@ -69,12 +69,12 @@ def is_kept(
 
 
 @bare
-def asks_shares(rules: Rules) -> bool:
+def asks_shares(rules: CellRules) -> bool:
     return rules.least_entropy > 0.0 or rules.most_t < 1.0
 
 
 @bare
-def has_shares(rules: Rules, shares: Shares, one: Row, other: Row) -> bool:
+def has_shares(rules: CellRules, shares: Shares, one: Row, other: Row) -> bool:
     """Whether the subjects of row `one`, with `other` where it is another, are shared as asked."""
     shown, more = shares.shown, 0.0 if one == other else 1.0
     for s in range(len(shares.ordered)):
@@ -103,7 +103,7 @@ def has_shares(rules: Rules, shares: Shares, one: Row, other: Row) -> bool:
 
 @bare
 def is_released(
-    rules: Rules,
+    rules: CellRules,
     n: float,
     g: float,
     values: NDArray[np.uint64],

@@ -25,7 +25,7 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True)
-class Entry:
+class CodebookEntry:
     """One interval as it is published: its label, and its ends as text, None where it is open.
 
     `below` is of decimals an end that is not included, in the place of `last`; `values` are listed,
@@ -40,7 +40,7 @@ class Entry:
     values: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, name: Name, *, listed: bool) -> Entry:
+    def of(cls, name: Name, *, listed: bool) -> CodebookEntry:
         first, last, below = (
             None if end is None else str(end) for end in (name.first, name.last, name.below)
         )
@@ -67,7 +67,7 @@ class CodedColumn:
     by: By
     forms: tuple[str, ...]
     missing: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[CodebookEntry, ...]
 
     @classmethod
     def of(cls, domain: Domain, names: Sequence[Name], *, bounds: bool) -> CodedColumn:
@@ -83,13 +83,15 @@ class CodedColumn:
             parser.by,
             parser.forms,
             parser.missing,
-            tuple(Entry.of(name, listed=listed) for name in names),
+            tuple(CodebookEntry.of(name, listed=listed) for name in names),
         )
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> CodedColumn:
         """Read back what `dataclasses.asdict` and JSON made of one."""
-        entries = tuple(Entry(**{**e, "values": tuple(e["values"])}) for e in data["entries"])
+        entries = tuple(
+            CodebookEntry(**{**e, "values": tuple(e["values"])}) for e in data["entries"]
+        )
         parser = (data["kind"], data["by"], tuple(data["forms"]), tuple(data["missing"]))
         return cls(data["column"], tuple(data["released"]), *parser, entries)
 
@@ -173,7 +175,7 @@ class CodedColumn:
             held[number, cells[self._run_of(entry, ordered)]] = True
         return held, places
 
-    def _run_of(self, entry: Entry, ordered: Sequence[Any]) -> slice:
+    def _run_of(self, entry: CodebookEntry, ordered: Sequence[Any]) -> slice:
         """Return which of some values in order an interval holds."""
         if entry.label == MISSING:
             return slice(0)
@@ -237,7 +239,7 @@ class CodedColumn:
             return elsewhere
         return numbers[place]
 
-    def _reaches_to(self, entry: Entry, value: Any) -> bool:
+    def _reaches_to(self, entry: CodebookEntry, value: Any) -> bool:
         read = self.parser.restore
         if entry.below is not None:
             return bool(value < read(entry.below))

@@ -21,7 +21,7 @@ from voile.core.errors import TamperedError
 from voile.core.rounding import rounded
 from voile.tables.domains.domain import Domain
 from voile.tables.policies.policy import Interval
-from voile.tables.recoding.codebook import CodedColumn, Entry
+from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 from voile.tables.recoding.naming import name_intervals
 from voile.tables.recoding.runs import Ints, choose_cuts, straddling
 
@@ -34,7 +34,7 @@ class Marginal:
     """One column's runs, in order, and the people in each."""
 
     column: str
-    runs: tuple[Entry, ...]
+    runs: tuple[CodebookEntry, ...]
     people: tuple[int, ...]
 
     @property
@@ -58,7 +58,7 @@ class Marginal:
         TamperedError : `to_data` makes no such.
         """
         try:
-            runs = tuple(Entry(**{**e, "values": tuple(e["values"])}) for e in data["runs"])
+            runs = tuple(CodebookEntry(**{**e, "values": tuple(e["values"])}) for e in data["runs"])
             made = cls(str(data["column"]), runs, tuple(data["people"]))
         except (LookupError, TypeError) as error:
             raise _damaged() from error

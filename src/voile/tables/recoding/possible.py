@@ -17,7 +17,7 @@ from voile.core.errors import RequestError
 from voile.tables.domains.domain import from_ordinal, to_ordinal
 from voile.tables.domains.labels import MISSING
 from voile.tables.domains.parser import Parser
-from voile.tables.recoding.codebook import CodedColumn, Entry
+from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 
 Ints = NDArray[np.int64]
 EPOCH = dt.date(1970, 1, 1).toordinal()
@@ -174,7 +174,7 @@ def expected(column: CodedColumn) -> pa.Array:
     return pa.array(middles, pa.float64())
 
 
-def _text(entry: Entry) -> str | None:
+def _text(entry: CodebookEntry) -> str | None:
     if entry.label == MISSING:
         return None
     alone = len(entry.values) == 1 and not entry.missing

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.tables.domains.labels import MISSING
-from voile.tables.recoding.codebook import CodedColumn, Entry
+from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 from voile.tables.recoding.marginals import Marginal
 from voile.tables.recoding.possible import Possible, expected, widths
 from voile.tables.recoding.raking import rake
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Spread(Brief):
+class IntervalSpread(Brief):
     """The pieces of each interval, within which all values are equally likely.
 
     column : as published. pieces : the same column, its intervals cut where runs end, in order.
@@ -39,7 +39,7 @@ class Spread(Brief):
     share: Floats
 
     @classmethod
-    def of(cls, column: CodedColumn, marginal: Marginal | None, people: Floats) -> Spread:
+    def of(cls, column: CodedColumn, marginal: Marginal | None, people: Floats) -> IntervalSpread:
         """Rake the people of each interval, (intervals,), to the counts of runs."""
         n = len(column.entries)
         if marginal is None or not people.sum():
@@ -105,17 +105,17 @@ class Spread(Brief):
         return cells, self.share[piece] / self._possible.sizes[piece]
 
 
-def _shared(one: Entry, other: Entry, read: Callable[[Any], Any]) -> Entry:
+def _shared(one: CodebookEntry, other: CodebookEntry, read: Callable[[Any], Any]) -> CodebookEntry:
     """Return what two intervals share, which is something."""
     missing = one.missing and other.missing
-    nothing = Entry(MISSING, None, None, missing=missing)
+    nothing = CodebookEntry(MISSING, None, None, missing=missing)
     if MISSING in (one.label, other.label):
         return nothing
     if one.values or other.values:
         values = tuple(value for value in one.values if value in other.values)
         if not values:
             return nothing
-        return Entry("", values[0], values[-1], None, missing, values)
+        return CodebookEntry("", values[0], values[-1], None, missing, values)
     firsts = [entry.first for entry in (one, other) if entry.first is not None]
     first = max(firsts, key=read, default=None)
     tops = [entry for entry in (one, other) if entry.bounds[1] is not None]
@@ -126,4 +126,4 @@ def _shared(one: Entry, other: Entry, read: Callable[[Any], Any]) -> Entry:
         if low > high or (low == high and top.below is not None):
             return nothing
     last, below = (None, None) if top is None else (top.last, top.below)
-    return Entry("", first, last, below, missing)
+    return CodebookEntry("", first, last, below, missing)

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.kernels.cells import SLACK, LatticeCells, Rules
+from voile.tables.kernels.cells import SLACK, CellRules, LatticeCells
 from voile.tables.kernels.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.scoring.group_measures import (
+    EvenSpread,
     GroupMeasure,
     Groups,
-    Spread,
     Weighing,
     Weighted,
     information,
@@ -157,7 +157,7 @@ class Evaluator:
     @property
     def compiled(self) -> bool:
         """Whether the kernels score these: `matches` in any form, and eq. 4, also weighed."""
-        ours = isinstance(self.loss.each, (Spread, Weighted))
+        ours = isinstance(self.loss.each, (EvenSpread, Weighted))
         return isinstance(self.risk.each, Weighing) and ours
 
     @property
@@ -175,13 +175,13 @@ class Evaluator:
         return self._figures(self._checked(policies))
 
     @cached_property
-    def rules(self) -> Rules:
+    def rules(self) -> CellRules:
         """The constraints as the kernels read them, and what the risk weighs."""
         return self._weighed(self._asked, self._ends[1] / self.subjects)
 
     @property
-    def _asked(self) -> Rules:
-        return Rules.of(self.constraints, self.counts)
+    def _asked(self) -> CellRules:
+        return CellRules.of(self.constraints, self.counts)
 
     @cached_property
     def _whole(self) -> Scorer:
@@ -204,13 +204,15 @@ class Evaluator:
             if not is_built_in(measure):
                 check(measure, self.counts, columns=self._columns)
         ends = np.array([[True] * self.n_bits, [False] * self.n_bits])
-        sums = self._scorer_by(self._weighed(Rules.of(Constraints(), self.counts), 0.0)).score(ends)
+        sums = self._scorer_by(self._weighed(CellRules.of(Constraints(), self.counts), 0.0)).score(
+            ends
+        )
         loss = float(sums[1, LOSS])
         if isinstance(self.loss.each, Weighted):
             return float(sums[0, RISK]), self.loss.each.unit
         return float(sums[0, RISK]), loss if loss > FLAT * _total(self.loss, self._source) else 0.0
 
-    def _weighed(self, rules: Rules, wholly_lost: float) -> Rules:
+    def _weighed(self, rules: CellRules, wholly_lost: float) -> CellRules:
         risk, loss = self.risk.each, self.loss.each
         if isinstance(risk, Weighing):
             rules = rules._replace(power=risk.power, under=risk.under)
@@ -226,7 +228,7 @@ class Evaluator:
             return self.cells.charged(loss.spread, np.array(loss.charges))
         return self.cells
 
-    def _scorer_by(self, rules: Rules, cuts: Policies | None = None) -> Scorer:
+    def _scorer_by(self, rules: CellRules, cuts: Policies | None = None) -> Scorer:
         if self.compiled:
             from voile.tables.kernels.compiled_scorer import CompiledScorer
 

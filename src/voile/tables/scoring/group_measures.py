@@ -170,7 +170,7 @@ class Weighing:
 
 
 @dataclass(frozen=True)
-class Spread:
+class EvenSpread:
     """Count the nats lost where a group's subjects are spread evenly over its combinations."""
 
     def __call__(self, groups: Groups) -> Floats:
@@ -193,7 +193,7 @@ class Weighted:
 
     def __call__(self, groups: Groups) -> Floats:
         """Return each group's nats, less those of eq. 4 of its combinations, which cancel."""
-        total = self.spread * Spread()(groups)
+        total = self.spread * EvenSpread()(groups)
         for charge, counted in zip(self.charges, groups.columns, strict=True):
             total += charge * (_n_log_n(_by_row(counted)) - _by_row(_n_log_n(counted)))
         return total
@@ -295,7 +295,7 @@ def information() -> GroupMeasure:
         "sum over subjects of log(n_x w / n)",
         generalising="rises",
         source=SOURCE,
-        each=Spread(),
+        each=EvenSpread(),
     )
 
 
@@ -373,7 +373,7 @@ def _by_row(values: Floats) -> Floats:
     return sums
 
 
-BUILT_IN = (Weighing, Spread, Weighted, Uncertainty)
+BUILT_IN = (Weighing, EvenSpread, Weighted, Uncertainty)
 
 
 def is_built_in(measure: GroupMeasure) -> bool:
@@ -382,4 +382,4 @@ def is_built_in(measure: GroupMeasure) -> bool:
 
 
 def sees_outcomes(measure: GroupMeasure) -> bool:
-    return not isinstance(measure.each, (Weighing, Spread, Weighted))
+    return not isinstance(measure.each, (Weighing, EvenSpread, Weighted))

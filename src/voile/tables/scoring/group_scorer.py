@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.kernels.cells import LatticeCells, Rules
+from voile.tables.kernels.cells import CellRules, LatticeCells
 from voile.tables.kernels.scorer import Bits, Descent, Sums
 from voile.tables.scoring.group_measures import GroupMeasure, Groups, compute_values
 from voile.tables.scoring.group_slabs import Dense
 from voile.tables.scoring.group_sums import (
     KEPT,
     Floats,
+    GroupTally,
     Ints,
     Measures,
-    Tally,
     scatter_rows,
     sum_by_group,
     sum_by_place,
@@ -41,7 +41,7 @@ DENSE = 2**21
 
 
 class MeasuredScorer:
-    """A `Scorer` for measures of one's own; `more` (sampled cells, columns) is as in `Tally`."""
+    """A `Scorer` of one's own measures; `more` (sampled cells, columns) as in `GroupTally`."""
 
     def __init__(self, cells: LatticeCells, more: Floats, measures: Measures) -> None:
         self.cells = cells
@@ -55,7 +55,7 @@ class MeasuredScorer:
         cls,
         cells: LatticeCells,
         source: Groups,
-        rules: Rules,
+        rules: CellRules,
         risk: GroupMeasure,
         loss: GroupMeasure,
     ) -> MeasuredScorer:
@@ -95,7 +95,7 @@ class MeasuredScorer:
         place, first = self._groups(number)
         policy, cell = np.divmod(first, len(cells.p))
         of = place[:, :sampled].ravel()
-        tally = Tally(
+        tally = GroupTally(
             sum_by_place(of, np.tile(cells.n, times), len(first)),
             sum_by_place(place.ravel() + 1, np.tile(cells.p, times), len(first) + 1)[1:],
             sum_by_group(np.tile(self.more, (times, 1)), of),
@@ -166,7 +166,7 @@ class MeasuredScorer:
             at = value[here] * count + of[here] - begin
             at_people = value[near] * count + place[near] - begin
             room = size * count
-            tally = Tally(
+            tally = GroupTally(
                 sum_by_place(at, cells.n[here], room),
                 sum_by_place(at_people, cells.p[near], room),
                 scatter_rows(sum_by_group(self.more[here], at), at, room),

@@ -7,13 +7,15 @@ from itertools import pairwise
 import numpy as np
 
 from voile.tables.kernels.scorer import Bits, Sums
-from voile.tables.scoring.group_sums import Floats, Measures, Tally, sum_by_row
+from voile.tables.scoring.group_sums import Floats, GroupTally, Measures, sum_by_row
 
 
 class Dense:
     """Hold the cells by value of one attribute (v) and group of the others (g), row v x g."""
 
-    def __init__(self, measures: Measures, tally: Tally, own_width: Floats, width: Floats) -> None:
+    def __init__(
+        self, measures: Measures, tally: GroupTally, own_width: Floats, width: Floats
+    ) -> None:
         shape = (len(own_width), len(width))
         self.measures = measures
         self.own_width, self.width = own_width, width
@@ -61,5 +63,5 @@ class Dense:
         at = np.flatnonzero(n > 0)
         row, group = np.divmod(at, n.shape[1])
         parts = [part.reshape(n.size, *part.shape[2:]) for part in (n, people, more)]
-        tally = Tally(*(part.take(at, axis=0) for part in parts))
+        tally = GroupTally(*(part.take(at, axis=0) for part in parts))
         return sum_by_row(row, self.measures(tally, own_width[row] * self.width[group]), len(n))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.kernels.cells import Rules
+from voile.tables.kernels.cells import CellRules
 from voile.tables.kernels.scorer import Sums
 from voile.tables.scoring.disclosure import distinct_values, has_shares
 from voile.tables.scoring.group_measures import GroupMeasure, Groups, compute_values
@@ -21,7 +21,7 @@ BASE = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class GroupTally:
     """What is counted of some groups, by row; all of it is summed when groups are merged.
 
     `more` (m, columns) is first the loss of the source's combinations in the group (`BASE`), then
@@ -44,12 +44,12 @@ class Measures:
 
     risk: GroupMeasure
     loss: GroupMeasure
-    rules: Rules
+    rules: CellRules
     outcomes: tuple[slice, ...]
     columns: tuple[slice, ...]
     sensitive: tuple[tuple[slice, Floats, bool], ...]
 
-    def __call__(self, tally: Tally, width: Floats) -> Floats:
+    def __call__(self, tally: GroupTally, width: Floats) -> Floats:
         """Return (m, 5): what each group adds. Cost: that of the measures."""
         if not len(width):
             return np.zeros((0, 5))

@@ -13,9 +13,9 @@ from voile.tables.scoring.group_sums import (
     PLAIN_RISK,
     SUPPRESSED,
     Floats,
+    GroupTally,
     Ints,
     Measures,
-    Tally,
 )
 
 PIECE = 2**14
@@ -104,7 +104,7 @@ class Walk:
 
     def _of(self, groups: Ints) -> Floats:
         at = self._at
-        tally = Tally(at.cell[groups, N], at.p[groups], self._more[groups])
+        tally = GroupTally(at.cell[groups, N], at.p[groups], self._more[groups])
         return self._measures(tally, slabs.widths(at, groups))
 
     def _touch(self, change: Floats, groups: Ints, sides: NDArray[np.bool_], sign: float) -> None:
@@ -118,7 +118,7 @@ class Walk:
             for k, part in enumerate(made.T):
                 change[:, k] += sign * np.bincount(bits, part, len(change))
 
-    def _joined(self, one: Ints, other: Ints) -> Tally:
+    def _joined(self, one: Ints, other: Ints) -> GroupTally:
         """Return what pairs of cells hold together; `other` may be -1, or have people only."""
         at = self._at
         n, people, more = at.cell[one, N], at.p[one], self._more[one]
@@ -127,4 +127,4 @@ class Walk:
         both = np.flatnonzero((other >= 0) & (other < at.sampled))
         n[both] += at.cell[other[both], N]
         more[both] += self._more[other[both]]
-        return Tally(n, people, more)
+        return GroupTally(n, people, more)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.measures import Monotone
-from voile.tables.kernels.cells import LatticeCells, Rules
+from voile.tables.kernels.cells import CellRules, LatticeCells
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
@@ -49,7 +49,7 @@ def check(
     _refuse_leaning(measure, groups, rng)
     looker = _Looker(
         measure,
-        MeasuredScorer.of(cells, groups, Rules.of(Constraints(), counts), *pair),
+        MeasuredScorer.of(cells, groups, CellRules.of(Constraints(), counts), *pair),
         float(np.abs(compute_values(measure, groups)).sum()),
         columns,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
-from voile.tables.kernels.cells import LatticeCells, Rules
+from voile.tables.kernels.cells import CellRules, LatticeCells
 from voile.tables.kernels.scorer import (
     CERTAINTY,
     DISTRIBUTION,
@@ -54,7 +54,7 @@ class FigureScorer:
 
         entropy, shares = entropies(counts), importance_shares(counts, importance)
         charges = np.divide(shares, entropy, out=np.zeros_like(shares), where=shares > 0)
-        rules = Rules.of(constraints, counts)._replace(slope=1.0 - charges.sum())
+        rules = CellRules.of(constraints, counts)._replace(slope=1.0 - charges.sum())
         self._scorer = CompiledScorer(cells.charged(1.0, charges), rules)
         self._subjects, self._most = counts.subjects, distribution_of_all(counts)
 

@@ -19,7 +19,7 @@ from voile.tables.scoring.losses import (
     importance_shares,
     n_log_n,
 )
-from voile.tables.trees.kernels.inputs import Allowed, People, Sensitive, Worth
+from voile.tables.trees.kernels.inputs import Allowed, SamplePeople, Sensitive, Worth
 from voile.tables.trees.measuring import BoxMeasures
 
 Floats = NDArray[np.float64]
@@ -130,12 +130,12 @@ class Ground(Brief):
         nats = distribution_of_all(self.counts)
         return 1.0 / nats if nats else 0.0
 
-    def people(self) -> People:
+    def people(self) -> SamplePeople:
         """Return the rows to grow on, in an order that growing is free to change."""
         rows, d = self._sampled, len(self.counts.sizes)
         kind = np.int16 if max(self.counts.sizes) < SHORT else np.int32
         crowd = np.flatnonzero(self.counts.population > 0) if not self._factor else rows[:0]
-        return People(
+        return SamplePeople(
             self.counts.codes[rows].astype(kind).reshape(-1, d),
             self.counts.sample[rows],
             np.arange(len(rows) if self.diversity else 0),

@@ -24,7 +24,7 @@ from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.entering import space_of
-from voile.tables.verbs.following import Archive, Rows
+from voile.tables.verbs.following import Archive, FollowedRows
 from voile.tables.verbs.judging import Case, check_counted, differences, rows_differ
 from voile.tables.verbs.past import Past
 from voile.tables.verbs.recount import count_anew, with_counts
@@ -80,7 +80,7 @@ def choose_after(
     if source is not None:
         if not recount:
             check_counted(content, source)
-        rows = Rows.read(content, source, keys)
+        rows = FollowedRows.read(content, source, keys)
     space = space_of(content, recipient, keys)
     case = Case(
         content, content.family.policy(0), rows, Archive(releases), space, hold_back=hold_back

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from voile.core.evidence import Evidence
 from voile.tables.attack import (
     Exact,
-    Rules,
+    PromisedRules,
     Sensitives,
     absences,
     downcoding,
@@ -63,11 +63,11 @@ class PolicyAttacks:
         counted = [c for c in self.scene.sensitive if not pa.types.is_floating(types.field(c).type)]
         return counted if self._rules().are_diverse else []
 
-    def _rules(self, *, ordered: bool = False) -> Rules:
+    def _rules(self, *, ordered: bool = False) -> PromisedRules:
         """Return what is promised of every group, values being numbers or not."""
         names = ("l_diversity", "entropy_l", "t_closeness")
         distinct, entropy, t = (float(self.constraints.get(name, 1)) for name in names)
-        return Rules(self.least, distinct, entropy, t, ordered)
+        return PromisedRules(self.least, distinct, entropy, t, ordered)
 
     @cached_property
     def one_row_each(self) -> bool:

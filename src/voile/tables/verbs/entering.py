@@ -13,7 +13,7 @@ from voile.ledger.ledger import Keys, Ledger
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.plan import find_pseudonym_column
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.following import Archive, Rows
+from voile.tables.verbs.following import Archive, FollowedRows
 from voile.tables.verbs.judging import Case, check_counted
 from voile.tables.verbs.options import ApplyOptions
 
@@ -39,7 +39,7 @@ def entering(
     case = Case(
         content,
         policy,
-        Rows.read(content, source, keys).grouped(content, policy),
+        FollowedRows.read(content, source, keys).grouped(content, policy),
         Archive(options.releases),
         None if options.no_pseudonyms else space_of(content, options.recipient, keys),
         options.keep_order,

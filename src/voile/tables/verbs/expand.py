@@ -13,7 +13,7 @@ from voile.release.manifest import Release
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
 from voile.tables.recoding.marginals import Marginal, marginals_in
-from voile.tables.recoding.spread import Spread
+from voile.tables.recoding.spread import IntervalSpread
 
 LARGEST = 5_000_000
 
@@ -68,10 +68,10 @@ def expand(release: Release, columns: Sequence[str], *, weight: str, row: str) -
 
 def _spread(
     book: Codebook, marginals: Mapping[str, Marginal], codes: NDArray[np.int32]
-) -> list[Spread]:
+) -> list[IntervalSpread]:
     """Return how the rows of each interval are spread, by column."""
     return [
-        Spread.of(
+        IntervalSpread.of(
             column,
             marginals.get(column.column),
             np.bincount(own, minlength=len(column.entries)).astype(np.float64),

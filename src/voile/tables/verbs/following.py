@@ -21,7 +21,7 @@ from voile.ledger.chain import Line
 from voile.ledger.ledger import Keys
 from voile.release.archive import private_folders
 from voile.release.manifest import PEOPLE
-from voile.tables.joint.people import ABSENT, DOMAINS, People, Tokens, mix
+from voile.tables.joint.people import ABSENT, DOMAINS, ReleasedPeople, Tokens, mix
 from voile.tables.people.counts import row_keys
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.plan import RELEASED
@@ -35,7 +35,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Brief):
+class FollowedRows(Brief):
     """The rows of a source that a policy can show, read once.
 
     number : in the source. who : keyed token of the person. combination : of the space's.
@@ -56,7 +56,7 @@ class Rows(Brief):
     differ: bool
 
     @classmethod
-    def read(cls, content: Content, source: Source, keys: Keys) -> Rows:
+    def read(cls, content: Content, source: Source, keys: Keys) -> FollowedRows:
         """Read every row that is not held out and whose values are in their domains.
 
         Without a column of subjects each row is a person of its own, and can be followed nowhere.
@@ -87,7 +87,7 @@ class Rows(Brief):
         differ = len(pairs) > len(np.unique(who_))
         return cls(number_, who_, combination, named_.astype(np.bool_), kept_, nothing, differ)
 
-    def grouped(self, content: Content, policy: AnyPolicy) -> Rows:
+    def grouped(self, content: Content, policy: AnyPolicy) -> FollowedRows:
         """Return the rows as a policy shows them; O(combinations)."""
         keys = policy.keys_of(policy.numbers_of(content.space.counts.codes))
         tokens = mix(np.unique(keys, return_inverse=True)[1].astype(np.uint64))
@@ -95,14 +95,14 @@ class Rows(Brief):
             tokens = np.where(np.isin(keys, policy.keys_of(released)), tokens, ABSENT)
         return replace(self, shown=tokens[self.combination])
 
-    def people(self) -> People:
-        return People.of_rows(self.who, self.shown, self.kept)
+    def people(self) -> ReleasedPeople:
+        return ReleasedPeople.of_rows(self.who, self.shown, self.kept)
 
-    def without(self, left_out: Mask) -> Rows:
+    def without(self, left_out: Mask) -> FollowedRows:
         """Return the rows, some of which are shown no more."""
         return replace(self, shown=np.where(left_out, ABSENT, self.shown))
 
-    def of_people(self, people: People, chosen: Mask) -> Mask:
+    def of_people(self, people: ReleasedPeople, chosen: Mask) -> Mask:
         """Say which rows are of chosen people."""
         return people.look_up(chosen, self.who)
 
@@ -171,7 +171,7 @@ class Earlier(Brief):
 
     shows = ()
 
-    people: People
+    people: ReleasedPeople
     domains: Mapping[str, list[str]]
 
 
@@ -207,7 +207,7 @@ class Archive(Brief):
                 f"line {line.number} is a release of other rows, and it lies with its private "
                 "folder in none of the folders given by --releases"
             )
-        people = People.from_table(_table(private / PEOPLE))
+        people = ReleasedPeople.from_table(_table(private / PEOPLE))
         rows = _table(private / DOMAINS)
         domains: dict[str, list[str]] = {}
         for column, value in zip(*(rows.column(i).to_pylist() for i in (0, 1)), strict=True):
@@ -226,11 +226,13 @@ def _table(path: Path) -> pa.Table:
     return pa.Table.from_batches(source.batches(), source.schema())
 
 
-def digest_of(people: People, domains: Mapping[str, list[str]], keys: Keys) -> str:
+def digest_of(people: ReleasedPeople, domains: Mapping[str, list[str]], keys: Keys) -> str:
     return keys.hash("people", people.digest(), repr(sorted(domains.items())))
 
 
-def to_beside(people: People, domains: Mapping[str, list[str]]) -> dict[str, pa.RecordBatch]:
+def to_beside(
+    people: ReleasedPeople, domains: Mapping[str, list[str]]
+) -> dict[str, pa.RecordBatch]:
     """Return the files of the private folder by which a later release is judged."""
     each = [(column, value) for column, values in domains.items() for value in values]
     named, values = ([one[i] for one in each] for i in (0, 1))

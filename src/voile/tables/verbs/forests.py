@@ -11,7 +11,7 @@ from voile.core.frontier import Frontier
 from voile.core.progress import Progress
 from voile.tables.policies.family import Family, join
 from voile.tables.policies.space import PolicySpace
-from voile.tables.scoring.group_measures import Spread, Weighted, matches
+from voile.tables.scoring.group_measures import EvenSpread, Weighted, matches
 from voile.tables.scoring.policy_figures import PolicyFigures
 from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.forest import Forest, grow_forest
@@ -22,7 +22,7 @@ from voile.tables.trees.policy import TreePolicy
 
 def loss_weight_of(space: PolicySpace) -> float:
     """Return what distribution counts in the loss that trees grow by; resolution has the rest."""
-    return 1.0 if isinstance(space.loss.each, Spread) else space.weights.loss_weight
+    return 1.0 if isinstance(space.loss.each, EvenSpread) else space.weights.loss_weight
 
 
 def refuse_trees(space: PolicySpace) -> None:
@@ -60,7 +60,7 @@ def ground_of(space: PolicySpace) -> Ground:
 def _measures(space: PolicySpace) -> BoxMeasures | None:
     """Return what trees are pruned by beside the usual."""
     risk = None if space.risk == matches() else space.risk
-    loss = None if isinstance(space.loss.each, (Spread, Weighted)) else space.loss
+    loss = None if isinstance(space.loss.each, (EvenSpread, Weighted)) else space.loss
     if risk is None and loss is None:
         return None
     boxes, counted = space.population.boxes, None

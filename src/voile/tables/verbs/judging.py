@@ -26,7 +26,7 @@ from voile.tables.joint.difference import Out, Timeline
 from voile.tables.joint.disclosed import Names
 from voile.tables.joint.figures import Joined, Shown, joint_figures
 from voile.tables.joint.linking import linked
-from voile.tables.joint.people import ABSENT, People, Tokens, mix
+from voile.tables.joint.people import ABSENT, ReleasedPeople, Tokens, mix
 from voile.tables.people.combinations import count_sample, encode
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import Content
@@ -37,8 +37,8 @@ from voile.tables.verbs.following import (
     WAITS,
     WHY,
     Archive,
+    FollowedRows,
     Mask,
-    Rows,
     digest_of,
     to_beside,
 )
@@ -73,7 +73,7 @@ def judge(
     rows = None
     if source is not None:
         check_counted(content, source)
-        rows = Rows.read(content, source, keys).grouped(content, policy)
+        rows = FollowedRows.read(content, source, keys).grouped(content, policy)
     case = Case(content, policy, rows, Archive(releases))
     return case.judged(ledger, keys, case.left_out(ledger, ()))
 
@@ -92,7 +92,7 @@ class Case(Brief):
 
     content: Content
     policy: AnyPolicy
-    rows: Rows | None
+    rows: FollowedRows | None
     archive: Archive
     space: str | None = None
     ordered: bool = False
@@ -151,7 +151,7 @@ class Case(Brief):
                 return more
             waits = more
 
-    def _rows_without(self, left_out: Mapping[str, Mask]) -> Rows:
+    def _rows_without(self, left_out: Mapping[str, Mask]) -> FollowedRows:
         assert self.rows is not None
         masks = list(left_out.values())
         return self.rows.without(np.logical_or.reduce(masks)) if masks else self.rows
@@ -237,7 +237,7 @@ class Case(Brief):
         assert self.rows is not None
         rows = self.rows
         whole = past.joined.with_one(Shown.of(self.policy, past.rules))
-        same = People.of_rows(rows.who, self._shown_by(past.shown), {}).shown
+        same = ReleasedPeople.of_rows(rows.who, self._shown_by(past.shown), {}).shown
         others = rows.per_person(whole.outside * past.knows_others)
         return Timeline(past.followed, Out(self._people(past), self.space), same, others)
 
@@ -248,7 +248,7 @@ class Case(Brief):
         tokens = np.where(visible, mix(label.astype(np.uint64)), ABSENT)
         return np.asarray(tokens[self.rows.combination])
 
-    def _people(self, past: Past) -> People:
+    def _people(self, past: Past) -> ReleasedPeople:
         """Return whom the release shows, and how; with each row linked to releases of the same.
 
         Where a person's rows differ, the groups that each is in, release by release, say more than
@@ -271,7 +271,7 @@ class Case(Brief):
         before, shown = self._shown_by(releases), self.rows.shown
         nowhere = (before == ABSENT) & (shown == ABSENT)
         linked = np.where(nowhere, ABSENT, mix(mix(before) + shown))
-        return People.of_rows(self.rows.who, linked, {}).shown
+        return ReleasedPeople.of_rows(self.rows.who, linked, {}).shown
 
     def _linked(self, past: Past, own: Shown, low: float, high: float) -> float | None:
         """Measure linking with the newest releases of the same rows, through what both show."""
@@ -321,7 +321,7 @@ def _scopes(roles: Roles, keys: Keys) -> list[str]:
     return sorted({keys.scope_of_dates(rule.days) for rule in rules if rule is not None})
 
 
-def _kept_back(rows: Rows | None, left_out: Mapping[str, Mask]) -> pa.RecordBatch:
+def _kept_back(rows: FollowedRows | None, left_out: Mapping[str, Mask]) -> pa.RecordBatch:
     assert rows is not None
     number = [rows.number[mask] for mask in left_out.values()]
     why = [pa.repeat(reason, int(mask.sum())) for reason, mask in left_out.items()]

@@ -15,11 +15,11 @@ from voile.ledger.ledger import Keys, Ledger
 from voile.tables.joint.difference import Out
 from voile.tables.joint.disclosed import Names, rules_of
 from voile.tables.joint.figures import Joined, Shown
-from voile.tables.joint.people import People
+from voile.tables.joint.people import ReleasedPeople
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import KIND, Content
-from voile.tables.verbs.following import Archive, Earlier, Rows
+from voile.tables.verbs.following import Archive, Earlier, FollowedRows
 
 NO_MARGINALS = (
     "no figure bounds what counts of people by runs of values come to with other releases"
@@ -71,7 +71,12 @@ class Past:
 
     @classmethod
     def of(
-        cls, content: Content, ledger: Ledger, keys: Keys, archive: Archive, rows: Rows | None
+        cls,
+        content: Content,
+        ledger: Ledger,
+        keys: Keys,
+        archive: Archive,
+        rows: FollowedRows | None,
     ) -> Past:
         """Read the releases that are out.
 
@@ -136,7 +141,7 @@ def _is_of_same(
     return not known or (values is not None and said["values"] == values[0])
 
 
-def _follow(line: Line, content: Content, rows: Rows | None, found: Earlier) -> Earlier:
+def _follow(line: Line, content: Content, rows: FollowedRows | None, found: Earlier) -> Earlier:
     """Hold the people of a release of other rows to those of the source."""
     if content.roles.subject is None:
         raise InfeasibleError(
@@ -156,7 +161,7 @@ def _follow(line: Line, content: Content, rows: Rows | None, found: Earlier) -> 
     return found
 
 
-def values_of(rows: Rows, keys: Keys) -> str:
+def values_of(rows: FollowedRows, keys: Keys) -> str:
     """Return a keyed hash of who has which kept values."""
     people = rows.people()
-    return keys.hash("values", People(people.who, people.who, people.kept).digest())
+    return keys.hash("values", ReleasedPeople(people.who, people.who, people.kept).digest())

@@ -10,7 +10,7 @@ from voile.core.rounding import rounded
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, has_rows, recounted
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
-from voile.tables.recoding.codebook import Codebook, Entry
+from voile.tables.recoding.codebook import Codebook, CodebookEntry
 from voile.tables.recoding.marginals import marginals_in
 from voile.tables.scoring.disclosure import OF_SENSITIVE, of_column
 from voile.tables.verbs.certify import certify, certify_marginals
@@ -93,7 +93,7 @@ def _marginals(release: Release, codebook: Codebook, people: float) -> Iterator[
     yield Check(said, found >= least)
 
 
-def _is_named_by_its_ends(entry: Entry) -> bool:
+def _is_named_by_its_ends(entry: CodebookEntry) -> bool:
     """Whether a label shows both ends, where there are two and no list of values."""
     if entry.first is None or entry.values:
         return True

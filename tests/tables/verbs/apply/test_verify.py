@@ -7,7 +7,7 @@ from tests.tables.verbs.apply.visits import finest, run
 
 from voile.core.errors import VoileError
 from voile.release.manifest import Release, private_path
-from voile.tables.recoding.codebook import Entry
+from voile.tables.recoding.codebook import CodebookEntry
 from voile.tables.verbs.verify import _is_named_by_its_ends, _promises, verify
 
 pytestmark = pytest.mark.filterwarnings(
@@ -80,11 +80,11 @@ def test_verify_fails_when_the_manifest_says_another_thing_of_an_interval(
 
 def test_a_list_of_values_may_be_named_otherwise_and_a_range_not():
     states = ("Alabama", "Texas")
-    assert _is_named_by_its_ends(Entry("the South", *states, values=states))
-    assert _is_named_by_its_ends(Entry("unknown", None, None, missing=True))
-    assert _is_named_by_its_ends(Entry("1-3", "1", "3"))
-    assert _is_named_by_its_ends(Entry("the youngest", None, "3"))
-    assert not _is_named_by_its_ends(Entry("1-2", "1", "3"))
+    assert _is_named_by_its_ends(CodebookEntry("the South", *states, values=states))
+    assert _is_named_by_its_ends(CodebookEntry("unknown", None, None, missing=True))
+    assert _is_named_by_its_ends(CodebookEntry("1-3", "1", "3"))
+    assert _is_named_by_its_ends(CodebookEntry("the youngest", None, "3"))
+    assert not _is_named_by_its_ends(CodebookEntry("1-2", "1", "3"))
 
 
 def is_between_ends(entry):

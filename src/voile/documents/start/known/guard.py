@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
-from voile.documents.start.known.vocabulary import SMALL, Look, written
+from voile.documents.start.known.vocabulary import SMALL, FormWords, written
 from voile.documents.words.tokens import GLUED, Tokens
 
 LABELS = 0.5
@@ -35,7 +35,7 @@ class Guard:
     with a typo."""
 
     @classmethod
-    def learn(cls, tokens: Tokens, look: Look, own: NDArray[np.bool_]) -> Guard:
+    def learn(cls, tokens: Tokens, look: FormWords, own: NDArray[np.bool_]) -> Guard:
         """Learn from all tokens but a subject's `own`, (n,)."""
         counted = ~own & ~_in_addresses(tokens)
         small, labels, total, texts = (Counter[str]() for _ in range(4))

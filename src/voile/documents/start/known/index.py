@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from voile.documents.start.known.codes import codes_of
 from voile.documents.start.known.days import day_codes, day_keys
-from voile.documents.start.known.names import Names
+from voile.documents.start.known.names import PeopleNames
 from voile.documents.start.known.parts import key_of
 from voile.documents.start.known.phrases import Phrase
 from voile.documents.start.known.vocabulary import Vocabulary
@@ -31,7 +31,7 @@ class Index:
 
     def __init__(self) -> None:
         self.vocabulary = Vocabulary()
-        self.names = Names()
+        self.names = PeopleNames()
         self.name_words: Entries = []
         self.phrases: list[Phrase] = []
         self.phrase_owners: list[int] = []

@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import PARTICLES
 from voile.documents.start.known.owned import EVERYONE
-from voile.documents.start.known.page import Match, Page
+from voile.documents.start.known.page import Match, TokenPlaces
 from voile.documents.start.known.vocabulary import SMALL, words_of
 from voile.documents.words.tokens import BLANK
 
@@ -50,7 +50,7 @@ class Hit(NamedTuple):
     word: NameWord
 
 
-class Names:
+class PeopleNames:
     """The names of all people that notes may hold."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Names:
             )
         return self._joined[numbers]
 
-    def find(self, page: Page, hits: Sequence[Hit]) -> Iterator[Match]:
+    def find(self, page: TokenPlaces, hits: Sequence[Hit]) -> Iterator[Match]:
         """Find the names that the hits of all notes are in; hits by their tokens, each once."""
         for run in self._runs(page, hits):
             verdicts = {page.judge(hit.token, hit.typo, hit.word.own) for hit in run}
@@ -115,7 +115,7 @@ class Names:
             columns = dict.fromkeys(column for hit in run for column in hit.word.columns)
             yield Match(first, last, "NAME", tuple(columns), sure)
 
-    def _runs(self, page: Page, hits: Sequence[Hit]) -> Iterator[list[Hit]]:
+    def _runs(self, page: TokenPlaces, hits: Sequence[Hit]) -> Iterator[list[Hit]]:
         run: list[Hit] = []
         for hit in hits:
             if run and not self._go_on(page, run[-1], hit):
@@ -125,7 +125,7 @@ class Names:
         if run:
             yield run
 
-    def _go_on(self, page: Page, one: Hit, other: Hit) -> bool:
+    def _go_on(self, page: TokenPlaces, one: Hit, other: Hit) -> bool:
         """Return whether two hits are of one name, by what stands between them."""
         if not 1 < other.token - one.token <= _BETWEEN:
             return other.token - one.token == 1 and page.near(other.token)
@@ -140,12 +140,12 @@ class Names:
             return few and signs <= {",", "-", "'"} and bool(one.word.people & other.word.people)
         return signs <= {"-", "'"} or (signs <= {"-", "'", "."} and page.is_initial(between[0]))
 
-    def _is_together(self, page: Page, run: Sequence[Hit], first: int, last: int) -> bool:
+    def _is_together(self, page: TokenPlaces, run: Sequence[Hit], first: int, last: int) -> bool:
         """Return whether words, none of which is a name by itself, are one beside each other."""
         initials = (first, last) != (run[0].token, run[-1].token)
         return initials or page.is_titled(first) or any(starmap(_go_together, pairwise(run)))
 
-    def _start(self, page: Page, run: Sequence[Hit], people: set[int]) -> int:
+    def _start(self, page: TokenPlaces, run: Sequence[Hit], people: set[int]) -> int:
         """Return where a name begins, with its initials and particles."""
         first = run[0].token
         for lead in sorted(run[0].word.leads, key=len, reverse=True):
@@ -159,7 +159,7 @@ class Names:
             first -= 1
         return first
 
-    def _initial_before(self, page: Page, at: int, people: set[int]) -> int | None:
+    def _initial_before(self, page: TokenPlaces, at: int, people: set[int]) -> int | None:
         end = at
         if not page.near(at):
             return None
@@ -169,7 +169,7 @@ class Names:
         letter = len(page.word(at)) == 1 if small else page.is_initial(at)
         return at if letter and self._has_initial(page.fold(at), people) else None
 
-    def _end(self, page: Page, run: Sequence[Hit], people: set[int]) -> int:
+    def _end(self, page: TokenPlaces, run: Sequence[Hit], people: set[int]) -> int:
         last = run[-1].token
         if self._is_other_word(page, last + 1, last + 1, people, page.written(last)):
             last += 1
@@ -177,7 +177,7 @@ class Names:
             last = at
         return last
 
-    def _initial_after(self, page: Page, last: int, people: set[int]) -> int | None:
+    def _initial_after(self, page: TokenPlaces, last: int, people: set[int]) -> int | None:
         comma = page.near(last + 1) and page.word(last + 1) == ","
         at = last + 1 + comma
         if not (page.near(at) and page.is_initial(at) and self._has_initial(page.fold(at), people)):
@@ -189,7 +189,7 @@ class Names:
         return any(word.startswith(letter) for one in people for word in self._of_person[one])
 
     def _is_other_word(
-        self, page: Page, at: int, edge: int, people: set[int], written: int
+        self, page: TokenPlaces, at: int, edge: int, people: set[int], written: int
     ) -> bool:
         """Return whether a word beside a hit is another of that name, with a typo.
 

@@ -12,7 +12,7 @@ from voile.documents.start.known.looks import is_listed
 from voile.documents.start.known.vocabulary import (
     CAPITAL,
     CAPITALS,
-    Look,
+    FormWords,
     written,
 )
 from voile.documents.start.rules.vocabulary import vocabulary
@@ -33,7 +33,7 @@ class Match(NamedTuple):
 
 
 @dataclass
-class Page:
+class TokenPlaces:
     """What stands where, by the number of a token; lists, since single places are looked at.
 
     Behind the last token, and so before the first at -1, is one without letters that nothing is
@@ -41,7 +41,7 @@ class Page:
     """
 
     tokens: Tokens
-    look: Look
+    look: FormWords
     guard: Guard
     form: list[int] = field(init=False)
     gap: list[int] = field(init=False)

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import PARTICLES
-from voile.documents.start.known.page import Match, Page
+from voile.documents.start.known.page import Match, TokenPlaces
 from voile.documents.start.known.vocabulary import TYPO_FROM, words_of
 from voile.documents.words.tokens import BLANK, PARAGRAPH
 
@@ -106,9 +106,9 @@ class Phrase:
 
 
 def find_phrase(
-    page: Page, phrase: Phrase, token: int, anchor: int, typo: bool, own: bool
+    page: TokenPlaces, phrase: Phrase, token: int, anchor: int, typo: bool, own: bool
 ) -> Match | None:
-    """Find a phrase around a token that is its word number `anchor`; `own` as in `Page.judge`."""
+    """Find a phrase around a token, its word number `anchor`; `own` as in `TokenPlaces.judge`."""
     met = {anchor: token}
     for step in (-1, 1):
         at, place = token, anchor
@@ -124,7 +124,9 @@ def find_phrase(
     return Match(first, last, phrase.kind.upper(), (phrase.column,), sure)
 
 
-def _next(page: Page, phrase: Phrase, at: int, place: int, step: int) -> tuple[int, int] | None:
+def _next(
+    page: TokenPlaces, phrase: Phrase, at: int, place: int, step: int
+) -> tuple[int, int] | None:
     """Return the next token that is a word of the phrase, and which; weak words may be missing."""
     wanted = phrase.onwards[place] if step > 0 else phrase.backwards[place]
     if not wanted:
@@ -147,7 +149,9 @@ def _same(word: str, wanted: str) -> bool:
     return near and OSA.distance(word, wanted, score_cutoff=1) <= 1
 
 
-def _is_sure(page: Page, phrase: Phrase, met: dict[int, int], typo: bool, own: bool) -> bool | None:
+def _is_sure(
+    page: TokenPlaces, phrase: Phrase, met: dict[int, int], typo: bool, own: bool
+) -> bool | None:
     """Return whether what was met is the phrase for sure; None where it is not enough."""
     whole = met.keys() >= set(phrase.strong)
     if phrase.kind == "address":
@@ -171,7 +175,7 @@ def _is_part_of_address(phrase: Phrase, met: dict[int, int]) -> bool | None:
     return number or len(words) > 2
 
 
-def _tail(page: Page, last: int) -> int:
+def _tail(page: TokenPlaces, last: int) -> int:
     """Return where an address ends, with its floor and door behind a number."""
     if not any(map(str.isdigit, page.word(last))):
         return last

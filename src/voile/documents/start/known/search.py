@@ -18,7 +18,7 @@ from voile.documents.start.known.guard import Guard
 from voile.documents.start.known.index import Entries, Index
 from voile.documents.start.known.names import Hit
 from voile.documents.start.known.owned import EVERYONE, Found, Longs, Owned, runs
-from voile.documents.start.known.page import Match, Page
+from voile.documents.start.known.page import Match, TokenPlaces
 from voile.documents.start.known.parts import Parts
 from voile.documents.start.known.phrases import find_phrase
 from voile.documents.words.tokens import Tokens
@@ -75,7 +75,7 @@ class Search:
 
     def find(self) -> Iterator[Removals]:
         """Find all values, what is sure first."""
-        page = Page(self._tokens, self._look, self._guard)
+        page = TokenPlaces(self._tokens, self._look, self._guard)
         yield self._numbers()
         ranked: dict[tuple[bool, int], list[Match]] = {}
         for match in (*self._phrases(page), *self._names(page)):
@@ -142,7 +142,7 @@ class Search:
                 anchors.places.append(at)
         return anchors
 
-    def _names(self, page: Page) -> Iterator[Match]:
+    def _names(self, page: TokenPlaces) -> Iterator[Match]:
         names = self._index.names
         token, item, typo = self._hits(self._index.name_words, self._name_owners)
         begins = np.flatnonzero(np.diff(token, prepend=-1))
@@ -155,7 +155,7 @@ class Search:
             hits.append(Hit(at, not sure, names.word(sure or tuple(items[start:end]))))
         return names.find(page, hits)
 
-    def _phrases(self, page: Page) -> Iterator[Match]:
+    def _phrases(self, page: TokenPlaces) -> Iterator[Match]:
         anchors = self._anchors()
         owners = self._phrase_owners[anchors.phrases]
         hits = self._hits(anchors.entries, owners)

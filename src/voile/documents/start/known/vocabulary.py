@@ -64,7 +64,7 @@ class Vocabulary:
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
 
-    def look(self, forms: Sequence[str], frequent: Container[str] = ()) -> Look:
+    def look(self, forms: Sequence[str], frequent: Container[str] = ()) -> FormWords:
         """Return which words each form is, or is one typo away from unless it is frequent.
 
         Cost: O(letters), of each.
@@ -87,11 +87,11 @@ class Vocabulary:
             if _may_err(word) and written(form) >= CAPITAL
             for other in near.of(word)
         ]
-        return Look.of(folds, [*exact, *parts], typos)
+        return FormWords.of(folds, [*exact, *parts], typos)
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class FormWords:
     """The words that each form may be, forms by their numbers."""
 
     folds: Sequence[str]  # of each form
@@ -102,7 +102,7 @@ class Look:
     @classmethod
     def of(
         cls, folds: Sequence[str], exact: list[tuple[int, int]], typos: list[tuple[int, int]]
-    ) -> Look:
+    ) -> FormWords:
         """Order entries, pairs of a form and a word, by their forms."""
         form, word = np.array([*exact, *typos], dtype=np.int64).reshape(-1, 2).T
         order = np.argsort(form, kind="stable")

@@ -28,7 +28,7 @@ from collections.abc import Callable
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
 from voile.documents.replacements.names import fold
 from voile.documents.start.rules.rule import Rule
-from voile.documents.start.rules.vocabulary import NUMBERED_LABEL, Vocabulary
+from voile.documents.start.rules.vocabulary import NUMBERED_LABEL, RuleVocabulary
 
 _MONTH = re.compile(MONTHS.pattern)
 _WEEKDAY = re.compile(WEEKDAYS.pattern)
@@ -55,7 +55,7 @@ _PLACE = "(?:[CIMDS](?:[ho][CIMD])?)"
 _PLACES = f"{_PLACE}(?:p{{0,3}}{_PLACE}){{0,4}}"
 
 
-def letters_of(words: Vocabulary) -> Callable[[str], str]:
+def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
     """Return what gives each form its letter."""
     details = {word: letter for letter, of in words.details.items() for word in of}
 

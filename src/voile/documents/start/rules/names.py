@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 from voile.documents.replacements.names import fold
 from voile.documents.start.rules.rule import NAME, Rule
-from voile.documents.start.rules.vocabulary import NUMBERED_LABEL, Vocabulary
+from voile.documents.start.rules.vocabulary import NUMBERED_LABEL, RuleVocabulary
 
 TITLE = "title"
 _WORD = "(?:Iq)?[gsbmCA](?:h[gsbmCAp]{1,2})?"
@@ -36,7 +36,7 @@ _TURNED = f"{_PARTICLES}?{_WORD}(?:[sCA]|I[.o])?(?:[,k]?C[.o])?[,k]"
 """A surname and its comma; Smith Jr., John."""
 
 
-def letters_of(words: Vocabulary) -> Callable[[str], str]:
+def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
     """Return what gives each form its letter."""
     first = (
         ("T", words.titles),

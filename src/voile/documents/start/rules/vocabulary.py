@@ -16,7 +16,7 @@ NUMBERED_LABEL = re.compile(r"N[or][A-Z]\w+")
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class RuleVocabulary:
     """Words of one language, in small letters and without accents but for names."""
 
     titles: frozenset[str]  # stand before a name: Dr., Mrs, doña
@@ -177,7 +177,7 @@ and most Spanish ones of persons stand after a title or a label."""
 
 
 @cache
-def vocabulary(language: Language) -> Vocabulary:
+def vocabulary(language: Language) -> RuleVocabulary:
     words = {what: _words(text) for what, text in _WORDS[language].items()}
     own = {letter: _words(text) for letter, text in _DETAILS[language].items()}
     details = {letter: _words(text) for letter, text in _FIELDS.items()} | own
@@ -188,7 +188,7 @@ def vocabulary(language: Language) -> Vocabulary:
         - public_lists()["word"]
         for kind in ("given", "surname")
     )
-    return Vocabulary(
+    return RuleVocabulary(
         **words,
         given=given | (words["common"] & public_lists()["given 3"]),  # May is both
         surnames=surnames,

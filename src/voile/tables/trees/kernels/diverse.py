@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from voile.core.compiled import bare
-from voile.tables.trees.kernels.inputs import Box, Floats, People, Scratch, Sensitive
+from voile.tables.trees.kernels.inputs import Box, Floats, SamplePeople, Scratch, Sensitive
 
 SLACK = 1e-9
 
@@ -41,7 +41,7 @@ def is_diverse(values: Floats, total: Floats, minus: bool, rules: Sensitive) -> 
 
 
 @bare
-def show(people: People, box: Box, sensitive: Sensitive, scratch: Scratch) -> None:
+def show(people: SamplePeople, box: Box, sensitive: Sensitive, scratch: Scratch) -> None:
     """Count the sensitive values of a box."""
     scratch.shown[0] = 0.0
     for r in range(box.first, box.last):
@@ -56,7 +56,7 @@ def add_row(row: int, sensitive: Sensitive, shown: Floats) -> None:
 
 
 @bare
-def sort_rows(people: People, box: Box, j: int, begin: int, scratch: Scratch) -> None:
+def sort_rows(people: SamplePeople, box: Box, j: int, begin: int, scratch: Scratch) -> None:
     """Sort a box's rows by column j, in `order`; none is below a cut yet."""
     ends = scratch.ends
     ends[begin + box.low[j] : begin + box.high[j] + 1] = 0
@@ -74,7 +74,7 @@ def sort_rows(people: People, box: Box, j: int, begin: int, scratch: Scratch) ->
 
 @bare
 def parts_are_diverse(
-    people: People,
+    people: SamplePeople,
     box: Box,
     j: int,
     rows: tuple[int, int],

@@ -12,7 +12,7 @@ from voile.tables.trees.kernels.inputs import (
     Codes,
     Floats,
     Ints,
-    People,
+    SamplePeople,
     Scratch,
     Sensitive,
     Worth,
@@ -26,7 +26,7 @@ Nodes = NDArray[np.int32]
 
 @compiled
 def grow(
-    people: People, worth: Worth, allowed: Allowed, sensitive: Sensitive, most: int
+    people: SamplePeople, worth: Worth, allowed: Allowed, sensitive: Sensitive, most: int
 ) -> tuple[Nodes, Nodes, Nodes, Floats]:
     """Cut greedily until no cut is allowed; at most `most` boxes, those that are cut included.
 
@@ -99,7 +99,13 @@ def grow(
 
 @bare
 def count(
-    people: People, worth: Worth, allowed: Allowed, box: Box, near: int, far: int, scratch: Scratch
+    people: SamplePeople,
+    worth: Worth,
+    allowed: Allowed,
+    box: Box,
+    near: int,
+    far: int,
+    scratch: Scratch,
 ) -> None:
     """Count a box's subjects and people by the values of each column, and add up its figures."""
     start = allowed.start
@@ -128,7 +134,9 @@ def count(
 
 
 @bare
-def count_crowd(people: People, near: int, far: int, start: Ints, box: Box, crowd: Floats) -> float:
+def count_crowd(
+    people: SamplePeople, near: int, far: int, start: Ints, box: Box, crowd: Floats
+) -> float:
     """Count a box's people up to each value of each column that has several in the box."""
     for j in range(len(box.low)):
         crowd[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0

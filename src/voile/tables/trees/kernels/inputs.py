@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class People(NamedTuple):
+class SamplePeople(NamedTuple):
     """The sample's combinations and the population's, which growing puts in the order of boxes.
 
     codes : (m, d) positions in the domains, a row a combination. n : (m,) subjects > 0.

@@ -10,7 +10,7 @@ from voile.tables.trees.kernels.inputs import (
     Allowed,
     Box,
     Floats,
-    People,
+    SamplePeople,
     Scratch,
     Sensitive,
     Worth,
@@ -88,7 +88,7 @@ def people_of(values: int, j: int, box: Box, begin: int, crowd: Floats) -> float
 
 @bare
 def best_set(
-    people: People,
+    people: SamplePeople,
     worth: Worth,
     allowed: Allowed,
     sensitive: Sensitive,
@@ -139,7 +139,7 @@ def chosen_of(chosen: int, j: int, box: Box, scratch: Scratch) -> tuple[float, i
 
 @bare
 def sets_are_diverse(
-    people: People, box: Box, j: int, values: int, sensitive: Sensitive, scratch: Scratch
+    people: SamplePeople, box: Box, j: int, values: int, sensitive: Sensitive, scratch: Scratch
 ) -> bool:
     """Whether the rows with these values, and the others, both show enough."""
     below, both = scratch.shown[1], scratch.shown[0]

@@ -13,7 +13,7 @@ from voile.tables.trees.kernels.inputs import (
     Allowed,
     Box,
     Floats,
-    People,
+    SamplePeople,
     Scratch,
     Sensitive,
     Worth,
@@ -24,7 +24,7 @@ from voile.tables.trees.kernels.sums import group_of, n_log_n, risk_added, weigh
 
 @bare
 def best_cut(
-    people: People,
+    people: SamplePeople,
     worth: Worth,
     allowed: Allowed,
     sensitive: Sensitive,
@@ -61,7 +61,7 @@ def best_cut(
 
 @bare
 def best_of_column(
-    people: People,
+    people: SamplePeople,
     worth: Worth,
     allowed: Allowed,
     sensitive: Sensitive,
@@ -131,7 +131,13 @@ def place_in_gap(a: int, b: int, j: int, box: Box, allowed: Allowed, scratch: Sc
 
 @bare
 def best_of_edges(
-    people: People, worth: Worth, allowed: Allowed, box: Box, scratch: Scratch, j: int, best: float
+    people: SamplePeople,
+    worth: Worth,
+    allowed: Allowed,
+    box: Box,
+    scratch: Scratch,
+    j: int,
+    best: float,
 ) -> tuple[float, int]:
     """Return the gain of the best cut of column j that leaves one side empty, if it gains more."""
     n, g, found = box.figures[0], box.figures[1], -1
