@@ -230,7 +230,7 @@ def _cut(text: str) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
 
 
 def _split(text: str) -> tuple[list[str], Ints, Ints]:
-    """Split normalised text by the rule: words, starts, ends; the usual by a table, in less time."""
+    """Split normalised text by the rule: words, starts, ends; the usual by a table, sooner."""
     kind = KINDS[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)]
     if kind.max(initial=0) == RARE or HAS_MARK.search(text):
         parts = RULE.split(text)  # what stands before a token and the token, again and again
