@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -258,3 +260,31 @@ def test_a_command_starts_spark_or_asks_a_server(
     assert ran.returncode == 0, ran.stderr
     assert CANARY not in ran.stderr
     assert open_source(tmp_path / "out").read().num_rows > 0
+
+
+def test_ctrl_c_ends_a_run_as_it_ends_any(
+    session: Any, table: pa.Table, kit: Any, key: Path, tmp_path: Path
+) -> None:
+    """Spark's own handler asks a Java that is busy, and the run was called a wrong request."""
+    pq.write_table(table, tmp_path / "source.parquet", row_group_size=100)
+    kit.save(tmp_path / "kit")
+    kit.choose(policy=1).save(tmp_path / "policy.toml")
+    mode = "SPARK_CONNECT_MODE_ENABLED"
+    words = (
+        "tables apply kit source.parquet --policy policy.toml --key-file key --out out --quiet "
+        f"--engine spark --spark-conf spark.driver.defaultJavaOptions={JAVA}"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-m", "voile", *words.split()],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != mode},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while child.poll() is None and not [*tmp_path.glob(".*/scratch/*/job")]:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    said = child.communicate()[1]
+    assert child.returncode == 130, said
+    assert "interrupted; no output is half-written" in said
+    assert not [*tmp_path.glob("out*"), *tmp_path.glob(".*")]

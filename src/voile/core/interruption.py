@@ -96,6 +96,17 @@ def _is_pressed(heard: socket.socket) -> bool:
 
 
 @contextmanager
+def own_ctrl_c() -> Iterator[None]:
+    """Put Ctrl-C's handler back after a library's start: Spark's asks Java, which is busy."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def _handled_by(handler: Handler) -> Iterator[Handler]:
     """Give Ctrl-C to a handler, and the one before it back; where it is ignored, it stays so."""
     before = signal.getsignal(signal.SIGINT)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.core.errors import RequestError, SourceError, install
+from voile.core.interruption import own_ctrl_c
 from voile.data.standard_input import private_folder
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _start(builder: Any, conf: Mapping[str, str]) -> SparkSession:
             builder = builder.config(name, value)
     for name, value in conf.items():
         builder = builder.config(name, value)
-    with spark_failures("spark"), warnings.catch_warnings():
+    with spark_failures("spark"), own_ctrl_c(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session: SparkSession = builder.getOrCreate()
     return session
