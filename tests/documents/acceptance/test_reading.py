@@ -7,7 +7,6 @@ import pytest
 from benchmarks.acceptance_worlds import World, clustered, read
 
 from voile.core.errors import RequestError
-from voile.documents.acceptance.limits import upper_limit
 from voile.documents.acceptance.plan import Forecast, Goal, plan
 from voile.documents.acceptance.reading import AcceptanceReading, Due, Verdict
 
@@ -78,19 +77,6 @@ def test_a_clean_release_is_accepted() -> None:
     wrong, accepted = false_acceptances(world, Goal(2), planted=None)
     assert wrong == 0
     assert accepted > 0.9
-
-
-def test_counting_whole_lines_as_tokens_covers_too_seldom() -> None:
-    """The naive way: draw lines, and take their tokens for a simple sample of tokens."""
-    rng = np.random.default_rng(0)
-    lines = np.zeros((500, 16), dtype=np.int64)
-    lines[rng.choice(500, 10, replace=False), :8] = 1
-    covered = []
-    for _ in range(400):
-        drawn = lines[rng.choice(500, 60, replace=False)]
-        limit = upper_limit(int(drawn.sum()), drawn.size, lines.size, 0.05)
-        covered.append(limit >= lines.sum())
-    assert np.mean(covered) < 0.85
 
 
 def test_the_same_answers_give_the_same_reading() -> None:

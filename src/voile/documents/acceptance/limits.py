@@ -57,28 +57,6 @@ def missed_limit(found: int, recall: float, level: float) -> int | None:
     return smallest(low, high, lambda u: bdtr(found, found + u, recall) <= level) - 1
 
 
-def upper_limit(found: int, drawn: int, units: int, level: float, recall: float = 1.0) -> int:
-    """Return the upper limit of how many of `units` identify, from a simple random sample.
-
-    The largest K such that K identifiers among the units leave `found` or fewer seen in a sample
-    of `drawn` without replacement with a chance above `level`, each one drawn being seen with the
-    chance `recall`. Cost: O(log(units) (found + 1)).
-
-    >>> upper_limit(0, 1_000, 10_000, .05), upper_limit(0, 10_000, 10_000, .05)
-    (28, 0)
-    >>> upper_limit(0, 1_000, 10_000, .05, recall=.9)
-    31
-    """
-    _check_level(level)
-    if not 0 <= found <= drawn <= units:
-        raise ValueError(f"{found} found of {drawn} drawn of {units}")
-    # K = found is never refuted; more than all there cannot be
-    refuted = smallest(
-        found, units + 1, lambda k: seen_at_most(found, drawn, units, k, recall) <= level
-    )
-    return refuted - 1
-
-
 def smallest(low: int, high: int, holds: Callable[[int], bool]) -> int:
     """Return the smallest number above `low` for which it holds, as it does from there to `high`.
 

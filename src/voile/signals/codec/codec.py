@@ -291,19 +291,6 @@ class Codec:
                 found.append(step)
         return found
 
-    @property
-    def unconditional(self) -> tuple[tuple[Step, ...], ...]:
-        """The steps of each class, where none depends on side columns."""
-        found = tuple(
-            tuple(step for step in steps if not isinstance(step, Conditional))
-            for steps in self.steps
-        )
-        if any(len(a) < len(b) for a, b in zip(found, self.steps, strict=True)):
-            raise RequestError(
-                "the map takes side columns", instead="send each reading by itself, with them"
-            )
-        return found
-
     def levels(self, known: ArrayLike | SideLevels | None, n: int) -> SideLevels:
         """Return where n rows of side columns lie, or refuse them."""
         return read_levels(known, self.side, n, first=len(self.columns))

@@ -74,12 +74,6 @@ class ForeignColumn(Brief):
         """Whether no value is in two cells."""
         return bool((self.holds.sum(axis=0) <= 1).all())
 
-    @property
-    def first_value(self) -> NDArray[np.int32]:
-        """(cells,) the first value that each cell holds; the number of values where it has none."""
-        first = np.where(self.holds.any(axis=1), self.holds.argmax(axis=1), self.holds.shape[1])
-        return np.asarray(first, dtype=np.int32)
-
     @cached_property
     def entry_of(self) -> NDArray[np.int32]:
         """(values,) the first cell that holds each value; the number of cells where none does."""

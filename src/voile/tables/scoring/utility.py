@@ -71,25 +71,23 @@ def query_error(
     grouping: Grouping,
     *,
     likely: Sequence[Floats | Bits] | None = None,
-    queries: int = QUERIES,
-    random_state: int | np.random.Generator = 0,
 ) -> float:
     """Return the median relative error of random COUNTs on the release.
 
     A query counts subjects within a range of 1 to 3 columns: 5 to 30% of each domain, around the
     values of a subject drawn at random. On the release values are taken as even within a group's
     own values, or as `likely` says: by column, (boxes, values). An error is relative to the true
-    count, or to .1% of the subjects where that is more. Cost: O(queries x (cells + groups)), of
+    count, or to .1% of the subjects where that is more. Cost: O(`QUERIES` x (cells + groups)), of
     those that have a subject.
     """
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(0)
     n = np.bincount(grouping.group, counts.sample, len(grouping.kept)).astype(np.float64)
     shown = grouping.kept & (n > 0)
     kept, box = n[shown], grouping.box[shown]
     codes, sample = counts.codes[counts.sample > 0], counts.sample[counts.sample > 0]
     likely = grouping.values if likely is None else likely
-    errors = np.empty(queries)
-    drawn = rng.choice(len(sample), queries, p=sample / counts.subjects)
+    errors = np.empty(QUERIES)
+    drawn = rng.choice(len(sample), QUERIES, p=sample / counts.subjects)
     for i, around in enumerate(codes[drawn]):
         among = rng.permutation(len(counts.sizes))[: rng.integers(1, MOST_COLUMNS + 1)]
         within, inside = np.ones(len(sample), dtype=np.bool_), kept

@@ -114,16 +114,14 @@ class TreePolicy(Brief):
         sets, number = zip(*(self.sets_of(i) for i in range(len(self.domains))), strict=True)
         return np.column_stack([own[numbers[:, 0]] for own in number]), sets
 
-    def describe(self, most: int | None = None) -> str:
-        """Write every box, or the first `most`, for the holder alone: ends are raw values."""
+    def describe(self) -> str:
+        """Write every box, for the holder alone: ends are raw values."""
         columns = []
         for place, domain in enumerate(self.domains):
             sets, number = self.sets_of(place)
             labels = domain.labels_of(sets)
             columns.append([f"{domain.column} {labels[i]}" for i in number])
-        boxes = [", ".join(box) for box in zip(*columns, strict=True)]
-        more = [] if most is None or len(boxes) <= most else [f"... {len(boxes):,} boxes"]
-        return "\n".join([*boxes[:most], *more])
+        return "\n".join(", ".join(box) for box in zip(*columns, strict=True))
 
     def to_data(self) -> dict[str, Any]:
         """Return which tree of the kit it is, and how far pruned."""
