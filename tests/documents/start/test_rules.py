@@ -91,6 +91,30 @@ def test_a_detail_is_found_where_its_rule_says(language, rule):
     assert [rule in by for it, by in found.items() if it == wanted] == ([True] if wanted else [])
 
 
+@pytest.mark.parametrize(
+    ("text", "age"),
+    [
+        ("seen today (57 years), well", "57 years"),
+        ("( 57 years ) of", "57 years"),
+        ("a woman, 57 years, came", "57 years"),
+        ("Female (7 years) with", "7 years"),
+        ("a 57 yr male came", "57 yr"),
+        ("58 y/o, well", "58 y/o"),
+        ("a 57yo F", "57yo"),
+        ("at the age of 61 he", "61"),
+    ],
+)
+def test_an_age_is_found_in_the_forms_that_notes_have(text, age):
+    assert age in proposed(text, "english")
+
+
+@pytest.mark.parametrize(
+    "text", ["for 57 years", "(5 years later)", "a follow-up (20 years of it)"]
+)
+def test_years_alone_are_no_age(text):
+    assert not proposed(text, "english")
+
+
 FIELDS = {
     "record": (
         "MRN: |A-00123", "Lic. No. |12345", "Reg. No.: |12345", "License #: |A12345",
@@ -110,7 +134,7 @@ FIELDS = {
     "date in words": (
         "|marzo de 2015", "|Marzo 2015", "|marzo del 2015", "|March 2015", "|March of 2015",
         "|Mar. 2015", "|15. März 2015", "|mars 2015", "|3 maggio 2015", "|maio de 2015",
-        "|3 de março de 2015",
+        "|3 de março de 2015", "|marzo-15", "|mars-2015",
     ),
 }  # fmt: skip
 

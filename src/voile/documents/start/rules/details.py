@@ -12,7 +12,7 @@ The alphabet of the letters, for what stands in a text:
     b n    a label of a record's number: MRN; what may follow it: no
     a l z  a label of an address, of a place, of a postal code: Domicilio, Country, CP
     g y u  a label of an age, a year of one, what ends it: Age, years, old
-    P      a person of an age: woman
+    G P    an age as one word, a person of an age: 57yo, woman
     S      a street: Avenue
     O N    an institution, before its name, after it: Instituto, Clinic
     s      what a year stands after: since
@@ -33,6 +33,7 @@ from voile.documents.start.rules.vocabulary import NUMBERED_LABEL, RuleVocabular
 _MONTH = re.compile(MONTHS.pattern)
 _WEEKDAY = re.compile(WEEKDAYS.pattern)
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|o|er)")
+_AGED = re.compile(r"\d{1,3}yo[mf]?")
 _DAY, _IN_YEAR, _YEAR = "[1t2]", "[1t]", "(?:4|[t20](?!:))"
 _NUMBER = "[1t203456x]"
 _VALUE = rf"(?:[wCIb]h)?{_NUMBER}(?:[ho/]?{_NUMBER}){{0,7}}(?:hI)?"
@@ -65,6 +66,8 @@ def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
         if NUMBERED_LABEL.fullmatch(form):
             return "b"
         if not form.isalpha():
+            if _AGED.fullmatch(form.lower()):
+                return "G"
             ordinal = _ORDINAL.fullmatch(form.lower())
             sign = form if len(form) == 1 and form.isascii() else "?"
             return _figures(ordinal[1]) if ordinal else "x" if form[0].isalnum() else sign
@@ -120,12 +123,13 @@ RULES = (
         "date in words",
         "DATE",
         rf"(?:D,?)?(?:{_DAY}p?h?M(?:[.oh]?[,h]?p{{0,2}}s?{_YEAR})?|{_DAY}[.o]M4"
-        rf"|M[.o]?{_DAY}(?:,?4)?|M[.o]?(?:,|p{{1,2}})?4)",
+        rf"|M[.o]?{_DAY}(?:,?4)?|M[.o]?(?:[,h]|p{{1,2}}s?)?4|Mh[t20])",
     ),
     _labelled("year", "DATE", "s", "4(?:h4)?"),
-    _labelled("age", "AGE", "g:?", "[1t203]y?|(?<=:)wy"),
-    _rule("years old", "AGE", "[1t203]h?yh?(?:u|pg)"),
-    _labelled("person of an age", "AGE", "Pp", "[1t203w]y"),
+    _labelled("age", "AGE", "gp?:?", "[1t203]y?|(?<=:)wy"),
+    _rule("years old", "AGE", "[1t203]h?y(?:[/ho]?u|pg)|[203]h?y(?=P)|G"),
+    _labelled("age in brackets", "AGE", r"\(", r"[203]y(?=[),;])"),
+    _labelled("person of an age", "AGE", "P(?:,?p|[,(])", "[1t203]y|(?<=Pp)wy"),
     _labelled("record", "ID", f"(?:{'|'.join(_LABELS)})", _VALUE),
     _labelled(
         "address", "ADDRESS", "a[^\n\x1e:]{0,3}:", r"(?:[^\n\x1e:.]|[.o](?=[^\n\x1e])){1,24}"

@@ -126,7 +126,7 @@ _DETAILS: dict[Language, dict[str, str]] = {
         "u": "",
         "P": """
             paciente varon mujer hombre niño niña nino nina lactante anciano
-            anciana""",
+            anciana masculino femenino femenina""",
         "S": """
             calle c avda avenida av plaza pza plza paseo pso camino carretera ctra ronda travesia
             glorieta urbanizacion urb rua carrer passeig via""",
