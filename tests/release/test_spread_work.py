@@ -199,9 +199,11 @@ def fitted(place: Path) -> tuple[Any, Chosen]:
     return kit, kit.choose(policy=1)
 
 
-def release(place: Path, fitted: tuple[Any, Chosen], out: Path, engine: Engine) -> Any:
+def release(
+    place: Path, fitted: tuple[Any, Chosen], out: Path, engine: Engine, key: Path | None = None
+) -> Any:
     tables, (kit, chosen) = wing("tables"), fitted
-    options = tables.ApplyOptions()
+    options = tables.ApplyOptions(key_file=key)
     applying = tables.prepare(kit, chosen, open_source(place / "0.parquet"), options)
     run = partial(SpreadRun, prepare=tables.prepare, engine=engine, size=1)
     return write(applying, out, options, force=False, progress=silent, run=run)
@@ -271,6 +273,24 @@ def test_a_staged_file_that_is_changed_is_refused(
         release(place, fitted, tmp_path / "out", engine)
     assert "\n" not in str(caught.value)
     assert [one.name for one in tmp_path.iterdir()] == ["source.parquet"]
+
+
+def test_a_worker_with_another_secret_is_refused(
+    place: Path, fitted: tuple[Any, Chosen], tmp_path: Path
+) -> None:
+    """Its pseudonyms of a person would be others than the other workers'."""
+    key = tmp_path / "key"
+    key.touch(mode=0o600)
+    key.write_text("a secret that is long enough")
+
+    def elsewhere(work: Callable[[int], str], tasks: int) -> Sequence[str]:
+        key.write_text("b secret that is long enough")
+        return [work(number) for number in range(tasks)]
+
+    with pytest.raises(RequestError, match=r"worker .*key: the secret is not the one") as refused:
+        release(place, fitted, tmp_path / "out", elsewhere, key)
+    assert "long enough" not in str(refused.value)
+    assert [one.name for one in tmp_path.iterdir()] == ["key"]
 
 
 def test_what_no_other_process_has_is_refused() -> None:

@@ -32,7 +32,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
-from voile.core.errors import DamagedError
+from voile.core.errors import DamagedError, RequestError
 from voile.data.source import Piece, Source
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
@@ -74,6 +74,7 @@ class Job(Brief):
     name, kind, columns, notes : of the source; `columns` a batch without rows.
     found : what was found in the whole source.
     buckets : how many parts rows are dealt to; None where their order is kept.
+    secret : what the run's own key makes of the driver's secret; None where it had none.
     """
 
     shows = ("buckets",)
@@ -88,10 +89,12 @@ class Job(Brief):
     found: Mapping[str, Any]
     pieces: list[Piece]
     buckets: int | None
+    secret: str | None
 
     @classmethod
     def of(
         cls,
+        key: Secret,
         prepare: Prepare,
         applying: Applying[Any, Any],
         kit: str,
@@ -111,16 +114,24 @@ class Job(Brief):
             dict(applying.found_in_source()),
             [*pieces],
             buckets,
+            _mark(key, options),
         )
 
-    def prepare(self, kit: Kit) -> Applying[Any, Any]:
-        """Prepare the step as the driver did."""
+    def prepare(self, kit: Kit, key: Secret) -> Applying[Any, Any]:
+        """Prepare the step as the driver did, with its secret: another gives other pseudonyms."""
         self.chosen.check(kit)
         if not STEP.fullmatch(self.step):
             raise DamagedError("the job names no step of voile")
         wing = import_module(self.step)
         source = PiecedSource(self.name, self.kind, self.columns.schema, self.notes)
         options = wing.ApplyOptions.model_validate_json(self.options)
+        secrets = {self.secret, _mark(key, options)}  # the wing refuses where one is needed
+        if None not in secrets and len(secrets) > 1:
+            raise RequestError(
+                "the secret is not the one that the driver read",
+                where=None if options.key_file is None else str(options.key_file),
+                instead="give every worker the same file",
+            )
         applying: Applying[Any, Any] = wing.prepare(kit, self.chosen, source, options)
         return applying.with_found(self.found)
 
@@ -220,7 +231,7 @@ class Ready(Brief):
         """Prepare the step as the driver did."""
         staged = Staged(folder, Secret.from_file(folder / KEY))
         job: Job = staged.load(JOB)
-        return cls(job, job.prepare(Kit.load(folder / KIT)), staged)
+        return cls(job, job.prepare(Kit.load(folder / KIT), staged.key), staged)
 
     @cached_property
     def account(self) -> Accounting[Any, Any]:
@@ -238,6 +249,13 @@ class Ready(Brief):
     def generator(self, purpose: str) -> np.random.Generator:
         """Return draws that only this run's key could give again."""
         return Protective.keyed(self.staged.key, purpose=purpose).generator()
+
+
+def _mark(key: Secret, options: ApplyOptions) -> str | None:
+    secret = Secret.find(options.key_file)
+    if secret is None:
+        return None
+    return hmac.digest(key.derive("seal", "secret"), secret.derive("seal", "job"), "sha256").hex()
 
 
 def accounting(applying: Applying[Any, Any], key: Secret) -> Accounting[Any, Any]:

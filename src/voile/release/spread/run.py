@@ -145,8 +145,8 @@ class SpreadRun(Run[Notes, Known]):
         Kit.save(applying.kit, folder / KIT)
         buckets = None if options.keep_order else count
         kit = Kit.load(folder / KIT).id  # written again, a kit that was read has other bytes
-        job = Job.of(self._prepare, applying, kit, options, pieces, buckets)
         staged = Staged(folder, Secret(self._key))
+        job = Job.of(staged.key, self._prepare, applying, kit, options, pieces, buckets)
         staged.store(JOB, job)
         return staged, job
 
