@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -235,3 +237,15 @@ def test_the_area_and_whom_each_row_is_ranked_against():
     area, beaten = classification._area(scores, of)
     assert round(area, 3) == 0.917
     assert beaten.round(2).tolist() == [[1.0, 0.83, 0.33], [0.25, 0.75, 1.0]]
+
+
+def test_memory_does_not_follow_people_by_distinct_rows():
+    bits = (np.arange(4096)[:, None] >> np.arange(12)) & 1
+    rows, y = Incidence.of(bits.astype(np.int8)), np.random.default_rng(0).integers(0, 2, 4096)
+    classes = CrossValidation.of(rows, Labels.of(y, len(y)), np.random.default_rng(0))
+    classes(rows)
+    tracemalloc.start()
+    classes(rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 4096 * len(y) / FOLDS / 2

@@ -159,9 +159,10 @@ class CrossValidation:
                 of = np.stack([table.sum(axis=1) - table[:, target], table[:, target]])
                 own = (self.labels.number[tried] == target).astype(np.int64)
                 rest = once * (of.sum(axis=2) - of[:, :, fold])
-                area, beaten = _area(_scores(learn or _logistic, matrix, rest), of[:, :, fold])
+                hidden = of[:, :, fold]
+                area, beaten = _area(_scores(learn or _logistic, matrix, rest), hidden)
                 moved = beaten[own, rows.pattern[tried]] - area
-                influence[tried] += moved / of[own, :, fold].sum(axis=1)
+                influence[tried] += moved / hidden.sum(axis=1)[own]
                 areas.append(area)
         whose = shown[0].subject
         by = influence if whose is None else np.bincount(whose, influence)
