@@ -35,7 +35,7 @@ COUNTRIES = {
 }
 # How many people live in a place that stands for another, and in one that gave a surname.
 PEOPLE, FEW = 15_000, 500
-# As `replacements.names` has them: by themselves they are no name.
+# As `replacements.names` has them: by themselves they are not a name.
 _PARTICLES = "de del la las los san santa da das do dos di du le van von der den ter zu al el ibn"
 _NAME = re.compile(r"[^\W\d_]+(?:['’ -][^\W\d_]+)*")
 _JOB = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")

@@ -67,7 +67,11 @@ def test_a_release_lies_beside_its_source(voile: Any, files: Any, county: Path) 
         ("{}::visits", "{}::main.visits", "is read by this command; use another name"),
         ("{}", "{}::clean", "reads a table of it that is not named; write a county.duckdb::TABLE"),
         ("{}::visits", "{}", "is read by this command; use another name"),
-        ("{}::visits", "{}::wards", "is no table that voile wrote; choose another name, or remove"),
+        (
+            "{}::visits",
+            "{}::wards",
+            "is no table that voile wrote; choose another name, or remove",
+        ),
         ("{}::visits", "{}::a/b", "has no slash in its name"),
         ("{}::visits", "x.table::{}::clean", "lies beside its database; write FILE.duckdb::TABLE"),
     ],

@@ -111,11 +111,11 @@ def test_options_that_are_paths_lists_and_functions_are_checked(case: Case) -> N
     kit = case.kit
     release = kit.apply(case.middle(), case.table, **case.options["apply"])
     for call, said in (
-        (lambda: release.attack(case.table, key_file=3), "key_file: an int is no path"),
-        (lambda: release.report(key_file=3), "key_file: an int is no path"),
-        (lambda: release.attack(case.table, progress=3), "progress: an int is no function"),
-        (lambda: kit.choose(least_loss=True, releases=3), "releases: an int is no list"),
-        (lambda: kit.choose(least_loss=True, after=3), "after: an int is no path"),
+        (lambda: release.attack(case.table, key_file=3), "key_file: an int is not a path"),
+        (lambda: release.report(key_file=3), "key_file: an int is not a path"),
+        (lambda: release.attack(case.table, progress=3), "progress: an int is not a function"),
+        (lambda: kit.choose(least_loss=True, releases=3), "releases: an int is not a list"),
+        (lambda: kit.choose(least_loss=True, after=3), "after: an int is not a path"),
         (lambda: kit.frontier.at(risk="a"), "give either a largest risk or a largest loss"),
         (lambda: release.save("r.csv", formulas="no"), "formulas: must be 'keep' or 'escape'"),
     ):

@@ -47,7 +47,7 @@ def test_every_frame_has_the_same_rows_and_goes_back(kind):
     [
         ({"a": [1, 2], "b": [1]}, "the columns are of different lengths: a 2, b 1"),
         ({"a": [1, "CANARY"]}, "column a holds values of several types"),
-        ({"a": 3}, "column a is no list of values"),
+        ({"a": 3}, "column a is not a list of values"),
         ({"zip": [1], "ZIP": [2]}, "two columns of one name"),
     ],
 )
@@ -59,7 +59,7 @@ def test_a_dictionary_of_no_columns_is_refused_by_its_columns(columns, said):
 
 @pytest.mark.parametrize("thing", [3, [1, 2], np.zeros((2, 2)), pd.Series([1])])
 def test_what_is_no_frame_is_refused(thing):
-    with pytest.raises(RequestError, match="is no source; give a path"):
+    with pytest.raises(RequestError, match="is not a source; give a path"):
         open_source(thing)
 
 

@@ -77,7 +77,7 @@ def test_a_file_cut_in_half_or_of_another_format_is_damaged(tmp_path: Path, end:
         write(rows.to_pandas(), str(path))
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    message = refused(path, r"^a\.\w+: is no whole .* file: damaged or cut short")
+    message = refused(path, r"^a\.\w+: is not a whole .* file: damaged or cut short")
     assert "00501" not in message
     path.write_bytes(b"this is no such file at all\n" * 40)
     refused(path, "damaged or cut short")
@@ -100,7 +100,7 @@ def test_parquet_damaged_inside_is_refused_by_both_readers(tmp_path: Path) -> No
     ("line", "message"),
     [
         ('{"zip": "00501"', "row 2 is not whole JSON from character"),
-        ("[1]", "row 2 is no JSON object"),
+        ("[1]", "row 2 is not a JSON object"),
         ('{"zip": 1, "zip": 2}', "row 2: two columns of one name: zip and zip"),
         ('{"ZIP": 1}', "two columns of one name: zip and ZIP"),
     ],
@@ -221,7 +221,7 @@ def test_a_mixed_pandas_column_is_named() -> None:
 
 
 def test_what_is_no_source_is_said() -> None:
-    refused(17, "an int is no source")
+    refused(17, "an int is not a source")
 
 
 def test_without_pyreadstat_it_says_how_to_install(

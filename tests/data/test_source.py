@@ -123,9 +123,9 @@ def test_a_full_disk_or_memory_is_no_damage_of_the_file(error: Exception) -> Non
     ("error", "said"),
     [
         (OSError(errno.EACCES, "Permission denied"), "people.db: cannot be read: Permission deni"),
-        (OSError("row 3: Roe"), "people.db: is no whole duckdb file: damaged or cut short"),
-        (pa.ArrowInvalid("Roe"), "people.db: is no whole duckdb file"),
-        (duckdb.IOException("Roe"), "people.db: is no whole duckdb file"),
+        (OSError("row 3: Roe"), "people.db: is not a whole duckdb file: damaged or cut short"),
+        (pa.ArrowInvalid("Roe"), "people.db: is not a whole duckdb file"),
+        (duckdb.IOException("Roe"), "people.db: is not a whole duckdb file"),
     ],
 )
 def test_what_an_engine_says_of_a_row_is_not_said_again(error: Exception, said: str) -> None:

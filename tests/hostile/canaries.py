@@ -64,7 +64,7 @@ def own_number(i: int) -> int:
 
 
 def own_day(i: int) -> str:
-    """Return a day that one row alone has; it is no year's or month's first."""
+    """Return a day that one row alone has; it is not a year's or month's first."""
     return f"{1701 + 3 * i}-03-17"
 
 

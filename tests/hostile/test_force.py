@@ -295,7 +295,7 @@ def test_a_link_is_not_replaced(voile: Any, world: World) -> None:
 
 
 def test_an_output_with_a_name_that_is_no_text_is_refused(voile: Any, world: World) -> None:
-    assert "is no UTF-8 text" in refused(voile, world, apply(world, world["\udcff.csv"]))
+    assert "is not UTF-8 text" in refused(voile, world, apply(world, world["\udcff.csv"]))
 
 
 def test_a_device_is_not_replaced(voile: Any, world: World) -> None:

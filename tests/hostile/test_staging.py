@@ -58,13 +58,15 @@ def refused(shared: Path, match: str) -> None:
 def test_a_folder_of_another_user_is_refused(shared: Path) -> None:
     staging = planted(shared, ["r.csv", "../victim/diary.txt"])
     os.chown(staging, NOBODY, NOBODY)
-    refused(shared, r"\.r\.csv\.voile: the output is prepared there, and it is no folder of yours")
+    refused(
+        shared, r"\.r\.csv\.voile: the output is prepared there, and it is not a folder of yours"
+    )
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o701])
 def test_a_folder_that_others_may_open_is_refused(shared: Path, mode: int) -> None:
     planted(shared, ["r.csv"]).chmod(mode)
-    refused(shared, "no folder of yours alone")
+    refused(shared, "that folder is not yours alone")
 
 
 @pytest.mark.parametrize("at", ["first", "when it is locked"])
@@ -83,18 +85,18 @@ def test_a_folder_of_others_is_neither_locked_nor_acted_upon(
     monkeypatch.setattr(Lock, "acquire", acquired)
     if at == "first":
         staging.chmod(0o777)
-    refused(shared, "no folder of yours alone")
+    refused(shared, "that folder is not yours alone")
 
 
 def test_a_link_or_a_file_in_its_place_is_refused(shared: Path) -> None:
     staging = shared / ".r.csv.voile"
     staging.symlink_to(shared.parent / "victim")
-    refused(shared, "no folder of yours alone")
+    refused(shared, "that folder is not yours alone")
     staging.unlink()
     staging.write_text("a file")
     for mode in (0o644, 0o600):
         staging.chmod(mode)
-        refused(shared, "no folder of yours alone")
+        refused(shared, "that folder is not yours alone")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_what_a_killed_run_left_is_set_right_whichever_parts_it_had(shared: Path
 
 def test_a_part_is_one_of_the_output_s_own(shared: Path) -> None:
     with (
-        pytest.raises(ValueError, match=r"other\.csv is no part of a release"),
+        pytest.raises(ValueError, match=r"other\.csv is not part of a release"),
         Staging(shared / "r.csv", RELEASE) as staging,
     ):
         staging.part(shared / "other.csv")

@@ -37,7 +37,7 @@ class OfSigns(ContainmentSelector):
 
 
 def signs(X):
-    """Return what is above its column's mean; what is no finite matrix of numbers as it is."""
+    """Return what is above its column's mean; what is not a finite matrix of numbers as it is."""
     if sparse.issparse(X):
         return (X > 0).astype(np.int8) if X.dtype.kind in "iuf" else X
     array = np.asarray(X)

@@ -81,7 +81,7 @@ def test_both_manifests_say_what_they_may(out: Path) -> None:
     assert hidden["chosen"] == {
         "number": 0, "choice": {"policy": 0}, "edited": True, "figures": {"loss": 0.5},
     }  # fmt: skip
-    assert hidden["figures"] == {"loss": 0.1234}, "what is infinite is no number in JSON"
+    assert hidden["figures"] == {"loss": 0.1234}, "what is infinite is not a number in JSON"
     assert Roles.model_validate(hidden["roles"]) == ROLES
     assert json.loads(private(out, "manifest.json").read_bytes()) == hidden
 

@@ -100,17 +100,17 @@ def _description(verb: Callable[..., Any], name: str) -> str:
 
 
 def _check_kind(name: str, value: object, annotation: str) -> None:
-    """Refuse what is no path, list or function where the annotation asks for one."""
+    """Refuse what is not a path, list or function where the annotation asks for one."""
     kinds = {part.strip() for part in annotation.split("|")}
     if value is None and "None" in kinds:
         return
     if kinds & _PATH - {"str"} and kinds <= {*_PATH, "None"}:
         if not isinstance(value, str | os.PathLike):
             raise RequestError(
-                f"{named(value)} is no path", where=name, instead="give text or a Path"
+                f"{named(value)} is not a path", where=name, instead="give text or a Path"
             )
     elif annotation.startswith("Sequence["):
         if not isinstance(value, list | tuple):
-            raise RequestError(f"{named(value)} is no list", where=name, instead="give a list")
+            raise RequestError(f"{named(value)} is not a list", where=name, instead="give a list")
     elif "Progress" in kinds and not callable(value):
-        raise RequestError(f"{named(value)} is no function", where=name, instead="leave it out")
+        raise RequestError(f"{named(value)} is not a function", where=name, instead="leave it out")

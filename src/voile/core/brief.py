@@ -1,4 +1,4 @@
-"""What holds people's data does not print it: a log or a traceback is no place for values."""
+"""What holds people's data does not print it: a log or a traceback is not a place for values."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast
 Towards = Literal["up", "down", "nearest"]
 DIGITS = 2
 AS_THEY_ARE = frozenset({"number", "version"})
-"""Names of what is no figure, but tells one policy or form from another."""
+"""Names of what is not a figure, but tells one policy or form from another."""
 _WAYS: Mapping[Towards, Context] = {
     "up": Context(prec=DIGITS, rounding=ROUND_CEILING),
     "down": Context(prec=DIGITS, rounding=ROUND_FLOOR),

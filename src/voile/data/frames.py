@@ -29,7 +29,7 @@ class FrameSource(TableSource):
         kind = frame_kind(frame)
         if kind is None:
             raise RequestError(
-                f"{named(frame)} is no source",
+                f"{named(frame)} is not a source",
                 instead=f"give a path, a database table, {KNOWN}",
             )
         name = NAMES.get(kind, f"{kind} frame")
@@ -76,7 +76,9 @@ def _columns(columns: Mapping[str, Any], name: str) -> pa.Table:
             raise _mixed(str(column), name) from None
         except (pa.ArrowException, TypeError, ValueError):
             raise SourceError(
-                f"column {column} is no list of values", where=name, instead="give a list or array"
+                f"column {column} is not a list of values",
+                where=name,
+                instead="give a list or array",
             ) from None
     lengths = {len(array) for array in arrays.values()}
     if len(lengths) > 1:

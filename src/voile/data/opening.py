@@ -36,7 +36,7 @@ class Format:
 
     reader : "module:class" below voile.data, imported when first used.
     choices : what can be asked for: the table of a file that holds several, the encoding of text,
-        and what becomes of bytes that are no text.
+        and what becomes of bytes that are not text.
     """
 
     reader: str
@@ -105,14 +105,14 @@ def open_source(
         `voile.data.frames.FrameSource` takes. A source that is open already is given back.
     table : the table or sheet, instead of `::`; without both the only one there is.
     encoding : of a text file, instead of the one that is found.
-    errors : as of `open`: with "replace" what is no text in CSV or JSON lines is U+FFFD; other
+    errors : as of `open`: with "replace" what is not text in CSV or JSON lines is U+FFFD; other
         formats have nothing to replace.
 
     Raises
     ------
     RequestError : there is no such file, table or format; two columns have one name.
     SourceError : a file is empty, damaged, cut short, or not text; a database is out of reach.
-    DecodingError : a source holds bytes that are no text; it could be read with "replace".
+    DecodingError : a source holds bytes that are not text; it could be read with "replace".
     """
     if isinstance(thing, Source):
         return thing

@@ -46,7 +46,7 @@ class Data(_Given):
             return thing
         if frame_kind(thing) is not None:
             return thing
-        raise ValueError(f"{named(thing)} is no source: give a path, a table, {KNOWN}")
+        raise ValueError(f"{named(thing)} is not a source: give a path, a table, {KNOWN}")
 
 
 class Described(_Given):

@@ -47,7 +47,7 @@ class Pointer:
             return cls(**{name: printable(str(part)) for name, part in parts.items()})
         except (RequestError, TypeError):
             raise SourceError(
-                f"is no whole {path.suffix[1:]} file: damaged or cut short", where=path.name
+                f"is not a whole {path.suffix[1:]} file: damaged or cut short", where=path.name
             ) from None
 
     def write(self, path: Path) -> None:

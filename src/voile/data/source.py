@@ -338,7 +338,7 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
     """
     import duckdb
 
-    damaged = SourceError(f"is no whole {kind} file: damaged or cut short", where=name)
+    damaged = SourceError(f"is not a whole {kind} file: damaged or cut short", where=name)
     try:
         yield
     except OSError as error:

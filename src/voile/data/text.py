@@ -32,7 +32,7 @@ ESCAPES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefine
 
 
 class DecodingError(SourceError):
-    """A source holds bytes that are no text of its encoding, or half of a character."""
+    """A source holds bytes that are not text of its encoding, or half of a character."""
 
 
 def raw_chunks(path: Path) -> Iterator[bytes]:
@@ -61,7 +61,7 @@ def about_lines(path: Path) -> int | None:
 def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[bytes]:
     """Stream a file's text as UTF-8 without a byte order mark.
 
-    errors : as of `open`: "replace" puts U+FFFD for bytes that are no text of that encoding.
+    errors : as of `open`: "replace" puts U+FFFD for bytes that are not text of that encoding.
 
     Raises DecodingError: there are such bytes, and "strict" was asked; it says where the first is.
     Raises SourceError: a zero byte, or a compressed file that is damaged.

@@ -60,7 +60,7 @@ def read_allowed_signers(path: Path) -> tuple[AllowedSigner, ...]:
             try:
                 signer = _parsed(line)
             except (ValueError, binascii.Error, struct.error) as error:
-                said = "this is no line of allowed_signers"
+                said = "this is not a line of allowed_signers"
                 why = str(error) if isinstance(error, _LineError) else ""
                 raise RequestError(why or said, where=f"{path}, line {number}") from None
             found += [signer] if signer else []

@@ -43,13 +43,13 @@ class Folder:
 
     Raises
     ------
-    RequestError : it is no determination.
+    RequestError : it is not a determination.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         if not is_determination(self.path):
-            raise RequestError("this is no determination", where=str(self.path))
+            raise RequestError("this is not a determination", where=str(self.path))
 
     @property
     def index(self) -> Mapping[str, str]:

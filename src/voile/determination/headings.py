@@ -26,7 +26,7 @@ BY_CRITERIA: Mapping[tuple[str, str], tuple[Name, ...]] = {
     (WP216, "inference"): ("inference",),
 }
 NOT_LAW = (
-    "This table helps a reader to find an answer. It is no legal opinion: whether the answer is "
+    "This table helps a reader to find an answer. It is not a legal opinion: whether the answer is "
     "enough is for the people who sign, and for the law that applies to them."
 )
 

@@ -63,7 +63,7 @@ def sign(
     if wrong := [*own.changed(), *own.strangers()]:
         raise TamperedError(f"{', '.join(wrong)}: not as written", where=str(own.path))
     if decision not in DECISIONS:
-        raise RequestError(f"{decision} is no decision", instead=f"use {', '.join(DECISIONS)}")
+        raise RequestError(f"{decision} is not a decision", instead=f"use {', '.join(DECISIONS)}")
     one, before = own.determination, [Statement.read(path) for path in own.statements()]
     for path in own.statements():
         if not signature_of(path).exists():

@@ -135,7 +135,9 @@ def load_key(path: Path) -> Ed25519PrivateKey:
         raise RequestError("no such key", where=str(path)) from None
     except (TypeError, ValueError, UnsupportedAlgorithm) as error:
         is_encrypted = "password" in str(error).lower() or isinstance(error, TypeError)
-        what = "the key has a passphrase" if is_encrypted else "this is no private key of OpenSSH's"
+        what = (
+            "the key has a passphrase" if is_encrypted else "this is not a private key of OpenSSH's"
+        )
         raise RequestError(what, where=str(path), instead=other) from None
     if isinstance(key, Ed25519PrivateKey):
         return key
@@ -151,7 +153,9 @@ def read_signature(path: Path) -> SshSignature:
     try:
         return SshSignature.parse(read_bytes(path).decode("ascii"))
     except (OSError, ValueError, binascii.Error, struct.error):
-        raise DamagedError("this is no SSH signature by an Ed25519 key", where=str(path)) from None
+        raise DamagedError(
+            "this is not an SSH signature by an Ed25519 key", where=str(path)
+        ) from None
 
 
 def _library() -> ModuleType:

@@ -31,7 +31,7 @@ class VoileWarning(UserWarning):
 
 
 def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
-    """Check what is no option of a wing's, each with its type; None is none."""
+    """Check what is not an option of a wing's, each with its type; None is none."""
     found, wrong = {}, []
     for name, (value, kind) in given.items():
         try:

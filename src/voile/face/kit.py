@@ -168,7 +168,7 @@ def policy_of(given: object) -> Chosen:
     if isinstance(given, str | PathLike):
         return Chosen.read(Path(given))
     raise RequestError(
-        f"{named(given)} is no policy", instead="give what choose returned, or its file"
+        f"{named(given)} is not a policy", instead="give what choose returned, or its file"
     )
 
 

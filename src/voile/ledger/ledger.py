@@ -170,7 +170,7 @@ class Keys(Brief):
         if key_file is None:
             raise RequestError(
                 "a ledger's last line is written down beside the file of the secret",
-                instead="give that file with --key-file; VOILE_SECRET alone is no place",
+                instead="give that file with --key-file; VOILE_SECRET alone is not a place",
             )
         return cls(Secret.from_file(key_file).derive("ledger", ledger), Heads(Path(key_file)))
 
@@ -269,7 +269,7 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
 
     Raises
     ------
-    RequestError : another run has it, or it is no ledger of this secret.
+    RequestError : another run has it, or it is not a ledger of this secret.
     TamperedError : a line is not as it was written, or the last ones are gone.
     """
     read = Ledger.read(path)

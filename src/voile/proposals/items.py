@@ -215,7 +215,7 @@ def _feature(seen: Seen, column: pa.ChunkedArray) -> Said:
     if _of_items(column.type):
         return "items", f"{printable(seen.type)}, an item each", {}
     if seen.kind in ("nested", "other"):
-        return "undecided", "lists, objects or bytes are no features as they are: drop it", {}
+        return "undecided", "lists, objects or bytes are not features as they are: drop it", {}
     if seen.distinct < 2:
         return "drop", "one value or none says nothing", {}
     if seen.kind == "date":

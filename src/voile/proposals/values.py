@@ -86,7 +86,7 @@ def are_names(values: Values) -> bool:
 def find_date_forms(values: Values) -> Sequence[str] | None:
     """Return the forms in which every value is a date: "" is ISO 8601.
 
-    None where most values are no dates; none at all where they are dates of several forms.
+    None where most values are not dates; none at all where they are dates of several forms.
 
     >>> import pyarrow as pa
     >>> find_date_forms(Values(pa.chunked_array([["31.12.1999", "01.02.2000"]])))
@@ -161,7 +161,7 @@ def are_references(values: Values) -> bool:
 
 
 def unpacked(cell: str) -> object:
-    """Return what a cell of JSON holds; None where it is no object or list."""
+    """Return what a cell of JSON holds; None where it is not an object or list."""
     if cell[:1] not in "{[":
         return None
     try:

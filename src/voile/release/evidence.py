@@ -189,7 +189,7 @@ def find_evidence(release: Release, secret: Secret | None, given: object = None)
             raise _of_another(release, None)
         return given
     if not isinstance(given, Iterable) or isinstance(given, Mapping | Evidence):
-        raise RequestError(f"{named(given)} is no evidence", instead="give what attack returned")
+        raise RequestError(f"{named(given)} is not evidence", instead="give what attack returned")
     parts = [find_evidence(release, secret, one) for one in given]
     return AttackResults(
         release,
@@ -227,7 +227,7 @@ def _of_another(release: Release, place: Path | None) -> RequestError:
 
 
 def _refused(problems: Mapping[str, str], place: Path) -> RequestError:
-    """Say in one sentence why a file is no evidence; `problems` has a message by field."""
+    """Say in one sentence why a file is not evidence; `problems` has a message by field."""
     if "" in problems or "format" in problems:
         return RequestError("not an evidence file", where=str(place))
     if "version" in problems:

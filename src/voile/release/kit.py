@@ -143,7 +143,7 @@ class Kit(Brief):
             check(column, kinds.is_binary)
         for column in numbers:
             if not np.isfinite(check(column, kinds.is_integer, kinds.is_floating)).all():
-                raise DamagedError(f"the kit's table {name} has a {column} that is no number")
+                raise DamagedError(f"the kit's table {name} has a {column} that is not a number")
         return table
 
     def _encoded(self) -> dict[str, bytes]:

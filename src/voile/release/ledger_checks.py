@@ -81,7 +81,7 @@ def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int
 
 
 def _lies_in(folder: Path, line: Line) -> bool:
-    """Say whether a folder holds the release of an intent; its manifest alone is no release."""
+    """Say whether a folder holds the release of an intent; its manifest alone is not a release."""
     return any(
         release.exists() and file_sha256(manifest) == line.content["manifest"]
         for manifest, release in releases_in(folder)

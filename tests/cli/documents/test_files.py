@@ -158,7 +158,7 @@ def test_what_is_no_word_file_is_set_aside(voile: Any, notes: Notes, tmp_path: P
         "holds macros": 1,
         "is encrypted, or of Word before 2007": 1,
         "holds more than 256 MiB, compressed": 1,
-        "is no Word file, to be written again": 1,
+        "is not a Word file, to be written again": 1,
     }
     assert len(list(out.iterdir())) == 7
 

@@ -30,7 +30,7 @@ def put_mail(path: Path, body: str) -> Path:
 
 @pytest.fixture
 def folder(notes: Notes, tmp_path: Path) -> Path:
-    """Return a folder of notes as text, mail, HTML and Word, and of what is no note."""
+    """Return a folder of notes as text, mail, HTML and Word, and of what is not a note."""
     folder = tmp_path / "in"
     (folder / "ward").mkdir(parents=True)
     texts = texts_of(notes)
@@ -64,10 +64,10 @@ def test_each_file_is_read_by_its_own_reader_and_the_others_are_named(
     assert {one["reason"]: one["rows"] for one in counts["set_aside_by"]} == {
         ".jpg files: not read": 1,
         "files of an unknown kind: not read": 1,
-        ".csv files: tables are no documents": 1,
+        ".csv files: tables are not documents": 1,
         "links that lead out of the folder are not read": 1,
         "cannot be read (No such file or directory)": 1,
-        "is no file": 2,
+        "is not a file": 2,
         "attachments are not read: image/png": 1,
     }
     with (tmp_path / "out.jsonl.private" / "set-aside.csv").open() as lines:

@@ -114,7 +114,7 @@ def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     for nameless in (tmp_path / "..", Path("/")):
         with pytest.raises(RequestError, match="names no file"):
             write_bytes(nameless, b"x", ANY)
-    with pytest.raises(RequestError, match="its name is no UTF-8 text"):
+    with pytest.raises(RequestError, match="its name is not UTF-8 text"):
         write_bytes(tmp_path / "r\udcff", b"x", ANY)
 
 

@@ -150,7 +150,7 @@ def test_what_files_do_not_say_is_refused(tmp_path: Path) -> None:
         assert "\n" not in said
         assert ("CANARY" in said) == (name == "strange" and "needs a reader" in said)
     (table("cut") / "_delta_log" / f"{0:020}.json").write_text('{"CANARY')
-    with pytest.raises(SourceError, match="is no whole Delta table") as caught_cut:
+    with pytest.raises(SourceError, match="is not a whole Delta table") as caught_cut:
         open_source(tmp_path / "cut")
     assert "CANARY" not in str(caught_cut.value)
 

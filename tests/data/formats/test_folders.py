@@ -101,8 +101,8 @@ def test_what_was_put_there_since_is_another_hash_or_refused(tmp_path):
     (out / "b").rmdir()
     assert file_sha256(out) == before
     (out / "a.ann").write_text("Qwertz")
-    with pytest.raises(SourceError, match=r"^a\.ann: holds a line that is no annotation$"):
+    with pytest.raises(SourceError, match=r"^a\.ann: holds a line that is not an annotation$"):
         FolderSource(out).read()
     (out / "a.txt").write_bytes(b"\xff")
-    with pytest.raises(SourceError, match="is no UTF-8 text"):
+    with pytest.raises(SourceError, match="is not UTF-8 text"):
         FolderSource(out).read([TEXT])

@@ -265,7 +265,7 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
             "declares a document type",
         ),
         (lambda raw: packed(raw, **{"word/media/a": bytes(300 << 20)}), "holds more than 256 MiB"),
-        (lambda raw: packed(raw, **{"word/document.xml": deep()}), "is no whole docx file"),
+        (lambda raw: packed(raw, **{"word/document.xml": deep()}), "is not a whole docx file"),
         (lambda raw: packed(raw, **{"WORD/Document.xml": b""}), "holds two parts of one name"),
         (
             lambda raw: packed(
@@ -279,8 +279,8 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
             ),
             "is of Word's strict form",
         ),
-        (lambda raw: packed(raw, **{"_rels/.rels": b"<a/>"}), "is no whole docx file"),
-        (lambda raw: b"PK\x03\x04" + raw[4:900], "is no whole docx file"),
+        (lambda raw: packed(raw, **{"_rels/.rels": b"<a/>"}), "is not a whole docx file"),
+        (lambda raw: b"PK\x03\x04" + raw[4:900], "is not a whole docx file"),
     ],
 )
 def test_hostile_files_are_refused_in_one_sentence(make, said):

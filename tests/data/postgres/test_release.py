@@ -246,7 +246,7 @@ def test_the_file_that_stands_for_a_table(place: Place) -> None:
     with pytest.raises(SourceError, match="damaged or cut short"):
         open_source(place.file)
     place.file.write_text(whole.replace("postgresql://", "postgresql://u:hunter2@", 1))
-    with pytest.raises(RequestError, match="a password is no part of an address") as caught:
+    with pytest.raises(RequestError, match="a password is not part of an address") as caught:
         open_source(place.file)
     assert "hunter2" not in str(caught.value)
     with pytest.raises(RequestError, match="a table of a database that is not named"):

@@ -143,7 +143,7 @@ def test_what_differs_here_differs_there(server: Any, kind: str) -> None:
             f"DROP TABLE IF EXISTS w; CREATE TABLE w (who {kind}, word {kind});"
             f" INSERT INTO w VALUES {cells}"
         )
-        if kind.startswith("char"):  # its padding is no part of a value, by PostgreSQL's own cast
+        if kind.startswith("char"):  # its padding is not part of a value, by PostgreSQL's own cast
             rows = [(a.rstrip(" "), b if b is None else b.rstrip(" ")) for a, b in rows]
         source = open_source(server.address("w"))
         assert [tuple(row.values()) for row in told(source)] == rows

@@ -85,7 +85,7 @@ def test_what_is_refused(bucket: Server, visits: Path) -> None:
             break
     assert "is not there any more: it was vacuumed" in refusal(AT)
     bucket.put("all visits/_delta_log/00000000000000000002.json", b"{")
-    assert "is no whole Delta table" in refusal(AT)
+    assert "is not a whole Delta table" in refusal(AT)
 
 
 def test_a_release_names_the_version(

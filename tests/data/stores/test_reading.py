@@ -123,10 +123,13 @@ def refused(thing: str) -> str:
         ("http://h.example/v.csv?canary", "http://h.example/v.csv: is sent unencrypted; use https"),
         ("https://u:canary@h/v.csv", "https://h/v.csv: holds a user or a password"),
         ("s3://u:can/canary@clinic/v.csv", "s3://...: holds a user or a key; "),
-        ("https://u:can/canary@h/v.csv", "https://...: is no address as https://HOST/NAME"),
-        ("https://u:canary?@h/v.csv", "https://...: is no address as https://HOST/NAME"),
-        ("https://[::1/v.csv?canary", "https://...: is no address as https://HOST/NAME"),
-        ("https://h:99999/v.csv?canary", "https://h:99999/v.csv: is no address as https://HOST"),
+        ("https://u:can/canary@h/v.csv", "https://...: is not an address as https://HOST/NAME"),
+        ("https://u:canary?@h/v.csv", "https://...: is not an address as https://HOST/NAME"),
+        ("https://[::1/v.csv?canary", "https://...: is not an address as https://HOST/NAME"),
+        (
+            "https://h:99999/v.csv?canary",
+            "https://h:99999/v.csv: is not an address as https://HOST",
+        ),
     ],
 )
 def test_bad_addresses(bucket: Server, thing: str, said: str) -> None:
@@ -153,7 +156,7 @@ def test_rights_that_end_while_it_is_read(bucket: Server) -> None:
 
 def test_a_damaged_file_is_said_to_be_one(bucket: Server) -> None:
     address = bucket.put("v.parquet", parquet()[:-9])
-    assert refused(address) == "v.parquet: is no whole parquet file: damaged or cut short"
+    assert refused(address) == "v.parquet: is not a whole parquet file: damaged or cut short"
     assert refused(bucket.put("empty.csv", b"")) == "empty.csv: is empty"
     assert "files are not known" in refused(bucket.put("a.exe", b"x"))
 
@@ -163,7 +166,7 @@ def test_a_damaged_file_is_said_to_be_one(bucket: Server) -> None:
     [
         ("http://127.0.0.1:9", "the store cannot be reached"),
         ("http://store.example", "names a server that is reached unencrypted; use https"),
-        ("https://u:canary@store.example", "is no address as https://HOST:PORT"),
+        ("https://u:canary@store.example", "is not an address as https://HOST:PORT"),
     ],
 )
 def test_endpoints(bucket: Server, monkeypatch: pytest.MonkeyPatch, url: str, said: str) -> None:
@@ -176,7 +179,7 @@ def test_credentials_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Mon
     file.write_text('{"private_key": "canary"')
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "clinic")
-    monkeypatch.setenv("AZURE_STORAGE_KEY", "canary is no key")
+    monkeypatch.setenv("AZURE_STORAGE_KEY", "canary is not a key")
     file_system.cache_clear()
     for address in ("gs://box/v.csv", "abfs://box/v.csv"):
         said = refused(address)

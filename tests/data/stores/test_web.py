@@ -101,7 +101,7 @@ def test_text_and_names(url: str) -> None:
         ("500/v.csv", "the server answers 500"),
         ("to/v.csv", "http://h.example/v.csv: is sent unencrypted; use https"),
         ("uri/v.csv", "http://h.example/v.csv: is sent unencrypted; use https"),
-        ("ranges/cut.parquet", "is no whole parquet file: damaged or cut short"),
+        ("ranges/cut.parquet", "is not a whole parquet file: damaged or cut short"),
         ("whole/visits/", "there is no such file"),
     ],
 )

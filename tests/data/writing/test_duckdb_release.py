@@ -132,7 +132,7 @@ def test_a_file_that_is_a_release_takes_no_other_table(tmp_path: Path) -> None:
 
 def test_what_is_no_database_or_in_use_is_said(tmp_path: Path, county: Path) -> None:
     (tmp_path / "x.duckdb").write_text("notes")
-    with pytest.raises(SourceError, match="is no whole duckdb file"):
+    with pytest.raises(SourceError, match="is not a whole duckdb file"):
         release(tmp_path / "x.duckdb::t", ROWS)
     assert (tmp_path / "x.duckdb").read_text() == "notes"
     held = subprocess.Popen([sys.executable, "-c", HOLDER, county], stdout=subprocess.PIPE)

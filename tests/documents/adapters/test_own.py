@@ -54,7 +54,7 @@ def test_nothing_to_look_at_gives_nothing():
 
 
 def test_a_classifier_that_is_not_wrapped_is_no_learner():
-    with pytest.raises(RequestError, match="a LogisticRegression is no learner"):
+    with pytest.raises(RequestError, match="a LogisticRegression is not a learner"):
         learners_of([LogisticRegression()])
 
 

@@ -81,7 +81,7 @@ def test_with_the_words_removed_no_rule_is_left():
     both = [join_removals(old, new) for old, new in zip(removals, found.removals, strict=True)]
     again = find_pointing_words(corpus, both)
     assert len(again.rules) == 0
-    assert again.values == found.values  # the context's own removals are no values
+    assert again.values == found.values  # the context's own removals are not values
     assert not any(again.removals)
     assert again.share == 0
 

@@ -130,7 +130,7 @@ def test_a_replacer_by_its_name():
         ("surrogate", {"days": 0}, "a date shift of up to 0 days"),
         ("surrogate", {"kinds": {"X": "names"}}, "did you mean name?"),
         ("surrogate", {"lists": {"name": ["a", "b"]}}, "name does not take a list"),
-        ("surrogate", {"lists": {"city": ["a", "b"]}}, "city is no kind of identifier"),
+        ("surrogate", {"lists": {"city": ["a", "b"]}}, "city is not a kind of identifier"),
         ("surrogate", {"lists": {"place": ["Leeds", "LEEDS"]}}, "holds fewer than two"),
     ],
 )

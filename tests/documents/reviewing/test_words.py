@@ -16,7 +16,7 @@ EDITS = st.lists(st.tuples(PLACES, st.sampled_from(["NAME", "DATE", ""])), max_s
 
 
 def labels(spans: tuple[Shown, ...]) -> list[str]:
-    """Return the type of each character that is no blank."""
+    """Return the type of each character that is not a blank."""
     by = {place: one.label for one in spans for place in range(one.start, one.end)}
     return [by.get(place, "") for place, sign in enumerate(TEXT) if not sign.isspace()]
 

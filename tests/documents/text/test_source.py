@@ -160,7 +160,7 @@ def test_a_file_without_end_is_not_read_whole(tmp_path):
     [
         ("T1\tNAME 4 400", "document a: the span 4 to 400 is not inside"),
         ("T1\tNAME 0 3\tAnn", "document a: at 0 to 3 the text is not"),
-        ("T1 NAME 0 3", r"a\.ann: line 1 is no annotation"),
+        ("T1 NAME 0 3", r"a\.ann: line 1 is not an annotation"),
     ],
 )
 def test_wrong_spans_are_refused_and_not_set_aside(tmp_path, annotation, message):

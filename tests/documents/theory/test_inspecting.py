@@ -97,7 +97,7 @@ def test_what_the_print_leaves_out_is_needed():
 def test_each_condition_is_named():
     assert lemma_2(Confusion(3, 6, 15, 2), 8).reason.endswith("(B < TP_A + FP_A)")
     assert lemma_2(Confusion(1, 6, 1, 2), 8).reason.endswith("(TP_A TN_A < FP_A FN_A)")
-    assert theorem_4(Confusion(3, 5, 15, 2), 20, 2).reason.startswith("P is no local optimum")
+    assert theorem_4(Confusion(3, 5, 15, 2), 20, 2).reason.startswith("P is not a local optimum")
 
 
 def test_example_1_as_printed():

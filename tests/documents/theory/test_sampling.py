@@ -126,7 +126,7 @@ FIT = Confusion(1, 300, 600, 99)
 @pytest.mark.parametrize(
     ("training", "attacker", "far", "reason"),
     [
-        (Confusion(9, 9, 90, 9), FIT, 0.01, "the training data are no local"),
+        (Confusion(9, 9, 90, 9), FIT, 0.01, "the training data are not a local"),
         (Confusion(0, 9, 90, 9), FIT, 0.01, "TP^ = 0 on the training data"),
         (FIT, Confusion(0, 0, 90, 10), 0.01, "TP_A = 0"),
         (FIT, Confusion(1, 0, 90, 10), 0.01, "FP_A = 0"),

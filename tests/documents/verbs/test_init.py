@@ -166,7 +166,7 @@ def test_new_people_are_known_by_a_table_of_their_own():
         )
     assert "wist" not in first
     assert "ZQ42" not in first
-    assert "zebulon qwist" in other  # another patient's name is no known value
+    assert "zebulon qwist" in other  # another patient's name is not a known value
 
 
 def test_naming_the_text_leaves_it_known_whose_notes_they_are():
@@ -253,7 +253,7 @@ def test_changed_notes_are_refused():
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"format": "voile-kit"}, "this is no work folder"),
+        ({"format": "voile-kit"}, "this is not a work folder"),
         ({"version": 99}, "use a newer voile"),
         ({"seed": "x"}, "work folder's index"),
     ],

@@ -46,7 +46,7 @@ def test_with_costs_of_their_own_the_smallest_counts(release):
         assert plain.rows[4][0] == "Theorem 3"
     assert told[2][1] == "6 >= 4"
     assert not told[2][0].startswith("does not apply")
-    assert told[1][0].startswith("does not apply: P is no local optimum")
+    assert told[1][0].startswith("does not apply: P is not a local optimum")
     assert told[1][1] == "6 not >= 20"
 
 

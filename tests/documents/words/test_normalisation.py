@@ -149,7 +149,7 @@ def test_every_character_is_folded_for_good():
         ("𝐉𝐨𝐡𝐧 𝒮𝓂𝒾𝓉𝒽 Ⓙ ＳＭＩＴＨ ᴊᴏʜɴ", "John Smith J SMITH john"),
         ("J\u0335o\u0335h\u0335n\u0335", "John"),
         ("5º Mª m² ﬁn 10\u2011A O’Neil x\u2003y", "5o Ma m2 fin 10-A O'Neil x y"),
-        ("½ … ℃ ﷺ ¨", "½ … ℃ ﷺ ¨"),  # what is no word of letters or digits stays
+        ("½ … ℃ ﷺ ¨", "½ … ℃ ﷺ ¨"),  # what is not a word of letters or digits stays
         ("١٢٣ ०१", "123 01"),
         ("a\u2028b\u0085c\r\nd\te", "a\nb\nc\r\nd\te"),
         ("क्षि", "क्षि"),

@@ -115,8 +115,8 @@ def test_what_is_no_long_table_is_refused_by_its_place(change, said):
     ("change", "said"),
     [
         ({"basket": "keep"}, "column item: basket identifies its records"),
-        ({"item": {"role": "items", "record": "baskets"}}, "its record is no column"),
-        ({"item": {"role": "items", "record": 3}}, "its record is no column"),
+        ({"item": {"role": "items", "record": "baskets"}}, "its record is not a column"),
+        ({"item": {"role": "items", "record": 3}}, "its record is not a column"),
         ({"item": {"role": "items", "record": "item"}}, "item identifies its records"),
         ({"item": {"role": "items", "record": "basket", "as": "words"}}, "another setting"),
         ({"price": {"role": "items", "record": "basket"}}, "item names a record as well"),

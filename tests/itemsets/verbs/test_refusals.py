@@ -71,7 +71,7 @@ def fitted(tmp_path, capsys):
             "a,y\n1,p\nSECRET,q\n",
             {"a": '{ role = "items", quantiles = 2 }', "y": '"label"'},
             [],
-            "row 2, column a: 1 cell holds a value that is no number; make it numbers",
+            "row 2, column a: 1 cell holds a value that is not a number; make it numbers",
         ),
         (table(), {**ROLES, "b": '"quasi"'}, [], "column b has the role quasi"),
         (table(), {**ROLES, "b": '"label"'}, [], "more than one column has the role label"),
@@ -84,11 +84,11 @@ def test_a_table_is_refused_in_one_sentence(fitted, text, roles, options, said):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("data.dat", "1 2\n3 SECRET\n", "data.dat, line 2: holds what is no whole number"),
-        ("data.dat", "1 2\n3 12345678901234567890\n", "data.dat, line 2: holds what is no"),
+        ("data.dat", "1 2\n3 SECRET\n", "data.dat, line 2: holds what is not a whole number"),
+        ("data.dat", "1 2\n3 12345678901234567890\n", "data.dat, line 2: holds what is not a"),
         ("data.dat", "\n\n", "there is nothing in its columns of items"),
         ("data.dat", "", "data.dat: is empty"),
-        ("data.svm", "p 1:1\nq 2:0.5\n", "data.svm, line 2: is no label with items"),
+        ("data.svm", "p 1:1\nq 2:0.5\n", "data.svm, line 2: is not a label with items"),
         ("data.svm", "p 1:1\np 2:1\n", "the label has one class only"),
     ],
 )

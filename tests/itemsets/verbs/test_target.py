@@ -51,7 +51,7 @@ def test_a_label_that_is_a_number_is_refused_or_binned_and_released_so(tmp_path)
     [
         ({**COST, "cost": "drop"}, [], "no column has the role label; leave --target-bins out"),
         (COST, [7.0] * PEOPLE, "column cost: holds one number or none; leave --target-bins"),
-        (COST, ["SECRET"], "row 1, column cost: 1 cell holds a value that is no finite number"),
+        (COST, ["SECRET"], "row 1, column cost: 1 cell holds a value that is not a finite number"),
         (COST, [None], "row 1, column cost: 1 label is missing"),
     ],
 )

@@ -64,7 +64,7 @@ def test_a_table_and_then_a_live_reading_come_to_the_clinic_once_each_and_in_ord
     code, result, said = sent("-")
     assert (code, result["spooled"], result["left_out"]) == (1, 0, 3), said
     assert "line 2, column weight: a reading contradicts the resolution" in said
-    assert "line 3: is no row of readings" in said
+    assert "line 3: is not a row of readings" in said
     assert "line 4: lacks a class, a subject or a reading" in said
     process.send_signal(signal.SIGTERM)
     result, said = process.communicate(timeout=30)
@@ -264,7 +264,7 @@ def test_readings_whose_order_cannot_be_told_are_neither_sent_nor_learnt(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--broker", "mqtt://a:b@c"], "user or password is no part of an address"),
+        (["--broker", "mqtt://a:b@c"], "user or password is not part of an address"),
         (["--broker", "mqtt://c", "--tls-ca", "ca.pem"], "certificates are used with TLS alone"),
         (["--broker", "mqtt://c", "--topic", "a/+"], "a topic holds"),
         (["--broker", "mqtt://c", "--classes", "{folder}/roles.toml"], "toml"),

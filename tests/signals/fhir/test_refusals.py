@@ -48,7 +48,7 @@ KG = '"unit":"kg", "system": "http://unitsofmeasure.org",  "code":"kg"'
         (changed("71.5", "1e999"), "a reading is missing or infinite"),
         (changed("Patient/1", "Patient/9"), "a subject has no class"),
         (changed('"reference"', '"display"'), "names no subject"),
-        (changed("2024-03-02T08", "yesterday"), "no dateTime of FHIR"),
+        (changed("2024-03-02T08", "yesterday"), "not a dateTime of FHIR"),
         (changed('"code":"29463-7"', '"code":"3141-9"'), "a value has a code of no field"),
         (changed('"code":"8302-2"}, {', '"code":"1"}, {"system":"http://loinc.org",'
                  '"code":"29463-7"}, {'), "the codes are those of two fields"),
@@ -73,7 +73,7 @@ def test_what_cannot_be_encoded_is_refused_in_a_sentence_without_the_value(tmp_p
 def test_what_is_no_fhir_is_refused(tmp_path, text):
     with pytest.raises(RequestError):
         there_and_back(tmp_path, text, scheme())
-    with pytest.raises(SourceError, match="line 2: is no FHIR in JSON"):
+    with pytest.raises(SourceError, match="line 2: is not FHIR in JSON"):
         there_and_back(tmp_path / "b", f"{LINES[4]}\n{text or '{'}\n", scheme())
 
 

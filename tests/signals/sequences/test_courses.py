@@ -95,7 +95,7 @@ def test_a_time_that_does_not_go_on_is_one_unit_later():
     assert [message.time for message in device.pending()] == [0, 5, 6, 7, 8, 20]
     device.send([70.0], 1 << 53)
     for time in (1.5, True, 1 << 60, None):
-        with pytest.raises(RequestError, match="a time is no whole number of units"):
+        with pytest.raises(RequestError, match="a time is not a whole number of units"):
             device.send([70.0], time)
 
 

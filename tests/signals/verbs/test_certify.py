@@ -91,7 +91,7 @@ def test_a_row_holds_a_whole_message_or_none():
     assert (values[0].tolist(), blank.tolist()) == ([1.5, "u"], [False, True])
     assert messages(batch, [numbers])[1].tolist() == [False, True, False]
     for torn in (batch, pa.record_batch({"a": ["1.5", "heavy"], "b": ["u", "v"]})):
-        with pytest.raises(TamperedError, match="a cell of the release is no message"):
+        with pytest.raises(TamperedError, match="a cell of the release is not a message"):
             messages(torn, [numbers, text])
 
 

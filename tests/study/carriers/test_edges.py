@@ -115,6 +115,6 @@ def test_no_export_is_opened_where_a_link_leads(clinic, plan, tmp_path):
     kept.parent.mkdir(parents=True)
     kept.touch()
     (tmp_path / ".study.kit.export").symlink_to("other")
-    with pytest.raises(RequestError, match="no folder of yours alone"), unpacked(plan):
+    with pytest.raises(RequestError, match="that folder is not yours alone"), unpacked(plan):
         pass
     assert [*kept.parent.iterdir()] == [kept]

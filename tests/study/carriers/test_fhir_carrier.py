@@ -202,7 +202,7 @@ def test_ids_and_the_order_of_lines_are_drawn_anew_each_time(export, tmp_path):
         (
             lambda f: change(f / "Patient.ndjson", 0, lambda x: x.update(birthDate="long ago")),
             SourceError,
-            "Patient.ndjson, line 1: has a birthDate that is no date",
+            "Patient.ndjson, line 1: has a birthDate that is not a date",
         ),
         (
             lambda f: change(f / "Patient.ndjson", 1, lambda x: x.update(id=FIRST)),
@@ -219,7 +219,7 @@ def test_ids_and_the_order_of_lines_are_drawn_anew_each_time(export, tmp_path):
         (
             lambda f: change(f / "Observation.ndjson", 0, lambda x: x.update(resourceType="Group")),
             SourceError,
-            "Observation.ndjson, line 1: is no Observation",
+            "Observation.ndjson, line 1: is not an Observation",
         ),
         (
             lambda f: (f / "Patient.ndjson").unlink(),

@@ -251,7 +251,7 @@ def spoilt(tables, name, column, value):
         ("condition_occurrence", "visit_occurrence_id", 2, RequestError,
          "condition_occurrence, row 1: refers to another person's visit"),
         ("person", "month_of_birth", 13, SourceError,
-         "person, row 1: has a day of birth that is no date"),
+         "person, row 1: has a day of birth that is not a date"),
     ],
 )  # fmt: skip
 def test_bad_rows_are_refused_in_one_sentence(small, tmp_path, name, column, value, error, said):

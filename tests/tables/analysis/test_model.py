@@ -21,7 +21,7 @@ def test_a_file_names_outcome_predictors_and_family(tmp_path):
         ('outcome = "dx"\npredictors = ["dx"]', "dx is named twice"),
         ('outcome = "dx"\npredictors = ["age"]\nfamily = "logistic"', "names its positive value"),
         ('outcome = "dx"\npredictors = ["age"]\nlink = "log"', "link: is not known here"),
-        ("outcome = ", "is no TOML"),
+        ("outcome = ", "is not TOML"),
     ],
 )
 def test_mistakes_are_said_with_their_place(tmp_path, text, said):

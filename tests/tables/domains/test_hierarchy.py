@@ -1,4 +1,4 @@
-"""Trees become orders that keep every level contiguous; what is no tree is refused."""
+"""Trees become orders that keep every level contiguous; what is not a tree is refused."""
 
 from __future__ import annotations
 

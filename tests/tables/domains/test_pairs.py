@@ -77,7 +77,7 @@ def test_trees_cut_a_place_into_rectangles_of_both_columns(bounds):
 @pytest.mark.parametrize(
     ("table", "settings", "says"),
     [
-        (places(), {"lat": {"pair": "long"}}, "its pair long is no quasi-identifier"),
+        (places(), {"lat": {"pair": "long"}}, "its pair long is not a quasi-identifier"),
         (places(), {"lat": {"pair": "lat"}}, "a column of two pairs"),
         (places(), {**PAIR, "age": {"pair": "lon"}}, "a column of two pairs"),
         (with_column(0, "lat", [1.5, 95.5] * 200), PAIR, "rows 2, 4 and 6 do not"),

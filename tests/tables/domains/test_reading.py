@@ -210,7 +210,7 @@ def test_codes_are_a_tree_of_what_they_begin_with():
     ],
 )
 def test_codes_that_begin_alike_stand_side_by_side(codes, groups):
-    """The district B1 is no part of B11 and B12: a space ends it."""
+    """The district B1 is not part of B11 and B12: a space ends it."""
     made = domain(codes, order="prefix")
     first = made.position[groups[0]]
     assert list(made.values[first : first + len(groups)]) == groups

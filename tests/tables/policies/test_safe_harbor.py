@@ -134,7 +134,7 @@ def test_small_areas_may_mingle_in_their_group():
 
 def test_areas_are_not_read_off_numbers():
     space = PolicySpace.of(pa.table({"code": [501, 37010]}), quasi=["code"])
-    with pytest.raises(RequestError, match=r"column code: .* the values are no text; .* as text"):
+    with pytest.raises(RequestError, match=r"column code: .* the values are not text; .* as text"):
         safe_harbor(space, zip_column="code")
 
 

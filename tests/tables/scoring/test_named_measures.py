@@ -1,4 +1,4 @@
-"""Measures are found by name, in the working directory too; what is no measure is refused."""
+"""Measures are found by name, in the working directory too; what is not a measure is refused."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_what_a_measure_prints_is_no_part_of_a_result(own, here, capsys):
         ("loss", "matches", "no loss is called matches, .* module:object; there is"),
         ("risk", "nowhere_to_be:found", "no module nowhere_to_be in the working directory"),
         ("risk", "my_measures:rar", "module my_measures has no rar; did you mean rare"),
-        ("risk", "my_measures:number", "the risk my_measures:number is no GroupMeasure"),
+        ("risk", "my_measures:number", "the risk my_measures:number is not a GroupMeasure"),
         ("risk", "my_measures:untold", "title and formula of the risk untold must be text"),
         ("loss", "my_measures:rare", "rare does not declare that it rises"),
         ("risk", "broken_measures:rare", r"broken_measures cannot be imported \(SyntaxError\)"),
@@ -98,7 +98,7 @@ def test_what_a_measure_prints_is_no_part_of_a_result(own, here, capsys):
         ("risk", "os:rare", "module os has no rare; make a GroupMeasure"),
         ("risk", "failing_measures:rare", r"cannot be imported \(ZeroDivisionError\)"),
         ("risk", "ending_measures:rare", r"cannot be imported \(SystemExit\)"),
-        ("risk", 5, "the risk int is no GroupMeasure"),
+        ("risk", 5, "the risk int is not a GroupMeasure"),
     ],
 )
 def test_refuses(here, kind, name, says):

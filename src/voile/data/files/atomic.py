@@ -83,7 +83,7 @@ class Staging:
         """Say where to write the part that will appear at `final`, one of the output's own."""
         path = Path(final)
         if path not in self._output.parts(self.out):
-            raise ValueError(f"{path.name} is no part of a {self._output.name}")
+            raise ValueError(f"{path.name} is not part of a {self._output.name}")
         if path.name not in self._names:
             self._names.append(path.name)
         return self._folder / "new" / path.name
@@ -107,7 +107,7 @@ class Staging:
     def commit(self, publish: Callable[[], None] | None = None) -> None:
         """Let all parts appear. Every part was written, the main one as well.
 
-        `publish` lets appear what is no file, when all but the main part is in place; when it
+        `publish` lets appear what is not a file, when all but the main part is in place; when it
         fails, the old parts come back.
         """
         new, old = self._folder / "new", self._folder / "old"
@@ -146,7 +146,7 @@ class Staging:
     def _check_own(self) -> None:
         if not is_own(self._folder):
             raise RequestError(
-                "the output is prepared there, and it is no folder of yours alone",
+                "the output is prepared there, and that folder is not yours alone",
                 where=str(self._folder),
                 instead="remove it, or write elsewhere",
             )
@@ -165,7 +165,7 @@ def check_folder(out: Path) -> None:
     if out.name in ("", ".."):
         raise RequestError("names no file", where=str(out), instead="give the output a name")
     if os.fsencode(out).decode("utf-8", "replace") != os.fspath(out):
-        raise RequestError("its name is no UTF-8 text", where=str(out), instead="use another name")
+        raise RequestError("its name is not UTF-8 text", where=str(out), instead="use another name")
     if not out.parent.is_dir():
         raise RequestError(
             f"there is no folder {out.parent}", where=str(out), instead="make it first"

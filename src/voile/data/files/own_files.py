@@ -39,7 +39,7 @@ def parse_json(raw: bytes, what: str, where: object) -> Any:
     try:
         data = json.loads(raw)
         if b"\\u" in raw:
-            json.dumps(data, ensure_ascii=False).encode()  # half of a character is no text
+            json.dumps(data, ensure_ascii=False).encode()  # half of a character is not text
         if _is_deeper(data, DEEPEST):
             raise RecursionError
     except (ValueError, RecursionError):

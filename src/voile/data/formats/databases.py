@@ -176,4 +176,4 @@ def sqlite_failures(name: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error:
-        raise SourceError("is no whole sqlite file: damaged or cut short", where=name) from None
+        raise SourceError("is not a whole sqlite file: damaged or cut short", where=name) from None

@@ -135,7 +135,7 @@ def _opened(path: Path, version: int | None, name: str) -> Any:
                 f"has no version {version}", where=name, instead=f"the newest is {newest}"
             ) from None
         raise SourceError(
-            "is no whole Delta table, or its log begins after this version", where=name
+            "is not a whole Delta table, or its log begins after this version", where=name
         ) from None
 
 

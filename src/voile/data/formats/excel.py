@@ -58,7 +58,9 @@ def _rows(path: Path, table: str | None) -> tuple[list[list[object]], list[str]]
             asked = names if table is None else [table]
             sheets = {name: _filled(book.get_sheet_by_name(name).to_python()) for name in asked}
     except CalamineError:
-        raise SourceError("is no whole excel file: damaged or cut short", where=path.name) from None
+        raise SourceError(
+            "is not a whole excel file: damaged or cut short", where=path.name
+        ) from None
     filled = [name for name, rows in sheets.items() if rows]
     holding = [name for name in filled if len(sheets[name]) > 1] or filled or asked
     if len(holding) > 1:

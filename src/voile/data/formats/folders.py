@@ -110,7 +110,7 @@ def _text(path: Path) -> str:
         raw = path.read_bytes()
         return WordFile(raw, path.name).text if path.suffix == DOCX else raw.decode()
     except UnicodeDecodeError:
-        raise SourceError("is no UTF-8 text", where=path.name) from None
+        raise SourceError("is not UTF-8 text", where=path.name) from None
     except OSError as error:
         raise SourceError(f"cannot be read ({error.strerror})", where=path.name) from None
 
@@ -126,7 +126,9 @@ def _annotations(text: str, spans: list[dict[str, Any]]) -> str:
 def _spans(path: Path) -> str:
     found = [_ANNOTATION.fullmatch(line) for line in _text(path.with_suffix(ANN)).splitlines()]
     if None in found:
-        raise SourceError("holds a line that is no annotation", where=path.with_suffix(ANN).name)
+        raise SourceError(
+            "holds a line that is not an annotation", where=path.with_suffix(ANN).name
+        )
     spans = [{"start": int(one[2]), "end": int(one[3]), "label": one[1]} for one in found if one]
     return encode_spans(spans)
 

@@ -130,7 +130,7 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
         except (RecursionError, ValueError):  # lists in lists without end, a number of a book
             raise SourceError(f"row {number} is JSON beyond reading", where=name) from None
         if not isinstance(row, dict):
-            raise SourceError(f"row {number} is no JSON object", where=name)
+            raise SourceError(f"row {number} is not a JSON object", where=name)
         return row
 
     return parse

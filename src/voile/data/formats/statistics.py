@@ -73,7 +73,8 @@ class StatisticsSource(FileSource):
                 raise ValueError
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError):
             raise SourceError(
-                f"is no whole {self.path.suffix} file: damaged or cut short near row {offset + 1}",
+                f"is not a whole {self.path.suffix} file: damaged or cut short near row "
+                f"{offset + 1}",
                 where=self.path.name,
             ) from None
         distinct_names(about.column_names, where=self.path.name)

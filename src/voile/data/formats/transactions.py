@@ -32,7 +32,7 @@ class TransactionSource(FileSource):
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         first = 1
         for lines in _lines(self.path, rows):
-            said = "holds what is no whole number of at most 18 digits"
+            said = "holds what is not a whole number of at most 18 digits"
             items = _numbers(_checked(lines, NUMBERS, first, self.name, said))
             yield pa.RecordBatch.from_arrays([items for _ in columns], columns)
             first += len(lines)
@@ -48,7 +48,7 @@ class SvmlightSource(FileSource):
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         first = 1
         for lines in _lines(self.path, rows):
-            said = "is no label with items of value 0 or 1"
+            said = "is not a label with items of value 0 or 1"
             text = _checked(lines, SVMLIGHT, first, self.name, said)
             label = pc.replace_substring_regex(text, SVMLIGHT, r"\1")
             ones = pc.replace_substring_regex(text, SVMLIGHT, r"\2")

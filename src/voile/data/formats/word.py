@@ -65,7 +65,9 @@ class WordFile:
                 "python-docx is not installed", where=name, instead=install("office")
             ) from None
         except Exception:  # a library's words could quote the file
-            raise SourceError("is no whole docx file: damaged or cut short", where=name) from None
+            raise SourceError(
+                "is not a whole docx file: damaged or cut short", where=name
+            ) from None
 
     @property
     def text(self) -> str:
@@ -88,7 +90,7 @@ def tree_of(part: Part) -> Any:
 
 
 def _check(raw: bytes, name: str) -> None:
-    """Refuse what is no plain Word file before its parts are read as XML."""
+    """Refuse what is not a plain Word file before its parts are read as XML."""
     if raw.startswith(OLE):
         raise SourceError(
             "is encrypted, or of Word before 2007",
@@ -113,7 +115,7 @@ def _check(raw: bytes, name: str) -> None:
     except (BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
         if isinstance(error, VoileError):
             raise
-        raise SourceError("is no whole docx file: damaged or cut short", where=name) from None
+        raise SourceError("is not a whole docx file: damaged or cut short", where=name) from None
 
 
 def _is_macro(name: str, part: bytes) -> bool:

@@ -88,7 +88,7 @@ def check_no_password(rest: str) -> None:
 
 
 def _password() -> RequestError:
-    return RequestError("a password is no part of an address", where="database", instead=INSTEAD)
+    return RequestError("a password is not part of an address", where="database", instead=INSTEAD)
 
 
 def _whole(where: str, *, host_alone: bool) -> str:

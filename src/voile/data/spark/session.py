@@ -74,7 +74,7 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
 def _setting(text: str) -> tuple[str, str]:
     name, mark, value = text.partition("=")
     if not (name and mark):
-        raise RequestError("is no setting of Spark", where="--spark-conf", instead="NAME=VALUE")
+        raise RequestError("is not a setting of Spark", where="--spark-conf", instead="NAME=VALUE")
     return name, value
 
 

@@ -60,7 +60,7 @@ def check_web(url: str) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         raise RequestError(
-            "is no address as https://HOST/NAME or https://HOST:PORT/NAME", where=shown(url)
+            "is not an address as https://HOST/NAME or https://HOST:PORT/NAME", where=shown(url)
         ) from None
     if "@" in parts.netloc:
         raise RequestError("holds a user or a password", where=shown(url), instead="use ~/.netrc")

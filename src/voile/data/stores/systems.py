@@ -131,7 +131,7 @@ def _endpoint(url: str, variable: str) -> dict[str, Any]:
         return {}
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-        raise RequestError("is no address as https://HOST:PORT", where=f"variable {variable}")
+        raise RequestError("is not an address as https://HOST:PORT", where=f"variable {variable}")
     if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise RequestError(
             "names a server that is reached unencrypted",
@@ -143,7 +143,7 @@ def _endpoint(url: str, variable: str) -> dict[str, Any]:
 
 @contextmanager
 def store_failures(where: str) -> Iterator[None]:
-    """Say in one sentence what a store answered; what is no answer of a store passes."""
+    """Say in one sentence what a store answered; what is not an answer of a store passes."""
     from pyarrow import ArrowException
 
     try:

@@ -48,7 +48,7 @@ def open_folder(folder: Path) -> OnnxReader:
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
     except Exception:  # the library raises no narrower one
-        raise RequestError("this is no tokenizer", where=str(folder / TOKENIZER)) from None
+        raise RequestError("this is not a tokenizer", where=str(folder / TOKENIZER)) from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     try:
@@ -156,7 +156,7 @@ class OnnxReader:
         if scores.shape != (1, len(numbers), len(self.labels)):
             raise self._misfit("the model does not give a number for each word piece and label")
         if not np.isfinite(scores).all():
-            raise self._misfit("the model gives what is no finite number")
+            raise self._misfit("the model gives what is not a finite number")
         odds = np.exp(scores[0] - scores[0].max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 

@@ -31,14 +31,14 @@ VARINT, EIGHT, SIZED, FOUR = 0, 1, 2, 5
 def outside_files(model: Path) -> list[str]:
     """Return the files beside a model that it reads weights from, by their names in its folder.
 
-    Raises RequestError: it is no ONNX model, or names a file outside of its folder.
+    Raises RequestError: it is not an ONNX model, or names a file outside of its folder.
     """
     try:
         with model.open("rb") as file:
             whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         named = {bytes(place).decode() for place in _places(memoryview(whole), "model")}
     except (IndexError, OSError, RecursionError, ValueError):
-        raise RequestError("this is no ONNX model", where=str(model)) from None
+        raise RequestError("this is not an ONNX model", where=str(model)) from None
     for name in named:
         if not _is_inside(name, model.parent):
             raise RequestError(

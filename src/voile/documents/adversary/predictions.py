@@ -38,7 +38,7 @@ class Prediction:
     def __post_init__(self) -> None:
         if not np.isfinite(self.margins).all():
             raise RequestError(
-                f"learner {self.learner} gives margins that are no numbers",
+                f"learner {self.learner} gives margins that are not numbers",
                 instead="attack with the other learners",
             )
 
@@ -101,7 +101,7 @@ class Apprentice:
 def rank_quality(margins: NDArray[np.float64], examples: Examples) -> tuple[float, float]:
     """Return the accuracy of a classifier's own rule, and its average precision to break ties.
 
-    With few identifiers left the most accurate classifiers find none. Margins that are no numbers
+    With few identifiers left the most accurate classifiers find none. Margins that are not numbers
     rank last.
     """
     from sklearn.metrics import average_precision_score  # type: ignore[import-untyped]

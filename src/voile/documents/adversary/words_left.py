@@ -27,7 +27,7 @@ Pair = tuple[int, str]
 """The number of a subject, and a folded word."""
 
 NAME, OTHER, EDGE = range(3)
-"""Neighbours that are no word: what replaces a name, what replaces all else, the text's end."""
+"""Neighbours that are not a word: what replaces a name, what replaces all else, the text's end."""
 SENTENCE = frozenset(".!?:;")
 """Signs after which a capital says nothing."""
 

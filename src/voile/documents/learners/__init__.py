@@ -66,7 +66,7 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
         learner = LEARNERS[one]() if isinstance(one, str) else one
         if not (hasattr(learner, "name") and hasattr(learner, "fit")):
             raise RequestError(
-                f"{named(learner)} is no learner: it lacks a name or fit",
+                f"{named(learner)} is not a learner: it lacks a name or fit",
                 instead="wrap a classifier of scikit-learn in "
                 "voile.documents.adapters.scikit_learn.Sklearn",
             )

@@ -70,7 +70,7 @@ class Examples:
 
     @property
     def left(self) -> NDArray[np.bool_]:
-        """Which tokens are no marks, (n,)."""
+        """Which tokens are not marks, (n,)."""
         return self.counted | self.unknown if len(self.unknown) else self.counted
 
     @property

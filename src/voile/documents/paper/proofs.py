@@ -100,7 +100,7 @@ def ratio_within(
     q = Fraction(training.tp, max(training.n, 1))
     failure = first_failure(
         [
-            (is_local_optimum(training, ratio), "the training data are no local optimum"),
+            (is_local_optimum(training, ratio), "the training data are not a local optimum"),
             (attacker.tp >= 1, NOTHING_FOUND),
             (q * ratio > far, "lambda is not below q L/C: too few training data"),
         ]

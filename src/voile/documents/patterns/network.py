@@ -43,7 +43,7 @@ _QUOTED = re.compile(r'"[^"\n]{1,64}"')
 
 
 def emails(plain: str) -> Iterator[Slice]:
-    """Find a name, perhaps quoted ("john doe"@), an @ and a host whose end is no number.
+    """Find a name, perhaps quoted ("john doe"@), an @ and a host whose end is not a number.
 
     One blank may have slipped in after the @ of a host with a dot.
     """

@@ -64,7 +64,7 @@ def _checked(expression: str, format: str) -> str:
         tree = parser.parse(expression)
         re.compile(f"(?:{expression})")  # flags are not for a part of a pattern
     except (re.error, OverflowError, RecursionError) as error:
-        raise RequestError("is no regular expression", where=where) from error
+        raise RequestError("is not a regular expression", where=where) from error
     least, most = tree.getwidth()
     if least == 0:
         raise RequestError("matches where there is nothing", where=where)

@@ -132,7 +132,7 @@ class _Document:
         return self._named(value)
 
     def _name(self, text: str, before: str) -> str | None:
-        """Rename a person; of what is no name its words: "@anna" may become "@tracy"."""
+        """Rename a person; of what is not a name its words: "@anna" may become "@tracy"."""
         return self._people.rename(read_mention(text, before)) or rename_phrase(
             text, frozenset(), self._draws, lambda run: self._people.rename(read_mention(run))
         )

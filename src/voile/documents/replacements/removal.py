@@ -23,7 +23,7 @@ class Reason(NamedTuple):
     ]
     # of the learner, the pattern, the list, the rule or the known values' column; none of a repeat
     name: str = ""
-    number: int = 0  # of the committee's pass, from 1; 0 of what is no pass
+    number: int = 0  # of the committee's pass, from 1; 0 of what is not a pass
 
     def __str__(self) -> str:
         match self.kind:

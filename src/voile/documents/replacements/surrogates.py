@@ -31,7 +31,7 @@ class Surrogates:
     A subject's value becomes the same in all its documents: names part by part (`people`), dates by
     the subject's one offset (`date_ranges`, `loose_dates`), ages over 89 as one group (`ages`),
     numbers, mail, pages and addresses by keyed ones (`codes`), streets and organisations by their
-    names alone (`phrases`), other kinds by an entry of their list. Words that are no name become
+    names alone (`phrases`), other kinds by an entry of their list. Words that are not a name become
     such words (`common_words`). A document without a subject is one of its own.
 
     No surrogate depends on whether the value is on a list: the lists are public.
@@ -136,7 +136,7 @@ def _checked_lists(lists: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, .
     """Return a user's lists; refuse those of other kinds, and those with nothing to choose."""
     for kind, entries in lists.items():
         if kind not in LISTED:
-            what = "does not take a list" if kind in KINDS else "is no kind of identifier"
+            what = "does not take a list" if kind in KINDS else "is not a kind of identifier"
             raise RequestError(f"{kind} {what}", where="lists", instead=nearest(kind, LISTED))
         if len({fold_value(entry) for entry in entries}) < 2:
             raise RequestError(

@@ -40,7 +40,7 @@ def stroke_of(raw: bytes, types: Sequence[str]) -> Stroke:
     try:
         sent = _Sent.model_validate_json(raw)
     except ValidationError:
-        raise RequestError("this is no stroke of the page's") from None
+        raise RequestError("this is not a stroke of the page's") from None
     if sent.act == "mark" and sent.label not in types:
         raise RequestError("there is no such type", instead=f"use {', '.join(types)}")
     label = sent.label if sent.act == "mark" else ""

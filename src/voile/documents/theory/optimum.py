@@ -9,7 +9,7 @@ from voile.documents.theory.bound import Bound, first_failure
 from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum
 
-NO_OPTIMUM = "P is no local optimum: the attacker's classifier, added to H, would lower T"
+NO_OPTIMUM = "P is not a local optimum: the attacker's classifier, added to H, would lower T"
 
 
 def lemma_1(

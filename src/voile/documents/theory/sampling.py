@@ -58,7 +58,7 @@ def lemma_4(
     ratio = exact(miss_cost)
     failure = first_failure(
         [
-            (is_local_optimum(training, ratio), "the training data are no local optimum"),
+            (is_local_optimum(training, ratio), "the training data are not a local optimum"),
             (training.tp >= 1, "TP^ = 0 on the training data"),
             (attacker.tp >= 1, NOTHING_FOUND),
             (attacker.fp >= 1, "FP_A = 0: no s above 0 has FP_A >= s FN_A"),

@@ -214,7 +214,7 @@ def _opened(place: str) -> Release:
     """Open a release; as it was before a mending that was killed, or after."""
     if not isinstance(place, str | PathLike):
         remedy = "give what apply returned, or its path"
-        raise RequestError(f"{named(place)} is no release", instead=remedy)
+        raise RequestError(f"{named(place)} is not a release", instead=remedy)
     if not Address.parse(place):
         settle(split_output(place)[0], outputs.RELEASE)
     return Release.open(place)
@@ -223,7 +223,9 @@ def _opened(place: str) -> Release:
 def _folder(release: Release) -> Path:
     path = release.path
     if not isinstance(path, Path):
-        raise RequestError("is no file of this machine", where=str(path), instead="accept a file")
+        raise RequestError(
+            "is not a file of this machine", where=str(path), instead="accept a file"
+        )
     return path.with_name(f"{path.name}.acceptance")
 
 

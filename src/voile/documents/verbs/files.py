@@ -33,7 +33,7 @@ PATH = "path of the original"
 NO_TEXT = "no text of which a file could be made"
 NO_NAME = "no file can be called so"
 TOLD = "what was removed of the text is in the name of its file"
-NO_WORD = "is no Word file, to be written again"
+NO_WORD = "is not a Word file, to be written again"
 LEAST = 3  # letters of a removed word that is looked for in a name
 
 
@@ -57,7 +57,7 @@ class DocumentCells(NamedTuple):
 
         path : of the original, from which a Word file is written again.
 
-        Raises SourceError: it is no Word file, or cannot be written so.
+        Raises SourceError: it is not a Word file, or cannot be written so.
         """
         if kind == WORD:
             return cls(name, _rewritten(path, source, one), None)

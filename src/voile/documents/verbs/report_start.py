@@ -33,7 +33,7 @@ THIRD = (
 """As its section on people in no table has it."""
 STRANGERS = (
     "Of {proposed:,} names that were proposed in the notes learnt from, {unmet:,} stand in no "
-    "known column: people whom no table has, and words that are no names."
+    "known column: people whom no table has, and words that are not names."
 )
 NEXT = (
     "To know what is left in these notes, a person has to read a sample of the release: voile "

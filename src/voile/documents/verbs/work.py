@@ -205,7 +205,7 @@ def read_work(folder: Path) -> WorkFile:
             "no work folder here", where=str(folder), instead="voile documents init makes one"
         ) from None
     if not isinstance(data, dict) or data.get("format") != WORK_FORMAT:
-        raise RequestError("this is no work folder", where=str(folder))
+        raise RequestError("this is not a work folder", where=str(folder))
     if isinstance(data.get("version"), int) and data["version"] > WORK_VERSION:
         raise RequestError(
             f"the work folder has version {data['version']} and this voile reads up to "

@@ -304,7 +304,7 @@ def _table(indices: Ints, indptr: NDArray[np.int64], columns: int) -> sp.csr_arr
 
 
 def unbracket(form: str, marks: frozenset[str]) -> str:
-    """Return a form as it is looked at: a word in brackets is that word, if it is no mark."""
+    """Return a form as it is looked at: a word in brackets is that word, if it is not a mark."""
     return form if form in marks or not is_mark(form) else form.strip("[]") or form
 
 

@@ -35,7 +35,7 @@ _LATIN_OF = str.maketrans(
 _LIKE_WORD = re.compile(rf"(?<![^\W\d_])[^\W\d_{_LIKE}]*+[{_LIKE}][^\W\d_]*+")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
-# Bytes of ASCII that stay as they are: all but the controls that are no blanks.
+# Bytes of ASCII that stay as they are: all but the controls that are not blanks.
 _PLAIN = bytes(range(32, 127)) + b"\t\n\v\f\r"
 # Invisible, though Unicode does not call them format characters.
 _UNSEEN = re.compile(
@@ -131,7 +131,7 @@ def _hidden(one: str) -> bool:
 
 
 def _point(one: str) -> bool:
-    """Return whether a character is a mark that is no letter by itself."""
+    """Return whether a character is a mark that is not a letter by itself."""
     return unicodedata.category(one)[0] == "M" and unicodedata.name(one, "").startswith(_POINTS)
 
 

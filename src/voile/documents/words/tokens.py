@@ -1,7 +1,7 @@
 """Tokens with offsets, by one rule.
 
 A token is a mark such as `[NAME]`, a run of letters with their signs, digits and underscores, or
-any other single character that is no blank. The rule looks at the normalised text, so that
+any other single character that is not a blank. The rule looks at the normalised text, so that
 invisible characters do not split a word; offsets are of the original.
 """
 
@@ -27,7 +27,7 @@ from voile.documents.words.normalisation import normalise
 Ints: TypeAlias = NDArray[np.int32]
 
 BREAK = re.compile("\n")
-# Vowel signs and the like stay in their word, though they are no letters to `re`.
+# Vowel signs and the like stay in their word, though they are not letters to `re`.
 SIGNS = "".join(one for one in map(chr, range(0x300, 0x10000)) if category(one)[0] == "M")
 MARK = r"\[[0-9_]*+[A-Z][A-Z0-9_]*+\]"
 RULE = re.compile(rf"({MARK}|\w[\w{SIGNS}]*|[^\w\s])")

@@ -139,7 +139,7 @@ class Categories(Form):
     kind = "categories"
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Look each value up; one that was never seen is no feature."""
+        """Look each value up; one that was never seen is not a feature."""
         return _found(np.arange(len(array)), array.cast(pa.string()), self.known, len(array))
 
     def shown(self, cells: FeatureCells) -> pa.Array:
@@ -154,7 +154,7 @@ class Intervals(Categories):
     """A feature for each interval between `cuts`; a cut belongs to the interval above it."""
 
     kind = "intervals"
-    lacks = "a value that is no number"
+    lacks = "a value that is not a number"
     remedy = "make it numbers or nulls, or leave its cuts or quantiles out"
     cuts: tuple[float, ...]
 
@@ -166,7 +166,7 @@ class Intervals(Categories):
         return cls(column, (f"below {names[0]}", *inner, f"{names[-1]} and above"), cuts)
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Find the interval; a null or NaN is in none, and text that is no number is lost."""
+        """Find the interval; a null or NaN is in none, and text that is not a number is lost."""
         numbers, lost = numbers_of(array)
         row = np.flatnonzero(~np.isnan(numbers))
         return FeatureCells(row, np.searchsorted(self.cuts, numbers[row], side="right"), lost)

@@ -54,7 +54,7 @@ class LongTable:
             raise RequestError("has another setting beside record", where=where)
         if not isinstance(record, str) or record not in roles.columns:
             raise RequestError(
-                "its record is no column", where=where, instead="name the column of ids"
+                "its record is not a column", where=where, instead="name the column of ids"
             )
         if roles.columns[record].role != "identifier":
             raise RequestError(

@@ -24,7 +24,7 @@ SET_FUNCTIONS = ("distcnt", "cm")
 Indices = NDArray[np.int32]
 
 
-class Limit(Exception):  # noqa: N818, it ends a search and is no error
+class Limit(Exception):  # noqa: N818, it ends a search and is not an error
     """The search has used up its `evaluations` or `seconds`."""
 
     def __init__(self, reason: str) -> None:

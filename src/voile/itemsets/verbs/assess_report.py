@@ -21,7 +21,7 @@ def assessed_sections(assessment: Assessment, *, audience: Audience) -> tuple[Se
         f"({share(figures['features_lost'])} are gone).",
     ]
     if facts["beyond"]:
-        said.append(f"Columns {listed(facts['beyond'])} are no items of the roles: not counted.")
+        said.append(f"Columns {listed(facts['beyond'])} are not items of the roles: not counted.")
     shown = (
         Figure("People who share a row's items, at least", _few(figures["anonymity"], audience)),
         Figure(

@@ -72,7 +72,7 @@ class Content(Policies):
         facts, parts = kit.facts, super().parts(kit)
         features = parts["features"]
         if features.schema.field("weight").type != pa.float64():
-            raise DamagedError("the kit's weights are no numbers")
+            raise DamagedError("the kit's weights are not numbers")
         listed = kit.table("values", numbers=["form"], text=["value"])
         place, values = (listed.column(name) for name in ("form", "value"))
         of, text = place.to_numpy(), np.array(values.to_pylist(), dtype=object)

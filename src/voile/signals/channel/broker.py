@@ -42,7 +42,7 @@ class Broker:
         parts = urlsplit(url)
         if "@" in url:
             raise RequestError(
-                "a user or password is no part of an address",
+                "a user or password is not part of an address",
                 where="broker",
                 instead=f"use {USER} and {PASSWORD}, or a file",
             )
@@ -51,7 +51,9 @@ class Broker:
         except (KeyError, ValueError):
             port = 0
         if not port or not parts.hostname or parts.path.strip("/") or parts.query:
-            raise RequestError("this is no address of a broker", where="broker", instead=ADDRESS)
+            raise RequestError(
+                "this is not an address of a broker", where="broker", instead=ADDRESS
+            )
         tls = parts.scheme == "mqtts"
         if not tls and (ca or cert or key):
             raise RequestError(

@@ -29,7 +29,7 @@ class DeviceKey:
 
     def __init__(self, key: bytes, generation: int) -> None:
         if len(key) != MAC or type(generation) is not int or not 1 <= generation <= LAST:
-            raise RequestError("this is no key of a device, or of no generation from 1 to 65535")
+            raise RequestError("this is not a key of a device, or of no generation from 1 to 65535")
         self._key = key
         self._mac = hmac.digest(key, b"voile mac", "sha256")
         self.generation = generation
@@ -153,7 +153,7 @@ class Enrolment:
             return cls(map, tuple(_entries(map, entries)))
         except (LookupError, TypeError, ValueError):
             raise RequestError(
-                "this is no enrolment file, or it is damaged or of another version of voile",
+                "this is not an enrolment file, or it is damaged or of another version of voile",
                 where=os.fspath(path),
                 instead="have the device enrolled anew with voile signals enrol",
             ) from None

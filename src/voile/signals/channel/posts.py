@@ -52,7 +52,7 @@ class Letter:
         ahead, beside = data["ahead"], data["beside"]
         counts = type(ahead) is int and 1 <= ahead <= FARTHEST and number > 0
         if not (counts and is_beside(beside)):
-            raise RequestError("this is no message of a session")
+            raise RequestError("this is not a message of a session")
         message = Message.from_json({**data, "session": session, "number": number})
         return cls(ahead, message, beside)
 
@@ -72,7 +72,7 @@ class Reply:
         data = _unpacked(content, "check", "again", "refused")
         again, refused = data["again"], data["refused"]
         if len(content) != REPLY or type(again) is not bool or type(refused) is not str:
-            raise RequestError("this is no reply")
+            raise RequestError("this is not a reply")
         receipt = Receipt.from_json({"session": session, "number": number, "check": data["check"]})
         # said to a person: one of the known words, or none of the other end's choosing
         return cls(receipt, again, refused and (refused if refused in SAID else "unknown"))
@@ -164,7 +164,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(_: str) -> NoReturn:
-    raise ValueError("this is no number")
+    raise ValueError("this is not a number")
 
 
 def _packed(**content: Any) -> bytes:

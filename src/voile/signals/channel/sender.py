@@ -248,7 +248,7 @@ class Sender:
             return []  # of a session before this one, or of another version of voile
         reply = self._reply(envelope)
         if reply is None:
-            return []  # what is no reply changes nothing
+            return []  # what is not a reply changes nothing
         if reply.refused:  # of a message that is not under way: said before, and said again
             if any(message.number == header.number for message in end.session.pending()):
                 self.refused[post.pseudonym] = reply.refused

@@ -80,7 +80,7 @@ def _own(folder: Path) -> None:
             )
         folder.mkdir(mode=0o700)
     elif not folder.is_dir():
-        raise RequestError("is no folder", where=str(folder), instead="use another")
+        raise RequestError("is not a folder", where=str(folder), instead="use another")
     elif {*os.listdir(folder)} - {"lock"} and not (folder / FILE).exists():
         raise RequestError(
             "the folder holds other things than an end's state",

@@ -28,7 +28,7 @@ class ReadingLimits:
         return np.logical_not((low <= values) & (values <= high))
 
     def shown(self, value: float) -> str | float:
-        """Return a value as the source has it; one that is no number as text, for JSON."""
+        """Return a value as the source has it; one that is not a number as text, for JSON."""
         if not isfinite(value):
             return str(value)
         return self.words[int(value)] if self.words and not self.is_outside(value) else value

@@ -193,4 +193,4 @@ def _readable(place: str) -> Iterator[None]:
     try:
         yield
     except BrokenError:
-        raise SourceError("is no FHIR in JSON", where=place) from None
+        raise SourceError("is not FHIR in JSON", where=place) from None

@@ -214,7 +214,7 @@ def moment(time: str, place: str) -> float:
         at = datetime.fromisoformat(padded)
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        raise RequestError("the time is no dateTime of FHIR", where=place) from None
+        raise RequestError("the time is not a dateTime of FHIR", where=place) from None
 
 
 def places_of(lattice: Lattice) -> int:

@@ -56,9 +56,9 @@ class Element:
         return any(VALUE.match(name) for name in self.members)
 
     def quantity(self, field: Field) -> Span:
-        """Return where the number of the value stands, or say why it is no reading."""
+        """Return where the number of the value stands, or say why it is not a reading."""
         if "valueQuantity" not in self.members:
-            raise RequestError("the value is no Quantity", where=self.place)
+            raise RequestError("the value is not a Quantity", where=self.place)
         if self.mark():
             raise RequestError("the value is encoded already", where=self.place)
         parts = members(self.text, self.members["valueQuantity"].start)

@@ -25,7 +25,7 @@ class Edit(NamedTuple):
 
 
 class BrokenError(ValueError):
-    """The text is no JSON, or an object has two members of one name."""
+    """The text is not JSON, or an object has two members of one name."""
 
 
 def _constant(_: str) -> Any:

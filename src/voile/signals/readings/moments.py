@@ -162,7 +162,7 @@ def _meant(moments: pa.Array, where: str) -> pa.Array:
         return _read(pc.if_else(blank, None, moments), where)
     plain = of.is_integer, of.is_floating, of.is_decimal, of.is_date, of.is_timestamp
     if not any(test(moments.type) for test in (*plain, of.is_time, of.is_duration, of.is_null)):
-        raise RequestError(f"{moments.type} is no time", where=where, instead=REMEDY)
+        raise RequestError(f"{moments.type} is not a time", where=where, instead=REMEDY)
     return moments
 
 

@@ -48,7 +48,7 @@ class Message:
             columns = _columns(data["columns"]) if "columns" in data else None
             return cls(_name(data["session"]), number, after, check, values, time, columns)
         except (LookupError, TypeError, ValueError) as wrong:
-            raise RequestError("this is no message of a session") from wrong
+            raise RequestError("this is not a message of a session") from wrong
 
 
 @dataclass(frozen=True)
@@ -67,27 +67,27 @@ class Receipt:
         try:
             return cls(_name(data["session"]), whole(data["number"]), _check(data["check"]))
         except (LookupError, TypeError, ValueError) as wrong:
-            raise RequestError("this is no receipt of a session") from wrong
+            raise RequestError("this is not a receipt of a session") from wrong
 
 
 def whole(value: object) -> int:
     """Return a number of messages, or raise a ValueError."""
     if type(value) is not int or not 0 <= value < 1 << 63:
-        raise ValueError("a number of messages is no whole number")
+        raise ValueError("a number of messages is not a whole number")
     return value
 
 
 def moment(value: object) -> int:
     """Return a time in units, or raise a ValueError."""
     if type(value) is not int or not -LATEST <= value <= LATEST:
-        raise ValueError("a time is no whole number of units")
+        raise ValueError("a time is not a whole number of units")
     return value
 
 
 def numbers(values: object) -> tuple[float, ...]:
     """Return a list of finite numbers as floats, or raise a ValueError."""
     if not isinstance(values, list | tuple) or any(type(v) not in (int, float) for v in values):
-        raise ValueError("this is no list of numbers")
+        raise ValueError("this is not a list of numbers")
     if not is_sound(values, sys.float_info.max):
         raise ValueError("a number is not finite")
     return tuple(map(float, values))
@@ -101,13 +101,13 @@ def _columns(value: object) -> tuple[int, ...]:
 
 def _name(value: object) -> str:
     if not isinstance(value, str) or any("\ud800" <= one <= "\udfff" for one in value):
-        raise ValueError("a session's name is no text")
+        raise ValueError("a session's name is not text")
     return value
 
 
 def _check(value: object) -> str:
     if not isinstance(value, str) or not CHECK.fullmatch(value):
-        raise ValueError("this is no digest of messages")
+        raise ValueError("this is not a digest of messages")
     return value
 
 

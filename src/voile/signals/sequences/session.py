@@ -162,7 +162,7 @@ class Session:
         if last is not None and type(when) is int:
             when = max(when, first)
         if type(when) is not int or abs(when) > LATEST:
-            raise RequestError("a time is no whole number of units", where="time")
+            raise RequestError("a time is not a whole number of units", where="time")
         return when
 
     def pending(self) -> tuple[Message, ...]:
@@ -396,5 +396,5 @@ class Session:
         except (LookupError, TypeError, ValueError) as wrong:
             if isinstance(wrong, RequestError):
                 raise
-            raise RequestError("this is no saved session") from wrong
+            raise RequestError("this is not a saved session") from wrong
         return session

@@ -82,7 +82,7 @@ def messages(
     cells = [form.messages(batch.column(form.column)) for form in forms]
     blank = cells[0].missing
     if any(cell.strange.any() or (cell.missing != blank).any() for cell in cells):
-        raise TamperedError("a cell of the release is no message")
+        raise TamperedError("a cell of the release is not a message")
     return np.stack([cell.values for cell in cells], axis=1), blank
 
 

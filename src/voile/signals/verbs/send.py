@@ -169,7 +169,7 @@ def _plain(value: Any) -> Any:
 def _listen(rows: _Rows, link: Link, reporter: Reporter) -> None:
     """Read JSON lines from standard input, and put their readings among the link's events."""
     try:
-        lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes: one that is no text is but a line
+        lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes: one that is not text is but a line
         for number, line in enumerate(lines, 1):
             if why := _left_out(rows, link, number, line):
                 reporter.insist(f"line {number:,}: {why}; left out")
@@ -189,7 +189,7 @@ def _left_out(rows: _Rows, link: Link, number: int, line: bytes) -> str:
         return str(error)
     except NO_ROW:
         rows.lost.append(number)
-        return "is no row of readings"
+        return "is not a row of readings"
     lacks = rows.lost[-1:] == [number]
     return "lacks a class, a subject or a reading" if lacks else ""
 

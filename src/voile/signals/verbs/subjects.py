@@ -114,7 +114,7 @@ def _wrong(
     if each.label not in classes:
         return "the map has not seen a class"
     if not each.generation:
-        return f"the generation of a key is no whole number from 1 to {LAST}"
+        return f"the generation of a key is not a whole number from 1 to {LAST}"
     if found.get(who, each).label != each.label:
         return "a subject is of two classes"
     if found.get(who, each).known != each.known:

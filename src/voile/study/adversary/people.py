@@ -108,7 +108,7 @@ def released_rows(
 
 
 def _numbered(table: pa.Table, dates: list[str]) -> pa.Table:
-    """Return dates as numbers of days; text that is no date is null."""
+    """Return dates as numbers of days; text that is not a date is null."""
     for name in dates:
         at = table.schema.get_field_index(name)
         table = table.set_column(at, name, as_days(table.column(name)).cast(pa.int32()))

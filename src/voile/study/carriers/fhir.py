@@ -70,7 +70,7 @@ class Fhir:
         Raises
         ------
         RequestError : a type without a rule, a reference to nobody, a resource of nobody.
-        SourceError : a line that is no resource.
+        SourceError : a line that is not a resource.
         """
         self._index()
         write_people(self._people, self.as_of, folder)
@@ -289,7 +289,7 @@ def _birth(text: object, place: str) -> date:
             return birth_of(int(year or 0), month, day)
     except ValueError:
         pass
-    raise SourceError("has a birthDate that is no date", where=place)
+    raise SourceError("has a birthDate that is not a date", where=place)
 
 
 def _start(one: Resource) -> date | None:

@@ -49,7 +49,7 @@ INTERVAL = "urn:voile:interval:"
 """The extension that holds what a released row shows of a column."""
 ABSENT = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
 GENDERS = fhir_codes(SEXES)
-RACE_CODES = {  # "Other" is no category of US Core
+RACE_CODES = {  # "Other" is not a category of US Core
     **{word: ("race", code) for word, code in fhir_codes(RACES).items() if word != "Other"},
     HISPANIC.word: ("ethnicity", HISPANIC.fhir),
 }
@@ -220,7 +220,7 @@ def days_of(rules: Rules, one: Resource) -> Iterator[date]:
 
 
 def _named(path: str, name: str) -> str:
-    """Name a dropped field; a name that is no element of FHIR may be data itself."""
+    """Name a dropped field; a name that is not an element of FHIR may be data itself."""
     return f"{path}.{name if name in ELEMENTS else '(another name)'}"
 
 

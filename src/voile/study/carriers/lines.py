@@ -40,7 +40,7 @@ def _object(line: bytes, place: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise SourceError("is not valid JSON", where=place) from None
     if not isinstance(found, dict):
-        raise SourceError("is no JSON object", where=place)
+        raise SourceError("is not a JSON object", where=place)
     return found
 
 

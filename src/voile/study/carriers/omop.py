@@ -303,4 +303,4 @@ def _birth(row: Row, place: str) -> date | None:
     try:
         return birth_of(row["year_of_birth"], row["month_of_birth"], row["day_of_birth"])
     except ValueError:
-        raise SourceError("has a day of birth that is no date", where=place) from None
+        raise SourceError("has a day of birth that is not a date", where=place) from None

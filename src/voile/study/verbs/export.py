@@ -85,7 +85,7 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
     tables, lock = room / "tables", Lock(room / "lock")
     if not is_own(room):
         raise RequestError(
-            "the export is opened there, and it is no folder of yours alone",
+            "the export is opened there, and that folder is not yours alone",
             where=str(room),
             instead="remove it",
         )

@@ -51,7 +51,7 @@ class Model(BaseModel):
         except OSError as error:
             raise RequestError("the model cannot be read", where=str(path)) from error
         except ValueError as error:
-            raise RequestError("the model is no TOML", where=str(path)) from error
+            raise RequestError("the model is not TOML", where=str(path)) from error
         return cls._of(said, str(path))
 
     @classmethod

@@ -28,7 +28,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 NO_MULTIPLIERS: Floats = np.zeros((0, 0, 0))
 
 
-class Stopped(Exception):  # noqa: N818, it ends the proof and is no error
+class Stopped(Exception):  # noqa: N818, it ends the proof and is not an error
     """The seconds are used up."""
 
 

@@ -2,7 +2,7 @@
 
 Limitation 1 of the paper: values that have groups and no order. Depth first through a tree, every
 group is a run of its leaves, so a tree gives a domain in which each level of groups is a set of
-cuts: a node of ARX's hierarchies is a policy, and the lattice holds many more. What is no tree
+cuts: a node of ARX's hierarchies is a policy, and the lattice holds many more. What is not a tree
 (a value with two parents, levels that do not nest) has no such order in general, and is refused.
 """
 
@@ -76,7 +76,7 @@ def _way_up(path: Path, parent: dict[str, str], number: int, value: str) -> tupl
         value = parent[value]
         if value in way:
             raise RequestError(
-                f"the parents above row {number} lead round in a circle, so this is no tree",
+                f"the parents above row {number} lead round in a circle, so this is not a tree",
                 where=str(path),
             )
         way[value] = None

@@ -29,13 +29,13 @@ class Cells(Protocol):
 def check_pairs(
     domains: Sequence[Domain], pairs: Mapping[str, str], tables: Sequence[Cells]
 ) -> None:
-    """Refuse pairs, latitude to longitude, that are no coordinates, or share a column."""
+    """Refuse pairs, latitude to longitude, that are not coordinates, or share a column."""
     of_name = {domain.column: domain for domain in domains}
     named = [column for pair in pairs.items() for column in pair]
     for latitude, longitude in pairs.items():
         if longitude not in of_name:
             raise RequestError(
-                f"its pair {longitude} is no quasi-identifier",
+                f"its pair {longitude} is not a quasi-identifier",
                 where=f"roles, column {latitude}",
                 instead=nearest(longitude, of_name),
             )

@@ -86,7 +86,7 @@ def locate_areas(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
 
 
 def explain_off_lattice(domain: Domain, areas: Areas) -> str | None:
-    """Say why Safe Harbor is no policy of a domain's order; None where it is one.
+    """Say why Safe Harbor is not a policy of a domain's order; None where it is one.
 
     It is one where the ZIP codes of each three-digit area are side by side, and those of all the
     small areas are, too: a policy merges neighbours only.
@@ -130,7 +130,7 @@ def check_text(domain: Domain) -> None:
     """Refuse ZIP codes that are numbers: their leading zeros are lost."""
     if not all(value is None or isinstance(value, str) for value in domain.values):
         raise RequestError(
-            "three-digit areas are asked for, and the values are no text",
+            "three-digit areas are asked for, and the values are not text",
             where=f"column {domain.column}",
             instead="write ZIP codes as text of five digits, leading zeros included",
         )

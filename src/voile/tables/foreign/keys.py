@@ -66,7 +66,7 @@ def try_keys(
 
     Parameters
     ----------
-    released : the released columns that are no quasi-identifiers.
+    released : the released columns that are not quasi-identifiers.
     identifiers : the original's columns that name its rows or people.
     """
     n, m = len(sides.released), len(sides.original)

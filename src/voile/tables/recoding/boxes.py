@@ -38,7 +38,7 @@ class BoxCodebook(Codebook):
 
         Raises
         ------
-        TamperedError : a row shows intervals that are no box together.
+        TamperedError : a row shows intervals that are not a box together.
         """
         codes = super().released_codes(table)
         stray = ~np.isin(self._keys(codes), self._keys(self._numbers))

@@ -129,7 +129,7 @@ def _ask_user(measure: GroupMeasure, groups: Groups) -> NDArray[Any]:
         tuple(map(_read_only, groups.outcomes)),
     )
     try:
-        with redirect_stdout(sys.stderr):  # what it prints is no part of a result
+        with redirect_stdout(sys.stderr):  # what it prints is not part of a result
             return np.asarray(measure.each(shown))
     except (Exception, SystemExit) as error:  # its words may quote what it was given
         raise RequestError(

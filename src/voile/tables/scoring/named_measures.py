@@ -71,7 +71,7 @@ def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
     measure = _imported(wanted) if isinstance(wanted, str) else wanted
     if not isinstance(measure, GroupMeasure):
         raise RequestError(
-            f"the {kind} {wanted if isinstance(wanted, str) else type(wanted).__name__} is no "
+            f"the {kind} {wanted if isinstance(wanted, str) else type(wanted).__name__} is not a "
             "GroupMeasure",
             instead="make one with voile.tables.scoring.group_measures.GroupMeasure",
         )
@@ -99,7 +99,7 @@ def _module(module: str) -> Any:
     let_pandas_in()
     sys.path.insert(0, os.getcwd())
     try:
-        with redirect_stdout(sys.stderr):  # what it prints is no part of a result
+        with redirect_stdout(sys.stderr):  # what it prints is not part of a result
             return import_module(module)
     except ModuleNotFoundError as error:
         if not f"{module}.".startswith(f"{error.name}."):

@@ -18,7 +18,7 @@ def continue_from(run: Run, start: Frontier) -> None:
     """Take in the policies of `start`; drop those that are not allowed.
 
     They are scored, those that are far apart first. Where no record may be suppressed, and the
-    first 64 score what `start` says, the others' scores are believed, and are no evaluations.
+    first 64 score what `start` says, the others' scores are believed, and are not evaluations.
     Cost: O(cells) for each policy scored.
     """
     evaluator = run.evaluator

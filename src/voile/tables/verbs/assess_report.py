@@ -100,7 +100,7 @@ def _warnings(facts: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         )
     if beyond := [name for name in facts["beyond"] if name not in facts["pseudonyms"]]:
         yield (
-            "No figure counts what columns reveal that are no quasi-identifiers and not kept by "
+            "No figure counts what columns reveal that are not quasi-identifiers and not kept by "
             f"the roles: {listed(beyond)}."
         )
     if facts["not_released"]:

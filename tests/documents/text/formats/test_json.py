@@ -109,7 +109,7 @@ SPANS = {
     '[[0, 3, "A\\nB"]]': "the label of span 1 is blank or has characters that do not print",
     '[{"start": 0, "end": 3}]': "span 1 has no",
     '["Qwert"]': "span 1 has no",
-    '{"start": 0}': "document 7: the spans are no list",
+    '{"start": 0}': "document 7: the spans are not a list",
 }  # fmt: skip
 
 
@@ -135,7 +135,7 @@ def test_positions_that_count_something_else_are_refused(tmp_path):
     [
         ('{"text": "Qwertzuiop"', "row 1 is not whole JSON from character 2"),
         ('[{"text": "Qwertzuiop"}', "is not whole JSON from line 1, character 24"),
-        ('[{"text": "a"}, "Qwertzuiop"]', "item 2 of the list is no object"),
+        ('[{"text": "a"}, "Qwertzuiop"]', "item 2 of the list is not an object"),
         ('{"text": ["Qwertzuiop"]}', "row 1 has no text in the field text"),
         ('{"words": "Qwertzuiop"}', "its first object has no text"),
         ('{"text": "a"}\n{"words": "Qwertzuiop"}', "row 2 has no text in the field text"),
@@ -144,7 +144,7 @@ def test_positions_that_count_something_else_are_refused(tmp_path):
         ('{"text": "Qwertzuiop", "text": 1}', "two columns of one name"),
         ("[" * 100_000, "is JSON beyond reading"),
         ('{"text": "a", "n": ' + "9" * 5000 + "}", "row 1 is JSON beyond reading"),
-        ('{"text": "a", "subject": ["Qwertzuiop"]}', "the subject of row 1 is no text"),
+        ('{"text": "a", "subject": ["Qwertzuiop"]}', "the subject of row 1 is not text"),
         ('{"text": "a", "label": [], "entities": []}', "document 1: has label and entities"),
         ("", "its first object has no text"),
     ],

@@ -126,7 +126,7 @@ def test_a_mail_of_parts_within_parts_is_not_read_below_twenty(tmp_path):
     ],
 )
 def test_what_is_no_mail_is_refused_in_one_sentence(tmp_path, content):
-    with pytest.raises(SourceError, match=r"^a\.eml: is no e-mail that can be read$"):
+    with pytest.raises(SourceError, match=r"^a\.eml: is not an e-mail that can be read$"):
         Corpus.read(put(tmp_path / "a.eml", content))
 
 
@@ -187,7 +187,7 @@ def test_notes_of_fhir_are_read_from_bundles_lines_and_lists(tmp_path):
     assert [(d.text, d.id, d.subject, d.annotated) for d in documents] == [
         (texts[0], "1", "Patient/17", False), (texts[1], "3", "Patient/17", False),
     ]  # fmt: skip
-    assert aside == {"2": "resources are not read that are no DocumentReference"}
+    assert aside == {"2": "resources are not read that are not DocumentReference"}
     lines = "\n".join(json.dumps(one) for one in (note(), html))
     assert [d.text for d in read(tmp_path / "b.ndjson", lines)[0]] == texts
     assert [d.text for d in read(tmp_path / "c.json", json.dumps([note(), html]))[0]] == texts
@@ -198,9 +198,9 @@ def test_notes_of_fhir_are_read_from_bundles_lines_and_lists(tmp_path):
     [
         (note(kind="application/pdf"), "attachments are not read: application/pdf"),
         (note(kind=CANARY), "attachments are not read: an unknown kind"),
-        (note(data="!!! no base64"), "attachments that are no whole Base64 of text"),
-        (note(data="/w=="), "attachments that are no whole Base64 of text"),
-        (note(kind=f"text/plain; charset={CANARY}"), "attachments that are no whole Base64"),
+        (note(data="!!! no base64"), "attachments that are not whole Base64 of text"),
+        (note(data="/w=="), "attachments that are not whole Base64 of text"),
+        (note(kind=f"text/plain; charset={CANARY}"), "attachments that are not whole Base64"),
         (note(data=None, url="Binary/1"), "attachments that are elsewhere are not read"),
         ({**note(), "content": CANARY}, "DocumentReference resources without content"),
         ({**note(), "content": [CANARY]}, "attachments are not read: an unknown kind"),

@@ -142,7 +142,7 @@ def test_damaged_office_files_are_refused_in_one_sentence(tmp_path, make, end, k
     damaged = tmp_path / f"a{end}"
     damaged.write_bytes(path.read_bytes()[:keep])
     level = logging.getLogger("pypdf").level
-    with pytest.raises(SourceError, match=f"is no whole {end[1:]} file: damaged or cut short"):
+    with pytest.raises(SourceError, match=f"is not a whole {end[1:]} file: damaged or cut short"):
         Corpus.read(damaged)
     assert not caplog.records
     assert logging.getLogger("pypdf").level == level

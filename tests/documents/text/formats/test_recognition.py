@@ -71,7 +71,7 @@ def test_addresses_are_tables():
         ({"a.txt": "x", "b.pdf": "x"}, "has files of several formats: pdf, txt; say which to read"),
         ({".hidden": "x"}, "holds no files"),
         ({}, "holds no files"),
-        ({"a.xml": "<Qwert/>"}, "is no XML of i2b2"),
+        ({"a.xml": "<Qwert/>"}, "is not XML of i2b2"),
     ],
 )
 def test_what_cannot_be_told_is_said(tmp_path, files, message):

@@ -170,9 +170,9 @@ def test_pieces_are_spans_and_the_same_span_twice_is_one(tmp_path):
         ("T1\tNAME 5 99\tQwert", "the span 5 to 99 is not inside the text"),
         ("T1\tNAME 1 4\tQwe", "document a: at 1 to 4 the text is not"),
         ("T1\tNAME 0 3;6 7\tQwe t", "document a: at 0 to 3 the text is not"),
-        ("T1 NAME 0 3 Qwe", "a.ann: line 1 is no annotation"),
-        ("T1\tNAME 0 Qwe", "a.ann: line 1 is no annotation"),
-        ("Qwertzuiop", "a.ann: line 1 is no annotation"),
+        ("T1 NAME 0 3 Qwe", "a.ann: line 1 is not an annotation"),
+        ("T1\tNAME 0 Qwe", "a.ann: line 1 is not an annotation"),
+        ("Qwertzuiop", "a.ann: line 1 is not an annotation"),
     ],
 )
 def test_wrong_annotations_are_refused(tmp_path, content, message):
@@ -201,19 +201,19 @@ def test_a_record_without_tags_or_patient(tmp_path):
 XML = {
     '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///x">]><a><TEXT>&b;</TEXT></a>': "document type",
     '<!DOCTYPE a [<!ENTITY b "Qwert">]><a><TEXT>&b;</TEXT></a>': "declares a document type",
-    "<a><TEXT>&b;</TEXT></a>": "is no well-formed XML at line 1, character 10",
-    "<a>\n<TEXT>Qwert</a>": "is no well-formed XML at line 2",
-    "<a><TEXT>Qwert</TEXT>": "is no well-formed XML",
-    "<a><TEXT>\x01</TEXT></a>": "is no well-formed XML",
+    "<a><TEXT>&b;</TEXT></a>": "is not well-formed XML at line 1, character 10",
+    "<a>\n<TEXT>Qwert</a>": "is not well-formed XML at line 2",
+    "<a><TEXT>Qwert</TEXT>": "is not well-formed XML",
+    "<a><TEXT>\x01</TEXT></a>": "is not well-formed XML",
     '<a><TEXT>Qwert</TEXT><TAGS><N start="x" end="2"/></TAGS></a>': "tag 1 has no start and end",
     '<a><TEXT>Qwert</TEXT><TAGS><N start="1"/></TAGS></a>': "tag 1 has no start and end",
     '<a><TEXT>Qwert</TEXT><TAGS><N start="3" end="9"/></TAGS></a>': "3 to 9 is not inside the text",
     '<a><TEXT>Qwert</TEXT><TAGS><N start="1" end="3" text="Qw"/></TAGS></a>': "at 1 to 3 the text",
     "<a><TAGS><TEXT/></TAGS></a>": "document 1-1: holds no TEXT element",
-    "<a><Qwert/></a>": "is no XML of i2b2",
+    "<a><Qwert/></a>": "is not XML of i2b2",
     "<R><RECORD ID='3'/></R>": "document 3: holds no TEXT element",
     "<R><RECORD><TEXT>ab<PHI>Qwert</PHI></TEXT></RECORD></R>": "document 1: the element at 2",
-    "<R><RECORD><TEXT><Qwert TYPE='A'/></TEXT></RECORD></R>": "the element at 0 is no PHI",
+    "<R><RECORD><TEXT><Qwert TYPE='A'/></TEXT></RECORD></R>": "the element at 0 is not a PHI",
     "<R><RECORD><TEXT><PHI TYPE='A'><PHI TYPE='B'/></PHI></TEXT></RECORD></R>": "the element at 0",
     "<R><RECORD><TEXT><PHI TYPE='A'/></TEXT></RECORD></R>": "the span 0 to 0 is empty",
     "<R><!-- <RECORD --></R>": "holds no RECORD element",
@@ -249,4 +249,4 @@ def test_one_bad_file_can_be_set_aside(tmp_path):
     told = lambda name, error: aside.append((name, str(error)))  # noqa: E731
     assert [d.id for d in read_documents(tmp_path, aside=told)] == ["1-1", "1-3"]
     assert [name for name, _ in aside] == ["1-2"]
-    assert "no well-formed XML" in aside[0][1]
+    assert "not well-formed XML" in aside[0][1]

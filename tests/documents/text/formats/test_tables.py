@@ -97,10 +97,10 @@ def test_a_batch_without_its_spans_and_rows_counted_on():
 @pytest.mark.parametrize(
     ("spans", "message"),
     [
-        ("[[0, 99, 'A']]", "row 2, column names: the spans are no JSON"),
-        ('{"Qwert": 1}', "row 2, column names: the spans are no list"),
+        ("[[0, 99, 'A']]", "row 2, column names: the spans are not JSON"),
+        ('{"Qwert": 1}', "row 2, column names: the spans are not a list"),
         ('["Qwert"]', "row 2, column names: span 1 has no start, end, label"),
-        ("[" * 100_000, "row 2, column names: the spans are no JSON"),
+        ("[" * 100_000, "row 2, column names: the spans are not JSON"),
         ('[[0, 99, "A"]]', "document row 2: the span 0 to 99 is not inside the text"),
         ('[[0, 2, "A"], [1, 3, "B"]]', "document row 2: the spans 0 to 2 and 1 to 3 overlap"),
     ],

@@ -23,7 +23,7 @@ SHARE = 0.1
 
 @dataclass(frozen=True)
 class Guard:
-    """What the notes use as words, so that it is no known value for sure.
+    """What the notes use as words, so that it is not a known value for sure.
 
     Learnt from the notes, a subject's own values aside. Months and days of the week are ordinary.
     """

@@ -155,7 +155,7 @@ class KnownValues:
 
         Parameters
         ----------
-        link : the column that says whose a row is; that no note holds it is no cause to warn.
+        link : the column that says whose a row is; that no note holds it is not a cause to warn.
 
         Raises
         ------

@@ -193,7 +193,7 @@ class PeopleNames:
     ) -> bool:
         """Return whether a word beside a hit is another of that name, with a typo.
 
-        It has a capital, unless the hit, `written` so, has none, and is no word of the notes.
+        It has a capital, unless the hit, `written` so, has none, and is not a word of the notes.
         """
         if not page.near(edge) or len(people) > _LOOKED_AT:
             return False

@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 def removals_by_document(tokens: Tokens, found: Sequence[Finding]) -> list[list[Removal]]:
     """Return what is found in each text, in its order and apart.
 
-    Where findings overlap the label is that of the first rule whose finds are no names: a street
+    Where findings overlap the label is that of the first rule whose finds are not names: a street
     or a hospital is called after somebody.
     """
     by_document: list[dict[str, list[Removal]]] = [{} for _ in tokens.first[1:]]

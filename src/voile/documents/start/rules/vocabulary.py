@@ -25,13 +25,13 @@ class RuleVocabulary:
     greetings: frozenset[str]  # open a letter: Dear, Hola
     closings: frozenset[str]  # end a letter: Regards, Atentamente
     headers: frozenset[str]  # begin a line of recipients: To, Para
-    common: frozenset[str]  # are no name though they begin with a capital
+    common: frozenset[str]  # are not a name though they begin with a capital
     given: frozenset[str]
     surnames: frozenset[str]
     suffixes: frozenset[str]  # of an initial: M.ª
     joining: frozenset[str]  # stand between the words of a place
     details: Mapping[str, frozenset[str]]  # by the letter that `details` gives them
-    months: frozenset[str]  # of other languages, with their accents: Março is no Marco
+    months: frozenset[str]  # of other languages, with their accents: Março is not a Marco
     particles: frozenset[str] = PARTICLES
 
 

@@ -35,7 +35,7 @@ BY = (Reason("starter"),)
 class Starter:
     """Propose names by the chances that a classifier gives, and what rules find surely.
 
-    Its chances are no calibrated probabilities of another text: they order its tokens, learners
+    Its chances are not calibrated probabilities of another text: they order its tokens, learners
     take their level as a feature, and `propose` cuts them at 1 / 11.
     """
 

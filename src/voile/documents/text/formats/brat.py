@@ -49,7 +49,7 @@ def _entities(file: File) -> Iterator[Quote]:
             continue
         entity = ENTITY.fullmatch(line)
         if entity is None:
-            raise AnnotationError(f"line {number} is no annotation", where=file.path.name)
+            raise AnnotationError(f"line {number} is not an annotation", where=file.path.name)
         label, places, words = entity.groups()
         pairs = (piece.split(" ") for piece in places.split(";"))
         yield Quote(tuple((int(start), int(end)) for start, end in pairs), label, words)

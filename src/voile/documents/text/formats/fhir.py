@@ -38,7 +38,7 @@ def read_fhir(file: File) -> Iterator[Document | Unread]:
             if resource.get("resourceType") == "DocumentReference":
                 yield from _notes(file, called, resource)
             else:
-                yield Unread(called, "resources are not read that are no DocumentReference")
+                yield Unread(called, "resources are not read that are not DocumentReference")
 
 
 def _resources(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -78,7 +78,7 @@ def attachment_text(attachment: Mapping[str, Any]) -> str:
         raw = b64decode("".join(data.split()), validate=True)
         text = raw.decode(known_encoding(said[1]) if said else "utf-8-sig")
     except (binascii.Error, ValueError):
-        raise SourceError("attachments that are no whole Base64 of text") from None
+        raise SourceError("attachments that are not whole Base64 of text") from None
     return html_text(text) if kind == HTML else text
 
 

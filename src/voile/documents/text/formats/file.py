@@ -115,7 +115,7 @@ def report_unreadable(path: Path) -> Iterator[None]:
 
 
 def check_file(path: Path, root: Path | None) -> None:
-    """Refuse what is no file, such as a pipe, and a link that leads out of a folder `root`."""
+    """Refuse what is not a file, such as a pipe, and a link that leads out of a folder `root`."""
     if root and path.is_symlink() and root.is_dir() and not _is_below(path, root):
         raise SourceError(
             "links that lead out of the folder are not read",
@@ -123,7 +123,7 @@ def check_file(path: Path, root: Path | None) -> None:
             instead="copy the file into it, or name it by a pattern",
         )
     if not path.is_file() and path.exists():
-        raise SourceError("is no file", where=path.name)
+        raise SourceError("is not a file", where=path.name)
 
 
 def _is_below(path: Path, root: Path) -> bool:

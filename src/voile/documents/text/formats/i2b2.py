@@ -31,7 +31,7 @@ def parse(file: File) -> Element:
     text = file.text()
     if "\r" in text:
         if KEEPER in text:
-            raise SourceError("holds U+FDD0, which is no character", where=file.path.name)
+            raise SourceError("holds U+FDD0, which is not a character", where=file.path.name)
         text = _TEXT.sub(lambda part: part[1] + part[2].replace("\r", KEEPER) + part[3], text)
     root = _tree(file, text)
     for element in root.iter():
@@ -60,7 +60,7 @@ def _tree(file: File, text: str) -> Element:
         parser.Parse(text, True)
     except expat.ExpatError as error:
         raise SourceError(
-            f"is no well-formed XML at line {error.lineno}, character {error.offset + 1}",
+            f"is not well-formed XML at line {error.lineno}, character {error.offset + 1}",
             where=file.path.name,
         ) from None
     return builder.close()
@@ -88,7 +88,7 @@ def _inline(element: Element, id: str) -> tuple[str, list[Span]]:
         label, words = phi.get("TYPE"), phi.text or ""
         if phi.tag != "PHI" or not label or len(phi):
             raise SourceError(
-                f"the element at {at} is no PHI element with a TYPE and text alone",
+                f"the element at {at} is not a PHI element with a TYPE and text alone",
                 where=f"document {id}",
             )
         spans.append(Span(at, at + len(words), label))

@@ -59,7 +59,7 @@ def _list(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
         raise SourceError("is JSON beyond reading", where=file.path.name) from None
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
-            raise SourceError(f"item {number} of the list is no object", where=file.path.name)
+            raise SourceError(f"item {number} of the list is not an object", where=file.path.name)
         yield number, row
 
 
@@ -88,7 +88,7 @@ def _subject(file: File, number: int, row: dict[str, Any]) -> str | None:
         )
     subject = row.get(file.subject or "subject")
     if subject is not None and not isinstance(subject, str | int):
-        raise SourceError(f"the subject of row {number} is no text", where=file.path.name)
+        raise SourceError(f"the subject of row {number} is not text", where=file.path.name)
     return None if subject is None else str(subject)
 
 

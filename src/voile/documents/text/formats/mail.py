@@ -24,7 +24,7 @@ DEEPEST = 20
 NAME_LENGTH, LONGEST = 200, 1 << 16
 """Characters of an attachment's name, and of a header."""
 PLAIN, HTML, MAIL = "text/plain", "text/html", "message/rfc822"
-NO_MAIL = "is no e-mail that can be read"
+NO_MAIL = "is not an e-mail that can be read"
 
 
 class _Aside(NamedTuple):

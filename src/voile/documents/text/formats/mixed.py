@@ -19,6 +19,6 @@ def read_each(file: File) -> Iterator[Document | Unread]:
         return  # read with its text
     format = format_of(file.path, file.encoding)
     if format is None or format == "table":
-        what = "tables are no documents" if format else "not read"
+        what = "tables are not documents" if format else "not read"
         raise SourceError(f"{file_kind(file.path)}: {what}", where=file.path.name)
     yield from FORMATS[format].read(file)

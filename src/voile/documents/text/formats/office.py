@@ -59,7 +59,7 @@ def _reading(file: File) -> Iterator[None]:
         ) from None
     except Exception:
         raise SourceError(
-            "is no whole pdf file: damaged or cut short",
+            "is not a whole pdf file: damaged or cut short",
             where=file.path.name,
         ) from None
     finally:

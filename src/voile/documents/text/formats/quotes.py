@@ -35,7 +35,7 @@ def read_quotes(
     if found is None:
         return []
     if not isinstance(found, list):
-        raise AnnotationError("the spans are no list", where=where)
+        raise AnnotationError("the spans are not a list", where=where)
     quotes = []
     for number, one in enumerate(found, 1):
         values: Any = [one.get(key) for key in keys] if isinstance(one, Mapping) else one

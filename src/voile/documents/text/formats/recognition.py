@@ -77,7 +77,7 @@ def _are_plain(formats: list[str]) -> bool:
 def list_files(path: Path) -> Iterator[Path]:
     """Yield the files of a folder and those below it, of a pattern, or the one file, by name.
 
-    What is no file is yielded as well, such as a link that leads nowhere or to a folder.
+    What is not a file is yielded as well, such as a link that leads nowhere or to a folder.
     """
     if path.is_dir():
         for one in sorted(path.rglob("*")):
@@ -142,7 +142,9 @@ def _xml(file: File) -> str:
     for mark, format in (("<RECORD", "i2b2-2006"), ("<TEXT", "i2b2-2014")):
         if mark in head:
             return format
-    raise RequestError("is no XML of i2b2", where=file.path.name, instead="turn it into JSON lines")
+    raise RequestError(
+        "is not XML of i2b2", where=file.path.name, instead="turn it into JSON lines"
+    )
 
 
 def _lines(file: File) -> str:

@@ -135,4 +135,4 @@ def _unpacked(found: object, where: str) -> object:
     try:
         return json.loads(found)
     except (ValueError, RecursionError):
-        raise SourceError("the spans are no JSON", where=where) from None
+        raise SourceError("the spans are not JSON", where=where) from None
