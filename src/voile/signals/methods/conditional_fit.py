@@ -3,7 +3,7 @@
 The readings of class c at side columns k are taken for v = L(k) (a_c + s_c e) + m(k), e normal: one
 shift, spread and slope for all classes, smooth in k, so that a class of a hundred people borrows
 them from thousands. What a class adds of its own is drawn towards nothing, and left out unless it
-makes held-out readings likelier.
+makes held-out readings likelier by more than chance would.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def fit_shared(
     levels: SideLevels,
     splits: Codes,
 ) -> Conditional:
-    """Fit the frame that all classes share; how smooth is chosen by likelihood on two folds.
+    """Fit the frame that all classes share; how smooth is chosen by likelihood, folds held out.
 
     O(n p) for each of some hundred steps of a quasi-Newton search, a column at a time.
     """
@@ -134,25 +134,26 @@ def _held_out(
     splits: Codes,
     ridge: float,
 ) -> float:
-    """Return the log-likelihood of a fold, each class normal about its mean in the frame."""
-    out = splits == 0
-    inside, outside = levels.take(np.flatnonzero(~out)), levels.take(np.flatnonzero(out))
-    step = frame_of(order, basis, _fit(Y[:, ~out], c[~out], order, basis.rows(inside), ridge))
-    frames = step.at(inside), step.at(outside)
-    W = frames[0].inverse(Y[:, ~out]), frames[1].inverse(Y[:, out])
-    total = -float(frames[1].log_slope.sum())
-    for which in range(int(c.max()) + 1):
-        own, tried = W[0][:, c[~out] == which], W[1][:, c[out] == which]
-        total += normal_likelihood(own, tried)
+    """Return the log-likelihood of all folds, each class normal about its mean in the frame."""
+    P, total = basis.rows(levels), 0.0
+    for fold in range(int(splits.max()) + 1):
+        out = splits == fold
+        inside, outside = levels.take(np.flatnonzero(~out)), levels.take(np.flatnonzero(out))
+        step = frame_of(order, basis, _fit(Y[:, ~out], c[~out], order, P[~out], ridge))
+        frames = step.at(inside), step.at(outside)
+        W = frames[0].inverse(Y[:, ~out]), frames[1].inverse(Y[:, out])
+        total -= float(frames[1].log_slope.sum())
+        for which in range(int(c.max()) + 1):
+            own, tried = W[0][:, c[~out] == which], W[1][:, c[out] == which]
+            total += float(normal_likelihoods(own, tried).sum())
     return total
 
 
-def normal_likelihood(own: Floats, tried: Floats) -> float:
-    """Return the log-likelihood of (d, n) points under the normal law of others."""
+def normal_likelihoods(own: Floats, tried: Floats) -> Floats:
+    """Return the log-likelihoods of (d, n) points under the normal law of others."""
     mean, covariance = own.mean(axis=1, keepdims=True), np.atleast_2d(np.cov(own))
     left = np.linalg.solve(np.linalg.cholesky(covariance), tried - mean)
-    size = tried.shape[1] * np.linalg.slogdet(covariance)[1]
-    return float(-0.5 * ((left * left).sum() + size))
+    return np.asarray(-0.5 * ((left * left).sum(axis=0) + np.linalg.slogdet(covariance)[1]))
 
 
 def frame_of(
@@ -244,12 +245,15 @@ def fit_own(
     levels: SideLevels,
     splits: Codes,
 ) -> tuple[Conditional | None, ...]:
-    """Fit what each class adds to the shared frame; None where held-out readings gain nothing."""
+    """Fit what each class adds to the shared frame; None where held-out readings gain too little.
+
+    It must gain more than its standard error: of a hundred people it is mostly noise.
+    """
     basis = SideBasis.of(columns, levels, pairs=1 < len(columns) <= MOST_PAIRED)
     found = []
     for which in range(int(c.max()) + 1):
         own = np.flatnonzero(c == which)
-        found.append(_added(W[:, own], order, basis, levels.take(own), splits[own] == 0))
+        found.append(_added(W[:, own], order, basis, levels.take(own), splits[own]))
     return tuple(found)
 
 
@@ -258,21 +262,40 @@ def _added(
     order: NDArray[np.int64],
     basis: SideBasis,
     levels: SideLevels,
-    out: NDArray[np.bool_],
+    splits: Codes,
 ) -> Conditional | None:
-    """Fit what one class adds, drawn towards nothing as far as the rows `out` say."""
+    """Fit what one class adds, drawn towards nothing as far as its held-out readings say."""
     P = basis.rows(levels)
-    inside, outside = levels.take(np.flatnonzero(~out)), levels.take(np.flatnonzero(out))
-    if min(inside.left.shape[1], outside.left.shape[1]) <= len(V) + 1:
+    sizes = np.bincount(splits, minlength=int(splits.max()) + 1)
+    if min(sizes.min(), len(splits) - sizes.max()) <= len(V) + 1:
         return None
-    best, most = None, normal_likelihood(V[:, ~out], V[:, out])
-    for kappa in OWN:
+    gains = {kappa: _gains(V, order, basis, levels, splits, kappa) for kappa in OWN}
+    best = max(OWN, key=lambda kappa: float(gains[kappa].mean()))
+    gain = gains[best]
+    if gain.mean() * np.sqrt(len(gain)) <= gain.std():
+        return None
+    return frame_of(order, basis, _fit_class(V, order, P, best))
+
+
+def _gains(
+    V: Floats,
+    order: NDArray[np.int64],
+    basis: SideBasis,
+    levels: SideLevels,
+    splits: Codes,
+    kappa: float,
+) -> Floats:
+    """Return by how much readings, each fold held out in turn, become likelier."""
+    P, found = basis.rows(levels), []
+    for fold in range(int(splits.max()) + 1):
+        out = splits == fold
+        inside, outside = levels.take(np.flatnonzero(~out)), levels.take(np.flatnonzero(out))
         step = frame_of(order, basis, _fit_class(V[:, ~out], order, P[~out], kappa))
-        left = step.at(inside).inverse(V[:, ~out]), step.at(outside).inverse(V[:, out])
-        gained = normal_likelihood(*left) - float(step.at(outside).log_slope.sum())
-        if gained > most:
-            best, most = kappa, gained
-    return None if best is None else frame_of(order, basis, _fit_class(V, order, P, best))
+        frames = step.at(inside), step.at(outside)
+        left = frames[0].inverse(V[:, ~out]), frames[1].inverse(V[:, out])
+        after = normal_likelihoods(*left) - frames[1].log_slope
+        found.append(after - normal_likelihoods(V[:, ~out], V[:, out]))
+    return np.concatenate(found)
 
 
 def _fit_class(
