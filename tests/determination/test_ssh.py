@@ -67,7 +67,7 @@ def test_one_changed_character_is_no_signature_that_holds(data: st.DataObject, k
 def test_what_is_no_signature_is_refused_in_a_sentence(raw: bytes, keys: Path) -> None:
     path = keys / "some.sig"
     path.write_bytes(raw)
-    with pytest.raises(DamagedError, match="no SSH signature"):
+    with pytest.raises(DamagedError, match="not an SSH signature"):
         read_signature(path)
 
 
@@ -84,7 +84,7 @@ def test_a_key_of_another_type_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="not an Ed25519 key"):
         load_key(tmp_path / "key")
     (tmp_path / "text").write_text("a key, I say")
-    with pytest.raises(RequestError, match="no private key"):
+    with pytest.raises(RequestError, match="not a private key"):
         load_key(tmp_path / "text")
 
 

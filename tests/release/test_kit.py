@@ -141,7 +141,7 @@ def test_a_strangers_kit_runs_no_code(saved):
     (saved / "frontier.parquet").write_bytes(raw)
     entry = {"file": "frontier.parquet", "sha256": hashlib.sha256(raw).hexdigest()}
     edit(saved, tables={"frontier": entry})
-    with pytest.raises(TamperedError, match="no whole parquet file"):
+    with pytest.raises(TamperedError, match="not a whole parquet file"):
         Kit.load(saved)
 
 

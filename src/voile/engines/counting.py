@@ -214,7 +214,7 @@ def _check_weights(connection: duckdb.DuckDBPyConnection, source: Source, weight
     if bad:
         raise RequestError(
             f"{bad:,} {'row has a weight that is' if bad == 1 else 'rows have weights that are'}"
-            " null, negative or no whole number",
+            " null, negative or not a whole number",
             where=f"{source.name}, column {weight}",
         )
 

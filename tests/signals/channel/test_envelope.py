@@ -328,7 +328,7 @@ def test_an_enrolment_is_read_as_written_and_no_part_of_it_can_be_changed(tmp_pa
     texts = [*map(json.dumps, wrong), "", "[]", text[:-9], "[" * 90_000, '{"format": 1}']
     for each in texts:
         path.write_text(each)
-        with pytest.raises(RequestError, match="no enrolment file, or it is damaged"):
+        with pytest.raises(RequestError, match="not an enrolment file, or it is damaged"):
             Enrolment.read(path)
     path.write_text(text)
     path.chmod(0o640)
@@ -342,7 +342,7 @@ def test_an_enrolment_cannot_name_a_topic_of_its_own_choosing(tmp_path):
     for name in ("a/b", "+", "#", ""):
         forged = Enrolled("Anna", name, key)
         Enrolment("0" * 16, (forged,)).write(path, force=True)
-        with pytest.raises(RequestError, match="no enrolment file, or it is damaged"):
+        with pytest.raises(RequestError, match="not an enrolment file, or it is damaged"):
             Enrolment.read(path)
 
 

@@ -114,12 +114,12 @@ def test_a_login_comes_from_the_environment_or_a_file_of_its_owners(tmp_path, mo
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("broker.example", "no address of a broker"),
-        ("http://broker.example", "no address of a broker"),
-        ("mqtt://", "no address of a broker"),
-        ("mqtt://a:port", "no address of a broker"),
-        ("mqtt://a/b", "no address of a broker"),
-        ("mqtt://user:word@a", "no part of an address; use VOILE_MQTT_USER"),
+        ("broker.example", "not an address of a broker"),
+        ("http://broker.example", "not an address of a broker"),
+        ("mqtt://", "not an address of a broker"),
+        ("mqtt://a:port", "not an address of a broker"),
+        ("mqtt://a/b", "not an address of a broker"),
+        ("mqtt://user:word@a", "not part of an address; use VOILE_MQTT_USER"),
     ],
 )
 def test_a_wrong_address_is_refused_and_not_repeated(url, message):

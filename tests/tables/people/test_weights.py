@@ -49,11 +49,11 @@ def test_a_subject_of_several_rows_weighs_once():
     [
         (
             [1.0, -2.0, 1, 1, 1, 1],
-            "column w: weights are negative, missing or no numbers",
+            "column w: weights are negative, missing or not numbers",
         ),
-        ([1.0, None, 1, 1, 1, -1], "no numbers, as in rows 2 and 6; give each row"),
-        (["1", "7.5", "x", "1", "1", "1"], "no numbers, as in row 3"),
-        ([1.0, 1, 1, 1, 1, float("inf")], "no numbers, as in row 6"),
+        ([1.0, None, 1, 1, 1, -1], "not numbers, as in rows 2 and 6; give each row"),
+        (["1", "7.5", "x", "1", "1", "1"], "not numbers, as in row 3"),
+        ([1.0, 1, 1, 1, 1, float("inf")], "not numbers, as in row 6"),
         ([0, 0, 0, 0, 0, 0], "column w: all weights are 0"),
     ],
 )

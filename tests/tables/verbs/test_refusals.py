@@ -52,7 +52,7 @@ CASES = {
     "negative": (
         {},
         {"population": pa.table({"age": [20, 21], "people": [9, -9]})},
-        "1 row has a weight that is null, negative or no whole number",
+        "1 row has a weight that is null, negative or not a whole number",
     ),
 }
 

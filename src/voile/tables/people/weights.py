@@ -48,7 +48,7 @@ def _numbers(counted: Combinations, weight: str) -> NDArray[np.float64]:
     if not (weights >= 0).all():
         rows = counted.rows_of(weight)(lambda cell: not _number(cell) >= 0)
         raise RequestError(
-            f"weights are negative, missing or no numbers, as in row{'s' * (len(rows) > 1)} "
+            f"weights are negative, missing or not numbers, as in row{'s' * (len(rows) > 1)} "
             f"{listed([f'{row:,}' for row in rows])}",
             where=f"column {weight}",
             instead="give each row the number of people that it stands for",
