@@ -26,7 +26,27 @@ from voile.study.plan.plan import Plan
             "promise: choose by exactly one of",
         ),
         ("[parts.visits]", '[parts."vi sits"]', "parts.vi sits: name it in letters"),
+        (
+            "[parts.visits]",
+            "[parts.days]",
+            "parts.days: the study has something of its own by that name",
+        ),
         ('source = "notes.parquet"', 'of = "visits"', "parts.notes.documents: of names a part"),
+        (
+            'kit = "notes.kit"',
+            'kit = "notes.kit"\nout = "visits.parquet"',
+            "parts.notes: another part is released as visits.parquet, too: give it another out",
+        ),
+        (
+            'kit = "notes.kit"',
+            'kit = "notes.kit"\nout = "../notes.parquet"',
+            "parts.notes.out: name a file of the release, without a folder",
+        ),
+        (
+            'source = "notes.parquet"',
+            'of = "visits"\ntext = "remark"\nout = "notes.parquet"',
+            "parts.notes.out: it is released in the rows of visits: take it out",
+        ),
         ('kind = "tables"', 'kind = "pictures"', "parts.visits"),
         ('AGE = "age"', "AGE = { keep = true }", "mentions.AGE: name the column"),
         (

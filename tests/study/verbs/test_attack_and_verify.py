@@ -38,6 +38,12 @@ def test_the_notes_add_nothing_to_what_the_table_reveals(cohort, release, regist
     assert found.joint == pytest.approx(found.table)
 
 
+def test_a_register_with_every_entry_twice_links_as_many(cohort, release, register):
+    once = pq.read_table(register)
+    study = Study.open(cohort / "study.toml")
+    assert study.attack(pa.concat_tables([once, once])).linked == study.attack(once).linked
+
+
 def test_notes_with_ages_as_they_are_reveal_more_beside_the_table(change, register):
     """Each wing alone protects; together they do not: the reason for a study."""
     study = change(
@@ -81,6 +87,19 @@ def _opened(register):
     from voile.data import open_source
 
     return open_source(register), "person_id"
+
+
+def test_what_the_release_was_not_made_of_is_not_attacked(done):
+    folder = done.plan.release.parent
+    plan, notes = folder / "study.toml", folder / "notes.parquet"
+    text = plan.read_text()
+    plan.write_text(text.replace("[parts.notes]", "[parts.letters]"))
+    with pytest.raises(RequestError, match="has other parts than the plan"):
+        Study.open(plan).attack()
+    plan.write_text(text)
+    pq.write_table(pq.read_table(notes).slice(1), notes)
+    with pytest.raises(RequestError, match="and the release was made of"):
+        Study.open(plan).attack()
 
 
 def test_without_pseudonyms_there_is_no_joint_attack(change, register):

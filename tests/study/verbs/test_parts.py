@@ -143,6 +143,41 @@ def test_parts_without_pseudonyms_are_joined_by_dates_that_move_together(whole, 
     assert found["drugs"].matches == 0
 
 
+REMARKS = """\
+
+[parts.remarks]
+kind = "documents"
+of = "wards"
+text = "remark"
+kit = "notes.kit"
+choose = { max_relative_risk = 0.05 }
+
+[mentions]
+"""
+
+
+def test_a_text_column_returns_in_its_own_rows_of_any_table(whole, tmp_path):
+    """Also where the first table has a column of the same name."""
+    folder = shutil.copytree(whole.plan.release.parent, tmp_path / "whole")
+    wards, visits = (pq.read_table(folder / f"{name}.parquet") for name in ("wards", "visits"))
+    words = {"0": "cough", "1": "fever"}
+    signs = pa.array([" and ".join(words[x] for x in f"{n:08b}") for n in range(len(wards))])
+    assert "remark" in visits.column_names
+    pq.write_table(wards.append_column("remark", signs), folder / "wards.parquet")
+    (folder / "wards.toml").write_text((folder / "wards.toml").read_text() + 'remark = "text"\n')
+    plan = folder / "study.toml"
+    plan.write_text(plan.read_text().replace("\n[mentions]\n", REMARKS))
+    study = Study.open(plan)
+    study.fit(force=True)
+    release = study.apply(force=True)
+    numbers = pq.read_table(release.folder / "wards" / "rows.parquet")["row"]
+    released = pq.read_table(release.path / "wards.parquet")["remark"]
+    true = signs.take(numbers.combine_chunks()).to_pylist()
+    pairs = [*zip(released.to_pylist(), true, strict=True)]
+    assert sum(new == old for new, old in pairs) > 0.9 * len(pairs)
+    assert all(check.holds is not False for check in study.verify())
+
+
 def test_people_of_a_part_must_be_those_of_the_table(whole, tmp_path):
     folder = shutil.copytree(whole.plan.release.parent, tmp_path / "whole")
     wards = pq.read_table(folder / "wards.parquet")

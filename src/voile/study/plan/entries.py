@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -120,6 +120,8 @@ class RowsPart(Entry):
     choose: Choosing = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
     attack: dict[str, Any] = Field(default_factory=dict)
+    of: ClassVar[None] = None
+    """No rows lie among those of another part, as texts may."""
 
 
 class TextPart(Entry):

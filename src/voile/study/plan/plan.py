@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Self
@@ -15,11 +16,14 @@ from voile.data import Source, open_source
 from voile.data.files.own_files import read_toml
 from voile.data.places import PLACES, with_places
 from voile.data.spark.session import SCHEME
+from voile.data.writing.writers import WRITERS
 from voile.documents.text.source import split_format
 from voile.keys.date_rule import WEEK, DateRule
 from voile.keys.secret import Secret
+from voile.release.archive import LEDGER_FOLDER
 from voile.release.choice import Choice
 from voile.release.options import Options, checked, fields_of, leaves
+from voile.study.adversary.informed import DAYS
 from voile.study.plan.entries import (
     JOINT,
     SIGNALS,
@@ -48,6 +52,8 @@ PLACED = ("key_file", "kit", "release", "ledger", "releases")
 
 EXPORT = "export:"
 """How the source of a part begins that is a table of the export: `export:people`."""
+TAKEN = frozenset((DAYS, LEDGER_FOLDER, EXPORT.rstrip(":")))
+"""What the study calls something of its own beside its parts: what people have, a folder."""
 
 
 class Plan(Entry):
@@ -97,7 +103,20 @@ class Plan(Entry):
             )
         if self.mentions and not self.texts:
             said.append("mentions: there is no part of kind documents")
-        return said + self._misfits_of_export()
+        return [*said, *self._misfits_of_files(), *self._misfits_of_export()]
+
+    def _misfits_of_files(self) -> Iterator[str]:
+        """Yield what is wrong with the files of the release that parts name."""
+        files = {name: self.file(name) for name, part in self.parts.items() if part.of is None}
+        times = Counter(files.values())
+        for name, file in files.items():
+            if Path(file).name != file:
+                yield f"parts.{name}.out: name a file of the release, without a folder"
+            if times[file] > 1:
+                yield f"parts.{name}: another part is released as {file}, too: give it another out"
+        for name, part in self.parts.items():
+            if part.of is not None and part.out is not None:
+                yield f"parts.{name}.out: it is released in the rows of {part.of}: take it out"
 
     def _misfits_of_export(self) -> list[str]:
         own = {name: str(x.source) for name, x in self.parts.items()
@@ -120,8 +139,7 @@ class Plan(Entry):
     def _decided(self, name: str) -> list[str]:
         """Return the options of a part's release that the study alone decides."""
         part, among = self.parts[name], OF_STUDY
-        beside = any(one.of == name for one in self.texts.values())
-        if beside or (isinstance(part, TextPart) and part.of is not None):
+        if part.of is not None or any(one.of == name for one in self.texts.values()):
             among = among | OF_IN_PLACE
         return sorted(among & part.apply.keys())
 
@@ -219,6 +237,14 @@ class Plan(Entry):
     def place(self, given: Path) -> Path:
         return self._path.parent / given
 
+    def file(self, name: str) -> str:
+        """Return the file of the release that a part is in; a text of a table is among its rows."""
+        part = self.parts[name]
+        if part.of is not None:
+            return self.file(part.of)
+        suffix = Path(str(part.source)).suffix.lower()
+        return part.out or f"{name}{suffix if suffix in WRITERS else '.parquet'}"
+
     def source(self, given: str) -> str:
         """Return a source as it is opened: an address as it is, a file beside the plan."""
         if given.startswith(EXPORT) and self._unpacked is not None:
@@ -238,7 +264,7 @@ class Plan(Entry):
     def opened(self, name: str) -> Source:
         """Open what a part is of."""
         part = self.parts[name]
-        if isinstance(part, TextPart) and part.of is not None:
+        if part.of is not None:
             return self.opened(part.of)
         place = self.source(str(part.source))
         return open_source(place) if part.kind == "tables" else opener(part.kind)(place)
@@ -271,4 +297,6 @@ class Plan(Entry):
 
 def _misnamed(name: str) -> list[str]:
     plain = name.replace("_", "").replace("-", "").isalnum() and name.isascii()
-    return [] if plain else ["name it in letters, digits, - and _"]
+    if not plain:
+        return ["name it in letters, digits, - and _"]
+    return ["the study has something of its own by that name: choose another"] * (name in TAKEN)

@@ -4,8 +4,8 @@ The adversary holds a register of named people with the table's quasi-identifier
 its manifest. Rows and texts of one pseudonym are one person's. The adversary keeps the entries of
 the register that agree with every row, and of these the ones that agree with what the texts say:
 an age in digits or in words, the sex by a pronoun. A value that no row's interval holds is
-another's, and is not used. Success, for one person: one of the entries that are left, drawn at
-random, is the person.
+another's, and is not used. Success, for one person: one of the people whose entries are left, drawn
+at random, is the person.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from voile.study.adversary.unjoined import Rejoined, rejoin
 from voile.study.plan.plan import Plan
 from voile.study.readers.sexes import SEXES
 from voile.study.study_release import EXPORT, StudyRelease
+from voile.study.verbs.checks import check_applied
 from voile.study.verbs.export import exported
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
@@ -98,7 +100,8 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
 
     register : with the column of subjects, which scores the attack.
 
-    Raises RequestError: the release has no private folder, or its parts no common pseudonym.
+    Raises RequestError: the release has no private folder, other parts than the plan, or other
+    sources; with a register, its parts have no common pseudonym.
     """
     if release.private is None:
         raise RequestError(
@@ -106,6 +109,7 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
             where=str(release.path),
             instead="attack where the study was applied",
         )
+    check_applied(plan, release)
     subject = plan.study.subject
     facts = {name: facts_of(release.part(name), plan.opened(name), subject) for name in plan.rows}
     if found := exported(plan, release.path, release.extract):
@@ -125,7 +129,7 @@ def _rejoined(plan: Plan, release: StudyRelease) -> tuple[Rejoined, ...]:
     own = {
         name: (release.part(name), plan.opened(name))
         for name, part in plan.parts.items()
-        if getattr(part, "of", None) is None
+        if part.of is None
     }
     return rejoin(own.pop(table), own, plan.study.subject)
 
@@ -169,7 +173,10 @@ class _Adversary:
         self._book: Codebook = read_codebook(self._table.public["policy"])
         names = [column.column for column in self._book.columns]
         held = register.read([subject, *(n for n in names if n in register.columns)])
-        self._names = held.column(subject).to_numpy(zero_copy_only=False).astype(str)
+        names, self._whose = np.unique(
+            held.column(subject).to_numpy(zero_copy_only=False).astype(str), return_inverse=True
+        )
+        self._number = {str(name): number for number, name in enumerate(names)}
         self._codes = self._book.register_codes(held)
         self._cells = {n: [str(x) for x in held.column(n).to_pylist()] for n in held.column_names}
         self._exact: dict[Said, Mask] = {}
@@ -217,22 +224,29 @@ class _Adversary:
         said: Sequence[Said],
         beside: Mask,
     ) -> _Chances:
-        """Return the chance to draw one person from the entries that are left, by each way.
+        """Return the chance to draw one person from those whose entries are left, by each way.
 
         beside : the entries that agree with the person's rows in other tables.
         """
         by_rows = self.agreeing(rows)
-        of = self._names == person
-        if not len(said):
-            return _Chances(_chance(by_rows, of), 1 / len(of), _chance(by_rows & beside, of))
         use = [one for one in said if (by_rows & self._says_so(one)).any()]
-        by_text = np.logical_and.reduce([self._says_so(one) for one in said])
+        by_text = np.logical_and.reduce([self.anybody, *(self._says_so(one) for one in said)])
         both = np.logical_and.reduce([by_rows, beside, *(self._says_so(one) for one in use)])
-        return _Chances(_chance(by_rows, of), _chance(by_text, of), _chance(both, of))
+        return _Chances(*(self._chance(left, person) for left in (by_rows, by_text, both)))
 
-    @property
+    def _chance(self, left: Mask, person: str) -> float:
+        """Return the chance that one drawn of the people with an entry that is left is the person.
+
+        An entry that the register has twice counts once.
+        """
+        number = self._number.get(person)
+        entries = np.bincount(self._whose[left], minlength=len(self._number))
+        is_left = number is not None and entries[number]
+        return 1 / int(np.count_nonzero(entries)) if is_left else 0.0
+
+    @cached_property
     def anybody(self) -> Mask:
-        return np.ones(len(self._names), np.bool_)
+        return np.ones(len(self._whose), np.bool_)
 
     def agreeing(self, rows: NDArray[np.int32]) -> Mask:
         """Return the entries that agree with every row."""
@@ -247,8 +261,3 @@ class _Adversary:
             column, cells = said
             self._exact[said] = np.array([one in cells for one in self._cells[column]])
         return self._exact[said]
-
-
-def _chance(left: Mask, of: Mask) -> float:
-    """Return the chance that an entry drawn from those that are left is the person's."""
-    return float((left & of).any() / left.sum()) if left.any() else 0.0

@@ -12,9 +12,10 @@ from voile.release.choice import ROUNDING
 from voile.release.kit import Kit
 from voile.report.wording import listed
 from voile.study.adversary.days import day_columns
-from voile.study.plan.entries import JOINT, TextPart
+from voile.study.plan.entries import JOINT
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
+from voile.study.study_release import StudyRelease
 from voile.study.text.shown import Shown
 
 
@@ -26,9 +27,9 @@ def check_written_once(plan: Plan) -> None:
     written: dict[str, str] = {}
     for name, part in plan.parts.items():
         source = plan.opened(name)
-        is_counted = isinstance(part, TextPart) and part.of is not None
-        named = [x for x in (plan.study.subject,) if x in source.columns and not is_counted]
-        for batch in source.batches(named) if named else ():
+        if part.of is not None or plan.study.subject not in source.columns:
+            continue
+        for batch in source.batches([plan.study.subject]):
             for one in map(str, batch.column(0).unique().drop_null().to_pylist()):
                 if written.setdefault(one.strip(), one) != one:
                     raise RequestError(
@@ -36,6 +37,21 @@ def check_written_once(plan: Plan) -> None:
                         where=f"parts.{name}",
                         instead=f"write {plan.study.subject} in one way in every row",
                     )
+
+
+def check_applied(plan: Plan, release: StudyRelease) -> None:
+    """Refuse a release that was made of other parts than the plan has, or of other sources."""
+    if plan.parts.keys() != release.public["parts"].keys():
+        raise RequestError(
+            "the release has other parts than the plan",
+            where=str(release.path),
+            instead="fit and apply the plan, or take back what was changed in it",
+        )
+    for name, part in plan.parts.items():
+        if part.of is None:
+            source = plan.opened(name)
+            rows = sum(len(batch) for batch in source.batches([plan.study.subject]))
+            release.part(name).check_truth(rows, source.name)
 
 
 def check_people(plan: Plan, name: str, shown: Shown) -> None:

@@ -16,7 +16,6 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.keys.secret import Secret
 from voile.release.evidence import default_place, find_evidence, write_evidence
-from voile.study.plan.entries import TextPart
 from voile.study.plan.plan import Plan
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.attack import Linked
@@ -81,7 +80,7 @@ def _attack_part(
     plan: Plan, release: StudyRelease, name: str, register: Source | None, progress: Progress
 ) -> tuple[Evidence, ...]:
     part = plan.parts[name]
-    if isinstance(part, TextPart) and part.of is not None:
+    if part.of is not None:
         raise RequestError("a text in a table's row is attacked where it has a file of its own")
     given: dict[str, Any] = dict(part.attack)
     if register is not None and name == plan.table[0]:

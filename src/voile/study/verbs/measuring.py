@@ -29,7 +29,7 @@ from voile.study.adversary.people import (
     facts_of,
     numbered,
 )
-from voile.study.plan.entries import SIGNALS, TextPart
+from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
@@ -193,7 +193,8 @@ class Measuring:
         dates = attack_dates(dates_of(facts.values()), rule, rng)
         days = days_of(facts.values(), months=rule.months)
         known = {name: self._facts_in(name) for name in plan.rows}
-        known |= {} if found is None else found.facts
+        for kind, own in () if found is None else found.facts.items():
+            known[kind] = known.get(kind, Facts({}, {})) | own
         groups = groups_of(*self._part(plan.table[0]), plan.study.subject, self._said)
         return reaches(facts), dates, inform(groups, known, days, rng)
 
@@ -222,8 +223,7 @@ class Measuring:
         counted, private = {}, self.writing.private
         for name, part in self.plan.parts.items():
             subjects = self.plan.opened(name).read([self.plan.study.subject]).column(0)
-            place = part.of if isinstance(part, TextPart) else None
-            table = None if place is None else self.writing.numbers(place)
+            table = None if part.of is None else self.writing.numbers(part.of)
             whose = subjects.combine_chunks()
             counted[name] = PeopleCounts.of(self.plan.secret, whose, private / name, table)
         write_people(counted, private)

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from voile.core.progress import Progress
 from voile.data import Source, open_source
-from voile.data.writing.writers import WRITERS
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import ROW, ROWS
@@ -84,7 +83,7 @@ class Writing:
             self.parts[name] = self._rows(name)
             check_people(self.plan, name, self.shown)
         for name, text in self.plan.texts.items():
-            self.parts[name] = self._text(name, text, source, self.parts[table])
+            self.parts[name] = self._text(name, text)
         if self.plan.export is not None:
             self.export = self._export()
 
@@ -97,23 +96,19 @@ class Writing:
         return self._run(name, step, options, self.place(name))
 
     def place(self, name: str) -> Path:
-        """Return where the rows of a part are released; a text of a table is among its rows."""
-        part = self.plan.parts[name]
-        if isinstance(part, TextPart) and part.of is not None:
-            return self.place(part.of)
-        suffix = Path(str(part.source)).suffix.lower()
-        default = suffix if suffix in WRITERS else ".parquet"
-        return self.release / (part.out or f"{name}{default}")
+        """Return where the rows of a part are released."""
+        return self.release / self.plan.file(name)
 
-    def _text(self, name: str, part: TextPart, table: Source, beside: Manifests) -> Manifests:
+    def _text(self, name: str, part: TextPart) -> Manifests:
         """Write the texts of a part, by the rule for mentions."""
         if part.of is None:
             source, place = self.plan.opened(name), self.place(name)
             given: dict[str, Any] = {"pseudonyms": self.plan.study.join}
         else:
             (self.scratch / name).mkdir()
-            whose = open_source(self.private / part.of / ROWS)
-            source = gather_texts(table, whose, self._columns(part), self.scratch / name)
+            table, rows = self.plan.opened(part.of), open_source(self.private / part.of / ROWS)
+            columns = (self.plan.study.subject, str(part.text))
+            source = gather_texts(table, rows, columns, self.scratch / name)
             place = self.scratch / name / "released.parquet"
             given = {"text": [part.text], "keep_order": True}
         given |= {"subject": self.plan.study.subject, "key_file": self.plan.key_file, **part.apply}
@@ -134,13 +129,10 @@ class Writing:
         self.planted[name] = list(plant(step.worker, _some(source, step.texts[0]), changed))
         if part.of is not None:
             put_texts(self.place(name), place, self.private / name / ROWS, str(part.text))
-            beside[0]["columns"].append(
+            self.parts[part.of][0]["columns"].append(
                 next(c for c in manifests[0]["columns"] if c["column"] == part.text)
             )
         return manifests
-
-    def _columns(self, part: TextPart) -> tuple[str, str]:
-        return self.plan.study.subject, str(part.text)
 
     def _run(self, name: str, step: Applying[Any, Any], options: Any, place: Path) -> Manifests:
         """Write one part, and certify it."""

@@ -66,6 +66,7 @@ def certify(
     people_of: PeopleOf | None = None,
     sensitive: Sequence[str] = (),
     unknown: Sequence[str] = (),
+    texts: Sequence[str] = (),
     suppressed: float = 0.0,
     directory: Path | None = None,
 ) -> dict[str, float]:
@@ -73,7 +74,8 @@ def certify(
 
     `people` holds the `person` tokens in the release's order, None when a row is one; `people_of`
     counts the population's people who share released groups, without which g is the release's own;
-    `unknown` the columns that nobody can know of a person beforehand: the pseudonym.
+    `unknown` the columns that nobody can know of a person beforehand: the pseudonym; `texts` those
+    that a study put into the table, and judges itself.
 
     Beside the measures, those of a sensitive column as ``name(column)``: ``unique_with_kept``, the
     people unique on all released columns, and the people released and dropped. ``k`` is the least
@@ -99,7 +101,7 @@ def certify(
         found = disclosure(Classes(by_value.sum(1), by_value.sum(1), by_value))
         for name in OF_SENSITIVE if ordered else OF_NAMES:
             figures[of_column(name, column)] = found[name]
-    known = [name for name in release.columns if name not in unknown]
+    known = [name for name in release.columns if name not in {*unknown, *texts}]
     unique, people_released = _unique(counted, known, subject, directory), figures["subjects"]
     figures["unique_with_kept"] = float(unique)
     figures["share_unique_with_kept"] = unique / people_released if people_released else 0.0

@@ -46,10 +46,11 @@ def verify(release: Release) -> Iterator[Check]:
         return
     yield from has_rows(release, source)
     people = release.people()
-    unknown, sensitive = (_of_role(public, role) for role in ("identifier", "sensitive"))
+    roles = {"unknown": "identifier", "sensitive": "sensitive", "texts": "text"}
+    columns = {name: _of_role(public, role) for name, role in roles.items()}
     codebook = read_codebook(public["policy"])
     try:
-        found = certify(source, people, codebook, unknown=unknown, sensitive=sensitive)
+        found = certify(source, people, codebook, **columns)
     except TamperedError:
         yield Check("every generalised cell is an interval of the policy", False)
         return
@@ -60,7 +61,10 @@ def verify(release: Release) -> Iterator[Check]:
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
     yield from _promises(public, found, people_counted=release.is_sealed)
     yield from _marginals(release, codebook, found["subjects"])
-    names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
+    names = [
+        *COUNTED,
+        *(of_column(one, name) for one in OF_SENSITIVE for name in columns["sensitive"]),
+    ]
     again = {name: found[name] for name in names if name in found}
     yield from recounted(release, again, left=LEFT)
 
