@@ -118,6 +118,20 @@ def test_words_are_read_from_a_list(tmp_path):
         read_words(path, "county")
 
 
+def test_a_zip_code_of_a_list_is_found_with_the_four_digits_behind_it():
+    """Else they would stay behind its interval; and a code that the list lacks is found, too."""
+    codes = reader_of("ZIP", ["00214"], {"00214": ("00214",), "Oakfield": ("00214", "00219")})
+    text = "At 00214-1234 , Oakfield , 00214 , zip 77777 ."
+    found = sorted(codes.slices(text))
+    assert [text[a:b] for a, b in found] == ["00214-1234", "Oakfield", "00214", "77777"]
+    assert [codes.read(text[a:b]).cells for a, b in found] == [
+        ("00214",),
+        ("00214", "00219"),
+        ("00214",),
+        ("77777",),
+    ]
+
+
 @pytest.mark.parametrize(
     ("kind", "labels"),
     [

@@ -23,13 +23,15 @@ def reader_of(
     values : the cells of the column that it follows, where that lists them. meanings : of a list of
     words, the cells that each means.
     """
+    if is_zip(label):
+        return ZipCodes(values, meanings)
     if meanings is not None:
         return Values(values, meanings)
     if kind_of(label) == "age":
         return Ages()
     if is_sex(label):
         return Sexes(values)
-    return ZipCodes() if is_zip(label) else Values(values)
+    return Values(values)
 
 
 def is_sex(label: str) -> bool:

@@ -52,12 +52,18 @@ class Values(Reader):
         text = mention.strip()
         if not text:
             return None
-        start = mention.index(text)
-        return Found(start, start + len(text), self._cells.get(fold_value(text)) or (text,))
+        start, value = mention.index(text), self._value_of(text)
+        return Found(start, start + len(text), self._cells.get(fold_value(value)) or (value,))
+
+    def _value_of(self, text: str) -> str:
+        """Return what of a mention the column has."""
+        return text
 
 
-class ZipCodes(Reader):
+class ZipCodes(Values):
     """Read a ZIP code as its five digits; one with four more is found wherever it stands.
+
+    The words of a list, such as cities, are found and read beside them.
 
     >>> ZipCodes().read("00214-1234").cells, list(ZipCodes().slices("At 00214-1234 , zip 00214 ."))
     (('00214',), [(3, 13), (20, 25)])
@@ -68,15 +74,14 @@ class ZipCodes(Reader):
     )
 
     def slices(self, plain: str) -> Iterable[Slice]:
-        return (found.span(found.lastindex or 0) for found in _FOUND.finditer(plain))
+        codes = [found.span(found.lastindex or 0) for found in _FOUND.finditer(plain)]
+        others = (one for one in super().slices(plain)
+                  if not any(a <= one[0] and one[1] <= b for a, b in codes))  # fmt: skip
+        return [*codes, *others]
 
-    def read(self, mention: str) -> Found | None:
-        text = mention.strip()
+    def _value_of(self, text: str) -> str:
         code = _ZIP.fullmatch(text)
-        if not text:
-            return None
-        start = mention.index(text)
-        return Found(start, start + len(text), (code[1] if code else text,))
+        return code[1] if code else text
 
 
 def read_words(path: Path, column: str) -> dict[str, tuple[str, ...]]:
