@@ -24,6 +24,8 @@ from voile.data.stores.path import StorePath
 from voile.keys.seal import SEAL, Seal, file_sha256
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from voile.data import Source
     from voile.data.frames import Frame
     from voile.keys.secret import Secret
@@ -57,6 +59,13 @@ def manifest_path(out: P) -> P:
 def private_path(out: P) -> P:
     """Return where what never leaves lies."""
     return cast(P, out.with_name(f"{out.name}.private"))
+
+
+def source_rows(folder: AnyPath) -> pa.Array:
+    """Return, by a private folder, which row of the source each released row is."""
+    from voile.data import open_source
+
+    return open_source(folder / ROWS).read([ROW]).column(0).combine_chunks()
 
 
 def hashes_of(release: Path) -> dict[str, str]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from voile.data import Source, open_source
+from voile.data import Source
 from voile.data.roles import AS_IT_IS
-from voile.release.manifest import ROW, ROWS, Release
+from voile.release.manifest import Release, source_rows
 from voile.study.adversary.days import day_columns
 from voile.study.adversary.informed import Days, Facts, Group
 from voile.study.adversary.people import KNOWN_ROLES, Fact, PartFacts, released_rows
@@ -24,7 +24,7 @@ def groups_of(
     A group is what the rows show of the quasi-identifiers, and the true value of each column that
     texts say.
     """
-    numbers = open_source(table.folder / ROWS).read([ROW]).column(0).combine_chunks()
+    numbers = source_rows(table.folder)
     true = source.read([subject, *said]).take(numbers)
     quasi = {one["column"] for one in table.public["columns"] if one["role"] == "quasi"}
     shown = table.rows().read([one for one in table.rows().schema().names if one in quasi])

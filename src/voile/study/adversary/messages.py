@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from voile.data import Source, open_source
+from voile.data import Source
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
-from voile.release.manifest import ROW, ROWS, Release
+from voile.release.manifest import Release, source_rows
 from voile.signals.readings.sources import subjects_of
 from voile.signals.verbs.certify import messages
 from voile.signals.verbs.content import Content
@@ -30,7 +30,7 @@ def readings_of(part: Release, source: Source, kit: Kit, chosen: Chosen) -> Fact
         content.map(Policy.from_data(chosen.policy, content.maps)).codec_,
         content.reader,
     )
-    numbers = open_source(part.folder / ROWS).read([ROW]).column(0).combine_chunks()
+    numbers = source_rows(part.folder)
     columns = dict.fromkeys((reader.subject, reader.private, *reader.columns,
                              *(one.column for one in reader.sides)))  # fmt: skip
     true = source.read(list(columns)).take(numbers).combine_chunks()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.data import Source, open_source
 from voile.data.roles import AS_IT_IS
-from voile.release.manifest import ROW, ROWS, Release
+from voile.release.manifest import Release, source_rows
 from voile.study.adversary.days import as_days, day_columns
 
 KNOWN_ROLES = frozenset({"quasi", "items", "known", "keep"})
@@ -96,7 +96,7 @@ def released_rows(
     part: Release, source: Source, subject: str, known: list[str], dates: list[str]
 ) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
     """Yield of each released row its person, its values, and the true days of its source's row."""
-    numbers = open_source(part.folder / ROWS).read([ROW]).column(0).combine_chunks()
+    numbers = source_rows(part.folder)
     truth = _numbered(source.read([subject, *dates]), dates)
     first = 0
     for batch in open_source(part.path).batches([*known, *dates]):

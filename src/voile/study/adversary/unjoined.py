@@ -17,8 +17,8 @@ from typing import Any
 from voile.core.brief import Brief
 from voile.data import Source, open_source
 from voile.documents.replacements.dates import read_date
-from voile.release.manifest import ROW, ROWS, Release
-from voile.study.adversary.people import KNOWN_ROLES
+from voile.release.manifest import Release, source_rows
+from voile.study.adversary.people import KNOWN_ROLES, is_day
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}")
 Row = tuple[str, Mapping[str, Any]]
@@ -77,7 +77,7 @@ def _columns(part: Release) -> set[str]:
 
 def _dates(part: Release) -> list[str]:
     schema = open_source(part.path).schema()
-    return [field.name for field in schema if str(field.type).startswith(("date", "timestamp"))]
+    return [field.name for field in schema if is_day(field.type)]
 
 
 def _texts(part: Release) -> list[str]:
@@ -87,7 +87,7 @@ def _texts(part: Release) -> list[str]:
 def _rows(part: Release, source: Source, subject: str) -> Iterator[Row]:
     """Yield the person of each released row, and what it shows."""
     people = source.read([subject]).column(0).combine_chunks()
-    numbers = open_source(part.folder / ROWS).read([ROW]).column(0).combine_chunks()
+    numbers = source_rows(part.folder)
     first = 0
     for batch in open_source(part.path).batches():
         whose = people.take(numbers.slice(first, len(batch))).to_pylist()

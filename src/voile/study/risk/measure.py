@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.rounding import rounded
-from voile.data import Source, open_source
+from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
-from voile.release.manifest import ROW, ROWS
+from voile.release.manifest import source_rows
 from voile.study.risk.joint import Chance, JointRisk, Leaks, Records, places_in
 from voile.study.text.mentions import Rules
 from voile.tables.verbs.content import Content
@@ -66,7 +66,7 @@ class Residue(Brief):
         guessed : columns that a classifier guesses from the texts: they count as known.
         beside : a number for what other parts of rows show of each person, where there are any.
         """
-        numbers = open_source(private / ROWS).read([ROW]).column(0).combine_chunks()
+        numbers = source_rows(private)
         space = content.space
         table = source.read([*space.quasi, str(content.roles.subject)]).take(numbers)
         codes = np.column_stack([d.codes(table.column(d.column)) for d in space.domains])

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from voile.data import Source
 from voile.data.source import BATCH_ROWS
 from voile.keys.pseudonyms import pseudonym
 from voile.keys.secret import Secret
-from voile.release.manifest import ROW
+from voile.release.manifest import source_rows
 from voile.tables.domains.parser import NotInKind
 from voile.tables.recoding.codebook import Codebook, CodebookEntry, CodedColumn
 
@@ -40,18 +41,18 @@ class Shown(Brief):
     def of(
         cls,
         release: Source,
-        rows: Source,
+        private: Path,
         source: Source,
         *,
         subject: str,
         codebook: Codebook,
         secret: Secret,
     ) -> Shown:
-        """Read a released table beside the numbers that its rows have in the source."""
+        """Read a released table, by its private folder beside its source."""
         people: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         named = cache(lambda one: pseudonym(secret, one))
         subjects = source.read([subject]).column(0).combine_chunks()
-        for batch, numbers in _together(release, rows, codebook.released):
+        for batch, numbers in _together(release, private, codebook.released):
             codes = codebook.released_codes(pa.Table.from_batches([batch]))
             for person, own in zip(subjects.take(numbers).to_pylist(), codes.tolist(), strict=True):
                 shown = people[named(person)]
@@ -126,10 +127,10 @@ def _entries_with(column: CodedColumn, cell: str) -> frozenset[int]:
 
 
 def _together(
-    release: Source, rows: Source, columns: Sequence[str]
+    release: Source, private: Path, columns: Sequence[str]
 ) -> Iterator[tuple[pa.RecordBatch, pa.Array]]:
     """Yield released rows beside their numbers in the source."""
-    numbers = rows.read([ROW]).column(0).combine_chunks()
+    numbers = source_rows(private)
     first = 0
     for batch in release.batches(columns, batch_rows=BATCH_ROWS):
         yield batch, numbers.slice(first, len(batch))

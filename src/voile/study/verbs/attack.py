@@ -23,7 +23,7 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
 from voile.data import Source, open_source
-from voile.release.manifest import ROW, ROWS
+from voile.release.manifest import source_rows
 from voile.study.adversary.acquaintance import Reach, reaches
 from voile.study.adversary.date_attack import DateRisk, attack_dates
 from voile.study.adversary.people import dates_of, facts_of
@@ -183,7 +183,7 @@ class _Adversary:
 
     def people(self, truth: Source) -> dict[str, tuple[str, NDArray[np.int32]]]:
         """Return, by pseudonym, who each person is, and the intervals of the person's rows."""
-        numbers = open_source(self._table.folder / ROWS).read([ROW]).column(0).combine_chunks()
+        numbers = source_rows(self._table.folder)
         whose = truth.read([self._subject]).column(0).combine_chunks().take(numbers).to_pylist()
         rows = self._table.rows().read([self._subject, *self._book.released])
         codes = self._book.released_codes(rows.select(self._book.released))

@@ -21,7 +21,7 @@ from voile.data.files.locks import Lock
 from voile.data.source import BATCH_ROWS, OFFLINE
 from voile.keys.pseudonyms import pseudonym
 from voile.keys.seal import file_sha256
-from voile.release.manifest import ROW
+from voile.release.manifest import ROW, source_rows
 from voile.study.carriers import Fhir, Omop
 from voile.study.carriers.carrier import (
     KNOWN,
@@ -132,7 +132,7 @@ def _write_zip_codes(folder: Path) -> None:
 def pack(
     plan: Plan,
     shown: Shown,
-    notes: tuple[Source, Source, str] | None,
+    notes: tuple[Source, Path, str] | None,
     extract: Extract,
     made_up: Callable[[str], Names],
     release: Path,
@@ -140,7 +140,7 @@ def pack(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write what was released in the export's form; return what the two manifests say of it.
 
-    notes : the written texts, the numbers that they have among the export's, their column.
+    notes : the written texts, the private folder that numbers them, their column.
     extract : the days that a moved one stays between, where the plan leaves others out. made_up :
     the names that people are released under.
     """
@@ -212,10 +212,10 @@ def _intervals(shown: Shown) -> Any:
     return of
 
 
-def _in_order(texts: Source, rows: Source, column: str, scratch: Path) -> Iterator[str | None]:
+def _in_order(texts: Source, private: Path, column: str, scratch: Path) -> Iterator[str | None]:
     """Yield the released text of each note of the export, None where there is none, without end."""
     mixed, ordered = scratch / "mixed.parquet", scratch / "ordered.parquet"
-    numbers = rows.read([ROW]).column(0).combine_chunks()
+    numbers = source_rows(private)
     schema = pa.schema([(ROW, pa.int64()), (NOTE, pa.string())])
     first = 0
     with pq.ParquetWriter(mixed, schema) as file:

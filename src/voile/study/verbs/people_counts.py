@@ -16,7 +16,7 @@ from voile.core.brief import Brief
 from voile.data import open_source
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
-from voile.release.manifest import ASIDE, ROW, ROWS
+from voile.release.manifest import ASIDE, ROW, source_rows
 
 PEOPLE = "people.parquet"
 NOBODY = "nobody"
@@ -50,7 +50,7 @@ class PeopleCounts(Brief):
         known = pc.if_else(nobody, NOBODY, subjects.cast(pa.string()))
         named = pc.if_else(nobody, NOBODY, pseudonyms_of(secret, known))
         numbers = {
-            "released": open_source(private / ROWS).read([ROW]).column(0).combine_chunks(),
+            "released": source_rows(private),
             "set_aside": open_source(private / ASIDE).read([ROW]).column(0).unique(),
         }
         counted = {}

@@ -15,7 +15,7 @@ from voile.core.progress import Progress
 from voile.data import Source, open_source
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
-from voile.release.manifest import ROW, ROWS
+from voile.release.manifest import ROWS, source_rows
 from voile.release.run import Run
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
@@ -69,7 +69,7 @@ class Writing:
         source = self.plan.opened(table)
         self.shown = Shown.of(
             open_source(self.place(table)),
-            open_source(self.private / table / ROWS),
+            self.private / table,
             source,
             subject=self.plan.study.subject,
             codebook=read_codebook(self.parts[table][0]["policy"]),
@@ -144,8 +144,7 @@ class Writing:
     def _export(self) -> Manifests:
         """Write the export in its own form; return what the two manifests say of its files."""
         texts = [
-            (open_source(self.place(n)), open_source(self.private / n / ROWS), self.column(n))
-            for n in self.plan.texts
+            (open_source(self.place(n)), self.private / n, self.column(n)) for n in self.plan.texts
         ]
         notes = next(iter(texts), None)
         names = self.names.names
@@ -165,7 +164,7 @@ class Writing:
         return str(next(c["column"] for c in columns if c["role"] == "text"))
 
     def numbers(self, name: str) -> pa.Array:
-        return open_source(self.private / name / ROWS).read([ROW]).column(0).combine_chunks()
+        return source_rows(self.private / name)
 
     def part(self, name: str) -> PartRelease:
         """Return a part that was written, for who reads it again."""
