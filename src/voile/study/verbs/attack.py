@@ -173,10 +173,9 @@ class _Adversary:
         self._book: Codebook = read_codebook(self._table.public["policy"])
         names = [column.column for column in self._book.columns]
         held = register.read([subject, *(n for n in names if n in register.columns)])
-        names, self._whose = np.unique(
-            held.column(subject).to_numpy(zero_copy_only=False).astype(str), return_inverse=True
-        )
-        self._number = {str(name): number for number, name in enumerate(names)}
+        entries = held.column(subject).to_numpy(zero_copy_only=False).astype(str)
+        people, self._whose = np.unique(entries, return_inverse=True)
+        self._number = {str(name): number for number, name in enumerate(people)}
         self._codes = self._book.register_codes(held)
         self._cells = {n: [str(x) for x in held.column(n).to_pylist()] for n in held.column_names}
         self._exact: dict[Said, Mask] = {}

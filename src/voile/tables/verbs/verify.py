@@ -46,11 +46,10 @@ def verify(release: Release) -> Iterator[Check]:
         return
     yield from has_rows(release, source)
     people = release.people()
-    roles = {"unknown": "identifier", "sensitive": "sensitive", "texts": "text"}
-    columns = {name: _of_role(public, role) for name, role in roles.items()}
+    unknown, sensitive, texts = (_of_role(public, x) for x in ("identifier", "sensitive", "text"))
     codebook = read_codebook(public["policy"])
     try:
-        found = certify(source, people, codebook, **columns)
+        found = certify(source, people, codebook, unknown=unknown, sensitive=sensitive, texts=texts)
     except TamperedError:
         yield Check("every generalised cell is an interval of the policy", False)
         return
@@ -61,10 +60,7 @@ def verify(release: Release) -> Iterator[Check]:
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
     yield from _promises(public, found, people_counted=release.is_sealed)
     yield from _marginals(release, codebook, found["subjects"])
-    names = [
-        *COUNTED,
-        *(of_column(one, name) for one in OF_SENSITIVE for name in columns["sensitive"]),
-    ]
+    names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
     again = {name: found[name] for name in names if name in found}
     yield from recounted(release, again, left=LEFT)
 
