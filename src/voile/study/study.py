@@ -17,7 +17,7 @@ from voile.core.errors import RequestError, TamperedError, as_keywords
 from voile.core.progress import Progress, silent
 from voile.data import open_source
 from voile.data.files.atomic import write_text
-from voile.data.files.outputs import REPORT
+from voile.data.files.outputs import KIT, REPORT
 from voile.determination import Determination, determine
 from voile.documents.verbs.options import ReviewOptions
 from voile.face.enough import is_it_enough
@@ -82,6 +82,7 @@ class Study(Brief):
         force : replace kits if voile wrote them; one of notes only where it is to be made again.
         """
         with self.words():
+            KIT.check_free(self.plan.kit, force=force)  # before the work, and when it is written
             with unpacked(self.plan) as plan:
                 kit = fit(plan, force=force, progress=progress)
             kit.save(self.plan.kit, force=force)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +22,9 @@ from voile.signals.channel import Enrolment
 from voile.study import Study
 from voile.study.adversary.acquaintance import Index
 from voile.study.adversary.messages import decoded_columns, readings_of
-from voile.study.risk.joint import JointRisk, Records
+from voile.study.risk.joint import JointRisk, Leaks, Records
 from voile.study.risk.measure import Residue
+from voile.study.risk.together import Together
 from voile.study.study_kit import chosen_in, load, unpack
 from voile.study.study_release import StudyRelease
 from voile.tables.verbs.content import Content
@@ -230,6 +233,11 @@ def test_what_decoded_messages_say_of_a_quasi_identifier_counts_as_said(whole):
     plain, said = (x.figures(judged)["joint"] for x in (residue, residue.saying(["age"])))
     assert plain < said <= residue.records.weights.sum()
     assert residue.saying(["age"]).saying(["age"]).worst.columns == {"age": 1.0}
+    people, past = residue.records.weights.sum(), SimpleNamespace(followed=[])
+    none = Together(*[None] * 3, residue, *[None] * 5)
+    for one, most in ((residue, 0.0), (residue.saying(["age"]), people)):
+        of = replace(none, content=SimpleNamespace(space=space), residue=one)
+        assert of._most(judged, Leaks({}), past) == pytest.approx(most)
 
 
 def test_sessions_of_a_part_have_the_pseudonyms_of_its_release(whole, tmp_path, capsys):

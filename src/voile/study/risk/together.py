@@ -22,7 +22,7 @@ from voile.keys.pseudonyms import purpose_of
 from voile.ledger.chain import Line
 from voile.ledger.judgement import Judgement
 from voile.ledger.ledger import Keys, Ledger
-from voile.ledger.promise import Figures
+from voile.ledger.promise import SLACK, Figures
 from voile.study.risk.joint import JointRisk, Leaks, Records
 from voile.study.risk.measure import Residue
 from voile.tables.joint.disclosed import Names
@@ -136,10 +136,11 @@ class Together(Brief):
         assert table.high is not None
         space, residue = self.content.space, self.residue
         whole = space.evaluator.matches
-        own = residue.figures(JointRisk.of(space, self.policy))["joint_at_recall"]
+        judged = JointRisk.of(space, self.policy)
+        own = residue.figures(judged)["joint_at_recall"]
         before = leaks_of(ledger, names)
         if past.followed:
-            high = table.high.matches + self._most(before, past)
+            high = table.high.matches + self._most(judged, before, past)
         else:
             shown = [*past.shown, Shown.of(self.policy, past.rules)]
             high = joined_matches(self.content, shown, residue, before)
@@ -149,10 +150,15 @@ class Together(Brief):
         linked = None if table.linked is None else min(max(low, table.linked), joint.matches)
         return replace(table, alone=alone, high=joint, low=low, linked=linked)
 
-    def _most(self, before: Leaks, past: Past) -> float:
-        """Return the most that texts can add: everybody of whom one says anything is matched."""
+    def _most(self, judged: JointRisk, before: Leaks, past: Past) -> float:
+        """Return the most that texts can add: everybody of whom one says anything is matched.
+
+        What they say exactly adds nothing where the rows show it.
+        """
         residue = self.residue
-        now = np.minimum(1.0, sum(residue.missed.values(), residue.named))
+        figures = residue.figures(judged)
+        exact = float(figures["joint"] > figures["table"] + SLACK)
+        now = np.minimum(1.0, sum(residue.missed.values(), residue.named + exact))
         people = self.content.space.counts.sample.sum() + sum(
             len(one.people.released()) for one in past.followed
         )

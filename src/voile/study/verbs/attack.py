@@ -33,7 +33,7 @@ from voile.study.plan.plan import Plan
 from voile.study.readers.sexes import SEXES
 from voile.study.study_release import EXPORT, StudyRelease
 from voile.study.verbs.checks import check_applied
-from voile.study.verbs.export import exported
+from voile.study.verbs.exported import read_exported
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
 
@@ -112,7 +112,7 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
     check_applied(plan, release)
     subject = plan.study.subject
     facts = {name: facts_of(release.part(name), plan.opened(name), subject) for name in plan.rows}
-    if found := exported(plan, release.path, release.extract):
+    if found := read_exported(plan, release.path, release.extract):
         facts[EXPORT] = found.shown
     rule = plan.date_rule(*release.extract)
     dates = attack_dates(dates_of(facts.values()), rule, np.random.default_rng(plan.study.seed))

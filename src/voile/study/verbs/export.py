@@ -19,7 +19,6 @@ from voile.data import Source, open_source
 from voile.data.files.atomic import is_own
 from voile.data.files.locks import Lock
 from voile.data.source import BATCH_ROWS, OFFLINE
-from voile.keys.pseudonyms import pseudonym
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ROW, source_rows
 from voile.study.carriers import Fhir, Omop
@@ -41,7 +40,6 @@ from voile.study.plan.plan import Plan
 from voile.study.readers.values import WORDS
 from voile.study.study_release import EXPORT
 from voile.study.text.shown import Shown
-from voile.study.verbs.exported import Exported
 
 UNKNOWN = (
     "the adversary of the joint figures knows no diagnosis, reading, prescription or day of the "
@@ -184,16 +182,6 @@ def mover(plan: Plan, extract: Extract = (None, None)) -> Any:
         return new.replace(day=1) if rule.months else new
 
     return move
-
-
-def exported(plan: Plan, release: Path, extract: Extract) -> Exported | None:
-    """Read what the written export of a release shows of each person; None where there is none."""
-    if plan.export is None:
-        return None
-    people = plan.opened(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()
-    whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
-    written = open_export(plan.export, str(release / EXPORT))
-    return Exported.of(written, carrier_of(plan), whose, mover(plan, extract))
 
 
 def _intervals(shown: Shown) -> Any:

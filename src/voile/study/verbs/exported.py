@@ -6,13 +6,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 
 from voile.core.brief import Brief
+from voile.keys.pseudonyms import pseudonym
 from voile.study.adversary.informed import Facts
 from voile.study.adversary.people import Fact, PartFacts
-from voile.study.carriers.carrier import Carrier, is_day_of_people
+from voile.study.carriers.carrier import Carrier, Extract, is_day_of_people
+from voile.study.plan.plan import Plan
+from voile.study.study_release import EXPORT
+from voile.study.verbs.export import carrier_of, mover, open_export
 
 _EPOCH = date(1970, 1, 1)
 
@@ -65,6 +70,16 @@ class Exported(Brief):
         return cls(
             {kind: Facts(own, own) for kind, own in frozen.items()}, PartFacts(every, dates, rows)
         )
+
+
+def read_exported(plan: Plan, release: Path, extract: Extract) -> Exported | None:
+    """Read what the written export of a release shows of each person; None where there is none."""
+    if plan.export is None:
+        return None
+    people = plan.opened(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()
+    whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
+    written = open_export(plan.export, str(release / EXPORT))
+    return Exported.of(written, carrier_of(plan), whose, mover(plan, extract))
 
 
 def _number(day: date) -> int:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import Progress, silent
-from voile.data import Source, open_source
+from voile.data import Source
 from voile.data.roles import AS_IT_IS, Roles
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.start.rules import RULES
@@ -56,7 +56,7 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
     texts = {name: open_kit(plan, name, force=force, progress=progress) for name in plan.texts}
     _check_learnt(plan, texts)
     chosen = {name: _choose(plan, name, kit) for name, kit in texts.items()}
-    sources = {name: open_source(plan.source(part.source)) for name, part in plan.rows.items()}
+    sources = {name: plan.opened(name) for name in plan.rows}
     extract = extract_of(plan, sources)
     if plan.export is not None and plan.study.edge_dates == "drop":
         extract = carrier_of(plan).extract()

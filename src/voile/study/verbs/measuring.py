@@ -37,7 +37,8 @@ from voile.study.risk.measure import Residue
 from voile.study.study_release import EXPORT, FORMAT, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.verbs.checks import check_promise
-from voile.study.verbs.export import UNKNOWN, exported
+from voile.study.verbs.export import UNKNOWN
+from voile.study.verbs.exported import read_exported
 from voile.study.verbs.figures import informed_risks, known_risks, mean_risks, public_informed
 from voile.study.verbs.fit import miss_of
 from voile.study.verbs.people_counts import PeopleCounts, write_people
@@ -186,7 +187,7 @@ class Measuring:
         """Attack what was written by what parts show of a person, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         facts = self._facts(plan.rows)
-        found = exported(plan, writing.release, writing.extract)
+        found = read_exported(plan, writing.release, writing.extract)
         if found is not None:
             facts[EXPORT] = found.shown
         rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
