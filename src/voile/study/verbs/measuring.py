@@ -47,6 +47,8 @@ from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.verbs.content import Content
 
+_HEAD = {"format": FORMAT, "version": VERSION}
+
 
 @dataclass
 class Measuring:
@@ -65,45 +67,17 @@ class Measuring:
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         check_promise(self.plan, figures, self.guessed)
-        both = {"format": FORMAT, "version": VERSION}
-        of_parts: list[dict[str, Any]] = [{}, {}]
-        for name, manifests in self.writing.parts.items():
-            place = self.writing.place(name)
-            own = {"file": place.name, "sha256": file_sha256(place)}
-            for every, one in zip(of_parts, manifests, strict=True):
-                every[name] = {**one, **own}
+        risks = {**mean_risks(figures), **known_risks(known, dates), **informed_risks(informed)}
+        parts, hidden_parts = self._parts()
         public = {
-            **both,
-            "kind": "study",
-            "sha256": _sha256_of(of_parts[0]),
-            "voile": __version__,
-            "join": self.plan.study.join,
-            "parts": of_parts[0],
-            "columns": [
-                {**one, "column": f"{name}.{one['column']}"}
-                for name, part in of_parts[0].items()
-                for one in part["columns"]
-            ],
+            **self._said_of(parts),
             "mentions": {name: one.to_data() for name, one in counted.items()},
-            "figures": {
-                name: rounded(x, "up")
-                for name, x in {
-                    **mean_risks(figures),
-                    **known_risks(known, dates),
-                    **informed_risks(informed),
-                }.items()
-            },
+            "figures": {name: rounded(x, "up") for name, x in risks.items()},
             "informed": [public_informed(one) for one in informed],
-            "planted": {
-                name: [one.to_data() for one in found]
-                for name, found in self.writing.planted.items()
-            },
-            "guesses": [one.to_data() for one in self.guesses],
-            "assumptions": self._assumptions(),
         }
         hidden = {
-            **both,
-            "parts": of_parts[1],
+            **_HEAD,
+            "parts": hidden_parts,
             "figures": figures,
             "people": self._people(),
             "known": [vars(one) for one in known],
@@ -115,6 +89,36 @@ class Measuring:
         if self.writing.export is not None:
             public[EXPORT], hidden[EXPORT] = self.writing.export
         return public, hidden
+
+    def _parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what the two manifests say of each part, with its file and the hash of that."""
+        public: dict[str, Any] = {}
+        hidden: dict[str, Any] = {}
+        for name, both in self.writing.parts.items():
+            place = self.writing.place(name)
+            own = {"file": place.name, "sha256": file_sha256(place)}
+            public[name], hidden[name] = ({**one, **own} for one in both)
+        return public, hidden
+
+    def _said_of(self, parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        """Return what the public manifest says of the release, apart from its figures."""
+        planted = self.writing.planted
+        return {
+            **_HEAD,
+            "kind": "study",
+            "sha256": _sha256_of(parts),
+            "voile": __version__,
+            "join": self.plan.study.join,
+            "parts": parts,
+            "columns": [
+                {**one, "column": f"{name}.{one['column']}"}
+                for name, part in parts.items()
+                for one in part["columns"]
+            ],
+            "planted": {name: [one.to_data() for one in found] for name, found in planted.items()},
+            "guesses": [one.to_data() for one in self.guesses],
+            "assumptions": self._assumptions(),
+        }
 
     def _residue(self, counted: Sequence[Mapping[str, Counter[str]]]) -> Residue:
         """Return what the written texts may still say, and what other rows show of each person."""
