@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -74,6 +75,23 @@ def test_which_ages_the_adversary_reads(cohort, release, register, text, ages):
     adversary = _Adversary(release, "visits", *_opened(register))
     said = [cells for column, cells in adversary._says(text) if column == "age"]
     assert {cell for [cell] in said} == ages
+
+
+def test_ages_of_several_years_leave_the_people_of_any(release, register):
+    """The texts of a person are of years: who holds them too never knows less than by the rows."""
+    adversary = _Adversary(release, "visits", *_opened(register))
+    ages = np.array(adversary._cells["age"])
+    left = np.isin(ages, ["44", "45", "46"])
+    for said, found in {
+        ("44", "45"): ["44", "45"],
+        ("45",): ["45"],
+        (): ["44", "45", "46"],
+        ("90",): ["44", "45", "46"],
+    }.items():
+        own = [("age", (one,)) for one in said]
+        assert (adversary._narrowed(left, own) == np.isin(ages, found)).all()
+    decade = ("age", tuple(str(n) for n in range(40, 50)))
+    assert (adversary._narrowed(left, [decade, ("age", ("45",))]) == (ages == "45")).all()
 
 
 def test_a_pronoun_says_the_sex_unless_both_are_said(release, register):

@@ -4,8 +4,8 @@ The adversary holds a register of named people with the table's quasi-identifier
 its manifest. Rows and texts of one pseudonym are one person's. The adversary keeps the entries of
 the register that agree with every row, and of these the ones that agree with what the texts say:
 an age in digits or in words, the sex by a pronoun. A value that no row's interval holds is
-another's, and is not used. Success, for one person: one of the people whose entries are left, drawn
-at random, is the person.
+another's, and is not used; of several ages each may be the person's. Success, for one person: one
+of the people whose entries are left, drawn at random, is the person.
 """
 
 from __future__ import annotations
@@ -229,9 +229,20 @@ class _Adversary:
         """
         by_rows = self.agreeing(rows)
         use = [one for one in said if (by_rows & self._says_so(one)).any()]
-        by_text = np.logical_and.reduce([self.anybody, *(self._says_so(one) for one in said)])
-        both = np.logical_and.reduce([by_rows, beside, *(self._says_so(one) for one in use)])
+        both = self._narrowed(by_rows & beside, use)
+        by_text = self._narrowed(self.anybody, said)
         return _Chances(*(self._chance(left, person) for left in (by_rows, by_text, both)))
+
+    def _narrowed(self, left: Mask, said: Sequence[Said]) -> Mask:
+        """Return which of some entries agree with all that texts say of each column.
+
+        Where none does, as with the ages of several years, those that agree with any of it.
+        """
+        for column in dict.fromkeys(column for column, _ in said):
+            own = [self._says_so(one) for one in said if one[0] == column]
+            ways = (left & way.reduce(own) for way in (np.logical_and, np.logical_or))
+            left = next((one for one in ways if one.any()), left)
+        return left
 
     def _chance(self, left: Mask, person: str) -> float:
         """Return the chance that one drawn of the people with an entry that is left is the person.
