@@ -16,9 +16,11 @@ from typing import Any
 
 from voile.core.brief import Brief
 from voile.data import Source, open_source
+from voile.data.roles import AS_IT_IS
 from voile.documents.replacements.dates import read_date
 from voile.release.manifest import Release, source_rows
-from voile.study.adversary.people import KNOWN_ROLES, is_day
+from voile.study.adversary.days import day_columns
+from voile.study.adversary.people import KNOWN_ROLES
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}")
 Row = tuple[str, Mapping[str, Any]]
@@ -76,8 +78,8 @@ def _columns(part: Release) -> set[str]:
 
 
 def _dates(part: Release) -> list[str]:
-    schema = open_source(part.path).schema()
-    return [field.name for field in schema if is_day(field.type)]
+    names = [one["column"] for one in part.public["columns"] if one["role"] in AS_IT_IS]
+    return day_columns(open_source(part.path), names)
 
 
 def _texts(part: Release) -> list[str]:
