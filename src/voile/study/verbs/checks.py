@@ -110,18 +110,17 @@ def check_promise(plan: Plan, figures: Mapping[str, float], guessed: Sequence[st
     limit = plan.promise.ways.get(JOINT)
     if limit is None or not figures["subjects"]:
         return
-    if not guessed and figures["joint"] / figures["subjects"] > limit + ROUNDING:
-        raise InfeasibleError(
-            f"the joint risk of what was written is {figures['joint'] / figures['subjects']:.6g}, "
-            f"above {limit:.6g}: parts show more than when they were fitted",
-            instead="fit again: voile study fit",
-        )
-    if not guessed:
+    risk = figures["joint_at_recall" if guessed else "joint"] / figures["subjects"]
+    if risk <= limit + ROUNDING:
         return
-    risk = figures["joint_at_recall"] / figures["subjects"]
-    if risk > limit + ROUNDING:
+    if guessed:
         raise InfeasibleError(
             f"a classifier guesses {listed(list(guessed))} from the texts above chance, and then "
             f"the joint risk is {risk:.6g}, above {limit:.6g}",
             instead=f'write SEX = {{ column = "{guessed[0]}", keep = true }} in [mentions]',
         )
+    raise InfeasibleError(
+        f"the joint risk of what was written is {risk:.6g}, above {limit:.6g}: parts show more "
+        "than when they were fitted",
+        instead="fit again: voile study fit",
+    )

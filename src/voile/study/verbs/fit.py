@@ -53,15 +53,15 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
     """
     _ = plan.secret  # which apply needs, and which may be missing
     check_written_once(plan)
-    texts = {name: open_kit(plan, name, force=force, progress=progress) for name in plan.texts}
-    _check_learnt(plan, texts)
-    chosen = {name: _choose(plan, name, kit) for name, kit in texts.items()}
     sources = {name: plan.opened(name) for name in plan.rows}
     extract = extract_of(plan, sources)
     if plan.export is not None and plan.study.edge_dates == "drop":
         extract = carrier_of(plan).extract()
     roles = {name: part_roles(plan, name, one, extract) for name, one in sources.items()}
     _check_quasi(plan, roles)
+    texts = {name: open_kit(plan, name, force=force, progress=progress) for name in plan.texts}
+    _check_learnt(plan, texts)
+    chosen = {name: _choose(plan, name, kit) for name, kit in texts.items()}
     table, _ = plan.table
     fitted = _fit_part(plan, table, sources[table], roles[table], progress)
     others = {
