@@ -243,6 +243,18 @@ def test_a_kit_is_fitted_on_annotated_notes_by_the_roles_beside_them(clinic, tmp
     assert plan.mentions["ZIP"].column == "zip"
 
 
+def test_each_file_has_a_part_of_its_own(tmp_path):
+    """Files of names that differ in no letter or digit, or that the study has for its own."""
+    names = ("a b", "a-b", "a+b", "days")
+    people = [f"P{n}" for n in range(30)]
+    columns = {
+        name: {"person_id": people, f"age_{n}": [*range(30)]} for n, name in enumerate(names)
+    }
+    write(tmp_path / "given", **columns)
+    plan = Plan.read(init(str(tmp_path / "given"), tmp_path / "study.toml").plan)
+    assert {Path(part.source).stem for part in plan.parts.values()} == {*names}
+
+
 def test_a_hostile_name_of_a_file_says_nothing_in_the_plan(tmp_path):
     people = [f"P{n}" for n in range(40)]
     hostile = 'a\n[parts.evil]\nkind = "tables'

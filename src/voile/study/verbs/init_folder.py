@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +20,7 @@ from voile.proposals.proposal import ColumnProposal, Proposal
 from voile.proposals.propose import propose
 from voile.proposals.seen import printable
 from voile.study.adversary.days import can_be_moved, day_columns
+from voile.study.plan.plan import TAKEN
 from voile.study.verbs.init_parts import Asked, FoundParts, Known, notes_part
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
@@ -139,7 +140,8 @@ def _free_name(file: str, taken: Collection[str], of: str = "") -> str:
     """Name a part by its file, or the column of a table; by more where that is taken."""
     stem = _name(file)
     more = f"{of}-{stem}" if of else _name(file.replace(".", "-"))
-    return stem if stem not in taken else more
+    names = chain((stem, more), (f"{more}-{n}" for n in count(2)))
+    return next(one for one in names if one not in taken and one not in TAKEN)
 
 
 def _name(file: str) -> str:
