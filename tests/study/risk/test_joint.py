@@ -93,9 +93,11 @@ def test_what_other_rows_show_parts_the_released_people_alone():
     space = spaces([(30, "f"), (30, "f"), (31, "m")], [(30, "f")] * 7)
     judged = JointRisk.of(space, space.policy(space.bottom))
     at = places_in(space, np.array([[0, 0], [0, 0], [1, 1]], np.int32))
-    alike = Records(at, np.ones(3), np.array([1, 1, 1]))
+    same = Records(at, np.ones(3), np.array([1, 1, 1]))  # of all: it tells nobody apart
+    alike = Records(at, np.ones(3), np.array([1, 1, 2]))
     apart = Records(at, np.ones(3), np.array([1, 2, 2]))
-    assert judged.matches({}, 0.0, Records(at, np.ones(3))) == pytest.approx(2 / 9 + 1)
+    for one in (Records(at, np.ones(3)), same):
+        assert judged.matches({}, 0.0, one) == pytest.approx(2 / 9 + 1)
     assert judged.matches({}, 0.0, alike) == pytest.approx(2)
     assert judged.matches({}, 0.0, apart) == pytest.approx(3)
 
@@ -109,7 +111,10 @@ def test_what_other_rows_show_parts_the_released_people_alone():
     st.sets(st.integers(0, 7), max_size=3),
 )  # fmt: skip
 def test_rows_beside_other_parts_equal_their_naive_twin(rows, beside, bits, left_out):
-    """Of each released row: the shares of people of its group of whom other parts show the same."""
+    """Of each released row: the shares of people of its group of whom other parts show the same.
+
+    Never more than the table's own count of the group, which is all where parts show one thing.
+    """
     if len({a for _, a, _ in rows}) < 2 or len({s for _, _, s in rows}) < 2:
         return
     space = spaces([(a, s) for _, a, s in rows], [])
@@ -126,6 +131,9 @@ def test_rows_beside_other_parts_equal_their_naive_twin(rows, beside, bits, left
     for n in shown:
         agree = [m for m in shown if groups[m] == groups[n]
                  and beside[whose[m]] == beside[whose[n]]]  # fmt: skip
-        expected += share[n] / max(1.0, sum(share[m] for m in agree))
+        group = [m for m in range(len(rows)) if groups[m] == groups[n]]
+        is_same = len({beside[whose[m]] for m in shown}) == 1
+        people = len(group) if is_same else min(len(group), sum(share[m] for m in agree))
+        expected += share[n] / max(1.0, people)
     found = JointRisk.of(space, policy).expected(Leaks({}), own.records(released))
     assert found == pytest.approx(expected)

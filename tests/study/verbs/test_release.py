@@ -154,6 +154,16 @@ def test_a_text_column_returns_in_its_own_row(change, folder):
     assert sum(left) <= 0.05 * len(left)
 
 
+def test_texts_in_their_rows_are_not_counted_among_the_kept_columns(change, folder):
+    roles = folder / "visits.toml"
+    roles.write_text(roles.read_text().replace('visit_date = "keep" ', 'visit_date = "drop" '))
+    study = change(('source = "notes.parquet"', 'of = "visits"\ntext = "remark"'))
+    study.fit(force=True)
+    release = study.apply()
+    assert "remark" in pq.read_schema(release.path / "visits.parquet").names
+    assert not [says for says, holds in study.verify() if holds is False]
+
+
 def test_notes_of_nobody_in_the_table_are_set_aside_and_counted(folder, change):
     notes = pq.read_table(folder / "notes.parquet")
     more = pa.table(

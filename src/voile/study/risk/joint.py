@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import combinations
 from operator import mul
 
@@ -54,6 +54,11 @@ class Records(Brief):
     at: Ints
     weights: Floats
     beside: Ints | None = None
+
+    @cached_property
+    def are_apart(self) -> bool:
+        """Whether other parts of rows show one person something that they do not show all."""
+        return self.beside is not None and len(np.unique(self.beside)) > 1
 
 
 class JointRisk:
@@ -107,20 +112,19 @@ class JointRisk:
     def _match(self, known: Sequence[str], records: Records) -> Floats:
         """Return 1 / the people in each record's group who have its values of some columns.
 
-        What other parts of rows show is counted by no population: there the people are the
-        released ones of whom these show the same.
+        What other parts of rows show is counted by no population: where they do not show the same
+        of all, the people are the released ones of whom they do, if these are fewer.
         """
         counts, quasi = self._space.counts, self._space.quasi
         exact = [counts.codes[:, quasi.index(name)] for name in known]
         place = _numbered([self._group, *exact])
-        if records.beside is not None:
-            own = _numbered([place[records.at], records.beside])
-            people = np.bincount(own, records.weights)
-            return np.asarray(1 / np.maximum(people, 1)[own])
         people = np.maximum(
             np.bincount(place, counts.population), np.bincount(place, counts.sample)
-        )
-        return np.asarray(1 / np.maximum(people, 1)[place[records.at]])
+        )[place[records.at]]
+        if records.beside is not None and records.are_apart:
+            own = _numbered([place[records.at], records.beside])
+            people = np.minimum(people, np.bincount(own, records.weights)[own])
+        return np.asarray(1 / np.maximum(people, 1))
 
 
 def places_in(space: PolicySpace, codes: NDArray[np.int32]) -> Ints:
