@@ -24,6 +24,8 @@ SENTENCES = (
     "The patient turned {} in May .",
     "age: {} .",
     "Pt {} yo , well .",
+    "Discharge of Rita Lin ( {} years , 00243 ) .",
+    "Mrs Lin , {} , was well .",
 )
 
 

@@ -44,6 +44,7 @@ _WHOLE_DECADE = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th)", re.IGNORECASE)
+_AFTER_A_NAME = "is|was|has|had|who|came|comes|presents?|presented|seen|admitted|m|f|male|female"
 _NO_RANGE = r"(?<![\w.,/–-])(?<!to )(?<!under )"
 _MENTIONS = tuple(
     re.compile(form, re.IGNORECASE)
@@ -52,6 +53,8 @@ _MENTIONS = tuple(
         rf"{_NO_RANGE}(?P<age>{_NUMBER}\s?(?:y/o|yo|y\.o\.))(?!\w)",
         rf"\b(?:aged?|age\s+of|age\s*:|turn(?:ed|s|ing)?)\s+(?P<age>{_NUMBER})"
         r"(?![\w%/])(?!\s*(?:-|–|to\b)\s*\d)",
+        rf"\(\s*(?P<age>{_NUMBER})\s*(?:years?|yrs?)\s*[,;)]",
+        rf"(?-i:[A-Z])[\w'’-]*\s?,\s?(?P<age>\d{{1,3}}|{_WORDS})\s?,\s?(?:{_AFTER_A_NAME})\b",
         r"\b(?P<age>\d{1,3}(?:st|nd|rd|th))\s+birthday\b",
         rf"\bin\s+(?:the|her|his|their|my)\s+(?P<age>{_DECADE})\b",
         rf"\b(?P<age>(?:{'|'.join(_PARTS)})[ -](?:{'|'.join(_DECADES)}))\b",
