@@ -46,12 +46,7 @@ def verify(release: Release) -> Iterator[Check]:
         return
     yield from has_rows(release, source)
     people = release.people()
-<<<<<<< HEAD
     unknown, sensitive, texts = (_of_role(public, x) for x in ("identifier", "sensitive", "text"))
-=======
-    unknown = [*_of_role(public, "identifier"), *_of_role(public, "text")]  # texts came later
-    sensitive = _of_role(public, "sensitive")
->>>>>>> 6b52896d (The joint risk is never below the table's, and verify counts a table whose texts came back as apply did)
     codebook = read_codebook(public["policy"])
     try:
         found = certify(source, people, codebook, unknown=unknown, sensitive=sensitive, texts=texts)
