@@ -6,6 +6,7 @@ No two classes of one room share a name.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ WORDS = {
     r"\balone with\b": "unique on",
     r"\bfalls out with\b|\bthe steward\b": "the data holder",
 }
-PAGES = ("src/**/*.py", "src/**/*.md", "docs/**/*.md", "*.md")
+PAGES = ("src/**/*.py", "src/**/*.md", "docs/**/*.md", "*.md", "examples/*.ipynb")
 NAMES = {"told", "kept", "made", "ahead", "story_of", "open_told", "learnt", "Learnt"}
 PATTERNS = [(re.compile(pattern, re.IGNORECASE), better) for pattern, better in WORDS.items()]
 
@@ -44,6 +45,10 @@ def found(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def _said(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    if path.suffix == ".ipynb":
+        for cell in json.loads(text)["cells"]:
+            yield 1, "".join(cell["source"])
+        return
     if path.suffix != ".py":
         yield 1, text
         return
