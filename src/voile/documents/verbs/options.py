@@ -177,6 +177,11 @@ class InitOptions(KnownTables, Learning, TextColumns):
         "learners; by the language unless given",
     )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
+    cross_fit: int = Field(
+        3,
+        ge=0,
+        description="number of folds, by subject; 0 judges on the training text, as the paper",
+    )
     max_passes: int = Field(1, ge=1, description="maximum number of passes of a policy")
 
 
