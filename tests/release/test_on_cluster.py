@@ -201,6 +201,7 @@ def test_what_was_to_fail_did(folder: Path, said: str) -> None:
 
 
 def test_nothing_raw_is_in_logs_events_or_spill_folders(folder: Path, said: str) -> None:
+    """What Spark's web page shows, it keeps of the same events."""
     places = [*folder.glob("*.log"), *(folder / "second").glob("*.log")]
     for name in ("events", "spill", "work"):
         places += [one for one in (folder / name).rglob("*") if one.is_file()]
