@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pyarrow.parquet as pq
 
@@ -29,6 +30,7 @@ FAILING, SLOW, SECONDS = 12, 15, 60
 """How many tasks of each kind fail at first, which of them waits for its copy, and how long."""
 DOOMED, DOOMED_HOST = "doomed", "127.0.0.2"
 INJECTED = "injected failure"
+PAGE = ("allexecutors", "environment", "jobs", "sql?planDescription=true", "stages?details=true")
 
 
 def disturb(place: Path, work: Any, number: int) -> str:
@@ -92,6 +94,19 @@ def main(folder: Path, conf: Sequence[str]) -> None:
     except VoileError as error:
         print(json.dumps({"failed": str(error)}))
     release(folder / "out", partial(disturb, folder / "faults"))
+    _keep_page(folder / "page")
+
+
+def _keep_page(place: Path) -> None:
+    """Write down what Spark's page of this run knows."""
+    from pyspark import SparkContext
+
+    context = SparkContext.getOrCreate()
+    run = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
+    place.mkdir()
+    for name in PAGE:
+        with urlopen(f"{run}/{name}") as said:
+            (place / f"{name.partition('?')[0]}.json").write_bytes(said.read())
 
 
 if __name__ == "__main__":

@@ -136,7 +136,8 @@ def said(folder: Path) -> str:
     with cluster(folder) as (address, second):
         settings = {
             "spark.master": address,
-            "spark.ui.enabled": "false",
+            "spark.ui.enabled": "true",
+            "spark.ui.port": "0",
             "spark.driver.memory": "512m",
             "spark.executor.memory": "512m",
             "spark.driver.extraJavaOptions": JAVA,
@@ -200,10 +201,9 @@ def test_what_was_to_fail_did(folder: Path, said: str) -> None:
     assert any(one["Event"] == "SparkListenerExecutorRemoved" for one in events)
 
 
-def test_nothing_raw_is_in_logs_events_or_spill_folders(folder: Path, said: str) -> None:
-    """What Spark's web page shows, it keeps of the same events."""
+def test_nothing_raw_is_in_logs_events_pages_or_spill_folders(folder: Path, said: str) -> None:
     places = [*folder.glob("*.log"), *(folder / "second").glob("*.log")]
-    for name in ("events", "spill", "work"):
+    for name in ("events", "page", "spill", "work"):
         places += [one for one in (folder / name).rglob("*") if one.is_file()]
     assert len(places) > 6
     for place in places:
@@ -211,6 +211,7 @@ def test_nothing_raw_is_in_logs_events_or_spill_folders(folder: Path, said: str)
         for word in (CANARY, SECRET):
             assert word.encode() not in content, place.relative_to(folder)
     assert CANARY not in said
+    assert INJECTED in (folder / "page" / "stages.json").read_text()
 
 
 def lines(place: Path) -> Iterator[str]:
