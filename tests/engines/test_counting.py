@@ -120,6 +120,7 @@ def test_types_and_order_are_kept() -> None:
             "i": pa.array([1, 2, 3], pa.int8()),
             "t": pa.array([1, 2, 3], pa.timestamp("ms")),
             "raw": [b"a", b"\xff", None],
+            "stay": pa.array([dt.timedelta(days=40, hours=1), None, dt.timedelta(-1)]),
         }
     )
     source = open_source(table)
@@ -128,6 +129,9 @@ def test_types_and_order_are_kept() -> None:
         assert counted.schema == pa.schema([(name, kind), ("count", pa.float64())])
     assert count_combinations(source, ["d"])["d"].to_pylist() == [
         dt.date(1900, 1, 1), dt.date(2024, 1, 2), None,
+    ]  # fmt: skip
+    assert count_combinations(source, ["stay"])["stay"].to_pylist() == [
+        dt.timedelta(-1), dt.timedelta(days=40, hours=1), None,
     ]  # fmt: skip
     assert count_combinations(source, ["s"])["s"].to_pylist() == ["Z", "a", "é"]
     assert count_combinations(source, ["m"])["count"].to_pylist() == [2.0, 1.0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -249,11 +250,17 @@ def _about(n: int) -> str:
 def _fetch(connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> pa.Table:
     order = ", ".join(f"k{i} NULLS LAST" for i in range(len(schema)))
     answer = connection.execute(f"SELECT * FROM counted ORDER BY {order}").to_arrow_table()
-    counted = answer.cast(
-        pa.schema([*zip(answer.column_names[:-1], schema.types, strict=True), ("n", pa.float64())])
-    )
-    columns = [*map(_without_nan, counted.columns[:-1]), counted.columns[-1]]
-    return pa.table(columns, [*schema.names, COUNT])
+    columns = [*map(_cast, answer.columns, [*schema.types, pa.float64()])]
+    return pa.table([*map(_without_nan, columns[:-1]), columns[-1]], [*schema.names, COUNT])
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if not pa.types.is_interval(column.type):  # DuckDB's durations, which Arrow does not cast
+        return column.cast(kind)
+    spans = [
+        x and timedelta(x.days, microseconds=x.nanoseconds // 1000) for x in column.to_pylist()
+    ]
+    return pa.chunked_array([pa.array(spans, kind)])
 
 
 def _without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:

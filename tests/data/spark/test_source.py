@@ -123,6 +123,15 @@ def test_a_struct_is_refused_where_it_is_read(any_session: Any) -> None:
             source.read([name])
 
 
+def test_intervals_of_days_are_durations_and_those_of_years_are_refused(any_session: Any) -> None:
+    source = open_source(any_session.sql("SELECT INTERVAL '36' HOUR AS stay"))
+    counted = count_combinations(source, ["stay"]).to_pydict()
+    assert counted == {"stay": [dt.timedelta(days=1.5)], "count": [1.0]}
+    for made in ("INTERVAL '2' YEAR", "make_interval(2)"):
+        with pytest.raises(RequestError, match="column since: is of the type"):
+            open_source(any_session.sql(f"SELECT 1 AS n, {made} AS since"))
+
+
 @pytest.mark.parametrize("name", ["nowhere", "no.such.table"])
 def test_an_absent_table_is_said(any_session: Any, name: str) -> None:
     with pytest.raises(RequestError, match="there is no such table"):

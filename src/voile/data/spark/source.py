@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 UNREAD = {"struct": pa.types.is_struct, "map": pa.types.is_map, "list": pa.types.is_list}
 """Types of columns that have no order and no group, so that they are not read."""
+NOT_IN_ARROW = ("yearmonthinterval", "interval")
+"""Spark's types that Arrow has no equal of."""
 
 
 class SparkSource(Source):
@@ -40,6 +42,7 @@ class SparkSource(Source):
     def __init__(self, frame: DataFrame, name: str) -> None:
         self._frame, self._session = frame, frame.sparkSession
         with spark_failures(name):
+            _check_fields(frame, name)
             fields = list(frame.limit(0).toArrow().schema)
             self._files = self._list_files()
         super().__init__(name, "spark", fields)
@@ -145,6 +148,16 @@ def open_table(address: str) -> SparkSource:
     if not name:
         raise RequestError("the address names no table", where=address, instead="write spark:TABLE")
     return SparkSource.table(name)
+
+
+def _check_fields(frame: DataFrame, table: str) -> None:
+    for field in frame.schema:
+        if (kind := field.dataType.typeName()) in NOT_IN_ARROW:
+            raise RequestError(
+                f"is of the type {kind}, which cannot leave Spark",
+                where=f"{table}, column {field.name}",
+                instead="leave it out, or make a number or text of it, in a view",
+            )
 
 
 def _quoted(name: str) -> str:
