@@ -149,6 +149,7 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         found = carrier.last_day()
         day, why = found or date.today(), "the last visit began then"
         why = why if found else "no visit has a day: it is today"
+        why += "; a population must count ages on it" if asked.population else ""
     file = "Patient.ndjson" if form == "fhir" else "a table person"
     drop = f"drop = {json.dumps(ruleless)}  # nothing says what of these may be released"
     export = [

@@ -31,6 +31,7 @@ from voile.study.study_release import StudyRelease
 from voile.wings import wing
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
+UNCHECKED = "counting every identifier as missed, since nobody checked what the notes' kits propose"
 MOST = 100
 """Sentences that are listed."""
 
@@ -70,7 +71,7 @@ def _joint(release: StudyRelease) -> Section:
             "joint_mean_risk",
             "mean risk by the table and what the texts still show, were no mention missed",
         ),
-        ("At recall", "joint_at_recall_mean_risk", f"mean risk by all parts, {AT_RECALL}"),
+        ("At recall", "joint_at_recall_mean_risk", f"mean risk by all parts, {_at_recall(public)}"),
         (
             "Acquaintance",
             "all_parts_known_mean_risk",
@@ -144,6 +145,11 @@ def _informed(release: StudyRelease) -> Iterator[Block]:
 KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all facts"}
 
 
+def _at_recall(public: Mapping[str, float]) -> str:
+    """Say what the figure at recall takes the kits to miss: all, where its notes name everybody."""
+    return UNCHECKED if public.get("named_in_text") == 1 else AT_RECALL
+
+
 def _in_short(public: Mapping[str, float]) -> Iterator[str]:
     """Say the joint risk in a sentence, and what the table alone would have."""
     risk, alone = (public.get(name) for name in ("joint_at_recall_mean_risk", "table_mean_risk"))
@@ -151,7 +157,7 @@ def _in_short(public: Mapping[str, float]) -> Iterator[str]:
         table = f"; by the table alone it is {share_and_odds(alone)}" if alone is not None else ""
         yield (
             "An adversary who links every person to the population, by all parts together, is "
-            f"right with a mean chance of {share_and_odds(risk)}, {AT_RECALL}{table}."
+            f"right with a mean chance of {share_and_odds(risk)}, {_at_recall(public)}{table}."
         )
 
 
