@@ -129,7 +129,7 @@ class Triangular:
         self.parts = [
             (
                 j,
-                [(i, _tables(step, j, i)) for i in order[:place]],
+                [(i, _tables(step, j, i)) for i in order[:place] if _depends(step, j, i)],
                 line(step.grid, step.curve[j]),
                 line(step.curve[j], step.grid),
             )
@@ -169,6 +169,11 @@ class Triangular:
             shift += mean + mean_slope * run
             scale *= spread + spread_slope * run
         return shift, scale
+
+
+def _depends(step: KnotheRosenblatt, j: int, i: int) -> bool:
+    """Say whether column j depends on column i at all: many do not, and need not be looked up."""
+    return bool(step.mean[j, i].any() or (step.scale[j, i] != 1).any())
 
 
 def _tables(step: KnotheRosenblatt, j: int, i: int) -> Tables:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import nan, sqrt
 from typing import NamedTuple, TypeAlias
 
 from voile.signals.sequences.messages import moment, numbers
@@ -55,9 +55,18 @@ class Direction:
     drift: float  # the share of the covariance by which coefficients move in a unit of time
 
     def forecast(
-        self, state: DirectionState | None, time: int, functions: Row, before: Row
+        self,
+        state: DirectionState | None,
+        time: int,
+        functions: Row,
+        before: Row,
+        *,
+        held: bool = True,
     ) -> Forecast:
-        """Return the law of a score, given functions of time now, and at the latest score."""
+        """Return the law of a score, given functions of time now, and at the latest score.
+
+        Its mean alone where the reading does not hold it.
+        """
         if state is None:
             parts, doubt, noise = tuple(functions), self.covariance, self.swing
             mean = dot(parts, self.mean)
@@ -65,9 +74,11 @@ class Direction:
             gap = time - state.time
             kept = power(self.kept, gap)
             parts = tuple([now - kept * then for now, then in zip(functions, before, strict=True)])
+            mean = kept * state.last + dot(parts, state.coefficients)
+            if not held:
+                return Forecast(mean, nan, (), (), ())
             doubt = self._drifted(state.doubt, gap)
             noise = self.swing * (1 - kept * kept)
-            mean = kept * state.last + dot(parts, state.coefficients)
         gain = tuple([dot(row, parts) for row in doubt])
         return Forecast(mean, sqrt(dot(gain, parts) + noise), parts, gain, doubt)
 

@@ -192,7 +192,7 @@ def _surprises(given: Readings, known: Floats, sent: Floats, laws: Sequence[Sequ
         state: State = law.begin()
         for row in order[start:end].tolist():
             time, here = int(given.times[row]), np.flatnonzero(given.here[row]).tolist()
-            expected = law.forecasts(state, time)
+            expected = law.forecasts(state, time, here)
             W[: 2 * m, row] = law.known(expected, state)
             after = list(state)
             for j in here:

@@ -289,7 +289,8 @@ class SequenceLaw:
 
     def outlook(self, state: State, time: int, columns: tuple[int, ...] | None = None) -> Outlook:
         """Return what is expected of a reading, later than the state's; None: of all columns."""
-        laws, held = self.forecasts(state, time), columns or tuple(range(len(state)))
+        held = columns or tuple(range(len(state)))
+        laws = self.forecasts(state, time, held)
         if len(self.sharpening) == 1 and state[0] is None:
             return Outlook(laws, None, held)
         known = self.sharpening[held].forward(self.known(laws, state))
@@ -299,13 +300,14 @@ class SequenceLaw:
         """Return what sharpening stands on: forecasts, and each column's last surprise."""
         return [law.mean for law in laws] + [one.surprise if one else 0.0 for one in state]
 
-    def forecasts(self, state: State, time: int) -> tuple[Forecast, ...]:
+    def forecasts(self, state: State, time: int, held: Sequence[int]) -> tuple[Forecast, ...]:
+        """Return the forecasts of all directions, of those not held their means alone."""
         found, spans = [], {}
-        for each, one in zip(self.dynamics.directions, state, strict=True):
+        for j, (each, one) in enumerate(zip(self.dynamics.directions, state, strict=True)):
             span = (time, time) if one is None else (one.since, one.time)
             if span not in spans:  # whole readings have one
                 spans[span] = self.basis.at(time, span[0]), self.basis.at(span[1], span[0])
-            found.append(each.forecast(one, time, *spans[span]))
+            found.append(each.forecast(one, time, *spans[span], held=j in held))
         return tuple(found)
 
     def hide(self, outlook: Outlook, scores: Point) -> Point:
