@@ -154,7 +154,7 @@ def main() -> None:
         "are (AR(1), and the same read every 2.5 days or so); a steady loss of weight; a weekly\n"
         "cycle; spikes on one day in twelve; a loss of weight beside a weekly cycle of the pulse;\n"
         "a level that changes once. Structure: what the fit to the most subjects chose.\n"
-        f"Microseconds a reading: processor time, medians of {TIMED * LENGTH:,}, on a machine\n"
+        f"Microseconds a reading: by the clock, medians of {TIMED * LENGTH:,}, on a machine\n"
         f"with other work; decoded wrong of {TIMED * LENGTH * len(SIZES):,}.",
     )
 
