@@ -226,7 +226,7 @@ class Fhir:
         for path in self._files(kind):
             for place, one in read_lines(path):
                 if one.get("resourceType") != kind:
-                    raise SourceError(f"is no {kind}", where=place)
+                    raise SourceError(f"is not of type {kind}", where=place)
                 yield place, one
 
     def _files(self, kind: str) -> list[Path]:
