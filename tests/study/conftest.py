@@ -8,45 +8,24 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from tests.study.made import NOTE_ROLES, PLAN, QUICK, prepare_export, roles_of, write_key
+from tests.study.made import PLAN, QUICK, prepare_export, roles_of, write_cohort, write_key
 
 import voile.documents
 from voile.data.roles import Roles
 from voile.demo.clinic import TRAINING_ROLES, make_clinic, make_training
-from voile.demo.county import ROLES, make_county
 from voile.demo.fhir import write_fhir
-from voile.demo.notes import make_notes
 from voile.demo.omop import write_omop
 from voile.study import Study
 from voile.study.carriers.carrier import QUASI
-
-
-def _of(table: pa.Table, people: list[str]) -> pa.Table:
-    return table.filter(pc.is_in(table["person_id"], pa.array(people)))
 
 
 @pytest.fixture(scope="session")
 def cohort(tmp_path_factory) -> Path:
     """A folder of what a study needs, with `visits.parquet` that has the notes as a column too."""
     folder = tmp_path_factory.mktemp("cohort")
-    county = make_county(people=4000)
-    people = sorted(county.patients["person_id"].unique().to_pylist())
-    visits, others = _of(county.patients, people[:100]), _of(county.patients, people[100:])
-    notes = make_notes(1, visits)
-    pq.write_table(visits.append_column("remark", notes["note"]), folder / "visits.parquet")
-    pq.write_table(county.population, folder / "population.parquet")
-    pq.write_table(notes, folder / "notes.parquet")
-    kit = voile.documents.fit(make_notes(2, others), NOTE_ROLES, **QUICK)
-    kit.save(folder / "notes.kit")
-    (folder / "visits.toml").write_text(
-        ROLES.replace('visit_date = "drop" ', 'visit_date = "keep" ') + 'remark = "text"\n'
-    )
-    write_key(folder)
-    (folder / "study.toml").write_text(PLAN)
-    Study.open(folder / "study.toml").fit()
+    write_cohort(folder)
     return folder
 
 

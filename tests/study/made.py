@@ -5,6 +5,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+import voile.documents
+from voile.demo.county import ROLES, make_county
+from voile.demo.notes import make_notes
+from voile.study import Study
+
 HEAD = """\
 [study]
 subject = "person_id"
@@ -76,3 +85,26 @@ def prepare_export(base: Path, folder: Path, form: str, write) -> Path:
     write(folder / "export")
     (folder / "study.toml").write_text(EXPORT_PLAN.replace("FORM", form))
     return folder
+
+
+def write_cohort(folder: Path) -> None:
+    """Write what a study needs, and fit it; `visits.parquet` has the notes as a column too."""
+    county = make_county(people=4000)
+    people = sorted(county.patients["person_id"].unique().to_pylist())
+    visits, others = _of(county.patients, people[:100]), _of(county.patients, people[100:])
+    notes = make_notes(1, visits)
+    pq.write_table(visits.append_column("remark", notes["note"]), folder / "visits.parquet")
+    pq.write_table(county.population, folder / "population.parquet")
+    pq.write_table(notes, folder / "notes.parquet")
+    kit = voile.documents.fit(make_notes(2, others), NOTE_ROLES, **QUICK)
+    kit.save(folder / "notes.kit")
+    (folder / "visits.toml").write_text(
+        ROLES.replace('visit_date = "drop" ', 'visit_date = "keep" ') + 'remark = "text"\n'
+    )
+    write_key(folder)
+    (folder / "study.toml").write_text(PLAN)
+    Study.open(folder / "study.toml").fit()
+
+
+def _of(table: pa.Table, people: list[str]) -> pa.Table:
+    return table.filter(pc.is_in(table["person_id"], pa.array(people)))
