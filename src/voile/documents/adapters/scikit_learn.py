@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, install
 from voile.documents.learners.chain import MOST
 from voile.documents.learners.learner import Examples, Margins, Sight
+from voile.documents.learners.svm import with_32_bits
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,3 @@ def check_types(types: Mapping[str, int], count: int) -> dict[str, int]:
                 instead=f"give a number from 1 to {count}",
             )
     return dict(types)
-
-
-def with_32_bits(matrix: sp.csr_array) -> sp.csr_array:
-    """Return the matrix with the 32-bit numbers that scikit-learn asks for."""
-    narrow = sp.csr_array(matrix)
-    narrow.indices, narrow.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-    return narrow

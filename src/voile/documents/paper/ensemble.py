@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from voile.documents.learners.arrays import pack, take, unpack
 from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.hyperplanes import fit_hyperplanes
 from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
 from voile.documents.learners.out_of_fold import margins_out_of_fold
+from voile.documents.learners.svm import fit_hyperplanes
 
 NEAR = 6.0
 """Log-odds beyond this are alike to the SVM."""
