@@ -292,7 +292,7 @@ def main() -> None:
             *rows,
             *((f"{end}, age and sex known", *rest) for end, *rest in with_known),
         ],
-        f"An export takes {size}.\nWith age and sex known it is the map alone: {size_with_known}.",
+        f"An export takes {size}.\nWith age and sex known it takes {size_with_known}.",
     )
 
 
