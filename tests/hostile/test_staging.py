@@ -59,7 +59,7 @@ def test_a_folder_of_another_user_is_refused(shared: Path) -> None:
     staging = planted(shared, ["r.csv", "../victim/diary.txt"])
     os.chown(staging, NOBODY, NOBODY)
     refused(
-        shared, r"\.r\.csv\.voile: the output is prepared there, and it is not a folder of yours"
+        shared, r"\.r\.csv\.voile: the output is prepared there, and that folder is not yours alone"
     )
 
 

@@ -54,7 +54,7 @@ def test_a_saved_release_decodes_to_a_file_with_the_classes_given(sent, tmp_path
     assert (tmp_path / "d.parquet.manifest.json").exists()
     with pytest.raises(RequestError, match="a subject has no class"):
         vs.decode(kit, saved, policy, {"pseudonym": ["nobody"], "sick": ["yes"]})
-    with pytest.raises(RequestError, match="no policy"):
+    with pytest.raises(RequestError, match="is not a policy"):
         vs.decode(kit, saved, 3)
 
 

@@ -200,7 +200,7 @@ def test_other_files_are_not_opened(name, tmp_path):
         ({"config": {"id2label": {"0": "O"}}}, "labels are not named"),
         ({"config": {"id2label": {"0": "O", "2": "PER"}}}, "labels are not named"),
         ({"width": 3}, "not give a number for each word piece and label"),
-        ({"scores": np.nan}, "no finite number"),
+        ({"scores": np.nan}, "not a finite number"),
         ({"inputs": ("pixels",)}, "asks for other than input_ids"),
         ({"external": "../model.bin"}, "from outside of its folder"),
         ({"external": "/etc/hostname"}, "from outside of its folder"),

@@ -73,7 +73,7 @@ def test_all_places_are_found(tmp_path):
 )
 def test_what_is_no_model_is_refused(content, tmp_path):
     (tmp_path / "model.onnx").write_bytes(content)
-    with pytest.raises(RequestError, match="no ONNX model"):
+    with pytest.raises(RequestError, match="not an ONNX model"):
         outside_files(tmp_path / "model.onnx")
 
 
@@ -84,7 +84,7 @@ def test_a_model_within_a_model_without_end_is_refused(tmp_path):
         for field in (0x32, 0x2A, 0x0A):  # attribute.g, node.attribute, graph.node
             content = bytes([field]) + varint(len(content)) + content
     (tmp_path / "model.onnx").write_bytes(b"\x3a" + varint(len(content)) + content)
-    with pytest.raises(RequestError, match="no ONNX model"):
+    with pytest.raises(RequestError, match="not an ONNX model"):
         outside_files(tmp_path / "model.onnx")
 
 

@@ -90,7 +90,7 @@ def test_a_run_killed_beside_its_publication_counts_until_it_is_closed(
         raise KeyboardInterrupt
 
     if published:
-        monkeypatch.setattr("voile.release.entering.Entry.finish", killed)
+        monkeypatch.setattr("voile.release.entering.LedgerEntry.finish", killed)
     else:
         monkeypatch.setattr(Staging, "commit", killed)
     with pytest.raises(KeyboardInterrupt):

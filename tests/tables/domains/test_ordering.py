@@ -203,7 +203,7 @@ def test_a_list_names_a_value_once(tmp_path):
 
 def test_areas_are_not_read_off_numbers():
     numbers = Domain("zip", (501, 37010), Parser("integer"))
-    with pytest.raises(RequestError, match=r"column zip: .* no text; write ZIP codes as text"):
+    with pytest.raises(RequestError, match=r"column zip: .* not text; write ZIP codes as text"):
         order_domain(numbers, np.ones(2), np.ones(2), "zip3")
 
 

@@ -189,7 +189,7 @@ import os, signal, sys
 from pathlib import Path
 import pyarrow.parquet as pq
 import voile
-from voile.release.entering import Entry
+from voile.release.entering import LedgerEntry
 from voile.data import Staging
 from voile.release.choice import Chosen
 {patch}
@@ -202,9 +202,9 @@ kit.apply(
 """
 DIE = "lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
 STEPS = {
-    "before the intent": (f"Entry.intend = {DIE}", False, None),
+    "before the intent": (f"LedgerEntry.intend = {DIE}", False, None),
     "before it is published": (f"Staging.commit = {DIE}", False, "void"),
-    "before it is done": (f"Entry.finish = {DIE}", True, "done"),
+    "before it is done": (f"LedgerEntry.finish = {DIE}", True, "done"),
 }
 
 

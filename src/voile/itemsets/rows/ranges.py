@@ -22,7 +22,7 @@ class Grid(Form):
     """
 
     kind = "grid"
-    lacks = "a value that is no finite number, or no date"
+    lacks = "a value that is not a finite number, or not a date"
     remedy = "correct them, or name what says that nothing is known (missing = [...])"
     scale: Scale
     cuts: tuple[float, ...]

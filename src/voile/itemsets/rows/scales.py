@@ -162,7 +162,7 @@ def find_text_forms(
         return (usual[0][1],)
     if known and not found:
         raise RequestError(
-            f"most of its values are no {kind}s of one form",
+            f"most of its values are not {kind}s of one form",
             where=f"column {column}",
             instead='name every form (form = ["...", "..."]), or drop the column',
         )
