@@ -19,7 +19,10 @@ from voile.study.adversary.days import as_days, can_be_moved, day_columns
         (["2013-07-01", "2013-07-02", "unknown"], True, True),  # the wing sets the last one aside
         (["01.07.2013", "02.07.2013"], True, False),
         (["2013-07-01 10:30:00"], True, False),
+        (["2013-07-01", "planned", "planned"], True, False),
+        ([None] * 5000 + ["2013-07-01"], True, True),
         (["00243", "00244"], False, False),
+        (["20130701", *["99999999"] * 9], False, False),
         (["20", "2013"], False, False),
         (["", None], False, True),
         ([1, 2], False, None),

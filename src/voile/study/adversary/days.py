@@ -14,8 +14,12 @@ from voile.data import Source
 from voile.data.forms import DATES, read_as
 
 SAMPLE = 1000
-"""First rows of a column of text that say whether it is dates."""
-MOSTLY = 0.5
+"""First cells of a column of text that say whether it is dates."""
+SOME, MOST = 0.1, 0.5
+"""A column of text with more dates than SOME holds days; they move where more than MOST are days.
+
+One number of eight digits in 27 is a date by chance.
+"""
 ISO_DAY = r"^\d{4}-\d{2}-\d{2}$"
 
 
@@ -24,7 +28,7 @@ def is_day(kind: pa.DataType) -> bool:
 
 
 def day_columns(source: Source, names: Iterable[str]) -> list[str]:
-    """Return those of some columns that hold days; of text, where most of its first cells do."""
+    """Return those of some columns that hold days; of text, where some of its first cells do."""
     return [name for name in names if name in source.columns and _holds_days(source, name)]
 
 
@@ -33,7 +37,7 @@ def can_be_moved(source: Source, name: str) -> bool:
     if is_day(source.columns[name]):
         return True
     iso = pc.match_substring_regex(_first(source, name), ISO_DAY)
-    return not len(iso) or iso.true_count > MOSTLY * len(iso)
+    return not len(iso) or iso.true_count > MOST * len(iso)
 
 
 def as_days(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -50,14 +54,13 @@ def _holds_days(source: Source, name: str) -> bool:
         return is_day(kind)
     cells = [one.strip() for one in _first(source, name).to_pylist()]
     dated = sum(any(read_as("date", one, form) is not None for form in DATES) for one in cells)
-    return dated > MOSTLY * len(cells)
+    return dated > SOME * len(cells)
 
 
 def _first(source: Source, name: str) -> pa.Array:
     """Return the first cells of a column that are not null or blank."""
-    batches = islice(source.batches([name], batch_rows=SAMPLE), 1)
-    cells = [one for batch in batches for one in batch.column(0).to_pylist() if one and one.strip()]
-    return pa.array(cells, pa.string())
+    cells = (one for batch in source.batches([name]) for one in batch.column(0).to_pylist())
+    return pa.array(islice((one for one in cells if one and one.strip()), SAMPLE), pa.string())
 
 
 def _day(text: Any) -> np.datetime64:

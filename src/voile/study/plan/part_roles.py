@@ -84,9 +84,9 @@ def _dates(
             )
         if name in dated and not can_be_moved(source, name):
             raise RequestError(
-                f"column {name} has dates that cannot be moved: write them as 2013-07-01",
+                f"column {name} has dates that cannot be moved",
                 where=source.name,
-                instead="or drop the column in the roles",
+                instead="write them as 2013-07-01 and leave its other cells empty, or drop it",
             )
         changed[name] = {"role": roles.columns[name].role, **settings, **rule}
     return changed
