@@ -16,7 +16,7 @@ from voile.data.forms import DATES, read_as
 SAMPLE = 1000
 """First cells of a column of text that say whether it is dates."""
 SOME, MOST = 0.1, 0.5
-"""A column of text with more dates than SOME holds days; they move where more than MOST are days.
+"""A column of text holds days where more than SOME of its cells are, which move where most are.
 
 One number of eight digits in 27 is a date by chance.
 """
@@ -33,7 +33,7 @@ def day_columns(source: Source, names: Iterable[str]) -> list[str]:
 
 
 def can_be_moved(source: Source, name: str) -> bool:
-    """Say whether most first days of a column are written as 2013-07-01, if they are text."""
+    """Say whether most first cells of a column of text are days written as 2013-07-01."""
     if is_day(source.columns[name]):
         return True
     iso = pc.match_substring_regex(_first(source, name), ISO_DAY)
@@ -41,7 +41,7 @@ def can_be_moved(source: Source, name: str) -> bool:
 
 
 def as_days(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return dates as dates; a text that is none is null."""
+    """Return dates as dates; a text that is not one is null."""
     if is_day(column.type):
         return column.cast(pa.date32(), safe=False)
     days = np.array([_day(x) for x in column.to_pylist()], "datetime64[D]")
