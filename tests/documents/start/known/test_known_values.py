@@ -37,6 +37,7 @@ def found(subject: str, text: str) -> list[tuple[str, bool]]:
     [
         *("Juan Luis de Miguel Rivera", "DE MIGUEL-RIVERA, JUAN LUIS", "J.L. de Miguel", "Rivera"),
         *("Rivera, J.L.", "juan luis rivera", "Rivrea", "Mguel Rivera", "Jaun Rivera", "JuanLuis"),
+        *("Rivero", "Jua"),  # which is a name as well; of four letters three
         *("3/10/1963", "03-10-63", "1963.10.03", "03101963", "3 de octubre de 1963", "3-oct-63"),
         *("October 3rd, 1963", "Oct. 3, 1963", "912345678", "91 234 56 78", "(+34) 912-345-678"),
         *("+34912345678", "0034 912 34 56 78", "12345", "0012345", "00-12345", "12 345"),

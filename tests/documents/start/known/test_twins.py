@@ -54,7 +54,8 @@ def test_a_form_is_a_word_or_one_typo_away_from_it(known, forms):
         near = {
             (at, True)
             for at, word in enumerate(every)
-            if min(len(word), len(form)) >= TYPO_FROM
+            if len(word) >= TYPO_FROM
+            and len(form) >= TYPO_FROM - 1
             and form != fold(form)
             and form[0].isupper()
             and OSA.distance(word, fold(form)) == 1

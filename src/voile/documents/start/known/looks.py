@@ -30,12 +30,6 @@ def is_name(text: str) -> bool:
     return 2 <= len(words) <= 5 and not given.isdisjoint(words)
 
 
-def is_listed(word: str) -> bool:
-    """Return whether a folded word is a name on the shipped lists."""
-    given, surnames = _listed()
-    return word in given or word in surnames
-
-
 @cache
 def _listed() -> tuple[frozenset[str], frozenset[str]]:
     """Return the given names and the words of surnames on the shipped lists, folded."""

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from voile.documents.replacements.names import LANGUAGES, fold
 from voile.documents.start.known.guard import Guard
-from voile.documents.start.known.looks import is_listed
 from voile.documents.start.known.vocabulary import (
     CAPITAL,
     CAPITALS,
@@ -102,7 +101,7 @@ class TokenPlaces:
         if typo:
             if written != CAPITAL or word in self.guard.common:
                 return None
-            return own and not is_listed(word)
+            return own
         if not own and self._is_in_address(at):
             return None
         if len(word) < SHORTEST_SURE:

@@ -16,7 +16,8 @@ from voile.documents.start.known.owned import Longs
 from voile.documents.words.tokens import SIGNS
 
 TYPO_FROM = 4
-"""Letters of a word that is still itself with one typo: a shorter one becomes another."""
+"""Letters of a word that is still itself with one typo, even if that leaves one letter fewer: a
+shorter one becomes another."""
 NO_WORD, SMALL, CAPITAL, CAPITALS = range(4)
 """How a form is written."""
 _WORD = re.compile(rf"[^\W_][^\W_{SIGNS}]*")
@@ -79,12 +80,12 @@ class Vocabulary:
             for part in _APART.split(form)
             if len(part) >= _SHORTEST_PART and (number := find(fold(part), -1)) >= 0
         ]
-        near = _Neighbours(word for word in self if _may_err(word))
+        near = _Neighbours(word for word in self if _may_err(word, TYPO_FROM))
         typos = [
             (n, find(other, -1))
             for n, (form, word) in enumerate(zip(forms, folds, strict=True))
             if form != word and word not in frequent
-            if _may_err(word) and written(form) >= CAPITAL
+            if _may_err(word, TYPO_FROM - 1) and written(form) >= CAPITAL
             for other in near.of(word)
         ]
         return FormWords.of(folds, [*exact, *parts], typos)
@@ -110,8 +111,8 @@ class FormWords:
         return cls(folds, first, word[order], order >= len(exact))
 
 
-def _may_err(word: str) -> bool:
-    return len(word) >= TYPO_FROM and word.isalpha()
+def _may_err(word: str, letters: int) -> bool:
+    return len(word) >= letters and word.isalpha()
 
 
 class _Neighbours:
