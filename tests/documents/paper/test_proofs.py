@@ -45,8 +45,8 @@ def test_negatives_first_needs_its_conditions():
     assert negatives_first(rare, 5, 2).reason == "L/C is less than (1 - alpha) / alpha"
     precise = Confusion(tp=20, fp=10, tn=1, fn=1)
     assert utility(precise, 2) > utility(precise, 2, first="negatives")
-    assert negatives_first(precise, 2, 1).reason.startswith("P is not a local optimum")
-    assert negatives_first(Confusion(0, 9, 90, 10), 5, 200).reason.startswith("TP_A = 0")
+    assert negatives_first(precise, 2, 1).reason.endswith("(P is not a local optimum)")
+    assert negatives_first(Confusion(0, 9, 90, 10), 5, 200).reason.endswith("(TP_A = 0)")
 
 
 @given(

@@ -241,6 +241,10 @@ def test_counts_are_whole_and_not_negative():
 
 def test_examples_of_theorem_2():
     assert not theorem_2(Confusion(tp=1, fp=49, tn=850, fn=99), miss_cost=50).holds
+    silent = theorem_2(Confusion(tp=0, fp=9, tn=850, fn=99), miss_cost=50)
+    assert silent.holds
+    assert not silent.vacuous
+    assert silent.verdict == "the classifier finds no identifier (TP_A = 0)"
 
 
 def test_examples_of_theorem_3():

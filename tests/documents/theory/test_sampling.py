@@ -127,12 +127,17 @@ FIT = Confusion(1, 300, 600, 99)
     ("training", "attacker", "far", "reason"),
     [
         (Confusion(9, 9, 90, 9), FIT, 0.01, "the training data are not a local"),
-        (Confusion(0, 9, 90, 9), FIT, 0.01, "TP^ = 0 on the training data"),
-        (FIT, Confusion(0, 0, 90, 10), 0.01, "TP_A = 0"),
-        (FIT, Confusion(1, 0, 90, 10), 0.01, "FP_A = 0"),
-        (FIT, Confusion(1, 90, 0, 10), 0.01, "TN_A = 0"),
-        (FIT, FIT, 0.5, "lambda is not below (1 + 1/p)"),
-        (FIT, FIT, inf, "lambda has no bound"),
+        (
+            Confusion(0, 9, 90, 9),
+            FIT,
+            0.01,
+            "on the training data the classifier finds no identifier",
+        ),
+        (FIT, Confusion(0, 0, 90, 10), 0.01, "the classifier finds no identifier"),
+        (FIT, Confusion(1, 0, 90, 10), 0.01, "the classifier marks no harmless token"),
+        (FIT, Confusion(1, 90, 0, 10), 0.01, "the classifier marks every harmless token"),
+        (FIT, FIT, 0.5, "too few training data"),
+        (FIT, FIT, inf, "fewer training data than dimensions"),
     ],
 )
 def test_each_condition_of_lemma_4_is_checked_and_handed_on(training, attacker, far, reason):

@@ -24,7 +24,7 @@ def test_theorems_are_told_of_a_local_optimum_alone(release, tmp_path):
     assert told["Lemma 1 (2)"] == "{0} = {0}".format(chosen["lost"])
     assert told["Theorem 1"] == f"3 <= {found['tokens']}"
     assert (plain.audience, numbers.audience) == ("public", "internal")
-    assert not re.search(r"\d", " ".join(row[2] for row in plain.rows).replace("TP_A = 0", ""))
+    assert not re.search(r"[\d_=<>^]", " ".join(row[2] for row in plain.rows))
     assert grids(shown(release, audience="public")["theory"])[0].rows == plain.rows
     shorter = applied(people(), tmp_path / "r.csv", chosen=by_cost(20.0, 1))
     assert "this policy stops before one" in said(shown(shorter)["theory"])
@@ -46,8 +46,18 @@ def test_with_costs_of_their_own_the_smallest_counts(release):
         assert plain.rows[4][0] == "Theorem 3"
     assert told[2][1] == "6 >= 4"
     assert not told[2][0].startswith("does not apply")
-    assert told[1][0].startswith("does not apply: P is not a local optimum")
+    assert told[1][0].startswith("does not apply: adding the attacker's")
     assert told[1][1] == "6 not >= 20"
+
+
+def test_where_the_classifier_finds_nothing_theorem_2_says_so(release):
+    """No other result says as much of what an adversary gains by classifying."""
+    silent = {"attacker_tp": 0, "attacker_fp": 0, "attacker_fn": 5, "attacker_tn": 300}
+    found = changed(release, **silent, costs=[20.0])
+    plain = {row[0]: row[2] for row in grids(shown(found)["theory"])[0].rows}
+    assert plain["Theorem 2"] == "holds: the classifier finds no identifier"
+    assert plain["Lemma 3"] == "does not apply: the classifier finds no identifier"
+    assert numbers_of(found)["Theorem 2"] == "the classifier finds no identifier (TP_A = 0)"
 
 
 def test_lemma_1_and_theorem_1_take_each_type_at_its_own_cost(release):

@@ -14,8 +14,7 @@ from math import log, sqrt
 from voile.documents.theory.bound import Bound, first_failure
 from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum, utility
-from voile.documents.theory.inspecting import NOTHING_FOUND
-from voile.documents.theory.optimum import NO_OPTIMUM
+from voile.documents.theory.optimum import NO_OPTIMUM, NOTHING_FOUND
 from voile.documents.theory.sampling import refuse_outside
 
 
@@ -102,7 +101,7 @@ def ratio_within(
         [
             (is_local_optimum(training, ratio), "the training data are not a local optimum"),
             (attacker.tp >= 1, NOTHING_FOUND),
-            (q * ratio > far, "lambda is not below q L/C: too few training data"),
+            (q * ratio > far, "too few training data (lambda is not below q L/C)"),
         ]
     )
     if failure:

@@ -24,7 +24,8 @@ class Bound:
     observed: Fraction | None = None  # the run's own number; None where it has none
     applies: bool = True  # whether all conditions hold
     vacuous: bool = False  # whether it says no more than is known without it
-    reason: str = ""  # why it does not apply or is vacuous; else empty
+    # why it does not apply, is vacuous or needs no numbers, in words; symbols stand in brackets
+    reason: str = ""
 
     @property
     def holds(self) -> bool | None:
@@ -45,7 +46,7 @@ class Bound:
             relation = self.relation if self.holds else f"not {self.relation}"
             numbers = f"{float(self.observed):.6g} {relation} {float(self.value):.6g}"
         if not self.vacuous:
-            return numbers
+            return numbers or self.reason
         return f"vacuous: {self.reason}" + (f" ({numbers})" if numbers else "")
 
     def __str__(self) -> str:

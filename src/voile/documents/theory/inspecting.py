@@ -11,9 +11,7 @@ from fractions import Fraction
 from voile.documents.theory.bound import Bound, first_failure
 from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum, utility
-from voile.documents.theory.optimum import NO_OPTIMUM
-
-NOTHING_FOUND = "TP_A = 0: the attacker's classifier finds nothing"
+from voile.documents.theory.optimum import NO_OPTIMUM, NOTHING_FOUND
 
 
 def lemma_2(attacker: Confusion, inspections: int) -> Bound:

@@ -9,7 +9,8 @@ from voile.documents.theory.bound import Bound, first_failure
 from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum
 
-NO_OPTIMUM = "P is not a local optimum: the attacker's classifier, added to H, would lower T"
+NOTHING_FOUND = "the classifier finds no identifier (TP_A = 0)"
+NO_OPTIMUM = "adding the attacker's classifier would cost less (P is not a local optimum)"
 
 
 def lemma_1(
@@ -68,8 +69,7 @@ def theorem_2(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
     """
     name, statement = "Theorem 2", "a local optimum iff TP_A = 0 or FP_A / TP_A >= L/C"
     if not attacker.tp:
-        reason = "TP_A = 0, a local optimum at any L/C"
-        return Bound(name, statement, ">=", exact(miss_cost), vacuous=True, reason=reason)
+        return Bound(name, statement, ">=", exact(miss_cost), reason=NOTHING_FOUND)
     return Bound(
         name, statement, ">=", value=exact(miss_cost), observed=Fraction(attacker.fp, attacker.tp)
     )

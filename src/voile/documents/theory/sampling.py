@@ -17,8 +17,8 @@ from voile.core.errors import RequestError
 from voile.documents.theory.bound import Bound, first_failure
 from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum
-from voile.documents.theory.inspecting import NOTHING_FOUND, most_gained
-from voile.documents.theory.optimum import most_found
+from voile.documents.theory.inspecting import most_gained
+from voile.documents.theory.optimum import NOTHING_FOUND, most_found
 
 
 def deviation(delta: float, m: int, dimension: int) -> float:
@@ -59,11 +59,17 @@ def lemma_4(
     failure = first_failure(
         [
             (is_local_optimum(training, ratio), "the training data are not a local optimum"),
-            (training.tp >= 1, "TP^ = 0 on the training data"),
+            (training.tp >= 1, "on the training data the classifier finds no identifier (TP^ = 0)"),
             (attacker.tp >= 1, NOTHING_FOUND),
-            (attacker.fp >= 1, "FP_A = 0: no s above 0 has FP_A >= s FN_A"),
-            (attacker.tn >= 1, "TN_A = 0: no r has TP_A <= r TN_A"),
-            (within != inf, "lambda has no bound: fewer training data than dimensions"),
+            (
+                attacker.fp >= 1,
+                "the classifier marks no harmless token (no s above 0 has FP_A >= s FN_A)",
+            ),
+            (
+                attacker.tn >= 1,
+                "the classifier marks every harmless token (no r has TP_A <= r TN_A)",
+            ),
+            (within != inf, "fewer training data than dimensions (lambda has no bound)"),
         ]
     )
     if failure:
@@ -73,7 +79,7 @@ def lemma_4(
     one_by_s = Fraction(attacker.fn, attacker.fp)
     above = (1 + one_by_p) * q * ratio - exact(within, "lambda")
     if above <= 0:
-        reason = "lambda is not below (1 + 1/p) q L/C: too few training data"
+        reason = "too few training data (lambda is not below (1 + 1/p) q L/C)"
         return Bound(name, statement, ">=", applies=False, reason=reason)
     observed = Fraction(attacker.fp, attacker.tp)
     return Bound(name, statement, ">=", value=above / ((1 + one_by_s) * r), observed=observed)

@@ -222,9 +222,10 @@ def _bounds(data: Mapping[str, Any]) -> tuple[Bound, ...]:
 
 
 def _verdict(bound: Bound) -> str:
-    """State a bound without a number of the run."""
+    """State a bound in words, without a number of the run or a symbol."""
+    why = bound.reason.partition(" (")[0]
     if not bound.applies:
-        return f"does not apply: {bound.reason}"
+        return f"does not apply: {why}"
     if bound.vacuous:
         return "says nothing here: the bound is above what is possible"
-    return "holds" if bound.holds else "does not hold"
+    return ("holds" if bound.holds else "does not hold") + f": {why}" * bool(why)
