@@ -70,7 +70,7 @@ def test_a_release_lies_beside_its_source(voile: Any, files: Any, county: Path) 
         (
             "{}::visits",
             "{}::wards",
-            "is no table that voile wrote; choose another name, or remove",
+            "is not a table that voile wrote; choose another name, or remove",
         ),
         ("{}::visits", "{}::a/b", "has no slash in its name"),
         ("{}::visits", "x.table::{}::clean", "lies beside its database; write FILE.duckdb::TABLE"),

@@ -99,6 +99,6 @@ def test_a_link_in_the_folder_leads_to_nothing_that_is_replaced(tmp_path: Path) 
     _prepare(Screen(json=False, quiet=True), out, force=True)
     (out / "roles.toml").unlink()
     (out / "roles.toml").symlink_to(mine)
-    with pytest.raises(RequestError, match="is no roles file that voile wrote"):
+    with pytest.raises(RequestError, match="is not a roles file that voile wrote"):
         _prepare(Screen(json=False, quiet=True), out, force=True)
     assert mine.read_text() == "mine"

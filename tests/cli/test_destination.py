@@ -103,7 +103,7 @@ def test_what_is_there_needs_force_and_is_voile_s(home: Path) -> None:
         check("page.html", source=Path("a.csv"))
     check("page.html", source=Path("a.csv"), force=True)
     assert (home / "page.html").exists()
-    with pytest.raises(RequestError, match="is no report that voile wrote"):
+    with pytest.raises(RequestError, match="is not a report that voile wrote"):
         check("b.csv", source=Path("a.csv"), force=True)
     assert not [path for path in os.listdir() if path.endswith(".voile")]
 

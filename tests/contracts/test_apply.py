@@ -102,7 +102,7 @@ def test_an_existing_output_stays_unless_it_is_a_release(case: Any, tmp_path: Pa
     out = tmp_path / "release.csv"
     out.write_text("mine")
     for force in (False, True):
-        with pytest.raises(RequestError, match="no release that voile wrote"):
+        with pytest.raises(RequestError, match="not a release that voile wrote"):
             case.apply(out, force=force)
         assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("release.csv", "mine")]
     out.unlink()

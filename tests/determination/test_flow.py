@@ -269,7 +269,7 @@ def test_a_ledger_that_the_release_is_not_in_is_refused(
 def test_a_signed_determination_is_not_replaced(
     signed: Path, release: Release, context: Make
 ) -> None:
-    with pytest.raises(RequestError, match="is no unsigned determination"):
+    with pytest.raises(RequestError, match="is not an unsigned determination"):
         determine(release, context(), signed, pdf=False, on=DAY, force=True)
 
 

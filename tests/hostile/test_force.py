@@ -322,7 +322,7 @@ def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
     from voile.data.files.outputs import KIT
 
     kit.save(tmp_path / "kit")
-    with pytest.raises(RequestError, match="no kit that voile wrote"):  # noqa: PT012, SIM117
+    with pytest.raises(RequestError, match="not a kit that voile wrote"):  # noqa: PT012, SIM117
         with write_folder(tmp_path / "kit", KIT, force=True) as folder:
             (folder / "kit.json").write_text("{}")
             (tmp_path / "kit" / "thesis.txt").write_text("years of work")

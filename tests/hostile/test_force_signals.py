@@ -56,11 +56,11 @@ def test_readings_are_replaced_by_readings_alone(
     manifest = tmp_path / f"{OURS}.manifest.json"
     for text in ("{}", "[]", '{"format": "voile-release"}', "notes"):
         manifest.write_text(text)
-        with pytest.raises(RequestError, match="is no file of readings that voile wrote"):
+        with pytest.raises(RequestError, match="is not a file of readings that voile wrote"):
             write(out, force=True)
         assert (out.read_bytes() != b"", manifest.read_text()) == (True, text)
     manifest.unlink()
-    with pytest.raises(RequestError, match="is no file of readings that voile wrote"):
+    with pytest.raises(RequestError, match="is not a file of readings that voile wrote"):
         write(out, force=True)
 
 

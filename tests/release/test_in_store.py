@@ -167,7 +167,7 @@ def test_what_is_there_is_replaced_only_if_it_is_a_release(
     server.put("2024/mine.csv", b"mine")
     server.put("2024/own/mine.csv", b"mine")
     for name in ("mine.csv", "own"):
-        with pytest.raises(VoileError, match="is no release that voile wrote"):
+        with pytest.raises(VoileError, match="is not a release that voile wrote"):
             apply(kit, f"s3://clinic/2024/{name}", force=True)
     assert server.read("2024/mine.csv") == b"mine"
 

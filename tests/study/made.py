@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import voile.documents
 from voile.demo.county import ROLES, make_county
 from voile.demo.notes import make_notes
+from voile.keys.pseudonyms import Secret
 from voile.study import Study
 
 HEAD = """\
@@ -65,11 +66,13 @@ NOTE_ROLES = {
         "spans": "label",
     },
 }
+KEY = "k" * 64
+SECRET = Secret(KEY.encode())
 QUICK = {"learners": ["svm"], "miss_cost": [5.0], "cross_fit": 3, "jobs": 1, "seed": 1}
 
 
 def write_key(folder: Path) -> None:
-    (folder / "study.key").write_text("k" * 64)
+    (folder / "study.key").write_text(KEY)
     (folder / "study.key").chmod(0o600)
 
 
@@ -108,3 +111,9 @@ def write_cohort(folder: Path) -> None:
 
 def _of(table: pa.Table, people: list[str]) -> pa.Table:
     return table.filter(pc.is_in(table["person_id"], pa.array(people)))
+
+
+def rows(release, part):
+    """Return a part's released rows, with the row of the source that each was."""
+    table = pq.read_table(release.path / release.public["parts"][part]["file"])
+    return table, pq.read_table(release.folder / part / "rows.parquet")["row"].to_pylist()

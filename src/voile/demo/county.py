@@ -140,4 +140,4 @@ FILES = frozenset(
         "register.csv",
     }
 )
-COUNTY = Output("made-up county", {"": _is_county})
+COUNTY = Output("a made-up county", {"": _is_county})

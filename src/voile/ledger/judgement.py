@@ -87,7 +87,7 @@ class Judgement(Brief):
                 f"with the {count(self.others, 'release')} that {_are(self.others)} out"
                 f"{self._to}, this one breaks the ledger's promise: "
                 f"{' and '.join(broken)} ({said})",
-                instead=AFTER_A_CHANGE if self.difference else AFTER,
+                instead=after_a_change(waits=WAITS in self.kept_back) if self.difference else AFTER,
             )
 
     @property
@@ -167,10 +167,14 @@ def erased(ledger: Ledger, kind: str) -> str:
 
 
 AFTER = "choose with --after the ledger, or a policy all of whose cuts are out"
-AFTER_A_CHANGE = (
-    "release when more people of their groups have come, left or changed; with --hold-back new "
-    "people wait for that"
-)
+WAITS = "wait for others of their group"
+"""Why rows are kept back with `--hold-back`."""
+
+
+def after_a_change(*, waits: bool) -> str:
+    """Say what helps against a difference that shows people; `waits`: new ones wait already."""
+    said = "release when more people of their groups have come, left or changed"
+    return said if waits else f"{said}; with --hold-back new people wait for that"
 
 
 def _are(n: int) -> str:

@@ -62,7 +62,7 @@ def _is_private(path: Path) -> bool:
     )
 
 
-STUDY = Output("study", {"": _is_study, PRIVATE: _is_private})
+STUDY = Output("a study", {"": _is_study, PRIVATE: _is_private})
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ def test_a_changed_folder_is_no_release_any_more(voile: Any, notes: Notes, tmp_p
     assert voile(*words, "--force").code == 0
     (out / "mine.txt").write_text("mine")
     assert voile("verify", out).code == 1
-    assert "no release that voile wrote" in refused(voile, *words, "--force")
+    assert "not a release that voile wrote" in refused(voile, *words, "--force")
     assert (out / "mine.txt").exists()
     (out / "mine.txt").unlink()
     assert voile("verify", out).code == 0

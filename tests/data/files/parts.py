@@ -8,7 +8,7 @@ from voile.data.files.atomic import Staging
 from voile.data.files.outputs import SUFFIXES, Output
 
 PARTS = ("release.csv", "release.csv.manifest.json", "release.csv.private")
-ANY = Output("output", dict.fromkeys(SUFFIXES, lambda _: True))
+ANY = Output("an output", dict.fromkeys(SUFFIXES, lambda _: True))
 
 
 def publish(folder: Path, mark: str, *, force: bool = True) -> None:

@@ -110,7 +110,7 @@ from voile.data.files.outputs import Output
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 out = Path(sys.argv[1])
 try:
-    with Staging(out, Output("output", {"": Path.exists}), force=True) as staging:
+    with Staging(out, Output("an output", {"": Path.exists}), force=True) as staging:
         if out.suffix == ".csv":
             staging.part(out).write_bytes(bytes(200_000))
         else:

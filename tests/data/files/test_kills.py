@@ -57,7 +57,7 @@ from pathlib import Path
 from voile.data.files.atomic import Staging
 from voile.data.files.outputs import SUFFIXES, Output
 PARTS = {PARTS}
-ANY = Output("output", dict.fromkeys(SUFFIXES, lambda _: True))
+ANY = Output("an output", dict.fromkeys(SUFFIXES, lambda _: True))
 {inspect.getsource(publish)}
 print("ready", flush=True)
 for i in itertools.count():

@@ -155,7 +155,7 @@ def test_what_voile_did_not_write_stays(
 ) -> None:
     out = tmp_path / "out"
     make(out)
-    with pytest.raises(RequestError, match=f"is no {output.name} that voile wrote"):
+    with pytest.raises(RequestError, match=f"is not {output.name} that voile wrote"):
         output.check_free(out, force=force)
 
 
@@ -165,14 +165,24 @@ def test_a_link_stays_even_to_what_voile_wrote(tmp_path: Path, output: Output, m
     make(tmp_path / "elsewhere" / "out")
     for path in (tmp_path / "elsewhere").iterdir():
         (tmp_path / path.name).symlink_to(path)
-    with pytest.raises(RequestError, match=f"is no {output.name} that voile wrote"):
+    with pytest.raises(RequestError, match=f"is not {output.name} that voile wrote"):
         output.check_free(tmp_path / "out", force=True)
 
 
 def test_a_link_that_leads_nowhere_stays(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to(tmp_path / "none")
-    with pytest.raises(RequestError, match="is no kit that voile wrote"):
+    with pytest.raises(RequestError, match="is not a kit that voile wrote"):
         outputs.KIT.check_free(tmp_path / "out", force=True)
+
+
+@pytest.mark.parametrize("force", [True, False])
+@pytest.mark.parametrize("output", [outputs.LEDGER, outputs.STATEMENT])
+def test_a_ledger_and_a_statement_replace_nothing(
+    tmp_path: Path, output: Output, force: bool
+) -> None:
+    (tmp_path / "out").touch()
+    with pytest.raises(RequestError, match=f"is there already, and {output.name} replaces nothing"):
+        output.check_free(tmp_path / "out", force=force)
 
 
 def test_what_may_not_be_looked_at_stays(tmp_path: Path) -> None:
@@ -180,14 +190,14 @@ def test_what_may_not_be_looked_at_stays(tmp_path: Path) -> None:
         raise PermissionError(path)
 
     (tmp_path / "out").touch()
-    with pytest.raises(RequestError, match="is no thing that voile wrote"):
-        Output("thing", {"": locked}).check_free(tmp_path / "out", force=True)
+    with pytest.raises(RequestError, match="is not a thing that voile wrote"):
+        Output("a thing", {"": locked}).check_free(tmp_path / "out", force=True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the system has no such permissions")
 def test_what_tells_of_people_or_opens_readings_is_for_its_owner_alone(tmp_path: Path) -> None:
     private = [outputs.POLICY, outputs.READINGS, outputs.EVIDENCE, outputs.SEALS, outputs.ENROLMENT]
-    public = [outputs.ROLES, outputs.RELEASE, outputs.REPORT, Output("page", {"": Path.is_file})]
+    public = [outputs.ROLES, outputs.RELEASE, outputs.REPORT, Output("a page", {"": Path.is_file})]
     before = os.umask(0o022)
     try:
         for n, output in enumerate((*private, *public)):
@@ -210,7 +220,7 @@ def test_what_a_kit_links_to_is_none_of_it(tmp_path: Path) -> None:
     folder(kit_json=KIT)(tmp_path / "out")
     (tmp_path / "table").touch()
     (tmp_path / "out" / "frontier.parquet").symlink_to(tmp_path / "table")
-    with pytest.raises(RequestError, match="is no kit that voile wrote"):
+    with pytest.raises(RequestError, match="is not a kit that voile wrote"):
         outputs.KIT.check_free(tmp_path / "out", force=True)
 
 

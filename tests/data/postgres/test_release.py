@@ -181,8 +181,8 @@ DROP TABLE IF EXISTS theirs"""
     ("before", "table", "message"),
     [
         ("", "nowhere.t", "there is no schema nowhere"),
-        ("CREATE VIEW v AS SELECT 1", "v", "is no table that voile wrote"),
-        ("CREATE TABLE theirs (n int)", "theirs", "is no table that voile wrote"),
+        ("CREATE VIEW v AS SELECT 1", "v", "is not a table that voile wrote"),
+        ("CREATE TABLE theirs (n int)", "theirs", "is not a table that voile wrote"),
         ("", "t" * 64, "at most 63 bytes"),
         ("", "", "say which table"),
         ("CREATE SCHEMA closed; CREATE ROLE writer LOGIN", "closed.t", "may not make tables"),

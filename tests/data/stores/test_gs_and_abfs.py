@@ -142,7 +142,7 @@ def test_what_was_changed_there_is_noticed(store: Store, kit: Any) -> None:
     store.files.delete_file(f"clinic/{NAMES[1]}")
     with pytest.raises(VoileError, match="the release has no manifest beside it"):
         open_release(to)
-    with pytest.raises(VoileError, match="is no release that voile wrote"):
+    with pytest.raises(VoileError, match="is not a release that voile wrote"):
         apply(kit, to, force=True)
 
 

@@ -82,7 +82,7 @@ def test_other_tables_stay_and_may_change(county: Path) -> None:
 @pytest.mark.parametrize("table", ["visits", "VISITS", "main.visits", "seen"])
 def test_a_table_that_voile_did_not_write_stays(county: Path, table: str) -> None:
     for force in (False, True):
-        with pytest.raises(RequestError, match="is no table that voile wrote"):
+        with pytest.raises(RequestError, match="is not a table that voile wrote"):
             release(Path(f"{county}::{table}"), ROWS, force=force)
     assert tables(county) == {"main.visits": 100}
     assert [path.name for path in county.parent.iterdir()] == [county.name]

@@ -155,7 +155,7 @@ def test_a_device_is_given_its_own_keys_and_never_the_secret(ward, tmp_path, mon
     assert not command("enrol", *known, "--subject", "p2", "--force")
     for theirs in ("classes.csv", "roles.toml"):
         before = (folder / theirs).read_bytes()
-        with pytest.raises(VoileError, match=r"is read by|is no enrolment that voile wrote"):
+        with pytest.raises(VoileError, match=r"is read by|is not an enrolment that voile wrote"):
             command("enrol", *known[:-1], folder / theirs, "--force")
         assert (folder / theirs).read_bytes() == before
 

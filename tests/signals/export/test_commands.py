@@ -95,7 +95,7 @@ def test_an_export_is_replaced_only_by_force_and_nothing_of_others_is(ward, tmp_
     command("export", folder / "kit", "--out", out, "--force", "--quiet")
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     (out / "main.c").write_text("int main(void) { return 0; }")
-    with pytest.raises(VoileError, match="is no export that voile wrote"):
+    with pytest.raises(VoileError, match="is not an export that voile wrote"):
         command("export", folder / "kit", "--out", out, "--force")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-from voile.keys.pseudonyms import Secret, date_shift
+from tests.study.made import SECRET
 
-SECRET = Secret(b"k" * 64)
+from voile.keys.pseudonyms import date_shift
 
 
 def resources(folder, kind=None):

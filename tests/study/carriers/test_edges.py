@@ -7,8 +7,8 @@ from itertools import repeat
 
 import pyarrow.parquet as pq
 import pytest
-from tests.study.carriers.exported import SECRET, resources
-from tests.study.made import EXPORT_PLAN, write_key
+from tests.study.carriers.exported import resources
+from tests.study.made import EXPORT_PLAN, SECRET, write_key
 
 from voile.core.errors import RequestError
 from voile.demo.clinic import AS_OF, make_clinic

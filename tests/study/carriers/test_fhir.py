@@ -11,7 +11,8 @@ from datetime import date, timedelta
 import pyarrow.parquet as pq
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
-from tests.study.carriers.exported import SECRET, resources, shift
+from tests.study.carriers.exported import resources, shift
+from tests.study.made import SECRET
 
 from voile.core.errors import RequestError, SourceError
 from voile.demo.clinic import RXNORM
@@ -195,6 +196,18 @@ def test_days_of_an_export_move_as_those_of_all_parts(fhir, tmp_path, dates):
     assert dates != "weeks" or {one.weekday() for one in found} == {day.weekday()}
     assert dates != "months" or {one.day for one in found} == {1}
     assert dates != "days" or found == [shift(person_id(n), day) for n in range(60)]
+
+
+def test_ages_of_another_day_than_the_populations_are_said(fhir):
+    text = (fhir / "study.toml").read_text()
+    plan = fhir / "late.toml"
+    plan.write_text(text.replace("as_of = 2013-07-01", "as_of = 2093-07-01"))
+    with pytest.raises(RequestError, match="have no people in the population") as caught:
+        Study.open(plan).fit()
+    assert "ages are counted on as_of, 2093-07-01, and the last visit began on 2013-" in str(
+        caught.value
+    )
+    assert 'population_gap = "sample"' in str(caught.value)
 
 
 def test_a_patient_and_the_notes_have_one_made_up_name(fhir, clinic):

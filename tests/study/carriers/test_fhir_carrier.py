@@ -7,7 +7,8 @@ from itertools import repeat
 
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
-from tests.study.carriers.exported import SECRET, resources, shift
+from tests.study.carriers.exported import resources, shift
+from tests.study.made import SECRET
 
 from voile.core.errors import RequestError, SourceError
 from voile.demo.clinic import AS_OF, make_clinic

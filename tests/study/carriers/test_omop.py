@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.data.postgres.conftest import running, server  # noqa: F401, fixtures
-from tests.study.carriers.exported import SECRET
-from tests.study.made import prepare_export
+from tests.study.made import SECRET, prepare_export
 
 from voile.core.errors import RequestError, SourceError
 from voile.data import open_source

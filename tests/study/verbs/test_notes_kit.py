@@ -18,6 +18,7 @@ from tests.study.made import EXPORT_PLAN, NOTE_ROLES, roles_of, write_key
 from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.core.progress import silent
+from voile.data.files.atomic import write_text
 from voile.demo.clinic import make_clinic
 from voile.demo.fhir import write_fhir
 from voile.documents.verbs.options import ReviewOptions
@@ -26,6 +27,7 @@ from voile.release.kit import Kit
 from voile.study import Study
 from voile.study.carriers.carrier import QUASI
 from voile.study.plan.plan import Plan
+from voile.study.verbs import notes_kit
 from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.review import review
 
@@ -111,9 +113,36 @@ def test_what_the_study_did_not_make_is_replaced_on_demand_alone(unmarked, plann
         made(plan)
     assert made(plan, force=True).id == first.id
     (place / "review.json").write_text("{}")
-    with pytest.raises(RequestError, match="no unreviewed work folder"):
+    with pytest.raises(RequestError, match="is not an unreviewed work folder"):
         made(planned(INIT.replace("[5.0]", "[9.0]")))
     assert (place / "review.json").exists()
+
+
+@pytest.mark.parametrize("line", [INIT, FIT])
+def test_a_kit_of_a_run_that_was_killed_is_made_again_unasked(unmarked, planned, line, monkeypatch):
+    def killed(path, text, *what, **how):
+        if json.loads(text)["from"] is not None:
+            raise KeyboardInterrupt
+        write_text(path, text, *what, **how)
+
+    plan, place = planned(line), unmarked / "study.notes.kit"
+    with monkeypatch.context() as patch:
+        patch.setattr(notes_kit, "write_text", killed)
+        with pytest.raises(KeyboardInterrupt):
+            made(plan)
+    assert place.exists()
+    inode = place.stat().st_ino
+    made(plan)
+    assert place.stat().st_ino != inode, "taken for what the plan says"
+
+
+def test_an_error_leaves_the_kit_and_what_is_remembered_of_it(unmarked, planned):
+    made(planned(FIT))
+    inode = (unmarked / "study.notes.kit").stat().st_ino
+    with pytest.raises(RequestError, match="nonsense"):
+        made(planned(FIT.replace("{ source", "{ nonsense = 1, source")))
+    made(planned(FIT))
+    assert (unmarked / "study.notes.kit").stat().st_ino == inode, "made again"
 
 
 def test_the_record_holds_a_hash_for_its_owner_alone(unmarked, planned):

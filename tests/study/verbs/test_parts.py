@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.study.made import SECRET
 
 from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError, TamperedError
-from voile.keys.pseudonyms import Secret, date_shift, pseudonym
+from voile.keys.pseudonyms import date_shift, pseudonym
 from voile.ledger.ledger import create
 from voile.ledger.promise import Promise
 from voile.signals.channel import Enrolment
@@ -28,8 +29,6 @@ from voile.study.risk.together import Together
 from voile.study.study_kit import chosen_in, load, unpack
 from voile.study.study_release import StudyRelease
 from voile.tables.verbs.content import Content
-
-SECRET = Secret(b"k" * 64)
 
 
 def test_every_row_of_every_part_has_the_pseudonym_of_its_person(whole):

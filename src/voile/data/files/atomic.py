@@ -83,7 +83,7 @@ class Staging:
         """Say where to write the part that will appear at `final`, one of the output's own."""
         path = Path(final)
         if path not in self._output.parts(self.out):
-            raise ValueError(f"{path.name} is not part of a {self._output.name}")
+            raise ValueError(f"{path.name} is not part of {self._output.name}")
         if path.name not in self._names:
             self._names.append(path.name)
         return self._folder / "new" / path.name

@@ -38,11 +38,14 @@ HEAD, MOST = 4096, 16 << 20
 """Bytes at whose beginning a report names its generator; and of a file that a person may edit."""
 
 
+_OTHERWISE = "choose another name, or remove it yourself"
+
+
 @dataclass(frozen=True)
 class Output:
     """A kind of output.
 
-    name : what messages call it.
+    name : what messages call it, with its article.
     is_ours : for each part, by its suffix, whether voile wrote what is at a path as that part; the
         main part's first.
     is_private : its files are for their owner alone to read, mode 0600.
@@ -61,8 +64,19 @@ class Output:
         for path, is_ours in zip(self.parts(out), self.is_ours.values(), strict=True):
             if not os.path.lexists(path):
                 continue
+            if is_ours is never:
+                raise RequestError(
+                    f"is there already, and {self.name} replaces nothing",
+                    where=str(path),
+                    instead=_OTHERWISE,
+                )
             ours = not path.is_symlink() and _is_known(path, is_ours)
             check_replaceable(self.name, str(path), is_ours=ours, force=force)
+
+
+def never(path: Path) -> bool:
+    """Know nothing: an output that is not to be lost, as a ledger or a secret, replaces nothing."""
+    return False
 
 
 def _is_known(path: Path, is_ours: Callable[[Path], bool]) -> bool:
@@ -77,9 +91,9 @@ def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> N
     """Refuse to replace what is there, unless that is asked for and voile wrote it."""
     if not is_ours:
         raise RequestError(
-            f"is there already, and is no {kind} that voile wrote",
+            f"is there already, and is not {kind} that voile wrote",
             where=where,
-            instead="choose another name, or remove it yourself",
+            instead=_OTHERWISE,
         )
     if not force:
         raise RequestError("is there already", where=where, instead="replace it with --force")
@@ -153,11 +167,6 @@ def _is_acceptance(path: Path) -> bool:
 
 def _is_heads(path: Path) -> bool:
     return _is_small(path) and json_at(path).get("format") == HEADS_FORMAT
-
-
-def _is_ledger(path: Path) -> bool:
-    """Say no: what is out is never forgotten, so a ledger is not replaced."""
-    return False
 
 
 def _is_report(path: Path) -> bool:
@@ -241,18 +250,18 @@ def _is_demo(path: Path) -> bool:
     return json_at(path / DEMO_MARK).get("format") == DEMO_FORMAT
 
 
-KIT = Output("kit", {"": _is_kit})
-WORK = Output("unreviewed work folder", {"": _is_work})
-POLICY = Output("policy", {"": _is_policy}, is_private=True)
-ROLES = Output("roles file", {"": _is_roles})
+KIT = Output("a kit", {"": _is_kit})
+WORK = Output("an unreviewed work folder", {"": _is_work})
+POLICY = Output("a policy", {"": _is_policy}, is_private=True)
+ROLES = Output("a roles file", {"": _is_roles})
 RELEASE = Output(
-    "release",
+    "a release",
     {**_known_by_manifest(RELEASE_FORMAT), "": _is_release, PRIVATE: _is_private},
 )
-STORED_RELEASE = Output("release's private folder", {"": _is_private})
+STORED_RELEASE = Output("a release's private folder", {"": _is_private})
 """What stays here of a release that is published in a store."""
 READINGS = Output(
-    "file of readings",
+    "a file of readings",
     {
         **_known_by_manifest(READINGS_FORMAT),
         SET_ASIDE: _is_beside(READINGS_FORMAT, SET_ASIDE),
@@ -260,13 +269,14 @@ READINGS = Output(
     is_private=True,
 )
 EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True)
-SEALS = Output("seal", {"": _is_seal}, is_private=True)
-ENROLMENT = Output("enrolment", {"": _is_enrolment}, is_private=True)
-ACCEPTANCE = Output("acceptance", {"": _is_acceptance}, is_private=True)
-DETERMINATION = Output("unsigned determination", {"": _is_unsigned})
-STATEMENT = Output("statement to replace", {"": lambda _: False})
-EXPORT = Output("export", {"": _is_export})
-REPORT = Output("report", {"": _is_report})
-LEDGER = Output("ledger", {"": _is_ledger}, is_private=True)
-HEADS = Output("record of ledgers", {"": _is_heads}, is_private=True)
-DEMO = Output("demo", {"": _is_demo})
+SEALS = Output("a seal", {"": _is_seal}, is_private=True)
+ENROLMENT = Output("an enrolment", {"": _is_enrolment}, is_private=True)
+ACCEPTANCE = Output("an acceptance", {"": _is_acceptance}, is_private=True)
+DETERMINATION = Output("an unsigned determination", {"": _is_unsigned})
+STATEMENT = Output("a statement", {"": never})
+EXPORT = Output("an export", {"": _is_export})
+REPORT = Output("a report", {"": _is_report})
+LEDGER = Output("a ledger", {"": never}, is_private=True)
+"""What is out is never forgotten."""
+HEADS = Output("a record of ledgers", {"": _is_heads}, is_private=True)
+DEMO = Output("a demo", {"": _is_demo})

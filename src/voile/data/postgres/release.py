@@ -114,7 +114,7 @@ def _target(session: Session, *, force: bool) -> tuple[str, str]:
         raise RequestError(f"this role may not make tables in schema {schema}", where=where)
     found = session.run(_KIND.format(literal(schema), literal(table)))
     if found:
-        check_replaceable("table", where, is_ours=found == [("r", MARK)], force=force)
+        check_replaceable("a table", where, is_ours=found == [("r", MARK)], force=force)
     return schema, table
 
 

@@ -66,7 +66,7 @@ def check_free(out: StorePath, *, force: bool) -> None:
     if not there and not manifest_of(out).is_file():
         return
     is_ours = manifest.get("format") == RELEASE_FORMAT and there <= known
-    check_replaceable("release", str(out), is_ours=is_ours, force=force)
+    check_replaceable("a release", str(out), is_ours=is_ours, force=force)
 
 
 def upload(

@@ -132,7 +132,7 @@ def _check_target(database: Path, table: str, *, force: bool) -> None:
             instead=f"write {'.'.join(stored)}, or choose another name",
         )
     if comment is not None:
-        check_replaceable("table", where, is_ours=ours, force=force)
+        check_replaceable("a table", where, is_ours=ours, force=force)
 
 
 def _found(database: Path, schema: str, table: str) -> tuple[tuple[str, str], str | None]:

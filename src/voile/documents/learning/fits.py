@@ -31,7 +31,7 @@ from voile.keys.random import RandomState, streams
 
 Stored = dict[str, NDArray[Any]]
 T = TypeVar("T")
-FIT = Output("finished fit", {"": Path.is_file})
+FIT = Output("a finished fit", {"": Path.is_file})
 """Named by a hash of all that it depends on, which nobody else calls a file."""
 
 

@@ -276,7 +276,9 @@ def _cast(column: pa.Array, table: str, name: str) -> pa.Array:
     try:
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise SourceError(f"column {name} holds what is no {kind}", where=table) from None
+        raise SourceError(
+            f"column {name} holds values that are not of type {kind}", where=table
+        ) from None
 
 
 def _needed(row: Row, name: str, place: str) -> Any:

@@ -57,7 +57,7 @@ def _send(session: Session, schema: str, path: Path, *, force: bool) -> None:
     found = session.run(_KIND.format(literal(schema), literal(table)))
     if found:
         where = f"{schema}.{table}"
-        check_replaceable("table", where, is_ours=found == [("r", MARK)], force=force)
+        check_replaceable("a table", where, is_ours=found == [("r", MARK)], force=force)
         session.run(f"DROP TABLE {place}")
     columns = ", ".join(f"{identifier(one.name)} {_SQL[one.type]}" for one in kinds)
     session.run(f"CREATE TABLE {place} ({columns})")

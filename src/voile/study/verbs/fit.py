@@ -34,6 +34,7 @@ from voile.study.verbs.checks import check_written_once
 from voile.study.verbs.export import carrier_of
 from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.writing import options_of_rows
+from voile.tables.people.population import PopulationGapError
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import Archive
@@ -88,8 +89,26 @@ def _fit_part(plan: Plan, name: str, source: Source, roles: Roles, progress: Pro
     part = plan.rows[name]
     promised = plan.promise.constraints if name == plan.table[0] else {}
     options = plan.options(part.kind, "Fit", {**part.fit, **promised}, f"parts.{name}.fit")
-    fitted = wing(part.kind).fit(source, roles, options, seed=plan.study.seed, progress=progress)
-    return with_options(fitted, options)
+    try:
+        made = wing(part.kind).fit(source, roles, options, seed=plan.study.seed, progress=progress)
+    except PopulationGapError as error:
+        if plan.export is None:
+            raise
+        raise _on_another_day(plan, error) from None
+    return with_options(made, options)
+
+
+def _on_another_day(plan: Plan, error: RequestError) -> RequestError:
+    """Say that ages may be counted on another day than those of the population."""
+    assert plan.export is not None
+    last = carrier_of(plan).last_day()
+    visit = f", and the last visit began on {last}" if last else ""
+    return RequestError(
+        f"{error.what}: ages are counted on as_of, {plan.export.as_of}{visit}",
+        where=error.where,
+        instead="set as_of to the day on which the population counts ages, or correct the "
+        'population, or count them by the sample: population_gap = "sample"',
+    )
 
 
 def _check_quasi(plan: Plan, roles: Mapping[str, Roles]) -> None:

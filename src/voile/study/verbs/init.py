@@ -15,7 +15,7 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data.column_words import mentions as names_as
 from voile.data.files.atomic import write_text
-from voile.data.files.outputs import Output
+from voile.data.files.outputs import Output, never
 from voile.documents.replacements.kinds import kind_of
 from voile.study.carriers.carrier import KNOWN, PEOPLE, QUASI, STAFF, SUBJECT, ZIPS, Carrier
 from voile.study.plan.entries import ExportTable
@@ -108,8 +108,8 @@ def _is_ours(path: Path) -> bool:
     return path.is_file() and path.read_bytes().startswith(HEADS)
 
 
-_PLAN = Output("plan or roles", {"": _is_ours})
-_SECRET = Output("secret", {"": lambda _: False}, is_private=True)
+_PLAN = Output("a plan or roles file", {"": _is_ours})
+_SECRET = Output("a secret", {"": never}, is_private=True)
 
 
 def _form(place: str) -> Literal["fhir", "omop"] | None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from voile.core.progress import Progress
 from voile.core.warn import warn
 from voile.data.files.atomic import write_text
-from voile.data.files.outputs import KIT, Output, json_at
+from voile.data.files.outputs import KIT, WORK, Output, json_at
 from voile.data.places import PLACES, with_places
 from voile.data.roles import Roles
 from voile.face.keywords import VoileWarning
@@ -28,7 +28,7 @@ from voile.wings import opener, wing
 KIND = "documents"
 MADE = "voile-made-kit"
 _MEMORY = Output(
-    "record of a kit", {"": lambda path: json_at(path).get("format") == MADE}, is_private=True
+    "a record of a kit", {"": lambda path: json_at(path).get("format") == MADE}, is_private=True
 )
 
 
@@ -51,12 +51,38 @@ def open_kit(plan: Plan, name: str, *, force: bool, progress: Progress) -> Kit:
     if os.path.lexists(place) and is_ours and remembered.get("from") == made_from:
         return Kit.load(place, KIND)
     force = force or is_ours
+    make, output = (_init, WORK) if part.fit is None else (_fit, KIT)
+    output.check_free(place, force=force)
     _MEMORY.check_free(memory, force=force)
     progress(f"making the kit of {name}", 0)
-    (_init if part.fit is None else _fit)(plan, name, place, force=force, progress=progress)
-    said = json.dumps({"format": MADE, "from": made_from}, indent=1)
-    write_text(memory, said, _MEMORY, force=force)
+    with _remembered(memory, made_from):
+        make(plan, name, place, force=force, progress=progress)
     return Kit.load(place, KIND)
+
+
+@contextmanager
+def _remembered(memory: Path, made_from: str) -> Iterator[None]:
+    """Remember that the study makes a kit, and what it was made from once it is there.
+
+    A run that is killed meanwhile leaves a record without a hash: the next one makes the kit again.
+    An error leaves the record as it was.
+    """
+    before = memory.read_text() if memory.exists() else None
+    _remember(memory, None)
+    try:
+        yield
+    except Exception:
+        if before is None:
+            memory.unlink()
+        else:
+            write_text(memory, before, _MEMORY, force=True)
+        raise
+    _remember(memory, made_from)
+
+
+def _remember(memory: Path, made_from: str | None) -> None:
+    said = json.dumps({"format": MADE, "from": made_from}, indent=1)
+    write_text(memory, said, _MEMORY, force=True)
 
 
 def _init(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
@@ -68,7 +94,6 @@ def _init(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress
 
 
 def _fit(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
-    KIT.check_free(place, force=force)
     source, given = _source(plan, name)
     roles = given.pop("roles", None)
     read = None if roles is None else Roles.read(plan.place(Path(roles)))

@@ -204,7 +204,9 @@ def _planted(release: StudyRelease) -> Iterator[Block]:
     if rows:
         caption = (
             "Mentions planted one by one at the end of notes of this study, and found by the kit "
-            "or by a reader: their recall by form. What is not found stays as it is written."
+            "or by a reader: their recall by form. Each form is one plain sentence: where all of "
+            "it are found, rarer wordings of the same may still be missed, and the recall of the "
+            "notes' own mentions may be lower. What is not found stays as it is written."
         )
         columns = ("part", "type", "form", "found", "95% interval")
         yield Grid(columns, tuple(rows), caption, (3, 4))

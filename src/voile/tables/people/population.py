@@ -26,6 +26,10 @@ Floats = NDArray[np.float64]
 Table = tuple[tuple[str, ...], Codes, Floats]
 
 
+class PopulationGapError(RequestError):
+    """The population counts nobody where the source has records."""
+
+
 @dataclass(frozen=True)
 class Population(Brief):
     """People by combination, (m, q) codes in lexicographic order, and where the counts come from.
@@ -235,7 +239,7 @@ def fill_gaps(
         return population
     what = f"{sample[absent].sum():,.6g} records in {absent.sum():,} groups"
     if how == "error":
-        raise RequestError(
+        raise PopulationGapError(
             f"{what} have no people in the population table",
             where=f"columns {listed(_names(domains))}",
             instead="correct the population, or count them by the sample: --population-gap sample",

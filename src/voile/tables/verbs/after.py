@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.data import Source
-from voile.ledger.judgement import AFTER_A_CHANGE
+from voile.ledger.judgement import after_a_change
 from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.promise import SLACK, Figures, Promise
 from voile.release.choice import Choice, Chosen
@@ -110,7 +110,7 @@ def choose_after(
         said = _differences(case.under(again[-1]), ledger, pasts) if follows and again else ""
         raise InfeasibleError(
             f"no policy found keeps {limit} together with what is out{said}",
-            instead=AFTER_A_CHANGE if said else ROOM,
+            instead=after_a_change(waits=hold_back) if said else ROOM,
         )
     return _chosen(kit, content, *found, limit)
 

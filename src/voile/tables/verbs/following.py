@@ -30,7 +30,7 @@ from voile.tables.verbs.content import Content
 
 WAITING, ROW, WHY = "waiting.parquet", "row", "reason"
 """The rows that a ledger keeps back, in the private folder: their numbers, and why."""
-WAITS, ERASED = "wait for others of their group", "are erased"
+ERASED = "are erased"
 Mask = NDArray[np.bool_]
 
 

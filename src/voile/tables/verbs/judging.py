@@ -15,7 +15,7 @@ from voile.core.errors import InfeasibleError, RequestError, VoileError
 from voile.data import Source
 from voile.data.hold_out import TrainingSource
 from voile.data.roles import Role, Roles
-from voile.ledger.judgement import Judgement
+from voile.ledger.judgement import WAITS, Judgement
 from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.promise import Figures
 from voile.release.choice import Chosen
@@ -34,7 +34,6 @@ from voile.tables.verbs.following import (
     ERASED,
     ROW,
     WAITING,
-    WAITS,
     WHY,
     Archive,
     FollowedRows,
