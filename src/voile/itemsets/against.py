@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from voile.core.errors import InfeasibleError
 from voile.itemsets.measures.classification import CrossValidation
-from voile.itemsets.measures.containment import anonymity, exposure, part_anonymity
+from voile.itemsets.measures.containment import exposure
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels, LabelsLike
-from voile.itemsets.selection import select
+from voile.itemsets.selection import Selection, select
 
 Known = int | None
 
@@ -49,13 +49,15 @@ def adversaries(
     k: Sequence[int],
     m: Sequence[Known] = (1, 2, 3, None),
     method: str = "portfolio",
+    absences: bool = False,
     random_state: int | None = None,
 ) -> list[Against]:
     """Choose features against each adversary and for each k, and measure every choice alike.
 
-    A row for each m and k, in order; none where no feature meets them. A set against one who knows
-    more is feasible against one who knows fewer: `reached` shows what a set chosen against a weak
-    adversary is worth against a strong one. The cost of a large m is O(rows x items ** m).
+    A row for each m and k, in order; none where no feature meets them. With `absences` each
+    adversary knows items that a person has or lacks. A set against one who knows more is feasible
+    against one who knows fewer: `reached` shows what a set chosen against a weak adversary is worth
+    against a strong one. The cost of a large m is O(rows x items ** m).
 
     >>> rows = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
     >>> for one in adversaries(rows, [0, 0, 0, 0, 1, 1], k=[2], m=[1, None]):
@@ -67,38 +69,34 @@ def adversaries(
     labels = None if y is None else Labels.of(y, rows.n_rows)
     rng = np.random.default_rng(random_state)
     folds = None if labels is None else CrossValidation.of(rows, labels, rng)
-    return list(_each(rows, labels, folds, k, m, method, random_state))
+
+    def choose(asked: Constraint) -> Selection:
+        return select(rows, labels, constraint=asked, method=method, random_state=random_state)
+
+    asked = [Constraint(least, known, absences) for known in m for least in k]
+    return list(against(rows, folds, asked, choose))
 
 
-def _each(
+def against(
     rows: Incidence,
-    labels: Labels | None,
     folds: CrossValidation | None,
-    k: Sequence[int],
-    m: Sequence[Known],
-    method: str,
-    random_state: int | None,
+    asked: Sequence[Constraint],
+    choose: Callable[[Constraint], Selection],
 ) -> Iterator[Against]:
-    for known in m:
-        for least in k:
-            asked = Constraint(least, known)
-            try:
-                found = select(
-                    rows, labels, constraint=asked, method=method, random_state=random_state
-                )
-            except InfeasibleError:
-                continue
-            shown = rows.project(found.features)
-            told = exposure(shown)
-            yield Against(
-                m=known,
-                k=least,
-                features=told.features,
-                auc=None if folds is None else folds(shown)["logistic"].value,
-                unique_share=told.unique_rows / told.rows,
-                reached=tuple(_reached(shown, one) for one in m),
-            )
-
-
-def _reached(rows: Incidence, m: Known) -> int:
-    return anonymity(rows) if m is None else part_anonymity(rows, m)
+    """Yield what is chosen for each constraint, measured against the adversaries of all."""
+    everybody = dict.fromkeys(replace(one, k=1) for one in asked)
+    for one in asked:
+        try:
+            found = choose(one)
+        except InfeasibleError:
+            continue
+        shown = rows.project(found.features)
+        told = exposure(shown)
+        yield Against(
+            m=one.m,
+            k=one.k,
+            features=told.features,
+            auc=None if folds is None else folds(shown)["logistic"].value,
+            unique_share=told.unique_rows / told.rows,
+            reached=tuple(adversary.reached(shown) for adversary in everybody),
+        )

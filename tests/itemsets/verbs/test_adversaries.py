@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from tests.itemsets.verbs.clinic import ROLES as ROLES_OF_CLINIC
+from tests.itemsets.verbs.clinic import clinic, fitted
 
 from voile.cli.run import run
 from voile.itemsets import adversaries
+from voile.itemsets.verbs.content import Content
 
 ROLES = '[columns]\nitems = {role = "items", as = "words"}\nill = "label"\nage = "drop"\n'
 
@@ -48,12 +53,43 @@ def test_the_rows_are_those_of_python_and_each_is_a_sentence(source, capsys):
     assert said.count("k reached against 1, 2 and all items") == len(found) == 6
 
 
-def test_a_column_of_numbers_and_a_k_that_nothing_meets_are_refused(source, capsys):
+def _toml(role):
+    return f'"{role}"' if isinstance(role, str) else f'{{role = "items", as = "{role["as"]}"}}'
+
+
+def test_columns_of_numbers_are_cut_for_each_k_as_fit_cuts_them(tmp_path, capsys):
+    table = clinic()
+    kit = fitted(table, ROLES_OF_CLINIC, 5, 40, m=1, method="joint")
+    figures = Content.of(kit).figures.to_pylist()
+    pq.write_table(pa.table(table), tmp_path / "clinic.parquet")
+    roles = "".join(f"{name} = {_toml(role)}\n" for name, role in ROLES_OF_CLINIC.items())
+    (tmp_path / "roles.toml").write_text(f"[columns]\n{roles}")
+    words = ["itemsets", "adversaries", tmp_path / "clinic.parquet", "--m", 1, "--json"]
+    own = ["--roles", tmp_path / "roles.toml", "--k", 5, "--k", 40, "--method", "joint"]
+    assert run([*map(str, [*words, *own])]) == 0
+    found = json.loads(capsys.readouterr().out)["adversaries"]
+    assert [(one["m"], one["k"]) for one in found] == [(1, 5), (1, 40), (None, 5), (None, 40)]
+    fit = {one["k"]: (one["features"], one["k_reached"], one["unique_share"]) for one in figures}
+    both = [one for one in found[:2] if one["k"] in fit]  # a policy that another beats is not kept
+    assert both
+    for one in both:
+        assert fit[one["k"]] == (one["features"], one["reached"][0], one["unique_share"])
+
+
+def test_each_adversary_may_know_absences_as_well(source, capsys):
+    folder, X, _ = source
+    code, (out, said) = told(folder, capsys, "--k", 5, "--m", 1, "--absences", "--json")
+    assert code == 0, said
+    for one in json.loads(out)["adversaries"]:
+        assert one["reached"][0 if one["m"] else 1] >= 5
+    everything = json.loads(out)["adversaries"][-1]
+    assert everything["unique_share"] == 0
+    assert everything["features"] < X.shape[1]
+
+
+def test_a_method_for_one_adversary_alone_and_a_k_that_nothing_meets_are_refused(source, capsys):
     folder, *_ = source
     assert told(folder, capsys, "--k", 81)[0] != 0
-    (folder / "numbers.toml").write_text(
-        ROLES.replace('"drop"', '{role = "items", as = "numbers"}')
-    )
-    code, (_, said) = told(folder, capsys, roles="numbers.toml")
+    code, (_, said) = told(folder, capsys, "--method", "k-anonymity-hamdist")
     assert code != 0
-    assert "columns of numbers are cut for one adversary" in said
+    assert "against one adversary alone" in said

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
+from voile.itemsets.measures.containment import anonymity, part_anonymity, row_exact_anonymity
 from voile.itemsets.rows.incidence import Incidence
 
 if TYPE_CHECKING:
@@ -57,6 +58,14 @@ class Constraint:
                 f"k is {self.k:,}, and there are {incidence.n_subjects:,} subjects",
                 instead=f"use a k of at most {incidence.n_subjects:,}",
             )
+
+    def reached(self, incidence: Incidence) -> int:
+        """Return the fewest subjects who share whatever this adversary may know of a row."""
+        if self.m is not None:
+            return part_anonymity(incidence, self.m, absences=self.absences)
+        if self.absences:
+            return int(row_exact_anonymity(incidence).min())
+        return anonymity(incidence)
 
     def candidates(self, incidence: Incidence) -> NDArray[np.intp]:
         """Return the features that occur and may be published alone; refuse when none may."""

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from voile.core.errors import InfeasibleError, RequestError
+import numpy as np
+
+from voile.core.errors import InfeasibleError
 from voile.core.wording import count
-from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.against import Against, Known, adversaries
+from voile.itemsets.against import Against, Known, against
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.matrix_source import open_source
-from voile.itemsets.rows.ranges import Grid
-from voile.itemsets.rows.sources import RowReader
+from voile.itemsets.selection import Selection
+from voile.itemsets.verbs.encoded import Encoded
+from voile.itemsets.verbs.family import Family, to_try
 from voile.itemsets.verbs.options import AdversariesOptions
+from voile.keys.random import streams
 from voile.release.own_verbs import Ended, Reporter
 from voile.report.wording import listed
 
@@ -27,29 +31,23 @@ def compare_adversaries(
     encoding: str | None,
 ) -> Ended:
     """Choose items against each adversary and for each k; report every choice against all."""
-    opened = open_source(source, table=table, encoding=encoding)
-    roles = Roles.parse(options.roles)
-    everybody = HoldOut(0.0, b"", roles.subject)
-    reader = RowReader(roles, everybody, "drop" if options.drop_unlabelled else "refuse")
-    reader.check(opened)
-    reader = reader.with_target(opened, options.target_bins)
-    forms = reader.learn(opened)
-    if any(isinstance(form, Grid) for form in forms):
-        raise RequestError(
-            "columns of numbers are cut for one adversary, and none can be compared",
-            where=opened.name,
-            instead="give them the role drop, or fit a kit against each adversary",
-        )
-    rows = reader.read(opened, forms)
-    known: tuple[Known, ...] = (*sorted(set(options.m)), None)
-    found = adversaries(
-        rows.incidence,
-        rows.labels,
-        k=sorted(set(options.k)),
-        m=known,
-        method=options.method,
-        random_state=options.seed,
-    )
+    opened, roles = open_source(source, table=table, encoding=encoding), Roles.parse(options.roles)
+    held_out, drawn = streams(options.seed, "hold-out", "folds")
+    with reporter.progress() as progress:
+        data = Encoded.of(opened, roles, options, rng=held_out, progress=progress)
+        known: tuple[Known, ...] = (*sorted(set(options.m)), None)
+        family = Family.of(data.rows, options, None, rng=drawn, layers=data.layers)
+        asked = [
+            Constraint(k, m, options.absences)
+            for m in known
+            for k in to_try(options, family.incidence.n_subjects)
+        ]
+        progress("choosing against each adversary", 0)
+
+        def choose(one: Constraint) -> Selection:
+            return family.best(one, np.random.default_rng(options.seed))
+
+        found = list(against(family.incidence, family.classifying, asked, choose))
     if not found:
         raise InfeasibleError("no item may be published for any k", instead="use a smaller k")
     for one in found:

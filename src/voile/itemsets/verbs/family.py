@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import Progress
 from voile.itemsets.measures.classification import MOST_ONES, CrossValidation
-from voile.itemsets.measures.containment import part_anonymity, row_anonymity, row_exact_anonymity
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
@@ -19,7 +18,7 @@ from voile.itemsets.rows.sources import Rows
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.selection import METHODS, Selection, bound_of, select
 from voile.itemsets.verbs.intervals import Layers
-from voile.itemsets.verbs.options import FitOptions
+from voile.itemsets.verbs.options import ChoosingOptions
 
 SMALL_K = (2, 3, 5, 8, 11)
 GROWTH = 2
@@ -41,7 +40,7 @@ class Point:
 @dataclass(frozen=True, eq=False)
 class Family:
     rows: Rows
-    options: FitOptions
+    options: ChoosingOptions
     adversary: Constraint
     worth: Worth
     everything: float
@@ -51,7 +50,13 @@ class Family:
 
     @classmethod
     def of(
-        cls, rows: Rows, options: FitOptions, rng: np.random.Generator, layers: Layers
+        cls,
+        rows: Rows,
+        options: ChoosingOptions,
+        m: int | None,
+        *,
+        rng: np.random.Generator,
+        layers: Layers,
     ) -> Family:
         """Read the utility and the adversary from the options; refuse a utility that is 0."""
         default = "coverage" if rows.labels is None else "mutual-information"
@@ -64,7 +69,7 @@ class Family:
                 f"by {name} no feature is worth anything", instead="use the utility coverage"
             )
         exact = METHODS[options.method].exact
-        adversary = Constraint(1, None if exact else options.m, options.absences or exact)
+        adversary = Constraint(1, None if exact else m, options.absences or exact)
         tries = _classifying(rows.incidence, worth.labels, options.auc, rng)
         return cls(rows, options, adversary, worth, everything, nothing, tries, layers)
 
@@ -91,7 +96,7 @@ class Family:
         for place, k in enumerate(ks):
             progress("searching features for each k", place, len(ks))
             try:
-                found = self._best(k, rng)
+                found = self.best(replace(self.adversary, k=k), rng)
             except InfeasibleError:
                 if self.asked:
                     raise
@@ -100,8 +105,9 @@ class Family:
             if found.stopped == "interrupted":
                 return
 
-    def _best(self, k: int, rng: np.random.Generator) -> Selection:
-        unique = self.options.unique
+    def best(self, asked: Constraint, rng: np.random.Generator) -> Selection:
+        """Return the best set that the search finds under one constraint."""
+        k, unique = asked.k, self.options.unique
         if not len(self.layers.open(k)):
             raise InfeasibleError(
                 f"no column of numbers can be cut at a k of {k:,}", instead="use a smaller k"
@@ -109,7 +115,7 @@ class Family:
         return select(
             self.incidence,
             self.rows.labels,
-            constraint=replace(self.adversary, k=k),
+            constraint=asked,
             method=self.options.method if unique is None else "joint",
             utility=self.worth.name,
             evaluations=self._evaluations(),
@@ -150,7 +156,7 @@ class Family:
     def _scored(
         self, features: NDArray[np.int32], *, k: int, utility: float, bound: float | None
     ) -> Point:
-        risk = 1 / least_anonymity(self.incidence.project(features), self.adversary)
+        risk = 1 / self.adversary.reached(self.incidence.project(features))
         lost = (self.everything - utility) / (self.everything - self.nothing)
         return Point(features, k, utility, bound, risk, min(max(lost, 0.0), 1.0))
 
@@ -164,21 +170,12 @@ def _classifying(
     return CrossValidation.of(rows, labels, rng, most=None if asked == "always" else MOST_ONES)
 
 
-def least_anonymity(rows: Incidence, adversary: Constraint) -> int:
-    """Return the least number of subjects who share whatever the adversary may know of a row."""
-    if adversary.m is None and adversary.absences:
-        return int(row_exact_anonymity(rows).min())
-    if adversary.m is None:
-        return int(row_anonymity(rows).min())
-    return part_anonymity(rows, adversary.m, absences=adversary.absences)
-
-
-def asked(options: FitOptions) -> list[int]:
+def asked(options: ChoosingOptions) -> list[int]:
     """Return the k asked for, but for 1."""
     return sorted(set(options.k) - {1})
 
 
-def to_try(options: FitOptions, subjects: int) -> list[int]:
+def to_try(options: ChoosingOptions, subjects: int) -> list[int]:
     """Return the k to search for: those asked for, else the usual ones."""
     return asked(options) or list(_grid(subjects))
 

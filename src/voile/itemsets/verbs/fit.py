@@ -14,19 +14,17 @@ from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
 from voile.core.progress import Progress
 from voile.data import Source
-from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.itemsets.measures.classification import Auc, AucLost, figures, intervals
 from voile.itemsets.measures.containment import exposure, row_anonymity
 from voile.itemsets.measures.feasibility import Feasible
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.searches.joint import bits_added
 from voile.itemsets.searches.picking import ClassSums
 from voile.itemsets.selection import Selection
 from voile.itemsets.verbs.content import Content
-from voile.itemsets.verbs.family import Family, Point, to_try
-from voile.itemsets.verbs.intervals import with_intervals
+from voile.itemsets.verbs.encoded import Encoded
+from voile.itemsets.verbs.family import Family, Point
 from voile.itemsets.verbs.options import FitOptions
 from voile.keys.random import streams
 from voile.release.kit import Kit
@@ -60,20 +58,11 @@ def fit(
     Reads the source twice; memory O(rows + ones). The kit keeps no row, but rare itemsets.
     """
     drawn = streams(seed, "hold-out", "search", "folds")
-    hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
-    reader = RowReader(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
-    reader.check(source)
-    progress("reading the columns", 0)
-    reader = reader.with_target(source, options.target_bins)
-    forms = reader.learn(source)
-    progress("reading the rows", 0)
-    rows = reader.read(source, forms)
-    progress("cutting columns of numbers", 0)
-    rows, forms, layers = with_intervals(rows, forms, to_try(options, rows.incidence.n_subjects))
-    family = Family.of(rows, options, drawn[2], layers)
+    data = Encoded.of(source, roles, options, rng=drawn[0], progress=progress)
+    family = Family.of(data.rows, options, options.m, rng=drawn[2], layers=data.layers)
     found = list(family.search(drawn[1], progress))
     points = list(family.points(found))
-    return _content(family, points, found, forms=forms, reader=reader, progress=progress).to_kit()
+    return _content(family, points, found, data=data, progress=progress).to_kit()
 
 
 def _content(
@@ -81,8 +70,7 @@ def _content(
     points: list[Point],
     found: list[Selection],
     *,
-    forms: Any,
-    reader: RowReader,
+    data: Encoded,
     progress: Progress,
 ) -> Content:
     incidence, weights = family.incidence, family.worth.weights
@@ -101,8 +89,8 @@ def _content(
         mask[point.features] = True
     stopped = found[-1].stopped if found else "finished"
     return Content(
-        forms=forms,
-        reader=reader,
+        forms=data.forms,
+        reader=data.reader,
         features=pa.table(
             {
                 "feature": pa.array(incidence.features, pa.string()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -13,14 +13,11 @@ AXES = {"risk": "highest individual risk", "loss": "loss", "utility_lost": "util
 """What risk and loss are called: the share of AUC above chance, or else of utility."""
 
 
-class FitOptions(voile.release.options.FitOptions):
-    """How the frontier is found, and against whom."""
+class ChoosingOptions(voile.release.options.FitOptions):
+    """How features are chosen for each k."""
 
     k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (), description="minimum k; may be given again [2, 3, 5, 8, 11 and upwards]"
-    )
-    m: int | None = Field(
-        None, ge=1, description="the most features that the adversary knows of a person, else all"
     )
     absences: bool = Field(False, description="the adversary also knows which items a person lacks")
     utility: (
@@ -52,13 +49,21 @@ class FitOptions(voile.release.options.FitOptions):
     drop_unlabelled: bool = Field(False, description="leave out rows without a label")
 
     @model_validator(mode="after")
-    def _one_search(self) -> FitOptions:
+    def _one_search(self) -> Self:
         if self.unique is not None and self.method not in ("portfolio", "joint"):
             raise ValueError("only the method joint keeps to a share of unique rows")
         return self
 
 
-class AdversariesOptions(voile.release.options.Options):
+class FitOptions(ChoosingOptions):
+    """How the frontier is found, and against whom."""
+
+    m: int | None = Field(
+        None, ge=1, description="the most features that the adversary knows of a person, else all"
+    )
+
+
+class AdversariesOptions(ChoosingOptions):
     """Compare adversaries who know one, two, three or all items of a person.
 
     Chooses items against each adversary and for each k, and reports how many a release would hold,
@@ -76,14 +81,16 @@ class AdversariesOptions(voile.release.options.Options):
         description="items that an adversary knows of a person, beside one who knows all; may be "
         "given again [1, 2 and 3]",
     )
-    method: Literal["portfolio", "best", "greedy", "joint"] = Field(
-        "portfolio", description="how features are chosen"
-    )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
-    target_bins: int | None = Field(
-        None, ge=2, le=50, description="read the label as a number, in so many intervals of people"
-    )
-    drop_unlabelled: bool = Field(False, description="leave out rows without a label")
+
+    @model_validator(mode="after")
+    def _several(self) -> Self:
+        if self.method.startswith("k-anonymity"):
+            raise ValueError(
+                "the methods of k-anonymity choose against one adversary alone, who knows all "
+                "items that a person has and lacks"
+            )
+        return self
 
 
 class ApplyOptions(voile.release.options.ApplyOptions):
