@@ -6,6 +6,7 @@ version, keep the old folder under a name of its own, and let the tests say what
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from tests.determination.conftest import CONTEXT
 from tests.study.made import write_cohort
+from tests.written_before import under_way
 
 from voile import signals
 from voile.cli.run import run
@@ -83,7 +85,7 @@ def make_determination(folder: Path) -> None:
 
 
 def make_enrolment(folder: Path) -> None:
-    """Write a kit of sessions, and what one of its devices is given."""
+    """Write a kit of sessions, what one of its devices is given, and sessions under way."""
     folder.mkdir()
     states, noise = np.arange(60) % 2, np.random.default_rng(3).normal(size=(60, 8))
     people = {"id": [f"p{i}" for i in range(60)], "state": ["ill" if x else "well" for x in states]}
@@ -96,6 +98,7 @@ def make_enrolment(folder: Path) -> None:
     kit.save(folder / "kit")
     pa.csv.write_csv(pa.table(people).slice(0, 2), folder / "classes.csv")
     words = ["--classes", folder / "classes.csv", "--key-file", write_key(folder)]
+    (folder / "under_way.json").write_text(json.dumps(under_way.written()))
     out = folder / "enrolment"
     assert run(["signals", "enrol", *map(str, [folder / "kit", "--out", out, *words])]) == 0
 

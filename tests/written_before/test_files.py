@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.written_before import under_way
 from tests.written_before.make import ENDS, FILES, NOON
 
 from voile import open_kit, open_release
@@ -19,7 +20,9 @@ from voile.determination import verify
 from voile.ledger import ledger
 from voile.release import manifest
 from voile.release.verify import Check
+from voile.signals import Session
 from voile.signals.channel import keys
+from voile.signals.sequences import session
 from voile.study import Study, study_release
 
 
@@ -95,6 +98,18 @@ def test_a_device_takes_its_enrolment(files: Path) -> None:
     open_kit(files / "sessions" / "kit")
 
 
+@pytest.mark.parametrize("kind", under_way.READ)
+def test_a_session_under_way_goes_on_to_the_last_bit(kind: str) -> None:
+    saved = _read("sessions", "under_way.json")[kind]
+    device, clinic = (
+        Session.from_json(under_way.codec(kind), end, secret=under_way.SECRET)
+        for end in saved["ends"]
+    )
+    messages = under_way.go_on(device, clinic, kind, slice(under_way.BEFORE, None))
+    after = under_way.plain(device, clinic)
+    assert json.dumps([messages, after]) == json.dumps([saved["messages"], saved["after"]])
+
+
 def _read(*place: str) -> Any:
     return json.loads(FILES.joinpath(*place).read_text().splitlines()[0])
 
@@ -111,3 +126,5 @@ def test_there_are_files_of_every_format_as_it_is_now() -> None:
     assert said["version"] == study_release.VERSION
     assert _read("tables", "ledger")["version"] == ledger.VERSION
     assert json.loads((FILES / "sessions" / "enrolment").read_text())["version"] == keys.VERSION
+    for each in _read("sessions", "under_way.json").values():
+        assert {end["format"] for end in each["ends"]} == {session.FORMAT}

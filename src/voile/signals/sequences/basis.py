@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.signals.codec.pieces import Floats
+from voile.signals.sequences.written_out import LARGEST
 
 LONGEST = 10_000  # units of time in a season, at most: a codec holds a row for each
 
@@ -28,7 +29,8 @@ class Basis:
 
     def __post_init__(self) -> None:
         sound = self.season.ndim == 2 and 0 < len(self.season) <= LONGEST
-        if not (sound and np.isfinite(self.season).all() and 0 <= self.slope < np.inf):
+        sound &= 0 <= self.slope < np.inf and self.size <= LARGEST
+        if not (sound and np.isfinite(self.season).all()):
             raise ValueError("a slope or a season is out of range")
 
     @classmethod

@@ -7,14 +7,14 @@ the score of a moment is known exactly, so that only b is in doubt.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from math import nan, sqrt
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from voile.signals.sequences.messages import moment, numbers
-
-Row: TypeAlias = Sequence[float]
+from voile.signals.sequences.written_out import Numbers, Row, Sums, sums_of
 
 CLEAR, GROSS = 3.0, 4.0
 """In standard deviations: surprises up to the first are learnt whole, from the second on not.
@@ -26,12 +26,18 @@ But for the second in a row: readings that go on elsewhere are no spike.
 class DirectionState(NamedTuple):
     """What is known of one direction of one subject's scores."""
 
-    coefficients: tuple[float, ...]  # (K,) their mean
-    doubt: tuple[tuple[float, ...], ...]  # (K, K) their covariance
+    coefficients: Numbers  # (K,) their mean
+    doubt: Numbers  # (K K,) their covariance, row after row
     last: float  # the latest score, without what of it was gross
     surprise: float  # how far it lay from its forecast, in standard deviations; 0 of the first
     time: int  # when it was
     since: int  # when the first was
+
+    def to_json(self) -> list[object]:
+        """Return plain data for `json`, the covariance as (K, K) rows."""
+        size = len(self.coefficients)
+        rows = [self.doubt[at : at + size] for at in range(0, len(self.doubt), size)]
+        return [self.coefficients, rows, *self[2:]]
 
 
 class Forecast(NamedTuple):
@@ -39,9 +45,8 @@ class Forecast(NamedTuple):
 
     mean: float
     spread: float
-    parts: tuple[float, ...]  # (K,) how each coefficient takes part in it
-    gain: tuple[float, ...]  # (K,) its covariance with the coefficients
-    doubt: tuple[tuple[float, ...], ...]  # (K, K) of the coefficients, drift included
+    gain: Numbers  # (K,) its covariance with the coefficients
+    doubt: Numbers  # (K K,) of the coefficients, drift included
 
 
 @dataclass(frozen=True)
@@ -67,52 +72,48 @@ class Direction:
 
         Its mean alone where the reading does not hold it.
         """
+        plus, plus_all, dot, times, _ = self._sums
         if state is None:
-            parts, doubt, noise = tuple(functions), self.covariance, self.swing
+            parts, doubt, noise = functions, self._prior, self.swing
             mean = dot(parts, self.mean)
         else:
             gap = time - state.time
             kept = power(self.kept, gap)
-            parts = tuple([now - kept * then for now, then in zip(functions, before, strict=True)])
+            parts = plus(functions, before, -kept)
             mean = kept * state.last + dot(parts, state.coefficients)
             if not held:
-                return Forecast(mean, nan, (), (), ())
-            doubt = self._drifted(state.doubt, gap)
-            noise = self.swing * (1 - kept * kept)
-        gain = tuple([dot(row, parts) for row in doubt])
-        return Forecast(mean, sqrt(dot(gain, parts) + noise), parts, gain, doubt)
+                return Forecast(mean, nan, (), ())
+            doubt, noise = state.doubt, self.swing * (1 - kept * kept)
+            if self.drift:
+                doubt = plus_all(doubt, self._prior, self.drift * gap)
+        gain = times(doubt, parts)
+        return Forecast(mean, sqrt(dot(gain, parts) + noise), gain, doubt)
 
     def learn(
         self, state: DirectionState | None, time: int, forecast: Forecast, score: float
     ) -> DirectionState:
         """Return what is known once a score is."""
-        mean, spread, _, gain, doubt = forecast
+        mean, spread, gain, doubt = forecast
         surprise = (score - mean) / spread
         share = 1.0 if state is None or abs(state.surprise) > CLEAR else share_of(surprise)
         moved, less = share * surprise / spread, share / (spread * spread)
         coefficients = self.mean if state is None else state.coefficients
         return DirectionState(
-            tuple([b + g * moved for b, g in zip(coefficients, gain, strict=True)]),
-            tuple(
-                [
-                    tuple([p - weight * h for p, h in zip(row, gain, strict=True)])
-                    for row, weight in zip(doubt, [g * less for g in gain], strict=True)
-                ]
-            ),
+            self._sums.plus(coefficients, gain, moved),
+            self._sums.plus_outer(doubt, [-(g * less) for g in gain], gain),
             mean + share * surprise * spread,
             0.0 if state is None else surprise,
             time,
             time if state is None else state.since,
         )
 
-    def _drifted(
-        self, doubt: tuple[tuple[float, ...], ...], gap: int
-    ) -> tuple[tuple[float, ...], ...]:
-        if not self.drift:
-            return doubt
-        share = self.drift * gap
-        pairs = zip(doubt, self.covariance, strict=True)
-        return tuple([tuple([p + share * q for p, q in zip(a, b, strict=True)]) for a, b in pairs])
+    @cached_property
+    def _sums(self) -> Sums:
+        return sums_of(len(self.mean))
+
+    @cached_property
+    def _prior(self) -> Numbers:
+        return _joined(self.covariance)
 
 
 def read_state(saved: object, size: int) -> DirectionState:
@@ -126,15 +127,11 @@ def read_state(saved: object, size: int) -> DirectionState:
         raise ValueError("what is known of a score is of another map")
     if moment(time) < moment(since):
         raise ValueError("a reading is before the first")
-    return DirectionState(means, rows, last, surprise, time, since)
+    return DirectionState(means, _joined(rows), last, surprise, time, since)
 
 
-def dot(a: Row, b: Row) -> float:
-    """Multiply term by term: `sum` rounds otherwise from one Python to the next."""
-    total = 0.0
-    for x, y in zip(a, b, strict=True):
-        total += x * y
-    return total
+def _joined(rows: Iterable[Row]) -> Numbers:
+    return tuple([value for row in rows for value in row])
 
 
 def power(base: float, exponent: int) -> float:

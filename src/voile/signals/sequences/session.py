@@ -358,7 +358,7 @@ class Session:
             "ahead": self.ahead,
             "before": self._before,
             "known": self.known.to_json(),
-            "bases": self._bases,
+            "bases": [base.to_json() for base in self._bases],
             "waiting": self._waiting,
             "out": [[message.to_json(), values] for message, values in self._out],
             "early": [[message.to_json(), values] for message, values in self._early.values()],

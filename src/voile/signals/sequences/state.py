@@ -42,6 +42,10 @@ class SharedState(NamedTuple):
     moment: int | None  # when the last of them was taken; None: there is none yet
     state: State  # what is known of the scores to come
 
+    def to_json(self) -> list[object]:
+        state = [None if one is None else one.to_json() for one in self.state]
+        return [*self[:-1], state]
+
     def precedes(self, message: Message) -> bool:
         return self.moment is None or message.moment > self.moment
 
