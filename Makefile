@@ -16,7 +16,7 @@ demo: $(READY)
 	$(BIN)/voile demo --out "$(DEMO)" --force
 
 test: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile $(TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
 
 # Fuzz, kill, forge, leak: 20 times the cases that the tests try.
 hostile: $(READY)

@@ -135,7 +135,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what `make test` leaves to `.ci/run`; of a property it tries a few examples only."""
+    """Mark what `make test` leaves to `.ci/run`; of a property it tries a few examples only.
+
+    What runs whole commands comes first: a long file at the end would keep one worker alone.
+    """
     most = FEW if _leaves_whole(config) else MOST
     for item in items:
         if _is_whole(item.path):
@@ -144,6 +147,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             asked = item.obj._hypothesis_internal_use_settings
             fewer = settings(asked, max_examples=min(asked.max_examples, most))
             item.obj._hypothesis_internal_use_settings = fewer
+    items.sort(key=lambda item: not _is_whole(item.path))
 
 
 def pytest_collection_finish() -> None:

@@ -7,7 +7,7 @@ import gzip
 import re
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 
 SMALL = 10**6
 ZSTD = b"\x28\xb5\x2f\xfd"
+CODES = ("utf-8", "utf-16-le", "utf-16-be")
+NUMBERS = ("<q", "<d")
 
 
 def files_of(folder: Path) -> Iterator[Path]:
@@ -83,18 +85,31 @@ def _duckdb(path: Path) -> Iterator[bytes]:
                 yield repr(connection.execute(sql).fetchall()).encode()
 
 
-def holds(shown: bytes, value: Any) -> bool:
-    """Say whether bytes hold a value: as text in UTF-8 or UTF-16, or as a 64-bit number.
+def leaks(folder: Path, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each public file of a folder that holds one of the values, with the value."""
+    for path in files_of(folder):
+        for shown in shown_by(path):
+            yield from ((path.name, value) for value in held(shown, values))
+
+
+def held(shown: bytes, values: Sequence[Any]) -> Iterator[Any]:
+    """Yield the values that bytes hold: as text in UTF-8 or UTF-16, or as a 64-bit number.
 
     A number of few digits is looked for as a word of what is text: others hold it by chance.
     """
-    if isinstance(value, str):
-        return any(value.encode(code) in shown for code in ("utf-8", "utf-16-le", "utf-16-be"))
-    if value < SMALL and not _is_text(shown):
-        return False
-    if re.search(rb"(?<![\w.])%d(?!\w)" % value, shown):
-        return True
-    return any(struct.pack(kind, value) in shown for kind in ("<q", "<d"))
+    starts = {one[:2] for one in values if isinstance(one, str)}
+    there = {(one, code) for one in starts for code in CODES if one.encode(code) in shown}
+    words, is_text = {*re.findall(rb"(?<![\w.])\d+(?!\w)", shown)}, _is_text(shown)
+    for value in values:
+        if isinstance(value, str):
+            codes = [code for code in CODES if (value[:2], code) in there]
+            holds = any(value.encode(code) in shown for code in codes)
+        else:
+            holds = (is_text or value >= SMALL) and (
+                b"%d" % value in words or any(struct.pack(x, value) in shown for x in NUMBERS)
+            )
+        if holds:
+            yield value
 
 
 def _is_text(shown: bytes) -> bool:

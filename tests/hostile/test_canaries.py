@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 import tomli_w
 from tests.hostile.canaries import STRANGERS, Strange, strange
-from tests.hostile.public_bytes import files_of, holds, shown_by
+from tests.hostile.public_bytes import leaks
 
 from voile.cli.run import run
 from voile.core.errors import RequestError
@@ -103,12 +103,6 @@ def hidden(flown: Flown, release: Release) -> list[Any]:
     wanted = {"held out", "set aside"} | ({"suppressed"} if suppresses else set())
     assert not [name for name in wanted if not gone[name]], {n: len(r) for n, r in gone.items()}
     return list(flown.source.of(set(flown.source.marks) - told["released"]))
-
-
-def leaks(folder: Path, values: list[Any]) -> Iterator[tuple[str, Any]]:
-    for path in files_of(folder):
-        for shown in shown_by(path):
-            yield from ((path.name, value) for value in values if holds(shown, value))
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.hostile.public_bytes import files_of, holds, shown_by
+from tests.hostile.public_bytes import leaks
 
 from voile.cli.run import run
 from voile.data import open_source
@@ -31,12 +30,6 @@ def people() -> list[str]:
         f"{rng.choice(['clerk', 'cook', 'nurse'])},{rng.choice('ab')}"
         for i in range(3_000)
     ]
-
-
-def leaks(folder: Path, values: list[Any]) -> Iterator[tuple[str, Any]]:
-    for path in files_of(folder):
-        for shown in shown_by(path):
-            yield from ((path.name, value) for value in values if holds(shown, value))
 
 
 def released(folder: Path, capfd: Any, rows: list[str], k: int, choice: list[str]) -> Path:

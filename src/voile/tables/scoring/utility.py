@@ -22,6 +22,8 @@ LEAST_SHARE, MOST_SHARE = 0.05, 0.30
 LEAST_COUNT = 0.001
 RARE = 0.5
 ROUNDING = 1e-9
+AT_ONCE = 1_000_000
+"""Cells, times queries, that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -86,29 +88,38 @@ def query_error(
     kept, box = n[shown], grouping.box[shown]
     codes, sample = counts.codes[counts.sample > 0], counts.sample[counts.sample > 0]
     likely = grouping.values if likely is None else likely
-    errors = np.empty(QUERIES)
-    drawn = rng.choice(len(sample), QUERIES, p=sample / counts.subjects)
-    for i, around in enumerate(codes[drawn]):
-        among = rng.permutation(len(counts.sizes))[: rng.integers(1, MOST_COLUMNS + 1)]
-        within, inside = np.ones(len(sample), dtype=np.bool_), kept
-        for d in among:
-            asked = _range(int(around[d]), counts.sizes[d], rng)
-            within &= asked[codes[:, d]]
-            inside = inside * _overlap(likely[d], asked)[box[:, d]]
-        true = float(sample[within].sum())
-        errors[i] = abs(inside.sum() - true) / max(true, LEAST_COUNT * counts.subjects)
-    return float(np.median(errors))
+    around = codes[rng.choice(len(sample), QUERIES, p=sample / counts.subjects)]
+    first, width = _ranges_around(around, counts.sizes, rng)
+    errors = []
+    parts = min(QUERIES, -(-QUERIES * len(sample) // AT_ONCE))
+    for some in np.array_split(np.arange(QUERIES), parts):
+        within = np.ones((len(some), len(sample)), dtype=np.bool_)
+        inside = np.tile(kept, (len(some), 1))
+        for d, size in enumerate(counts.sizes):
+            own = width[some, d] > 0
+            places = np.arange(size) - first[some[own], d, None]
+            asked = (places >= 0) & (places < width[some[own], d, None])
+            within[own] &= asked[:, codes[:, d]]
+            inside[own] *= _overlaps(likely[d], asked)[:, box[:, d]]
+        true = within @ sample
+        least = np.maximum(true, LEAST_COUNT * counts.subjects)
+        errors.append(np.abs(inside.sum(axis=1) - true) / least)
+    return float(np.median(np.concatenate(errors)))
 
 
-def _range(around: int, size: int, rng: np.random.Generator) -> Bits:
-    """Return which values a query asks for: a range that holds one of them."""
-    width = max(1, round(rng.uniform(LEAST_SHARE, MOST_SHARE) * size))
-    first = around - int(rng.integers(width))
-    places: NDArray[Any] = np.arange(size)
-    return np.asarray((places >= first) & (places < first + width))
+def _ranges_around(
+    around: NDArray[Any], sizes: Sequence[int], rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw the first value and the width of what each query asks of each column, 0 if nothing."""
+    first, width = np.zeros((2, *around.shape), dtype=np.int64)
+    for i, values in enumerate(around.tolist()):
+        for d in rng.permutation(len(sizes))[: rng.integers(1, MOST_COLUMNS + 1)].tolist():
+            width[i, d] = max(1, round(rng.uniform(LEAST_SHARE, MOST_SHARE) * sizes[d]))
+            first[i, d] = values[d] - rng.integers(width[i, d])
+    return first, width
 
 
-def _overlap(values: Floats | Bits, asked: Bits) -> Floats:
-    """Return the share of each box's values that are asked for."""
+def _overlaps(values: Floats | Bits, asked: Bits) -> Floats:
+    """Return the share of each box's values that each query asks for, a row a query."""
     whole = values.sum(axis=1)
-    return np.asarray(values @ asked.astype(np.float64) / np.where(whole > 0, whole, 1))
+    return np.asarray(asked.astype(np.float64) @ values.T / np.where(whole > 0, whole, 1))
