@@ -183,9 +183,9 @@ def test_scores_and_measures_are_no_dates(text):
 def test_a_text_of_the_other_language_is_refused():
     spanish = "La paciente de la que se habla en el informe de los servicios y del centro. " * 3
     with pytest.raises(RequestError, match="seems to be Spanish"):
-        check_language("english", [spanish])
-    check_language("spanish", [spanish])
-    check_language("english", ["Madrid", "12345"])
+        check_language("english", [spanish], "leave it out")
+    check_language("spanish", [spanish], "leave it out")
+    check_language("english", ["Madrid", "12345"], "leave it out")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from voile.core.errors import DamagedError, RequestError
 from voile.documents import Document
 from voile.documents.start.marks import Reviewed
 from voile.documents.start.rules import Rules
+from voile.documents.text.formats import UnreadWarning
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.work import Work
@@ -322,7 +323,7 @@ class TestRefusals:
 
     def test_notes_of_another_language(self):
         rows = [{"note": "El paciente fue visto en la consulta de la Dra. Ruiz ."}] * 9
-        with pytest.raises(RequestError, match="the text seems to be Spanish"):
+        with pytest.raises(RequestError, match=r"the text seems to be Spanish.*; leave language out"):
             self.init(rows, language="english")
 
     def test_a_kind_without_a_column(self):
@@ -374,8 +375,50 @@ def test_without_a_starter_what_rules_find_is_a_feature_of_what_is_learnt_and_ap
     assert (hint == 2).sum() == 2
 
 
+def test_surrogates_are_of_the_language_of_the_notes(tmp_path, monkeypatch):
+    monkeypatch.setenv("VOILE_SECRET", "0" * 64)
+    rows = [
+        {"note": f"El {day}/03/2021 vino la Dra. Oyono {n} a la consulta .", "who": str(n)}
+        for n, day in enumerate([*range(10, 30)] * 3)
+    ]
+    place, work = tmp_path / "notes.csv", tmp_path / "work"
+    write_table(place, rows)
+    voile.documents.init(place, work, subject="who", **QUICK)
+    kit = voile.open_kit(work)
+    asked = [{}, {"language": "spanish"}, {"language": "english"}]
+    with pytest.warns(UncheckedWarning):
+        one, spanish, english = (
+            kit.apply(None, str(place), replace="surrogate", keep_order=True, **how)
+            for how in asked
+        )
+    assert texts_of(one) == texts_of(spanish) != texts_of(english)
+    assert one.private["surrogates"]["language"] == "spanish"
+
+
+def test_what_cannot_be_read_is_counted_and_no_note(tmp_path):
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    for n, one in enumerate(notes(patients())):
+        (folder / f"{one['patient_id']}_{n}.txt").write_text(one["note"])
+    (folder / "Quellen.png").write_bytes(b"\x89PNG")
+    (folder / "p1_old.docx").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1"))
+    with pytest.warns(UnreadWarning) as warned:
+        found = voile.documents.init(
+            folder, tmp_path / "work", subject_pattern="{subject}_*", **QUICK
+        )
+    assert found["documents"] == 120
+    assert found["unusable"] == {
+        "is encrypted, or of Word before 2007": 1,
+        ".png files: not read": 1,
+    }
+    text = " ".join(str(one.message) for one in warned)
+    assert "nothing is learnt from 2 notes" in text
+    assert "1 .png files: not read" in text
+    assert "Quellen" not in text
+
+
 def test_a_starter_of_another_language_is_refused(tmp_path):
     note = "La paciente refiere que la noche del lunes no se durmió por el dolor de la espalda."
     write_table(tmp_path / "notes.csv", [{"note": note, "who": str(n)} for n in range(9)])
-    with pytest.raises(RequestError, match="seems to be Spanish"):
+    with pytest.raises(RequestError, match="seems to be Spanish.*; leave starter out"):
         voile.documents.init(tmp_path / "notes.csv", tmp_path / "work", starter="english")

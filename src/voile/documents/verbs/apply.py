@@ -38,7 +38,7 @@ from voile.documents.verbs.files import PATH, DocumentCells, DocumentFiles
 from voile.documents.verbs.models import publish_models
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
-from voile.documents.verbs.recipe import make_recipe, pattern_names
+from voile.documents.verbs.recipe import language_of, make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.documents.verbs.worked import Worked
@@ -384,7 +384,11 @@ class _Sanitizing(Applying[Worked, Worked]):
             "labels": list(self.content.found["labels"]),
             "removed_by": {str(why): times for why, times in sorted(known.by.items())},
             "learnt_from": known.counts[LEARNT],
-            "surrogates": {"names": names, "kinds": self.options.kinds()},
+            "surrogates": {
+                "names": names,
+                "kinds": self.options.kinds(),
+                "language": language_of(self.content, self.options),
+            },
             "subject_pattern": self.options.subject_pattern,
             "story": report_data(self.content, self.chosen.number),
         }

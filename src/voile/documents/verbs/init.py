@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError, nearest
+from voile.core.warn import warn
 from voile.core.wording import count
 from voile.data import Source
 from voile.data.files.atomic import write_folder
@@ -20,6 +21,7 @@ from voile.data.roles import Roles
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.start.rules import check_language, guess_language
 from voile.documents.text.document import Document
+from voile.documents.text.formats import UnreadWarning
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
 from voile.documents.verbs.columns import find_text_column, text_roles
@@ -73,7 +75,7 @@ def init(
     if options.language is None:
         file = file.model_copy(update={"language": guess_language(texts)})
     else:
-        check_language(options.language, texts)
+        check_language(options.language, texts, "leave --language out, or ask for the other")
     starter = starter_of(options.starter, file.language, texts)
     work = replace(work, file=file.model_copy(update={"starter": starter}))
     with reporter.progress() as progress:
@@ -128,7 +130,15 @@ def _check_text(documents: tuple[Document, ...], source: Source) -> None:
 
 def _ended(reporter: Reporter, work: Work, kit: Kit, out: Path) -> Ended:
     start: Mapping[str, Any] = kit.facts["start"]
-    notes = len(work.documents)
+    unusable = work.unusable
+    notes = len(work.documents) - unusable.total()
+    if unusable:
+        reasons = "; ".join(f"{n:,} {why}" for why, n in sorted(unusable.items()))
+        warn(
+            f"{work.source.name}: nothing is learnt from {count(unusable.total(), 'note')} that "
+            f"cannot be read, and apply will set them aside: {reasons}",
+            UnreadWarning,
+        )
     reporter.say(
         f"{count(notes, 'note')}, {kit.facts['tokens']:,} tokens, in {work.file.language.title()}"
     )
@@ -152,6 +162,7 @@ def _ended(reporter: Reporter, work: Work, kit: Kit, out: Path) -> Ended:
         {
             "work": str(out),
             "documents": notes,
+            "unusable": dict(unusable),
             "tokens": kit.facts["tokens"],
             "identifiers_proposed": kit.facts["identifiers"],
             "unknown": kit.facts["unknown"],

@@ -102,7 +102,8 @@ def _replacer(release: Release, key_file: Path | None) -> Replacer:
     """Return what apply put in the place of identifiers; categories are labels by now."""
     if release.public["policy"]["replace"] != "surrogate":
         return Marks()
-    given = private_manifest_of(release)[OPTIONS]["apply"]
+    private = private_manifest_of(release)
+    given = private[OPTIONS]["apply"]
     if "names" in given:
         raise RequestError(
             "the release has surrogates of your own lists of names, which are not at hand here",
@@ -110,7 +111,8 @@ def _replacer(release: Release, key_file: Path | None) -> Replacer:
         )
     known = {name: value for name, value in given.items() if value is not None}
     asked = {**known, **({"key_file": str(key_file)} if key_file else {})}
-    return make_replacer_of(ApplyOptions.model_validate(asked))
+    language = private.get("surrogates", {}).get("language", given.get("language", "english"))
+    return make_replacer_of(ApplyOptions.model_validate(asked), language)
 
 
 def _mended(

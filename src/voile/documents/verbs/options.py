@@ -191,8 +191,10 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     replace: Literal["mark", "category", "surrogate"] = Field(
         "mark", description="replacement: the type, [NAME]; a category; or a made-up value"
     )
-    language: Literal["english", "spanish"] = Field(
-        "english", description="language of surrogate names, months and dates"
+    language: Literal["english", "spanish"] | None = Field(
+        None,
+        description="language of surrogate names, months and dates [that of the notes of init, "
+        "else english]",
     )
     date_order: Literal["dmy", "mdy"] | None = Field(
         None, description="order of numeric dates [dmy in Spanish; in English mdy where it can be]"

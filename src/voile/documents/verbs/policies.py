@@ -35,7 +35,7 @@ FACTS = (
     "key",
 )
 """How the fit went, and the corpus in numbers."""
-UNMARKED = ("marks", "unknown", "start", "default_policy", "default_means", "caveat")
+UNMARKED = ("marks", "unknown", "start", "default_policy", "default_means", "caveat", "language")
 """More facts, of a kit that was learnt from text that nobody annotated."""
 MODELS = "models"
 """One more, of a kit with models of the user's own: what they are called, and their hashes."""

@@ -14,6 +14,7 @@ from voile.documents.committee.worker import Recipe
 from voile.documents.patterns import Finder, Pattern, PhraseList, patterns_of
 from voile.documents.replacements import Names, Removal, Replacer, Surrogates, make_replacer
 from voile.documents.replacements.kinds import check_kinds, name_types
+from voile.documents.replacements.names import Language
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.models import with_models
@@ -48,7 +49,7 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
     if options.context and (words := content.repeating(repeated).context(policy)):
         finders = (*finders, PhraseList(words, label="CONTEXT", name="context"))
     allow = None if options.allow is None else _phrase_list(options.allow, "allow-list")
-    put = make_replacer_of(options)
+    put = make_replacer_of(options, language_of(content, options))
     beside = known_values(content, options)
     own = () if beside is None else {kind.upper() for kind in beside.kinds.values()}
     removed = [*committee.labels, *(finder.label for finder in finders), *own]
@@ -132,7 +133,13 @@ def pattern_names(options: ApplyOptions) -> list[str]:
     return [*built_in, *(["record numbers"] if options.record else [])]
 
 
-def make_replacer_of(options: ApplyOptions) -> Replacer:
+def language_of(content: Content, options: ApplyOptions) -> Language:
+    """Return the language of surrogates: as asked for, else that of the notes that init read."""
+    found: Language = options.language or content.found.get("language", "english")
+    return found
+
+
+def make_replacer_of(options: ApplyOptions, language: Language) -> Replacer:
     """Return what comes in the place of what is removed."""
     kinds = check_kinds(options.kinds())
     if options.replace != "surrogate":
@@ -140,7 +147,7 @@ def make_replacer_of(options: ApplyOptions) -> Replacer:
     path = options.names
     return Surrogates(
         Secret.find(options.key_file) or Secret.from_environment(),
-        language=options.language,
+        language=language,
         names=None if path is None else [Names.read(Path(path))],
         kinds=kinds,
         date_order=options.date_order,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -33,7 +34,7 @@ from voile.documents.start.starter import STARTERS, Starter, find_starter, load_
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.text.reader import DocumentReader, in_order, is_usable, why_unusable
-from voile.documents.text.source import open_source, split_format
+from voile.documents.text.source import UNREAD, CorpusSource, open_source, split_format
 from voile.documents.verbs.columns import TextColumns
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.fit import SeedDraws, learn
@@ -104,11 +105,22 @@ class Work:
     @cached_property
     def documents(self) -> tuple[Document, ...]:
         """The notes in the source's order; one that cannot be worked on has no text."""
-        reading = DocumentReader.all_of(Roles.model_validate(self.file.roles))
         return tuple(
             replace(one, annotated=True, text="" if why_unusable(one.text) else one.text)
-            for one in reading.all(self.source)
+            for one in self._read
         )
+
+    @cached_property
+    def unusable(self) -> Counter[str]:
+        """How many notes cannot be worked on, by the reason."""
+        texts = [one.text for one in self._read]
+        unread = self.source.unread if isinstance(self.source, CorpusSource) else {}
+        reasons = (why_unusable(text) for text in texts if not (unread and text == UNREAD))
+        return Counter([*unread.values(), *filter(None, reasons)])
+
+    @cached_property
+    def _read(self) -> Corpus:
+        return DocumentReader.all_of(Roles.model_validate(self.file.roles)).all(self.source)
 
     @cached_property
     def marks(self) -> ProposedMarks:
@@ -170,6 +182,7 @@ class Work:
             "default_policy": number,
             "default_means": default_means(content, number),
             "caveat": caveat(content.unchecked),
+            "language": self.file.language,
         }
         return replace(content, known=self.known, found={**content.found, **own})
 
@@ -247,5 +260,5 @@ def starter_of(asked: str | None, language: Language, texts: Iterable[str]) -> s
     if name == "none":
         return None
     starter = load_starter(name)
-    check_language(starter.language, texts)
+    check_language(starter.language, texts, "leave --starter out, or give none")
     return starter.name

@@ -116,6 +116,7 @@ class Writing:
             given = {"replace": "surrogate", **given}
         if given.get("replace") == "surrogate":
             given["date_shift_days"] = self.plan.study.date_shift_days
+            given.setdefault("language", "english")  # as the names of the table's columns
             check_surrogates(self.plan, name, self.kits[name], self.extract)
         options = self.plan.options("documents", "Apply", _given(given), f"parts.{name}.apply")
         step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
 import traceback
+import tracemalloc
 
 import pyarrow as pa
 import pytest
@@ -88,3 +90,16 @@ def test_no_value_is_in_a_repr_a_log_or_an_error(caplog, capfd):
     said += [caplog.text, out, err]
     assert len(said) > 8
     assert not any(one in text for text in said for one in (CANARY, "987654321"))
+
+
+@pytest.mark.parametrize("text", ["A" * 200_000, "1" * 200_000, "_" * 200_000])
+def test_a_run_of_letters_or_digits_costs_what_other_text_does(text):
+    known = KnownValues.read(open_source(pa.table({"pid": ["1"], "surname": ["Quinn"]})), "pid")
+    tracemalloc.start()
+    begun = time.process_time()
+    (found,) = known.propose([Document(f"{text} Quinn", subject="1")])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [one.start for one in found] == [len(text) + 1]
+    assert time.process_time() - begun < 10
+    assert peak < 200 * len(text)

@@ -18,11 +18,13 @@ from voile.documents.words.tokens import SIGNS
 TYPO_FROM = 4
 """Letters of a word that is still itself with one typo, even if that leaves one letter fewer: a
 shorter one becomes another."""
+_TYPO_TO = 40
+"""Letters of the longest that is looked at so: what is left of it without each letter is kept."""
 NO_WORD, SMALL, CAPITAL, CAPITALS = range(4)
 """How a form is written."""
 _WORD = re.compile(rf"[^\W_][^\W_{SIGNS}]*")
 _APART = re.compile(
-    r"(?<=[^\W\d_])[\d_]+|[\d_]+(?=[^\W\d_])|(?<=[a-z\u00df-\u00ff])(?=[A-Z\u00c0-\u00de])"
+    r"(?<=[^\W\d_])[\d_]+|(?<![\d_])[\d_]+(?=[^\W\d_])|(?<=[a-z\u00df-\u00ff])(?=[A-Z\u00c0-\u00de])"
 )
 _SHORTEST_PART = 4  # letters of a name that is joined to something else
 
@@ -112,7 +114,7 @@ class FormWords:
 
 
 def _may_err(word: str, letters: int) -> bool:
-    return len(word) >= letters and word.isalpha()
+    return letters <= len(word) <= _TYPO_TO and word.isalpha()
 
 
 class _Neighbours:

@@ -20,17 +20,17 @@ _TIMES = 3
 """How much more there must be of the other language's."""
 
 
-def check_language(language: Language, texts: Iterable[str]) -> None:
+def check_language(language: Language, texts: Iterable[str], instead: str) -> None:
     """Refuse texts that seem to be in the other language. Cost: O(characters).
 
-    >>> check_language("english", ["The patient was seen by the doctor."])
+    >>> check_language("english", ["The patient was seen by the doctor."], "leave it out")
     """
     counted = _count(texts)
     likely = _likeliest(counted)
     if counted[likely] >= _LEAST and counted[likely] > _TIMES * counted[language]:
         raise RequestError(
             f"the text seems to be {likely.capitalize()}, and {language} was asked for",
-            instead=f"ask for {likely}, or leave the starter out",
+            instead=instead,
         )
 
 
