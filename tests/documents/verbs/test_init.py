@@ -107,6 +107,9 @@ def test_no_figure_of_it_is_a_measured_one():
         assert "unknown here" in said(blocks["start"])
         assert "How many such people are named in the notes" in said(blocks["start"])
         assert "theory" not in blocks
+        whole = page(release, (), audience)
+        assert "annotated text" not in whole
+        assert "annotators" not in whole
         assert "Identifiers left" not in page(release, (), audience)
         assert "nobody checked" in said(blocks["frontier"])
     assert "Proposed identifiers left" in page(release, (), "internal")

@@ -124,7 +124,7 @@ def test_harmless_tokens_removed_are_told_by_kind_and_to_the_holder_by_word(rele
 def test_nothing_removed_for_nothing_is_said(release):
     none = changed(release, false_by_kind=[0] * len(CLASSES), false_words=[])
     blocks = shown(none)["false-positives"]
-    assert said(blocks) == "No harmless token of the annotated text is removed."
+    assert said(blocks) == "No harmless token of the text learnt from is removed."
     assert grids(blocks) == []
 
 

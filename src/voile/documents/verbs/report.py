@@ -62,6 +62,15 @@ LIMITS = (
     "missed identifiers look made up, but link the documents of one person.",
     "An adversary with better classifiers, or who knows the people, may find more than this one.",
 )
+UNMARKED_LIMITS = (
+    "Text also identifies people by what happened to them: rare diseases, events and places remain "
+    "unless something proposed them as identifiers.",
+    "In text of other authors, years or forms than what was learnt from, more identifiers may "
+    "remain.",
+    "Identifiers that nothing proposed, and no reviewer marked, were never learnt, and count as "
+    "harmless.",
+    *LIMITS[3:],
+)
 OWN_MODELS = (
     "Token classifiers that were trained elsewhere took part. They are known by the hashes of "
     "their files alone: what they learnt from, and what they were made to miss, is not known here."
@@ -93,7 +102,7 @@ def sections(
         false_positives_section(data, audience),
         _models(data, public, audience),
         context_section(data),
-        limits(LIMITS),
+        limits(LIMITS if marks == ANNOTATED else UNMARKED_LIMITS),
         theory_section(exact) if marks == ANNOTATED else None,
     )
     return tuple(part for part in parts if part is not None)

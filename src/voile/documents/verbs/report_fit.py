@@ -139,7 +139,7 @@ def left_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
     ]
     most = share_of(1 - found["identifiers"] / found["tokens"], found["tokens"], audience)
     blocks: list[Block] = [
-        Grid(("of the annotated text", "published unchanged"), tuple(texts), numeric=(1,)),
+        Grid(("of the text learnt from", "published unchanged"), tuple(texts), numeric=(1,)),
         Prose((f"At most {most} of tokens can stay unchanged: the others are identifiers.",)),
         *_types(data),
     ]
@@ -177,7 +177,7 @@ def _inspected(data: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
         yield Grid(
             ("inspections", "of them identifiers"),
             lines,
-            "Found by inspecting what the committee alone leaves of the annotated text, in the "
+            "Found by inspecting what the committee alone leaves of the text learnt from, in the "
             f"order of the most accurate classifier, {judged_on(data)}",
             (0, 1),
         )
@@ -192,9 +192,9 @@ def false_positives_section(data: Mapping[str, Any], audience: Audience) -> Sect
         for kind, n in zip(CLASSES, chosen["false_by_kind"], strict=True)
         if n
     )
-    blocks: list[Block] = [Prose(("No harmless token of the annotated text is removed.",))]
+    blocks: list[Block] = [Prose(("No harmless token of the text learnt from is removed.",))]
     if lines:
-        title = "Harmless tokens of the annotated text that are removed, by kind"
+        title = "Harmless tokens of the text learnt from that are removed, by kind"
         blocks = [Grid(("kind of token", "share of those removed"), lines, title, (1,))]
     often = [one for one in chosen["false_words"] if one["removed"] > 1][:MOST_WORDS]
     if often:
