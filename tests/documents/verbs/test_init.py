@@ -20,7 +20,7 @@ from voile.core.errors import DamagedError, RequestError
 from voile.documents import Document
 from voile.documents.start.marks import Reviewed
 from voile.documents.start.rules import Rules
-from voile.documents.text.formats import UnreadWarning
+from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import UncheckedWarning
 from voile.documents.verbs.work import Work

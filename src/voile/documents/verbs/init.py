@@ -21,7 +21,7 @@ from voile.data.roles import Roles
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.start.rules import check_language, guess_language
 from voile.documents.text.document import Document
-from voile.documents.text.formats import UnreadWarning
+from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
 from voile.documents.verbs.columns import find_text_column, text_roles
