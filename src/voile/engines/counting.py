@@ -7,6 +7,7 @@ DuckDB, or in the database that holds the table); DuckDB finishes on that query'
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -36,6 +37,7 @@ def count_combinations(
     memory: int = MEMORY,
     threads: int | None = None,
     directory: Path | None = None,
+    connection: duckdb.DuckDBPyConnection | None = None,
 ) -> pa.Table:
     """Count rows, people or subjects by the distinct combinations of `columns`.
 
@@ -51,6 +53,7 @@ def count_combinations(
         caller adds up what reads alike: -0.0 and 0.0, NaN and null.
     memory : bytes, > 0. What does not fit spills to disk; the answer has to fit in half of it.
     threads, directory : as for `voile.engines.duck.connect`.
+    connection : one that it opened, for several counts: to open one takes as long as a small count.
 
     Returns
     -------
@@ -73,15 +76,15 @@ def count_combinations(
         if weight is not None
         else _by_row(source, columns)
     )
-    with connect(memory=memory, threads=threads, directory=directory) as connection:
-        source.tabulate(
-            connection, query.first, columns=query.reads, answer=query.answer, into="cells"
-        )
+    opened = connect(memory=memory, threads=threads, directory=directory)
+    with nullcontext(connection) if connection is not None else opened as engine:
+        source.tabulate(engine, query.first, columns=query.reads, answer=query.answer, into="cells")
         if weight is not None:
-            _check_weights(connection, source, weight)
-        connection.execute(f"CREATE TABLE counted AS {query.then}")
-        _check_size(connection, source, columns, memory // 2)
-        counted = _fetch(connection, source.schema(columns))
+            _check_weights(engine, source, weight)
+        engine.execute(f"CREATE TABLE counted AS {query.then}")
+        _check_size(engine, source, columns, memory // 2)
+        counted = _fetch(engine, source.schema(columns))
+        engine.execute("DROP TABLE cells; DROP TABLE counted")
     check_dates(counted, where=source.name)  # the engine may have read the file itself
     return counted
 

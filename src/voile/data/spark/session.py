@@ -15,6 +15,8 @@ from voile.core.interruption import own_ctrl_c
 from voile.data.standard_input import private_folder
 
 if TYPE_CHECKING:
+    from logging import LogRecord
+
     from pyspark.sql import SparkSession
 
 SCHEME = "spark:"
@@ -50,6 +52,8 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
     RequestError : there is no PySpark, one of another major version, or no Java.
     SourceError : Spark does not start.
     """
+    import logging
+
     try:
         import pyspark
         from pyspark.sql import SparkSession
@@ -60,6 +64,7 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
             f"this is Spark {pyspark.__version__}, and voile works with Spark {MAJOR}",
             instead=install("spark"),
         )
+    logging.getLogger().addFilter(_is_not_of_ctrl_c)
     active = SparkSession.getActiveSession()
     if active is None:
         return _start(SparkSession.builder, dict(map(_setting, conf)))
@@ -69,6 +74,12 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
             where="--spark-conf",
         )
     return active
+
+
+def _is_not_of_ctrl_c(record: LogRecord) -> bool:
+    """Pass over what Py4J logs of a call that Ctrl-C cut short: a traceback, to the root logger."""
+    why = record.exc_info[0] if record.exc_info else None
+    return record.module != "java_gateway" or why is not KeyboardInterrupt
 
 
 def _setting(text: str) -> tuple[str, str]:

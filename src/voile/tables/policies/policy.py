@@ -103,7 +103,7 @@ class Policy(Brief):
     @cached_property
     def intervals(self) -> dict[str, tuple[Interval, ...]]:
         """The intervals of each column, in order."""
-        return {domain.column: _intervals(domain, cuts) for domain, cuts in self.cuts()}
+        return {domain.column: intervals_of(domain, cuts) for domain, cuts in self.cuts()}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -181,7 +181,8 @@ class Policy(Brief):
         return cls(tuple(domains), np.concatenate(bits))
 
 
-def _intervals(domain: Domain, cuts: NDArray[np.bool_]) -> tuple[Interval, ...]:
+def intervals_of(domain: Domain, cuts: NDArray[np.bool_]) -> tuple[Interval, ...]:
+    """Return the intervals of one column, in order: `cuts[i]` ends one after the i-th value."""
     ends = [*np.flatnonzero(cuts).tolist(), len(domain) - 1]
     starts = [0, *(end + 1 for end in ends[:-1])]
     bounds = list(zip(starts, ends, strict=True))

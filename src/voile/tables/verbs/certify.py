@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,9 @@ from voile.tables.scoring.disclosure import (
     disclosure,
     of_column,
 )
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 PERSON = "voile person"
 PeopleOf: TypeAlias = Callable[[NDArray[np.int32]], NDArray[np.float64]]
@@ -85,26 +88,27 @@ def certify(
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
-    classes, _ = _classes(counted, codebook, subject, people_of, directory)
-    figures = disclosure(classes, suppressed=suppressed)
-    figures |= {"subjects": float(round(classes.sample.sum())), "suppressed": float(suppressed)}
-    if subject is not None and len(classes.sample):
-        figures["k"] = float(_least_group(counted, codebook.released, directory))
-        if set(unknown) - {CLASS.name}:
-            figures |= _by_all_rows(counted, codebook.released, directory)
-    for column in sensitive:
-        if pa.types.is_floating(release.columns[column]):
-            continue
-        by_value, ordered = _by_value(counted, codebook, column, subject, directory)
-        if not len(by_value):
-            continue
-        found = disclosure(Classes(by_value.sum(1), by_value.sum(1), by_value))
-        for name in OF_SENSITIVE if ordered else OF_NAMES:
-            figures[of_column(name, column)] = found[name]
-    known = [name for name in release.columns if name not in {*unknown, *texts}]
-    unique, people_released = _unique(counted, known, subject, directory), figures["subjects"]
-    figures["unique_with_kept"] = float(unique)
-    figures["share_unique_with_kept"] = unique / people_released if people_released else 0.0
+    with connect(directory=directory) as connection:
+        classes, _ = _classes(counted, codebook, subject, people_of, connection)
+        figures = disclosure(classes, suppressed=suppressed)
+        figures |= {"subjects": float(round(classes.sample.sum())), "suppressed": float(suppressed)}
+        if subject is not None and len(classes.sample):
+            figures["k"] = float(_least_group(counted, codebook.released, connection))
+            if set(unknown) - {CLASS.name}:
+                figures |= _by_all_rows(counted, codebook.released, connection)
+        for column in sensitive:
+            if pa.types.is_floating(release.columns[column]):
+                continue
+            by_value, ordered = _by_value(counted, codebook, column, subject, connection)
+            if not len(by_value):
+                continue
+            found = disclosure(Classes(by_value.sum(1), by_value.sum(1), by_value))
+            for name in OF_SENSITIVE if ordered else OF_NAMES:
+                figures[of_column(name, column)] = found[name]
+        known = [name for name in release.columns if name not in {*unknown, *texts}]
+        unique, people_released = _unique(counted, known, subject, connection), figures["subjects"]
+        figures["unique_with_kept"] = float(unique)
+        figures["share_unique_with_kept"] = unique / people_released if people_released else 0.0
     return figures
 
 
@@ -124,7 +128,8 @@ def certify_marginals(
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
-    classes, codes = _classes(counted, codebook, subject, None, directory)
+    with connect(directory=directory) as connection:
+        classes, codes = _classes(counted, codebook, subject, None, connection)
     places = codebook.quasi
     found = []
     for one in marginals:
@@ -135,14 +140,14 @@ def certify_marginals(
     return min(found)
 
 
-def _least_group(counted: Source, columns: Sequence[str], directory: Path | None) -> int:
+def _least_group(counted: Source, columns: Sequence[str], connection: DuckDBPyConnection) -> int:
     keys = ", ".join(identifier(name) for name in columns)
     sql = f"SELECT count(DISTINCT {identifier(PERSON)}) AS n FROM source GROUP BY {keys}"
-    return _number(counted, [*columns, PERSON], f"SELECT min(n) FROM ({sql})", directory)
+    return _number(counted, [*columns, PERSON], f"SELECT min(n) FROM ({sql})", connection)
 
 
 def _by_all_rows(
-    counted: Source, columns: Sequence[str], directory: Path | None
+    counted: Source, columns: Sequence[str], connection: DuckDBPyConnection
 ) -> dict[str, float]:
     """Count people by all the groups that their rows are in; nothing where each is in one."""
     keys, who = ", ".join(identifier(name) for name in columns), identifier(PERSON)
@@ -151,15 +156,15 @@ def _by_all_rows(
     own = f"SELECT list(place ORDER BY place) AS places FROM ({shown}) GROUP BY p"
     kinds = f"SELECT len(places) AS many, count(*) AS n FROM ({own}) GROUP BY places"
     sql = f"SELECT max(many), min(n), count(*) FILTER (n = 1) FROM ({kinds})"
-    with connect(directory=directory) as connection:
-        relation = counted.relation(connection, [*columns, PERSON])
-        ((many, least, alone),) = relation.query("source", sql).fetchall()
+    relation = counted.relation(connection, [*columns, PERSON])
+    ((many, least, alone),) = relation.query("source", sql).fetchall()
     return {"k_all_rows": float(least), "unique_all_rows": float(alone)} if many > 1 else {}
 
 
-def _number(counted: Source, columns: Sequence[str], sql: str, directory: Path | None) -> int:
-    with connect(directory=directory) as connection:
-        ((number,),) = counted.relation(connection, columns).query("source", sql).fetchall()
+def _number(
+    counted: Source, columns: Sequence[str], sql: str, connection: DuckDBPyConnection
+) -> int:
+    ((number,),) = counted.relation(connection, columns).query("source", sql).fetchall()
     return int(number)
 
 
@@ -168,10 +173,10 @@ def _classes(
     codebook: Coding,
     subject: str | None,
     people_of: PeopleOf | None,
-    directory: Path | None,
+    connection: DuckDBPyConnection,
 ) -> tuple[Classes, NDArray[np.int32]]:
     """Count the equivalence classes, and say which intervals each shows."""
-    table = count_combinations(counted, codebook.released, subject=subject, directory=directory)
+    table = count_combinations(counted, codebook.released, subject=subject, connection=connection)
     codes = codebook.released_codes(table)
     sample = table.column("count").to_numpy()
     people = sample if people_of is None else people_of(codes)
@@ -191,10 +196,14 @@ def people_sharing(
 
 
 def _by_value(
-    counted: Source, codebook: Coding, column: str, subject: str | None, directory: Path | None
+    counted: Source,
+    codebook: Coding,
+    column: str,
+    subject: str | None,
+    connection: DuckDBPyConnection,
 ) -> tuple[NDArray[np.float64], bool]:
     columns = [*codebook.released, column]
-    table = count_combinations(counted, columns, subject=subject, directory=directory)
+    table = count_combinations(counted, columns, subject=subject, connection=connection)
     codes = codebook.released_codes(table)
     groups, place = np.unique(row_keys(codes, codebook.sizes), return_inverse=True)
     values = table.column(column).combine_chunks().dictionary_encode(null_encoding="encode")
@@ -205,7 +214,7 @@ def _by_value(
 
 
 def _unique(
-    counted: Source, columns: Sequence[str], subject: str | None, directory: Path | None
+    counted: Source, columns: Sequence[str], subject: str | None, connection: DuckDBPyConnection
 ) -> int:
     """Count the people of whom some released row is nobody else's, these columns read."""
     keys = ", ".join(f"{identifier(name)}::VARCHAR" for name in columns)
@@ -214,4 +223,4 @@ def _unique(
     people = "count(*)" if subject is None else "count(DISTINCT p)"
     wanted = [*columns, *([] if subject is None else [PERSON])]
     sql = f"SELECT {people} FROM (SELECT {who} FROM source GROUP BY {keys} HAVING {alone})"
-    return _number(counted, wanted, sql, directory)
+    return _number(counted, wanted, sql, connection)

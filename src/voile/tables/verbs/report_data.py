@@ -13,7 +13,7 @@ from voile.tables.bounds.result import Bound
 from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
 from voile.tables.policies.family import AnyPolicy, finest_cuts
-from voile.tables.policies.policy import Policy
+from voile.tables.policies.policy import Policy, intervals_of
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.verbs.report_analysis import analysis_data, chosen_number
@@ -148,7 +148,7 @@ def _cuts(policies: Sequence[Policy]) -> list[dict[str, Any]]:
             if cuts.tobytes() not in known:
                 own = (
                     intervals.setdefault((one.label, one.width / len(domain)), len(intervals))
-                    for one in policy.intervals[domain.column]
+                    for one in intervals_of(domain, cuts)
                 )
                 known[cuts.tobytes()] = " ".join(map(str, own))
             rows.append(known[cuts.tobytes()])
