@@ -38,14 +38,19 @@ def proposed(known: KnownValues, text: str, subject: str | None = "1") -> list[s
         ("email_address", ["a@b.org", "c@d.org"], "email"),
         ("x3", ["1963-10-03", "1970-02-01"], "date"),
         ("x4", [dt.date(1963, 10, 3), dt.date(1970, 2, 1)], "date"),
+        ("dob", ["19631003", "19700201"], "date"),
+        ("dob", [19631003, None], "date"),
+        ("mobile", [34612345678.0, None], "phone"),
         ("mrn", ["0012", "A-77123"], "id"),
         ("folio", [f"28 28 {n}" for n in range(20_943, 20_960)], "id"),
         ("street", ["12 Elm Street", "Calle Mayor 3"], "address"),
+        ("home_addr", ["12 Elm Street", "Calle Mayor 3"], "address"),
         ("city", ["Madrid", "Ourense"], "place"),
         ("hospital name", ["Hospital del Mar", "General"], "organisation"),
         ("sex", ["f", "m"], None),
         ("age", [51, 32], None),
         ("weight", [71.5, 80.25], None),
+        ("mrn", [71.5, 80.0], None),
         ("drug_name", ["Aspirin", "Ibuprofen"], None),
         ("diagnosis", ["asthma", "gout"], None),
         ("note", [None, None], None),
@@ -94,10 +99,27 @@ def test_a_table_without_known_values_is_refused():
         read(pa.table({"who": ["1"], "sex": ["f"]}), "who")
 
 
-@pytest.mark.parametrize("whose", [["1", "2"], [1, 2], [1.0, None], [" 1", "2 "]])
+@pytest.mark.parametrize("whose", [["1", "2"], [1, 2], [1.0, None], [" 1", "2 "], ["1.0", None]])
 def test_subjects_are_linked_however_the_table_writes_them(whose):
     known = read(pa.table({"pid": whose, "surname": ["Quinn", "Ortega"]}))
     assert proposed(known, "Quinn and Ortega") == ["Quinn"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "written"),
+    [
+        ("mobile", 34612345678.0, "612 345 678"),
+        ("mobile", "34612345678.0", "+34 612 345 678"),
+        ("mobile", 34612345678, "612-34-56-78"),
+        ("mrn", 36850.0, "0036850"),
+        ("dob", "19631003", "3 October 1963"),
+        ("dob", "19631003120500", "10/3/63"),
+        ("dob", 19631003.0, "3.10.1963"),
+    ],
+)
+def test_numbers_and_days_are_found_however_software_exports_them(column, value, written):
+    table = pa.table({"pid": ["1", "2"], "surname": ["Quinn", None], column: [value, None]})
+    assert proposed(read(table), f"Noted: {written}.") == [written]
 
 
 def test_the_number_that_links_a_row_is_looked_for_as_well():

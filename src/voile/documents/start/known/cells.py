@@ -27,6 +27,8 @@ LONGEST = 200
 """Characters of a value; what is longer is a text and no value that a note would repeat."""
 _SEVERAL = re.compile(r"\s*[;|\n]\s*")
 _BLANKS = re.compile(r"\s+")
+_WHOLE = re.compile(r"(\d+)\.0")
+"""A whole number with a point, as a column with gaps is written by much software."""
 
 
 def read_values(
@@ -69,14 +71,14 @@ def _written(kind: str, cell: object) -> Iterable[str]:
 def subject_of(cell: object) -> str | None:
     """Write what links a row to its notes as documents write their subject.
 
-    >>> subject_of(501.0), subject_of(" 501 "), subject_of(None)
-    ('501', '501', None)
+    >>> subject_of(501.0), subject_of(" 501 "), subject_of("501.0"), subject_of(None)
+    ('501', '501', '501', None)
     """
     if cell is None:
         return None
     if isinstance(cell, float) and cell.is_integer():
         cell = int(cell)
-    return str(cell).strip() or None
+    return _without_point(str(cell).strip()) or None
 
 
 def texts_of(cell: object) -> list[str]:
@@ -84,6 +86,8 @@ def texts_of(cell: object) -> list[str]:
 
     >>> texts_of("ann@b.org; ann@c.org"), texts_of("N/A"), texts_of(dt.date(1963, 10, 10))
     (['ann@b.org', 'ann@c.org'], [], ['1963-10-10'])
+    >>> texts_of(612345678.0), texts_of("612345678.0"), texts_of(1.5)
+    (['612345678'], ['612345678'], [])
     """
     if isinstance(cell, dt.datetime):
         cell = cell.date()
@@ -93,5 +97,11 @@ def texts_of(cell: object) -> list[str]:
         return []
     if isinstance(cell, str) and len(cell) > LONGEST:
         return []
-    parts = (_BLANKS.sub(" ", part).strip() for part in _SEVERAL.split(normalise(str(cell)).text))
+    written = _SEVERAL.split(normalise(str(cell)).text)
+    parts = (_without_point(_BLANKS.sub(" ", part).strip()) for part in written)
     return [part for part in parts if part.casefold() not in PLACEHOLDERS and len(part) > 1]
+
+
+def _without_point(text: str) -> str:
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text

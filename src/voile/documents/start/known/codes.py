@@ -30,6 +30,8 @@ def codes_of(kind: str, value: str) -> Iterator[str]:
 
     >>> sorted(codes_of("phone", "+34 91 234 56 78 ext. 9"))
     ['34912345678', '912345678']
+    >>> sorted(codes_of("phone", "34912345678"))
+    ['34912345678', '912345678']
     >>> sorted(codes_of("id", "MRN-0012345"))
     ['12345', 'MRN0012345']
     """
@@ -46,8 +48,8 @@ def _phone(value: str) -> Iterator[str]:
     numbers = {digits.lstrip("0")}
     if _ABROAD.match(value.lstrip("( ")) and (code := CALLING_CODE.match(digits.lstrip("0"))):
         numbers.add(digits.lstrip("0")[code.end() :].lstrip("0"))
-    elif len(digits) == _NATIONAL + 1 and digits[0] == "1":
-        numbers.add(digits[1:])
+    elif len(digits) > _NATIONAL and (code := CALLING_CODE.match(digits)):
+        numbers.add(digits[code.end() :].lstrip("0"))  # a number in a table has no +
     numbers |= {one[-_LOCAL:].lstrip("0") for one in numbers if len(one) == _NATIONAL}
     yield from (one for one in numbers if len(one) >= _LEAST_PHONE)
 

@@ -106,13 +106,19 @@ def kind_of_column(name: str, cells: pa.Array) -> Kind | None:
     if pa.types.is_date(cells.type) or pa.types.is_timestamp(cells.type):
         return "date"
     values = [text for cell in cells.to_pylist() for text in texts_of(cell)]
-    if not values or pa.types.is_boolean(cells.type) or pa.types.is_floating(cells.type):
+    if not values or pa.types.is_boolean(cells.type) or _is_measured(cells):
         return None
     if _mostly(lambda text: is_all(PATTERNS["email"], text), values):
         return "email"
     if _mostly(lambda text: bool(read_days(text)), values):
         return "date"
     return _by_words(name, values) or _by_form(name, values)
+
+
+def _is_measured(cells: pa.Array) -> bool:
+    """Return whether a column holds numbers that are not whole; one with gaps may be a float."""
+    floats = cells.to_pylist() if pa.types.is_floating(cells.type) else []
+    return any(one is not None and not one.is_integer() for one in floats)
 
 
 def _by_words(name: str, values: Sequence[str]) -> Kind | None:

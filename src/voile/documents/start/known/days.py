@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from voile.documents.start.known.owned import Found, Longs, Owned
 from voile.documents.start.known.parts import Parts
 
 _CENTURY = 100
+_COMPACT = re.compile(r"((?:1[89]|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:\d{4}|\d{6})?")
+"""19631003, and perhaps a time: how exports of hospitals' systems write days."""
 
 
 def read_days(text: str) -> set[int]:
@@ -19,7 +22,11 @@ def read_days(text: str) -> set[int]:
 
     >>> sorted(read_days("03/10/1963")), read_days("10 oct 1963"), read_days("October 1963")
     ([19630310, 19631003], {19631010}, set())
+    >>> read_days("19631003"), read_days("196310031230"), read_days("19631303")
+    ({19631003}, {19631003}, set())
     """
+    if compact := _COMPACT.fullmatch(text):
+        return {int("".join(compact.groups()))}
     days = set()
     for order in ("dmy", "mdy"):
         read = read_date(text, order, "english")
