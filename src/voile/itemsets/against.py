@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from voile.core.errors import InfeasibleError
-from voile.itemsets.measures.classification import CrossValidation
+from voile.itemsets.measures.classification import FOLDS, CrossValidation
 from voile.itemsets.measures.containment import exposure
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
@@ -28,8 +28,8 @@ class Against:
     m, k : what was asked for; m is None for an adversary who knows all items.
     features : how many may be published.
     auc : of a logistic regression on them, cross-validated; None where a class has too few people,
-        or there are no labels.
-        The choice saw all labels, so it is somewhat too high.
+        or there are no labels. With columns of numbers or more than four million ones the choice
+        saw all labels, and it is somewhat too high.
     unique_share : share of the rows that no other person's equal.
     reached : the k reached against each adversary of the table, in its order.
     """
@@ -71,7 +71,14 @@ def adversaries(
     folds = None if labels is None else CrossValidation.of(rows, labels, rng)
 
     def choose(asked: Constraint) -> Selection:
-        return select(rows, labels, constraint=asked, method=method, random_state=random_state)
+        return select(
+            rows,
+            labels,
+            constraint=asked,
+            method=method,
+            random_state=random_state,
+            folds=folds,
+        )
 
     asked = [Constraint(least, known, absences) for known in m for least in k]
     return list(against(rows, folds, asked, choose))
@@ -92,11 +99,12 @@ def against(
             continue
         shown = rows.project(found.features)
         told = exposure(shown)
+        by_fold = [rows.project(one) for one in found.without or [found.features] * FOLDS]
         yield Against(
             m=one.m,
             k=one.k,
             features=told.features,
-            auc=None if folds is None else folds(shown)["logistic"].value,
+            auc=None if folds is None else folds.tried(by_fold)["logistic"].value,
             unique_share=told.unique_rows / told.rows,
             reached=tuple(adversary.reached(shown) for adversary in everybody),
         )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.interruption import ctrl_c
-from voile.itemsets.measures.classification import Auc
+from voile.itemsets.measures.classification import Auc, CrossValidation
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.paper import maximal, selectors
 from voile.itemsets.rows.incidence import Incidence
@@ -19,6 +19,7 @@ from voile.itemsets.rows.labels import LabelsLike
 from voile.itemsets.searches import best, exact, greedy, joint, portfolio
 from voile.itemsets.searches.bounds import utility_bound
 from voile.itemsets.searches.run import Limit, Run, Worth
+from voile.itemsets.searches.unseen import Way, affordable, without_each
 
 __all__ = ["METHODS", "Method", "Selection", "bound_of", "select"]
 
@@ -27,7 +28,9 @@ __all__ = ["METHODS", "Method", "Selection", "bound_of", "select"]
 class Method:
     """A search, its own utility if any, whether for exact k-anonymity, or to limit unique rows.
 
-    `given` : whether it can begin with features that are published in any case.
+    `given` : whether it can begin with features that are published in any case. `without` : the
+    search that is repeated without each fold, to try its choice on other people; None where that
+    takes too long.
     """
 
     explore: Callable[[Run], None]
@@ -35,20 +38,30 @@ class Method:
     exact: bool = False
     unique: bool = False
     given: bool = True
+    without: Callable[[Run], Way | None] = field(default=lambda run: None)
+
+
+def _as(explore: Callable[[Run], None], *, several: bool = False) -> Callable[[Run], Way]:
+    """Repeat a search as it is; `several`: it would build many sets."""
+    return lambda run: Way(explore, run.worth.name, several)
+
+
+def _paper(explore: Callable[[Run], None], utility: str, *, exact: bool = False) -> Method:
+    return Method(explore, utility=utility, exact=exact, without=_as(explore))
 
 
 METHODS: Mapping[str, Method] = {
-    "portfolio": Method(portfolio.explore),
-    "best": Method(best.explore),
-    "greedy": Method(greedy.explore),
-    "exact": Method(exact.explore, given=False),
-    "joint": Method(joint.explore, unique=True),
+    "portfolio": Method(portfolio.explore, without=portfolio.fallback),
+    "best": Method(best.explore, without=_as(best.explore, several=True)),
+    "greedy": Method(greedy.explore, without=_as(greedy.explore, several=True)),
+    "exact": Method(exact.explore, given=False, without=_as(best.explore, several=True)),
+    "joint": Method(joint.explore, unique=True, without=_as(joint.explore)),
     "maximal": Method(maximal.explore, given=False),
-    "paper-hamdist": Method(selectors.hamdist, utility="hamdist"),
-    "paper-distcnt": Method(selectors.distcnt, utility="distcnt"),
-    "cm-greedy": Method(selectors.cm, utility="cm"),
-    "k-anonymity-hamdist": Method(selectors.hamdist, utility="hamdist", exact=True),
-    "k-anonymity-distcnt": Method(selectors.distcnt, utility="distcnt", exact=True),
+    "paper-hamdist": _paper(selectors.hamdist, "hamdist"),
+    "paper-distcnt": _paper(selectors.distcnt, "distcnt"),
+    "cm-greedy": _paper(selectors.cm, "cm"),
+    "k-anonymity-hamdist": _paper(selectors.hamdist, "hamdist", exact=True),
+    "k-anonymity-distcnt": _paper(selectors.distcnt, "distcnt", exact=True),
 }
 
 
@@ -66,6 +79,8 @@ class Selection:
     evaluations : sets built or, by exact search, examined.
     method, stopped : the method; `finished`, `evaluations`, `seconds` or `interrupted`.
     tried : of the method `portfolio`, the AUC of each search on people that it did not see.
+    without : the features chosen without the people of each fold, where folds were given; None
+        where that takes too long.
     """
 
     features: NDArray[np.int32]
@@ -77,6 +92,7 @@ class Selection:
     method: str
     stopped: str
     tried: Mapping[str, Auc] = field(default_factory=dict)
+    without: tuple[NDArray[np.int32], ...] | None = None
 
 
 def select(
@@ -92,6 +108,7 @@ def select(
     unique: float = 1.0,
     given: ArrayLike = (),
     among: ArrayLike | None = None,
+    folds: CrossValidation | None = None,
 ) -> Selection:
     """Choose features that meet a constraint together, with the largest utility that can be found.
 
@@ -111,6 +128,8 @@ def select(
     unique : maximum share of unique rows, in [0, 1]; less than 1 for the method `joint` only.
     given : numbers of features that are published in any case; not for `exact` and `maximal`.
     among : numbers of the features that may be chosen beside them; None for all.
+    folds : of people: choose also without each, which takes five more searches, or few more where
+        the method does so in any case.
 
     Returns
     -------
@@ -156,6 +175,7 @@ def select(
         unique=unique,
         given=given,
         among=None if among is None else np.asarray(among),
+        folds=folds,
     )
     stopped = _explore(run, how)
     return Selection(
@@ -168,6 +188,7 @@ def select(
         method=method,
         stopped=stopped,
         tried=run.tried,
+        without=run.without,
     )
 
 
@@ -175,16 +196,25 @@ def _explore(run: Run, how: Method) -> str:
     if not len(run.candidates):  # nothing weighs anything
         run.bound = run.utility
         return "finished"
+    stopped = "finished"
     try:
         with ctrl_c():
-            how.explore(run)
-    except Limit as limit:
-        return limit.reason
+            try:
+                how.explore(run)
+            except Limit as limit:
+                stopped = limit.reason
+            _choose_without_folds(run, how)
     except KeyboardInterrupt:
         if not len(run.best):
             raise
         return "interrupted"
-    return "finished"
+    return stopped
+
+
+def _choose_without_folds(run: Run, how: Method) -> None:
+    way = how.without(run)
+    if run.folds is not None and run.without is None and way is not None and affordable(run):
+        run.without = without_each(run, way, run.folds)
 
 
 def bound_of(found: Selection, worth: Worth) -> float:

@@ -9,7 +9,7 @@ from voile.itemsets.measures.classification import Auc, CrossValidation
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
-from voile.itemsets.searches import portfolio
+from voile.itemsets.searches import unseen
 from voile.itemsets.selection import select
 
 ALONE = {
@@ -94,7 +94,7 @@ def test_a_trial_that_is_cut_short_leaves_the_joint_set(monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_of_many_ones_joint_is_kept_unless_another_leads_beyond_chance(monkeypatch, seed):
     X, y = copied(3, seed)
-    monkeypatch.setattr(portfolio, "MOST_ONES", 0)
+    monkeypatch.setattr(unseen, "MOST_ONES", 0)
     chosen = select(X, y, constraint=Constraint(4), random_state=0)
     rows = Incidence.of(X)
     alone = {
@@ -109,7 +109,7 @@ def test_of_many_ones_joint_is_kept_unless_another_leads_beyond_chance(monkeypat
 
 def test_one_leads_another_by_more_than_the_paired_interval_alone():
     moved = np.array([0.02, -0.02, 0.01, 0.0])
-    one, same, other = Auc(0.81, moved), Auc(0.8, moved), Auc(0.8, -moved)
+    one, same, other = Auc(0.81, moved, []), Auc(0.8, moved, []), Auc(0.8, -moved, [])
     assert one.leads(same)
     assert not one.leads(other)
     assert not same.leads(one)

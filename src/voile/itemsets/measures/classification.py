@@ -31,7 +31,9 @@ Learn = Callable[[Sparse, NDArray[np.bool_], Floats], Any]
 
 @dataclass(frozen=True, eq=False)
 class Auc:
-    """An area under the ROC curve in [0, 1], chance .5, and (subjects,) what each moves it by.
+    """An area under the ROC curve in [0, 1], chance .5: the mean of the (folds,) `areas`.
+
+    `influence` : (subjects,) what each moves it by.
 
     The 95% interval is by the influence of each subject (LeDell, Petersen, van der Laan, Electronic
     Journal of Statistics 2015).
@@ -39,6 +41,11 @@ class Auc:
 
     value: float
     influence: Floats
+    areas: Floats
+
+    def mean(self, *, but: int | None = None) -> float:
+        """Return the mean area of all folds `but` one."""
+        return float(np.delete(self.areas, [] if but is None else but).mean())
 
     @property
     def low(self) -> float:
@@ -130,7 +137,11 @@ class CrossValidation:
         Of more than two classes, the mean of each against all others. Where the features were
         chosen with every label in sight, it is somewhat too high.
         """
-        shown = [self.shown(rows)] * FOLDS
+        return self.tried([rows] * FOLDS)
+
+    def tried(self, by_fold: Sequence[Incidence]) -> dict[str, Auc]:
+        """Return each classifier's AUC on rows that may show other features for each fold."""
+        shown = [self.shown(rows) for rows in by_fold]
         return {name: self.auc(shown, learn) for name, learn in LEARNERS.items()}
 
     def shown(self, rows: Incidence) -> Incidence:
@@ -166,7 +177,8 @@ class CrossValidation:
                 areas.append(area)
         whose = shown[0].subject
         by = influence if whose is None else np.bincount(whose, influence)
-        return Auc(float(np.mean(areas)), by / len(areas))
+        by_fold = np.reshape(areas, (len(shown), len(self.targets))).mean(axis=1)
+        return Auc(float(np.mean(areas)), by / len(areas), by_fold)
 
 
 def figures(tried: Mapping[str, Auc] | None) -> dict[str, float | None]:

@@ -254,7 +254,9 @@ def _found(row: Integers, text: pa.Array, values: pa.Array, rows: int) -> Featur
     place = pc.index_in(text, values)
     known = _mask(place.is_valid())
     code = place.drop_null().to_numpy(zero_copy_only=False)
-    pairs = np.unique(row[known] * max(len(values), 1) + code)
+    pairs = row[known] * max(len(values), 1) + code
+    if not (pairs[1:] > pairs[:-1]).all():  # as they are where each row's items rise
+        pairs = np.unique(pairs)
     rows_of, codes = np.divmod(pairs, max(len(values), 1))
     return FeatureCells(rows_of, codes, np.zeros(rows, dtype=np.bool_))
 

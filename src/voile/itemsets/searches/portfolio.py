@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from voile.core.errors import InfeasibleError
-from voile.itemsets.measures.classification import FOLDS, CrossValidation
+from voile.itemsets.measures.classification import FOLDS, Auc, CrossValidation
 from voile.itemsets.searches import best, joint
 from voile.itemsets.searches.run import Indices, Limit, Run, Worth
+from voile.itemsets.searches.unseen import NOTHING, Way, affordable, has_many_ones, without
 
-MOST_ONES = 2**22
-FEW_SETS = 5
 SLOWEST = "distcnt"
-
-
-@dataclass(frozen=True)
-class Way:
-    """A search and the utility that it maximises; `several`: it builds more than one set."""
-
-    explore: Callable[[Run], None]
-    utility: str
-    several: bool = False
-
 
 WAYS: Mapping[str, Way] = {
     "joint": Way(joint.explore, "mutual-information"),
@@ -40,10 +24,11 @@ def explore(run: Run) -> None:
 
     Each is built five times without a fifth of the people, for a k smaller by as much, and a
     logistic regression on its features is tried on that fifth; of the largest mean AUC, the set is
-    built of all rows. Where columns of numbers are given, one set of each is built of all rows and
-    tried; only `best`, if it is kept, goes on to more. With another utility, without labels, or
-    with fewer than five people in all classes but one, this is `best`, or in the last case `joint`.
-    A limit during the trial keeps the set of `joint`.
+    built of all rows. `run.without` are, for each fold, the features of the search that is best on
+    the other folds; its own AUC has no part in the choice. Where columns of numbers are given, one
+    set of each is built of all rows and tried; only `best`, if it is kept, goes on to more. With
+    another utility, without labels, or with fewer than five people in all classes but one, this is
+    `best`, or in the last case `joint`. A limit during the trial keeps the set of `joint`.
 
     Rows with more than four million ones have the time of about one more search: one set of each is
     built and tried, and that of `joint` is kept unless another leads by more than the paired
@@ -55,22 +40,47 @@ def explore(run: Run) -> None:
         best.explore(run)
         return
     joint.explore(run)
-    folds = CrossValidation.of(run.rows, labels, run.rng)
+    folds = run.folds or CrossValidation.of(run.rows, labels, run.rng)
     if folds is None:
         return
-    many = len(run.rows.items) > MOST_ONES
-    unseen = not len(run.given) and not many
-    shown, whole = folds.shown(run.rows), {"joint": run}
+    (_unseen if affordable(run) else _in_sight)(run, folds)
+
+
+def fallback(run: Run) -> Way:
+    """Return the search whose set is kept where not all could be tried."""
+    return WAYS["joint" if run.worth.name == WAYS["best"].utility else "best"]
+
+
+def _unseen(run: Run, folds: CrossValidation) -> None:
+    """Try sets that are built without the people of each fold."""
+    shown, sets = folds.shown(run.rows), {}
     for name in WAYS:
-        if unseen:
-            sets = [_built_without(run, name, folds.hidden(fold)) for fold in range(FOLDS)]
-        elif many and name == SLOWEST:
-            sets = [_built_without(run, name, ~folds.sample, least=2)] * FOLDS
+        sets[name] = [_built_without(run, name, folds, fold) for fold in range(FOLDS)]
+        run.tried[name] = folds.auc([shown.project(one) for one in sets[name]])
+        run.check_time()
+    run.without = tuple(sets[_best(run.tried, but=fold)][fold] for fold in range(FOLDS))
+    if (most := _best(run.tried)) != "joint":
+        run.take(_built(run, most))
+
+
+def _best(tried: Mapping[str, Auc], *, but: int | None = None) -> str:
+    """Return the search with the largest mean AUC, of all folds `but` one."""
+    return max(tried, key=lambda name: tried[name].mean(but=but))
+
+
+def _in_sight(run: Run, folds: CrossValidation) -> None:
+    """Try sets that are built of all rows; of many ones, joint's is kept unless another leads."""
+    many, shown, whole = has_many_ones(run), folds.shown(run.rows), {"joint": run}
+    for name in WAYS:
+        if many and name == SLOWEST:
+            part = without(run, WAYS[name], ~folds.sample, seconds=run.left["seconds"], least=2)
+            run.spend(part.evaluations if part else 0)
+            found = part.best if part else NOTHING
         else:
             if name not in whole:
                 whole[name] = _built(run, name, 1)
-            sets = [whole[name].best] * FOLDS
-        run.tried[name] = folds.auc([shown.project(one) for one in sets])
+            found = whole[name].best
+        run.tried[name] = folds.auc([shown.project(found)] * FOLDS)
         run.check_time()
     if many and run.tried[SLOWEST].leads(run.tried["joint"]):
         whole[SLOWEST] = _built(run, SLOWEST, 1)
@@ -78,7 +88,7 @@ def explore(run: Run) -> None:
     beyond = [x for x in run.tried if not many or run.tried[x].leads(run.tried["joint"])]
     most = max(beyond, key=lambda name: run.tried[name].value, default="joint")
     if most != "joint":
-        run.take(whole[most] if many or not (unseen or WAYS[most].several) else _built(run, most))
+        run.take(whole[most] if many or not WAYS[most].several else _built(run, most))
 
 
 def _built(run: Run, name: str, most: int | None = None) -> Run:
@@ -93,20 +103,8 @@ def _built(run: Run, name: str, most: int | None = None) -> Run:
     return other
 
 
-def _built_without(run: Run, name: str, hidden: NDArray[np.bool_], *, least: int = 1) -> Indices:
-    """Return the set that a search builds without some rows; none where none is feasible."""
-    assert run.worth.labels is not None
-    rows, labels = run.rows.among(~hidden), run.worth.labels.among(~hidden)
-    k = round(run.constraint.k * rows.n_subjects / run.rows.n_subjects)
-    constraint, left = replace(run.constraint, k=max(k, least)), run.left["seconds"]
-    worth = Worth.of(WAYS[name].utility, rows, labels)
-    try:
-        part = Run(
-            worth, constraint, evaluations=FEW_SETS, seconds=left, rng=run.rng, among=run.among
-        )
-    except InfeasibleError:
-        return np.zeros(0, dtype=np.int32)
-    with suppress(Limit):
-        WAYS[name].explore(part)
-    run.spend(part.evaluations)
-    return part.best
+def _built_without(run: Run, name: str, folds: CrossValidation, fold: int) -> Indices:
+    """Return the set that a search builds without a fold; none where none is feasible."""
+    part = without(run, WAYS[name], folds.hidden(fold), seconds=run.left["seconds"])
+    run.spend(part.evaluations if part else 0)
+    return part.best if part else NOTHING

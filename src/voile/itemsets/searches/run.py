@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.measures.classification import Auc
+from voile.itemsets.measures.classification import Auc, CrossValidation
 from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.measures.utility import Weights, classification_metric, distcnt, weights_for
 from voile.itemsets.rows.incidence import Incidence
@@ -87,7 +87,8 @@ class Run:
 
     The `candidates` are features that may be published alone and, where the utility is modular,
     have a weight above 0; where `among` is said, they are some of it. Those `given` are in every
-    set. `rng` is the searches' only source of chance.
+    set. `rng` is the searches' only source of chance. Of the `folds` of people, if any, `without`
+    are the features that were chosen without each.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Run:
         unique: float = 1.0,
         given: Indices | None = None,
         among: NDArray[np.integer] | None = None,
+        folds: CrossValidation | None = None,
     ) -> None:
         self.rows = worth.rows
         self.worth = worth
@@ -114,12 +116,15 @@ class Run:
         self.candidates: Indices = np.setdiff1d(some, self.given).astype(np.int32)
         self.rng = rng
         self.unique = unique
+        self.folds = folds
+        self.seconds = seconds
         self.limited = evaluations is not None or seconds is not None
         self.evaluations = 0
         self.best: Indices = self.given
         self.utility = worth(self.best)
         self.bound: float | None = None
         self.tried: dict[str, Auc] = {}
+        self.without: tuple[Indices, ...] | None = None
         self._most = evaluations
         self._deadline = None if seconds is None else time.monotonic() + seconds
 

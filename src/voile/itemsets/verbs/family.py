@@ -27,7 +27,11 @@ MANY_ONES, FEW_SETS = 2**17, 8
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A set of features, its risk, the share of utility it lost, the k it was searched for."""
+    """A set of features, its risk, the share of utility it lost, the k it was searched for.
+
+    `without` : the features chosen without the people of each fold; None where every choice is of
+    all people.
+    """
 
     features: NDArray[np.int32]
     k: int
@@ -35,6 +39,7 @@ class Point:
     bound: float | None
     risk: float
     lost: float
+    without: tuple[NDArray[np.int32], ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +129,7 @@ class Family:
             unique=1.0 if unique is None else unique,
             given=self.layers.given(k),
             among=self.layers.open(k),
+            folds=self.classifying,
         )
 
     def _evaluations(self) -> int | None:
@@ -151,7 +157,8 @@ class Family:
     def point(self, found: Selection) -> Point:
         k = found.constraint.k
         bound = bound_of(found, self.worth.among(self.layers.open(k)))
-        return self._scored(found.features, k=k, utility=found.utility, bound=bound)
+        scored = self._scored(found.features, k=k, utility=found.utility, bound=bound)
+        return replace(scored, without=found.without)
 
     def _scored(
         self, features: NDArray[np.int32], *, k: int, utility: float, bound: float | None

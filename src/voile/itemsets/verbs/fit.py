@@ -29,6 +29,8 @@ from voile.itemsets.verbs.options import FitOptions
 from voile.keys.random import streams
 from voile.release.kit import Kit
 
+Features = NDArray[np.int32]
+
 BLOCKED = 30
 LEADING = "logistic"
 """The classifier whose AUC the loss is of."""
@@ -75,8 +77,9 @@ def _content(
 ) -> Content:
     incidence, weights = family.incidence, family.worth.weights
     everything = family.layers.open(1).astype(np.int32)
+    whole = [(everything, None)]
     (before, *measured), finished = _measure_all(
-        family, [everything, *(p.features for p in points)], progress
+        family, whole + [(p.features, p.without) for p in points], progress
     )
     lost = [_lost(point, one, before) for point, one in zip(points, measured, strict=True)]
     by_auc = all("loss_low" in one for one in lost)
@@ -87,6 +90,7 @@ def _content(
     masks = np.zeros((len(kept), len(incidence.features)), dtype=np.bool_)
     for mask, point in zip(masks, kept, strict=True):
         mask[point.features] = True
+    unseen = all(one.without is not None for one in found)
     stopped = found[-1].stopped if found else "finished"
     return Content(
         forms=data.forms,
@@ -111,6 +115,7 @@ def _content(
             "evaluations": sum(one.evaluations for one in found),
             "stopped": stopped if finished else "interrupted",
             "loss": "auc" if by_auc else "utility",
+            "auc_on": "unseen" if unseen else "seen",
         },
     )
 
@@ -159,23 +164,35 @@ def _lost(point: Point, measured: Measured, before: Measured) -> dict[str, float
 
 
 def _measure_all(
-    family: Family, sets: list[NDArray[np.int32]], progress: Progress
+    family: Family, sets: list[tuple[Features, tuple[Features, ...] | None]], progress: Progress
 ) -> tuple[list[Measured], bool]:
-    """Measure each set of features; Ctrl-C ends the cross-validation, and loses nothing else."""
+    """Measure each set of features, its AUC by the sets that were chosen without each fold, if any.
+
+    Ctrl-C ends the cross-validation, and loses nothing else.
+    """
     measured, finished = [], True
-    for place, features in enumerate(sets):
+    for place, (features, without) in enumerate(sets):
         progress("measuring each policy", place, len(sets))
         projected = family.incidence.project(features)
         found, tried = _measure(projected, family.worth.labels), None
         if family.classifying is not None:
             try:
                 with ctrl_c():
-                    tried = family.classifying(projected) if finished else None
+                    tried = _tried(family, projected, without) if finished else None
             except KeyboardInterrupt:
                 finished = False
             found |= {**figures(tried), **intervals(tried)}
         measured.append(Measured(found, tried or {}))
     return measured, finished
+
+
+def _tried(
+    family: Family, shown: Incidence, without: tuple[Features, ...] | None
+) -> dict[str, Auc]:
+    assert family.classifying is not None
+    if without is None:
+        return family.classifying(shown)
+    return family.classifying.tried([family.incidence.project(one) for one in without])
 
 
 def _measure(rows: Incidence, labels: Any) -> dict[str, Any]:

@@ -67,9 +67,10 @@ class AdversariesOptions(ChoosingOptions):
     """Compare adversaries who know one, two, three or all items of a person.
 
     Chooses items against each adversary and for each k, and reports how many a release would hold,
-    their AUC, the share of unique rows, and the k that each choice reaches against every other
-    adversary. The AUC is of a choice that saw all labels, so it is somewhat too high. The time for
-    adversaries who know many items grows with the number of itemsets of that size.
+    their AUC on people that the choice did not see, the share of unique rows, and the k that each
+    choice reaches against every other adversary. With columns of numbers or many rows the choice
+    saw all labels, and the AUC is somewhat too high. The time for adversaries who know many items
+    grows with the number of itemsets of that size.
     """
 
     roles: Described = Field(description="role of each column, as a TOML file")

@@ -36,14 +36,15 @@ from voile.report.wording import estimate, is_hidden, listed, said, share, share
 
 Data = Mapping[str, Any]
 
-MEANING = {
-    True: "Loss is the share of the AUC above chance that a logistic regression loses against all "
-    "features, on people in folds that it did not learn from. The share of summed utility stands "
-    "beside it: features that reveal the same are counted twice in it, and noise is counted.",
-    False: "Loss is the share of summed utility, since no classifier was tried: features that "
-    "reveal the same are counted twice in it, and noise is counted.",
-}
-"""What loss is: of AUC or not."""
+UNSEEN = "people unseen when the features were chosen and when it learnt"
+SEEN = "people unseen when it learnt, but not when the features were chosen: somewhat too low"
+"""Who the AUC is of. Kits of earlier versions do not say: they chose on everybody."""
+COUNTED_TWICE = "features that reveal the same are counted twice in it, and noise is counted."
+OF_AUC = (
+    "Loss is the share of the AUC above chance that a logistic regression loses against all "
+    "features, on {people}. The share of summed utility stands beside it: " + COUNTED_TWICE
+)
+OF_UTILITY = "Loss is the share of summed utility, since no classifier was tried: " + COUNTED_TWICE
 SIZE_NAMES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
 RISK = AXES["risk"], "1 / k; 100% = somebody is singled out by items"
 UTILITY_LOST = AXES["utility_lost"], "100% = no feature is published"
@@ -105,9 +106,13 @@ def _kit_summary(data: Data, audience: Audience) -> Section:
         f"{len(data['frontier']['risk']):,} policies were found that no other beats in both "
         f"risk and loss (method: {found['method']}, {found['stopped']}).",
         f"With all {before['features']:,} features, {unique} of the rows are unique.",
-        MEANING[found.get("loss") == "auc"],
+        OF_AUC.format(people=_people(found)) if found.get("loss") == "auc" else OF_UTILITY,
     )
     return Section("summary", "In short", (Prose(lines),), first=True)
+
+
+def _people(found: Data) -> str:
+    return UNSEEN if found.get("auc_on") == "unseen" else SEEN
 
 
 def _summary(
@@ -125,7 +130,7 @@ def _summary(
     shown.append(Figure("Features published", f"{features:,}", of))
     internal = audience == "internal"  # one row more or less draws other folds, and another AUC
     if internal and chosen and chosen.get("loss_low") is not None:
-        shown.append(_auc_lost(chosen, data["before"]))
+        shown.append(_auc_lost(chosen, data))
     lost = figures.get("utility_lost", figures.get("loss"))  # releases had one loss at first
     if lost is not None:
         meaning = "of the features' summed utility at the fit; 0% with all, 100% with none"
@@ -186,11 +191,12 @@ def _rank(rate: Rate, audience: Audience) -> tuple[float, bool]:
     return (round(rate.value) if hidden else rate.value), hidden
 
 
-def _auc_lost(chosen: Data, before: Data) -> Figure:
+def _auc_lost(chosen: Data, data: Data) -> Figure:
+    before = data["before"]
     beside = "" if before.get("auc_logistic") is None else f" of {before['auc_logistic']:.3f}"
     meaning = (
         f"of the AUC above chance that a logistic regression has with all features{beside}; "
-        "people in folds it did not learn from"
+        f"{_people(data['found'])}"
     )
     interval = share_interval(chosen["loss_low"], chosen["loss_high"])
     return Figure("AUC lost", share(chosen["loss"]), meaning, interval)

@@ -1,0 +1,76 @@
+"""Sets that a search builds without the people of a fold, to try the choice on people unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import InfeasibleError
+from voile.itemsets.measures.classification import FOLDS, CrossValidation
+from voile.itemsets.searches.run import Indices, Limit, Run, Worth
+
+MOST_ONES = 2**22
+"""Rows with more ones are searched once: so many people hardly flatter a choice."""
+FEW_SETS = 5
+NOTHING: Indices = np.zeros(0, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A search and the utility that it maximises; `several`: it builds more than one set."""
+
+    explore: Callable[[Run], None]
+    utility: str
+    several: bool = False
+
+
+def affordable(run: Run) -> bool:
+    """Whether a search is repeated for each fold: not with many ones, nor with features given."""
+    return not len(run.given) and not has_many_ones(run)
+
+
+def has_many_ones(run: Run) -> bool:
+    """Whether the rows hold so many ones that each search is to be run once."""
+    return len(run.rows.items) > MOST_ONES
+
+
+def without_each(run: Run, way: Way, folds: CrossValidation) -> tuple[Indices, ...]:
+    """Return the set that a search builds without each fold; all take as long as the run may."""
+    seconds = None if run.seconds is None else run.seconds / FOLDS
+    parts = (without(run, way, folds.hidden(fold), seconds=seconds) for fold in range(FOLDS))
+    return tuple(NOTHING if part is None else part.best for part in parts)
+
+
+def without(
+    run: Run, way: Way, hidden: NDArray[np.bool_], *, seconds: float | None, least: int = 1
+) -> Run | None:
+    """Search without some rows, for a k smaller by as much; None where nothing is feasible.
+
+    `least` : the least such k.
+    """
+    labels = run.worth.labels
+    rows = run.rows.among(~hidden)
+    k = round(run.constraint.k * rows.n_subjects / run.rows.n_subjects)
+    known = run.worth.weights if way.utility == "weights" else None  # a user's own
+    utility = way.utility if known is None else known
+    worth = Worth.of(utility, rows, None if labels is None else labels.among(~hidden))
+    try:
+        part = Run(
+            worth,
+            replace(run.constraint, k=max(k, least)),
+            evaluations=FEW_SETS if way.several else None,
+            seconds=seconds,
+            rng=run.rng,
+            unique=run.unique,
+            among=run.among,
+        )
+        with suppress(Limit):
+            if len(part.candidates):
+                way.explore(part)
+    except InfeasibleError:
+        return None
+    return part
