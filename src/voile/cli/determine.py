@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from voile.cli.parameters import Command, argument, key_file, out, path
+from voile.cli.parameters import Command, argument, evidence, key_file, out, path
 from voile.cli.screen import Screen
 from voile.data.files.outputs import DETERMINATION
 
@@ -107,13 +107,7 @@ determine = Command(
         argument("release"),
         path("context", "Recipient, purpose, thresholds and expiry, as TOML.", required=True),
         *out("FOLDER", DETERMINATION),
-        click.Option(
-            ["--evidence"],
-            metavar="FILE",
-            multiple=True,
-            type=click.Path(path_type=Path),
-            help="What attacks found [RELEASE.private/evidence.json where it is].",
-        ),
+        evidence(),
         key_file(),
         path("ledger", "Ledger that the release is in: its joint risk is judged and stated."),
         click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),

@@ -98,6 +98,17 @@ def key_file() -> click.Option:
     return path("key-file", "File with the secret of the seals [variable VOILE_SECRET].")
 
 
+def evidence() -> click.Option:
+    """Take files of evidence, each as an attack wrote it."""
+    return click.Option(
+        ["--evidence"],
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="What attacks found [RELEASE.private/evidence.json where it is].",
+    )
+
+
 def seed() -> click.Option:
     return click.Option(
         ["--seed"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from voile.cli.parameters import Command, SourcePath, flag, key_file, out
+from voile.cli.parameters import Command, SourcePath, evidence, flag, key_file, out
 from voile.cli.screen import Screen, count
 from voile.core.errors import RequestError
 from voile.data.files.outputs import REPORT
@@ -71,13 +71,7 @@ report = Command(
         click.Argument(["subject"], metavar="KIT|RELEASE", type=SourcePath()),
         *out("REPORT", REPORT),
         flag("internal", "Internal report: includes small counts."),
-        click.Option(
-            ["--evidence"],
-            metavar="FILE",
-            multiple=True,
-            type=click.Path(path_type=Path),
-            help="What attacks found [RELEASE.private/evidence.json where it is].",
-        ),
+        evidence(),
         key_file(),
     ],
 )

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import threading
-from typing import Any
 
 import pytest
 
 from voile.core.errors import RequestError
 from voile.data import open_source
-from voile.data.spark.session import open_session
 
 pyspark = pytest.importorskip("pyspark")
 
@@ -30,26 +26,6 @@ def test_another_major_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "pyspark.errors", None)  # of Spark 3.4 and on
     with pytest.raises(RequestError, match=r"this is Spark 3\.5\.1, and voile works with Spark 4"):
         open_source("spark:visits")
-
-
-@pytest.mark.spark
-def test_ctrl_c_logs_no_traceback_of_a_call_that_it_cuts_short(
-    session: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    active = open_session()
-    main = threading.main_thread().ident
-    assert main is not None
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    press = threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT))
-    try:
-        press.start()
-        with pytest.raises(KeyboardInterrupt):
-            active.range(10**12).selectExpr("sum(id * id % 7)").collect()
-    finally:
-        press.cancel()
-        signal.signal(signal.SIGINT, before)
-        active.sparkContext.cancelAllJobs()
-    assert [record.getMessage() for record in caplog.records] == []
 
 
 def test_without_java_a_sentence_says_what_to_install() -> None:

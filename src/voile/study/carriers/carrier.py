@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -127,8 +127,9 @@ class Released(Brief):
     made_up: Callable[[str], Names] = field(default=lambda _: (None, None), repr=False)
     chance: Protective = field(default_factory=Protective, repr=False)
 
-    def name_of(self, subject: str) -> str:
-        return pseudonym(self.secret, subject)
+    @cached_property
+    def name_of(self) -> Callable[[str], str]:
+        return cache(lambda one: pseudonym(self.secret, one))
 
     def moved(self, subject: str, day: date) -> date | None:
         """Move a day by its person's one offset; None where the year stands for "never".

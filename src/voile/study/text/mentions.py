@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache, cached_property
 
 from voile.core.brief import Brief
 from voile.documents.replacements import PublishedText, Removal, Replacer, merge_neighbours
@@ -59,12 +60,16 @@ class Rules(Brief):
             return value
         written = None
         if mention.shift:
-            offset = self.dates.offset(self.shown.secret, subject)
+            offset = self._offset_of(subject)
             written = move_dates(value, offset, order=self.order, language=self.language)
             written = written if written and self._may_say(written) else None
         elif mention.column is not None:
             written = self._as_shown(subject, self.readers[label], mention.column, value)
         return mark(label) if written is None else written
+
+    @cached_property
+    def _offset_of(self) -> Callable[[str], int]:
+        return cache(lambda one: self.dates.offset(self.shown.secret, one))
 
     def _may_say(self, moved: str) -> bool:
         """Say whether a moved date may be written: one day that is not left out, or a month."""

@@ -170,10 +170,11 @@ def mover(plan: Plan, extract: Extract = (None, None)) -> Any:
     A day before the first visit is of an illness or a birth that was before: it may stay there.
     """
     secret, rule = plan.secret, plan.date_rule(*extract)
+    offset_of = cache(lambda one: rule.offset(secret, one))
 
     def move(subject: str, day: date) -> date | None:
         try:
-            new = day + timedelta(days=rule.offset(secret, subject))
+            new = day + timedelta(days=offset_of(subject))
         except OverflowError:
             return None
         was_before = rule.first is not None and max(day, new) < rule.first
