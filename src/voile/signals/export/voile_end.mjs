@@ -12,14 +12,18 @@
 // store(state): writes a plain object where a loss of power leaves it or the one before, and
 // returns true once it is there. stored: what it was given last; none on a device's first start.
 import { DRAW, VoileError, encode, nearest } from "./voile_map.mjs";
-import { hmac, join, sha256 } from "./voile_hash.mjs";
+import { Mac, hmac, join, sha256 } from "./voile_hash.mjs";
 import { tables } from "./voile_tables.mjs";
 
 const MAC = 32, HEADER = 36, REPLY = 164, BESIDE = 256, KNOWN = tables.grids.length;
 const RECORD = 149 + (KNOWN ? 8 * KNOWN + 32 : 0);
-const bytes = (text) => new TextEncoder().encode(text);
-const hex = (data) => Array.from(data, (one) => one.toString(16).padStart(2, "0")).join("");
+const encoder = new TextEncoder(), decoder = new TextDecoder();
+const PAIRS = Array.from({ length: 256 }, (_, one) => one.toString(16).padStart(2, "0"));
+const TWO = Array.from({ length: 100 }, (_, two) => `${two}`.padStart(2, "0"));
+const bytes = (text) => encoder.encode(text);
+const hex = (data) => data.reduce((text, one) => text + PAIRS[one], "");
 const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const MARK = unhex(tables.mark);
 const ANSWER = /^\{"check":"([0-9a-f]{16}|)","again":(?:true|false),"refused":"([a-z]{0,15})"\} *$/;
 
 /** Whether bytes are the same, in a time that does not depend on them. */
@@ -29,43 +33,60 @@ function same(a, b) {
   return apart === 0;
 }
 
-/** Return a whole number below 2^53 as bytes, the largest first. */
+/** Write a whole number below 2^53 as eight bytes, the largest first. */
+function put(data, at, value) {
+  const high = Math.floor(value / 2 ** 32);
+  for (let i = 0; i < 4; i++) {
+    data[at + i] = high >>> (24 - 8 * i);
+    data[at + 4 + i] = value >>> (24 - 8 * i);
+  }
+}
+
 function big(value, n) {
-  const out = new Uint8Array(n);
-  for (let i = n - 1, rest = value; i >= 0; i--, rest = Math.floor(rest / 256)) out[i] = rest % 256;
-  return out;
+  const out = new Uint8Array(8);
+  put(out, 0, value);
+  return out.slice(8 - n);
 }
 
 const read = (data) => data.reduce((value, one) => value * 256 + one, 0);
 
-/** Return the MAC of what stands at a place, whose length stands before it. */
-function macOf(key, place, data) {
+/** Return a place as it stands before what a MAC is of: its length in front. */
+function framed(place) {
   const at = bytes(place);
-  return hmac(key, join(big(at.length, 4), at, data));
+  return join(big(at.length, 4), at);
 }
 
-/** Return a multiple of 2^-44 as text, every digit of it. */
+/** Return a multiple of 2^-44 as text, every digit of it: two at a time, from two halves of 22 bits. */
 function shown(value) {
-  const size = Math.abs(value), units = Math.floor(size);
-  let rest = (size - units) * 2 ** 44, text = `${value < 0 ? "-" : ""}${units}.`;
+  const size = Math.abs(value), units = Math.floor(size), scaled = (size - units) * 2 ** 22;
+  let high = Math.floor(scaled), low = (scaled - high) * 2 ** 22, two = 0;
+  let text = `${value < 0 ? "-" : ""}${units}.`;
   do {
-    rest *= 10;
-    const digit = Math.floor(rest / 2 ** 44);
-    rest -= digit * 2 ** 44;
-    text += digit;
-  } while (rest);
-  return text;
+    low *= 100;
+    high = high * 100 + (low >> 22);
+    two = high >> 22;
+    low &= 0x3fffff;
+    high &= 0x3fffff;
+    text += TWO[two];
+  } while (high | low);
+  return two % 10 ? text : text.slice(0, -1);
 }
 
-/** Return numbers as bytes, the lowest of each first. */
-function packed(numbers) {
-  const view = new DataView(new ArrayBuffer(8 * numbers.length));
-  numbers.forEach((value, j) => view.setFloat64(8 * j, value, true));
-  return new Uint8Array(view.buffer);
+/** Write numbers as eight bytes each, the lowest first. */
+function pack(data, at, numbers) {
+  const view = new DataView(data.buffer);
+  for (let j = 0; j < numbers.length; j++) view.setFloat64(at + 8 * j, numbers[j], true);
 }
+
+const shortened = (digest) => hex(digest.subarray(0, 8));
 
 /** Return the digest with one more message: of its numbers, as the line shows them. */
-const chain = (check, z) => hex(sha256(join(bytes(check), packed(z)))).slice(0, 16);
+function chain(check, z) {
+  const data = new Uint8Array(16 + 8 * z.length);
+  encoder.encodeInto(check, data);
+  pack(data, 16, z);
+  return shortened(sha256(data));
+}
 
 function isState(state) {
   const digest = (text) => typeof text === "string" && /^[0-9a-f]{16}$/.test(text);
@@ -78,19 +99,22 @@ function isState(state) {
 }
 
 export class End {
-  #key;
+  #mac;
   #which;
   #generation;
   #whose;
   #ways;
   #state;
   #dither;
+  #moving; // what dither is drawn from, but for the reading and its number
+  #opening; // what the MAC of a message is of, up to its letter, but for its number
   #known = [];
   #proof = new Uint8Array(0);
 
   constructor(record, ways, { topic = "voile", stored = null } = {}) {
-    const key = hmac(record.slice(85, 117), bytes("voile mac"));
-    const mac = macOf(key, "device", record.slice(0, RECORD - MAC));
+    const own = new Mac(record.slice(85, 117));
+    this.#mac = new Mac(own.of(bytes("voile mac")));
+    const mac = this.#mac.of(join(framed("device"), record.slice(0, RECORD - MAC)));
     const which = read(record.slice(18, 20));
     if (
       record.length !== RECORD || !same(mac, record.slice(RECORD - MAC)) ||
@@ -99,21 +123,22 @@ export class End {
     ) {
       throw new VoileError("record", "the record is damaged, or of another kit");
     }
-    const pseudonym = new TextDecoder().decode(record.slice(21, 21 + record[20]));
+    const pseudonym = decoder.decode(record.slice(21, 21 + record[20]));
     this.posts = `${topic}/${pseudonym}/readings`;
     this.hears = `${topic}/${pseudonym}/receipts`;
-    this.#key = key;
-    this.#dither = hmac(record.slice(85, 117), bytes("voile dither"));
+    this.#dither = new Mac(own.of(bytes("voile dither")));
     this.#which = which;
     this.#generation = read(record.slice(16, 18));
     const beside = record.slice(117, RECORD - MAC), view = new DataView(beside.buffer);
-    this.#whose = hex(sha256(join(record.slice(18, 85), beside))).slice(0, 16);
+    this.#whose = shortened(sha256(join(record.slice(18, 85), beside)));
     this.#known = tables.grids.map((_, j) => view.getFloat64(8 * j, true));
     this.#proof = beside.slice(8 * KNOWN);
+    this.#moving = join(MARK, big(which, 2), new Uint8Array(9), this.#proof, new Uint8Array(DRAW));
     this.#ways = ways;
     if (stored === null) this.beginAgain();
     else if (isState(stored) && stored.mark === tables.mark && stored.whose === this.#whose) {
       this.#state = { ...stored };
+      this.#open();
     } else {
       const what = "the stored state is damaged, or of another kit, subject, class or known columns";
       throw new VoileError("state", what);
@@ -125,10 +150,17 @@ export class End {
     const session = hex(this.#drawn(16));
     const name = bytes(`${tables.mark} ${session}`);
     // a clinic with other known columns has another digest, and refuses
-    const check = hex(KNOWN ? hmac(this.#proof, name) : sha256(name)).slice(0, 16);
+    const check = shortened(KNOWN ? hmac(this.#proof, name) : sha256(name));
     const own = { mark: tables.mark, whose: this.#whose };
     const before = this.#state ? this.#state.before + this.#state.number : 0;
     this.#keep({ ...own, session, before, number: 0, check, next: "", letter: "" });
+    this.#open();
+  }
+
+  #open() {
+    const versions = join(Uint8Array.of(2, 0), big(this.#generation, 2), MARK);
+    const session = unhex(this.#state.session);
+    this.#opening = join(framed(this.posts), versions, session, new Uint8Array(8));
   }
 
   /** Encode a reading and store it as the message under way; beside: a plain object. */
@@ -141,8 +173,7 @@ export class End {
     }
     const z = encode(this.#which, x, this.#ditherOf(x), this.#known);
     const on = `{"ahead":1,"after":${state.number},"check":"${state.check}"`;
-    const values = Array.from(z, shown).join(",");
-    const letter = `${on},"values":[${values}],"beside":${with_it}}`;
+    const letter = `${on},"values":[${[...z].map(shown).join(",")}],"beside":${with_it}}`;
     this.#keep({ ...state, letter, next: chain(state.check, z) });
   }
 
@@ -151,25 +182,28 @@ export class End {
    * its number.
    */
   #ditherOf(x) {
-    const { before, number } = this.#state, out = new Uint8Array(DRAW + 32);
-    const fixed = join(unhex(tables.mark), big(this.#which, 2), big(before + number, 8));
+    const { before, number } = this.#state, data = this.#moving, out = new Uint8Array(DRAW + 32);
+    put(data, 10, before + number);
+    pack(data, data.length - DRAW, nearest(x));
     for (let at = 0; at < DRAW; at += 32) {
-      const which = Uint8Array.of(at / 32);
-      out.set(hmac(this.#dither, join(fixed, which, this.#proof, packed(nearest(x)))), at);
+      data[18] = at / 32;
+      out.set(this.#dither.of(data), at);
     }
     return out.subarray(0, DRAW);
   }
 
   /** Return the message under way, the same bytes each time; null where there is none. */
   post() {
-    const { session, number, letter } = this.#state;
+    const { number, letter } = this.#state, opening = this.#opening, text = bytes(letter);
     if (!letter) return null;
-    const header = join(
-      Uint8Array.of(2, 0), big(this.#generation, 2), unhex(tables.mark), unhex(session),
-      big(number + 1, 8),
-    );
-    const rest = join(header, bytes(letter));
-    return join(macOf(this.#key, this.posts, rest), rest);
+    put(opening, opening.length - 8, number + 1);
+    const whole = new Uint8Array(opening.length + text.length);
+    whole.set(opening);
+    whole.set(text, opening.length);
+    const out = new Uint8Array(MAC + HEADER + text.length);
+    out.set(this.#mac.of(whole));
+    out.set(whole.subarray(opening.length - HEADER), MAC);
+    return out;
   }
 
   /** Take a reply in; what is not ours, or old, changes nothing. */
@@ -177,13 +211,13 @@ export class End {
     const state = this.#state, rest = reply.slice(MAC);
     const header = rest.slice(0, HEADER);
     if (
-      reply.length !== REPLY || !same(macOf(this.#key, this.hears, rest), reply.slice(0, MAC)) ||
+      reply.length !== REPLY || !same(this.#mac.of(join(framed(this.hears), rest)), reply.slice(0, MAC)) ||
       header[0] !== 2 || header[1] !== 0 || read(header.slice(2, 4)) !== this.#generation ||
       hex(header.slice(12, 28)) !== state.session
     ) {
       return;
     }
-    const answer = ANSWER.exec(new TextDecoder().decode(rest.slice(HEADER)));
+    const answer = ANSWER.exec(decoder.decode(rest.slice(HEADER)));
     if (!answer) return;
     const [, check, refused] = answer, number = read(header.slice(28));
     const under_way = state.number + (state.letter ? 1 : 0);

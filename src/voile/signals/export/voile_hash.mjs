@@ -15,6 +15,8 @@ const FIRST = [
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ];
 
+const words = new Int32Array(64), tail = new Uint8Array(128); // one of each: no call here waits
+
 const turned = (v, n) => (v >>> n) | (v << (32 - n));
 
 export function join(...parts) {
@@ -27,56 +29,77 @@ export function join(...parts) {
   return out;
 }
 
-export function sha256(data) {
-  const blocks = new Uint8Array(((data.length + 72) >> 6) << 6);
-  const view = new DataView(blocks.buffer);
-  blocks.set(data);
-  blocks[data.length] = 0x80;
-  view.setUint32(blocks.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(blocks.length - 4, data.length << 3);
-  const h = Int32Array.from(FIRST), w = new Int32Array(64); // wholes of 32 bits stay small
-  for (let from = 0; from < blocks.length; from += 64) {
-    for (let i = 0; i < 16; i++) w[i] = view.getInt32(from + 4 * i);
-    for (let i = 16; i < 64; i++) {
-      const a = w[i - 15], b = w[i - 2];
-      const low = turned(a, 7) ^ turned(a, 18) ^ (a >>> 3);
-      const high = turned(b, 17) ^ turned(b, 19) ^ (b >>> 10);
-      w[i] = (w[i - 16] + low + w[i - 7] + high) | 0;
-    }
-    let a = h[0], b = h[1], c = h[2], d = h[3], e = h[4], f = h[5], g = h[6], last = h[7];
-    for (let i = 0; i < 64; i++) {
-      const high = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
-      const one = (last + high + ((e & f) ^ (~e & g)) + K[i] + w[i]) | 0;
-      const low = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
-      const two = (low + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-      last = g;
-      g = f;
-      f = e;
-      e = (d + one) | 0;
-      d = c;
-      c = b;
-      b = a;
-      a = (one + two) | 0;
-    }
-    h[0] += a;
-    h[1] += b;
-    h[2] += c;
-    h[3] += d;
-    h[4] += e;
-    h[5] += f;
-    h[6] += g;
-    h[7] += last;
+/** Take a block of 64 bytes into a state of eight words. */
+function take(state, data, at) {
+  const w = words;
+  for (let i = 0; i < 16; i++, at += 4) {
+    w[i] = (data[at] << 24) | (data[at + 1] << 16) | (data[at + 2] << 8) | data[at + 3];
   }
-  const out = new DataView(new ArrayBuffer(32));
-  h.forEach((word, i) => out.setInt32(4 * i, word));
-  return new Uint8Array(out.buffer);
+  for (let i = 16; i < 64; i++) {
+    const a = w[i - 15], b = w[i - 2];
+    const low = turned(a, 7) ^ turned(a, 18) ^ (a >>> 3);
+    const high = turned(b, 17) ^ turned(b, 19) ^ (b >>> 10);
+    w[i] = (w[i - 16] + low + w[i - 7] + high) | 0;
+  }
+  let a = state[0], b = state[1], c = state[2], d = state[3];
+  let e = state[4], f = state[5], g = state[6], h = state[7];
+  for (let i = 0; i < 64; i++) {
+    const high = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
+    const one = (h + high + ((e & f) ^ (~e & g)) + K[i] + w[i]) | 0;
+    const low = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
+    const two = (low + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = (d + one) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (one + two) | 0;
+  }
+  state[0] += a;
+  state[1] += b;
+  state[2] += c;
+  state[3] += d;
+  state[4] += e;
+  state[5] += f;
+  state[6] += g;
+  state[7] += h;
 }
 
-export function hmac(key, data) {
-  const padded = (pad) => {
-    const block = new Uint8Array(64).fill(pad);
-    for (let i = 0; i < key.length; i++) block[i] ^= key[i];
-    return block;
-  };
-  return sha256(join(padded(0x5c), sha256(join(padded(0x36), data))));
+/** Return the digest of data that follow on a state of so many bytes, whole blocks of them. */
+function digest(state, before, data) {
+  let at = 0;
+  for (; data.length - at >= 64; at += 64) take(state, data, at);
+  const left = data.length - at, size = left < 56 ? 64 : 128, total = before + data.length;
+  for (let i = 0; i < size; i++) tail[i] = i < left ? data[at + i] : 0;
+  tail[left] = 0x80;
+  for (let i = 1, rest = total * 8; i <= 8; i++, rest = Math.floor(rest / 256)) tail[size - i] = rest;
+  for (let from = 0; from < size; from += 64) take(state, tail, from);
+  const out = new Uint8Array(32);
+  for (let i = 0; i < 32; i++) out[i] = state[i >> 2] >>> (24 - 8 * (i & 3));
+  return out;
 }
+
+export const sha256 = (data) => digest(Int32Array.from(FIRST), 0, data);
+
+/** MACs under one key, whose two blocks are taken in once. */
+export class Mac {
+  #inner;
+  #outer;
+
+  constructor(key) {
+    [this.#inner, this.#outer] = [0x36, 0x5c].map((pad) => {
+      const state = Int32Array.from(FIRST), block = new Uint8Array(64).fill(pad);
+      for (let i = 0; i < key.length; i++) block[i] ^= key[i];
+      take(state, block, 0);
+      return state;
+    });
+  }
+
+  of(data) {
+    return digest(this.#outer.slice(), 64, digest(this.#inner.slice(), 64, data));
+  }
+}
+
+export const hmac = (key, data) => new Mac(key).of(data);
