@@ -141,4 +141,7 @@ def chain(check: str, message: Message) -> str:
 
 def is_sound(values: Sequence[float], largest: float = LARGEST) -> bool:
     """Say whether all are numbers, none infinite, and none is larger than this."""
-    return all(-largest <= value <= largest for value in values)
+    for value in values:  # noqa: SIM110 - a generator takes twice as long
+        if not -largest <= value <= largest:
+            return False
+    return True

@@ -173,6 +173,11 @@ class SequenceCodec:
         return not any(law.covariance.any() or law.kept.any() for law in self.dynamics)
 
     @cached_property
+    def places(self) -> tuple[int, ...]:
+        """The place in the codec of each column of the source."""
+        return tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
+
+    @cached_property
     def lattices(self) -> tuple[Lattice, ...]:
         """The lattice of each column of the codec."""
         return tuple(column for column in self.codec.columns if isinstance(column, Lattice))

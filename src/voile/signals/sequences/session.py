@@ -143,7 +143,7 @@ class Session:
         parts = zip(given, self.codec.lattices, self._names, strict=True)
         values = tuple([on_lattice(lattice, v, name) for v, lattice, name in parts])
         k = self.codec.invariants
-        first = self._first()
+        first = self._first() if k else ()
         if first and values[:k] != first[:k]:
             remedy = "begin a new session"
             raise RequestError("an invariant has changed", where="X", instead=remedy)
@@ -173,7 +173,7 @@ class Session:
         while self._waiting and len(self._out) < self.ahead:
             reading = self._waiting.pop(0)
             self._out.append((self._message(reading), reading.values))
-        return tuple(message for message, _ in self._out)
+        return tuple([message for message, _ in self._out])
 
     def acknowledge(self, receipt: Receipt) -> None:
         """Take a receipt; an old one changes nothing."""
@@ -269,8 +269,8 @@ class Session:
         outlook = self._outlook(base, number - 1 if time is None else time, columns)
         u = drawn(len(values), self._dither(outlook, number, values))
         lattices = self.codec.lattices
-        parts = zip(values, u, lattices, strict=True)
-        moved = [at(lattice, round(place(lattice, v)) + t) for v, t, lattice in parts]
+        cells = [round(place(lattice, v)) for lattice, v in zip(lattices, values, strict=True)]
+        moved = [at(lattice, cell + t) for lattice, cell, t in zip(lattices, cells, u, strict=True)]
         path = self._law.path
         scores = path.forward([*values[:k], *moved[k:]])
         sent = tuple(self._law.hide(outlook, scores[k:]))
@@ -282,14 +282,14 @@ class Session:
         held = None if columns == self._all else columns
         message = Message(self.name, number, base.number, base.check, sent, time, held)
         shown = filled(self.codec, self._read(base, outlook, sent), columns)
-        for x, v, lattice in zip(shown, values, lattices, strict=True):
-            exact = abs(place(lattice, x) - round(place(lattice, v))) < 0.5 - MARGIN / 2
-            if not (exact and is_sound(sent)):
-                raise RequestError(
-                    "a reading lies too far out to be carried exactly",
-                    where=f"reading {number}",
-                    instead="set it aside, or fit with a coarser resolution",
-                )
+        parts = zip(lattices, cells, shown, strict=True)
+        near = (abs(place(lattice, x) - cell) < 0.5 - MARGIN / 2 for lattice, cell, x in parts)
+        if not (is_sound(sent) and all(near)):
+            raise RequestError(
+                "a reading lies too far out to be carried exactly",
+                where=f"reading {number}",
+                instead="set it aside, or fit with a coarser resolution",
+            )
         return message
 
     def _outlook(self, base: SharedState, time: int, columns: tuple[int, ...]) -> Outlook:

@@ -111,7 +111,8 @@ def point_of(codec: SequenceCodec, values: object) -> Values:
 
 
 def nearest_of(codec: SequenceCodec, point: Point) -> Values:
-    return tuple(nearest(lattice, v) for v, lattice in zip(point, codec.lattices, strict=False))
+    pairs = zip(point, codec.lattices, strict=False)
+    return tuple([nearest(lattice, v) for v, lattice in pairs])
 
 
 def filled(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> list[float]:
@@ -126,4 +127,4 @@ def in_order(codec: SequenceCodec, values: Values, columns: tuple[int, ...]) -> 
     """Return values in the source's order, NaN of columns that a reading lacks."""
     if codec.partial:
         values = tuple([v if j in columns else nan for j, v in enumerate(values)])
-    return tuple([value for _, value in sorted(zip(codec.order, values, strict=True))])
+    return tuple([values[place] for place in codec.places])
