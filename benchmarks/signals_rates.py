@@ -20,8 +20,8 @@ def main() -> None:
         COLUMNS,
         [row(KIND, runs)],
         f"Which columns messages hold reveals an AUC of {held:.2f} by itself: both classes are\n"
-        f"read alike. Microseconds a reading: by the clock, medians of {TIMED * LENGTH:,}, on a\n"
-        f"machine with other work; decoded wrong of {TIMED * LENGTH * len(SIZES):,}.",
+        f"read alike. Microseconds of processor time a reading: medians of {TIMED * LENGTH:,},\n"
+        f"on a machine with other work; decoded wrong of {TIMED * LENGTH * len(SIZES):,}.",
     )
 
 
