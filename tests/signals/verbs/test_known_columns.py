@@ -19,7 +19,9 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.kit import Kit
 from voile.release.manifest import Release
+from voile.report.wording import share
 from voile.signals.adversary.known_columns import known_columns
+from voile.signals.maps.checks import SignalsWarning
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.decode import decode
 from voile.signals.verbs.options import AttackOptions
@@ -321,9 +323,20 @@ def test_without_known_columns_the_first_screen_gives_the_leakage_with_the_kept(
 def test_which_known_cells_are_missing_is_known_to_the_attack():
     ages = pa.array([1, None, 3, None, 2])
     table = open_source(pa.table({"age": ages, "sex": ["f", "m", None, "f", "f"]}))
-    K = known_columns(table, ["age"], np.arange(5))
+    (K,) = known_columns(["age"], (table, np.arange(5)))
     assert K.tolist() == [[1, 0], [2, 1], [3, 0], [2, 1], [2, 0]]
-    assert known_columns(table, ["sex"], np.arange(5)).sum(axis=1).tolist() == [1] * 5
+    (K,) = known_columns(["sex"], (table, np.arange(5)))
+    assert K.sum(axis=1).tolist() == [1] * 5
+
+
+def test_columns_of_two_sources_are_read_as_one():
+    """The control may be another file, with other names in it, in another order or type."""
+    table = open_source(pa.table({"age": [1, 2, 30], "sex": ["f", "m", "f"]}))
+    control = open_source(pa.table({"age": ["3", None], "sex": ["x", "m"]}))
+    K, other = known_columns(["age", "sex"], (table, np.arange(3)), (control, np.array([1, 0])))
+    assert K[:, 2:].tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0]]
+    assert other[:, 1:].tolist() == [[1, 0, 1, 0], [0, 0, 0, 1]]
+    assert (K[:, 0].tolist(), other[1, 0]) == ([1, 2, 30], 3)
 
 
 def test_the_attack_knows_them_and_the_first_screen_says_what_is_left(kit, release):
@@ -336,7 +349,64 @@ def test_the_attack_knows_them_and_the_first_screen_says_what_is_left(kit, relea
     shown = sections(release, found, audience="internal")[0]
     labels = [figure.label for figure in shown.blocks[1].figures]
     assert labels[:2] == ["Information leakage", "Leakage, columns known"]
-    assert "knows age and sex" in shown.blocks[1].figures[1].meaning
+    alone, beside, relative = shown.blocks[1].figures[:3]
+    assert "knows age and sex" in beside.meaning
+    # what the fit expects, and the share of it, are of this adversary: bits within age and sex
+    assert ("the fit expected" in alone.meaning, "the fit expected" in beside.meaning) == (0, 1)
+    (note,) = (note.values for note in known.notes if "high" in note.values and not note.by)
+    whole = kit.facts["before"]["bits"]
+    assert relative.interval == f"at most {share(note['high'] / whole)}"
+
+
+def test_of_columns_that_the_fit_does_not_know_it_expects_nothing(kit, tmp_path):
+    """The adversary knows less, or more: what the fit expects stands by itself."""
+    release = applied(kit, tmp_path / "sent.csv", children())
+    options = AttackOptions(permutations=5, knows=("age",))
+    found = attack(release, open_source(children()), options, seed=1, progress=silent)
+    figures = sections(release, found, audience="internal")[0].blocks[1].figures
+    (expected,) = (one for one in figures if "who knows age and sex" in one.meaning)
+    assert expected.meaning.startswith("per message to an adversary who knows age and sex, as the")
+    assert not any("the fit expected" in one.meaning for one in figures)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_people_held_out_are_a_control_of_the_attack_that_knows_them(elsewhere, tmp_path):
+    """Those whom a map was fitted to it hides better; the model's densities are of both."""
+    kit = kit_of(hold_out=0 if elsewhere else 0.4)
+    kit.save(tmp_path / "kit")
+    release = applied(kit, tmp_path / "sent.csv", children())
+    control = {}
+    if elsewhere:
+        write_csv(children(seed=8), tmp_path / "others.csv")
+        control = {"control": tmp_path / "others.csv"}
+    options = AttackOptions(permutations=5, public_map=tmp_path / "kit", **control)
+    found = attack(release, open_source(children()), options, seed=1, progress=silent)
+    known = {one.by: one for one in found[2].findings if not one.of}
+    assert found[2].attack == "single messages, columns known"
+    assert {by: one.control.trials > 100 for by, one in known.items()} == dict.fromkeys(known, True)
+    bayes = "Bayes' rule with the map's model"
+    assert bayes in known
+    assert bayes not in {one.by for one in found[0].findings}
+
+
+@pytest.mark.parametrize(
+    ("column", "write"),
+    [("sex", {"f": "female", "m": "male"}.get), ("age", lambda years: 12 * years)],
+)
+def test_values_that_are_written_otherwise_than_for_the_fit_are_warned_of(
+    kit, tmp_path, column, write
+):
+    """They decode, and are encoded as rare ones: the map hides little of the class then."""
+    table = children()
+    cells = pa.array([write(one) for one in table[column].to_pylist()])
+    other = table.set_column(table.column_names.index(column), column, cells)
+    with pytest.warns(
+        SignalsWarning, match=f"column {column}: [0-9]+ of 400 messages are of values"
+    ):
+        applied(kit, tmp_path / "sent.csv", other)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        applied(kit, tmp_path / "same.csv", table)
 
 
 def test_verify_accepts_it(release):

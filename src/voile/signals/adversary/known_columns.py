@@ -17,15 +17,26 @@ COMMONEST = 30  # values of a column of names that are distinguished
 AS_NUMBER = 0.9  # of texts: above this share of numbers, a column is one of numbers
 
 
-def known_columns(source: Source, names: Sequence[str], rows: NDArray[np.int64]) -> Floats:
-    """Return (rows, features): numbers, which of them are missing, and names as 0 and 1."""
+def known_columns(names: Sequence[str], *people: tuple[Source, NDArray[np.int64]]) -> list[Floats]:
+    """Return (rows, features) for rows of each source, the same features of all.
+
+    Numbers, which of them are missing, and names as 0 and 1.
+    """
+    parts = [_cells(source, names, rows) for source, rows in people]
+    table = pa.concat_tables(parts).combine_chunks()
+    found = [_features(table[name].combine_chunks()) for name in names]
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return np.split(np.concatenate(found, axis=1), ends)
+
+
+def _cells(source: Source, names: Sequence[str], rows: NDArray[np.int64]) -> pa.Table:
+    """Return columns of rows as text, whatever each source holds them as."""
     batches = source.batches(list(names))
     table = pa.Table.from_batches(batches, source.schema(list(names))).take(pa.array(rows))
-    return np.concatenate([_features(table[name].combine_chunks()) for name in names], axis=1)
+    return pa.table({name: table[name].cast(pa.string()) for name in names})
 
 
-def _features(column: pa.Array) -> Floats:
-    text = column.cast(pa.string())
+def _features(text: pa.Array) -> Floats:
     good = pc.fill_null(pc.match_substring_regex(text, NUMBER), False)
     there = max(len(text) - text.null_count, 1)
     if (pc.sum(good).as_py() or 0) > AS_NUMBER * there:

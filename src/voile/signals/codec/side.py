@@ -78,6 +78,13 @@ class NumberGrid(Brief):
         near = self.lattice.nearest(np.where(there, values, 0.0))
         return there & (np.abs(near - values) > OFF * self.lattice.resolution)
 
+    def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which numbers lie further beyond the grid than it is long, as months for years do."""
+        values = _numbers(column, Place())
+        low, span = self.first, max(self.nodes - 1, 1) * self.width
+        ends = self.lattice.values(np.array([low - span, low + 2 * span], dtype=np.float64))
+        return (values < ends[0]) | (values > ends[1])
+
     def canonical(self, column: NDArray[Any]) -> list[bytes]:
         """Write each cell as its place on the lattice, for a MAC; others as they are."""
         found = []
@@ -117,6 +124,10 @@ class NameLevels(Brief):
         seen = self.values[at] == names if m else np.zeros(len(names), dtype=np.bool_)
         level = np.where(missing, m + 1, np.where(seen, at, m)).astype(np.int64)
         return level, np.zeros_like(level)
+
+    def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which names have no level of their own."""
+        return np.asarray(self.read(column, Place())[0] == len(self.values))
 
     def canonical(self, column: NDArray[Any]) -> list[bytes]:
         return [b"" if is_missing(cell) else f"text {cell}".encode() for cell in column]

@@ -12,9 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.core.warn import warn
 from voile.data import Source
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
@@ -28,7 +26,6 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.known_mac import KnownMac
 from voile.signals.codec.lattice import OFF, Lattice, RowDraws
 from voile.signals.codec.side import NumberGrid, SideLevels
-from voile.signals.maps.checks import SignalsWarning
 from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.sources import BatchReadings, SignalReader, nothing
 from voile.signals.verbs.carried import carried
@@ -48,6 +45,7 @@ from voile.signals.verbs.release_columns import (
     release_schema,
 )
 from voile.signals.verbs.report_data import STATING, report_data
+from voile.signals.verbs.sent import Sent, strangers
 
 OUTSIDE = "outside.csv"
 FLAGGED = pa.schema([("row", pa.int64()), ("column", pa.string())])
@@ -88,21 +86,6 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
 
 
 apply = partial(apply_by, prepare)
-
-
-@dataclass
-class Sent(Brief):
-    """What is noted of rows: whose they are, and what their messages stand for.
-
-    classes : of each pseudonym the first row, the class, and the known columns that are not sent.
-    heard : the pseudonyms that a message bears.
-    outside : by column, the readings beyond those that the map was fitted to.
-    """
-
-    classes: dict[str, tuple[int, str, tuple[object, ...]]] = field(default_factory=dict)
-    heard: set[str] = field(default_factory=set)
-    certificate: Certificate = field(default_factory=Certificate)
-    outside: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -172,6 +155,7 @@ class _Encoding(Applying[Sent, Sent]):
         flags = self._flags(table, labels, at, batch.numbers[rows])
         sent = self._noted(batch, seen, names, flags)
         sent.heard.update(names[rows])
+        sent.strangers.update(strangers(self.reader.sides, self.codec.side, known))
         which = np.searchsorted(self.codec.classes, labels)
         sent.certificate.add(batch.numbers, batch.numbers[rows], which, table, at)
         made = dict(self._messages(len(names), rows, Z))
@@ -224,6 +208,7 @@ class _Encoding(Applying[Sent, Sent]):
         notes.heard |= more.heard
         notes.certificate.join(more.certificate)
         notes.outside += more.outside
+        notes.strangers += more.strangers
 
     def last(self, known: Sent) -> dict[str, pa.RecordBatch]:
         """Give the class of each pseudonym."""
@@ -345,10 +330,7 @@ class _Encoding(Applying[Sent, Sent]):
         """Decode what was written, and hold it to the readings."""
         sent = written.known
         figures = certify(written.rows, written.truth, self.reader, self.codec, sent.certificate)
-        again = sent.certificate.rows - len(sent.heard)
-        if again and self.policy.strength > 0:
-            note = f"{again:,} messages are not their subject's first, and many reveal the class"
-            warn(f"{note}: send them in sessions", SignalsWarning)
+        sent.warn(repeats=self.policy.strength > 0)
         return {**figures, "subjects": len(sent.classes), "outside": sent.outside.total()}
 
     def public_manifest(self, figures: Mapping[str, float], known: Sent) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from voile.core.evidence import Evidence, Finding, Note
+from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.core.progress import Progress, Steps
 from voile.data import Source
 from voile.keys.random import streams
@@ -16,9 +16,8 @@ from voile.release.manifest import Release
 from voile.signals.adversary import breaks
 from voile.signals.adversary.attackers import Attacker, bayes, by_chances, learners
 from voile.signals.adversary.breaks import Break
-from voile.signals.adversary.known_columns import known_columns
 from voile.signals.adversary.overheard import as_numbers, overheard
-from voile.signals.codec.pieces import Codes
+from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.information.conditional import conditional_information
 from voile.signals.information.leakage import leakage
 from voile.signals.information.mutual import Information, mutual_information
@@ -99,40 +98,27 @@ def attack(
     return (*found, *broken)
 
 
-def _attackers(scene: Scene, people: People, tried: Fresh, *, seed: int) -> Iterator[Attacker]:
-    """Let adversaries learn from half of the people, and try them on messages."""
-    half = people.half
-    Z, c, prior, known = tried
-    yield from learners(people.Z[:half], people.c[:half], Z, c, seed, prior)
-    if scene.map is not None and all(scene.map.spans):
-        map: Any = scene.map  # as good as a `PrivacyMap`
-        yield bayes(map, Z, c, prior, known)
-
-
 def _single(scene: Scene, people: People, seed: int, information: Information) -> Evidence:
-    half = people.half
-    known = None if people.known is None else people.known[half:]
-    tried = Fresh(people.Z[half:], people.c[half:], people.after, known)
-    found = list(_attackers(scene, people, tried, seed=seed))
-    fresh = scene.fresh()
-    control = [] if fresh is None else list(_attackers(scene, people, fresh, seed=seed))
-    findings = []
+    half, tried = people.half, people.tried
+
+    def attackers(tried: Fresh) -> list[Attacker]:
+        """Let adversaries learn from half of the people, and try them on messages."""
+        found = learners(people.Z[:half], people.c[:half], tried.Z, tried.c, seed, tried.prior)
+        return [*found, *([] if scene.reader.sides else _bayes(scene, tried))]
+
+    found = attackers(tried)
+    control = attackers(scene.fresh) if scene.fresh else []
     prior: tuple[Attacker, ...] = ()
     if people.after is not None:
         prior = (by_chances("prior beliefs alone", people.after, tried.c, people.after),)
     alone = prior[0].recall if prior else (None,) * len(scene.classes)
-    least = (people.majority, *alone)
-    for place, each in enumerate(found):
-        other = control[place].findings(scene.classes, ()) if control else ()
-        held = {_key(finding): finding.rate for finding in other}
-        for finding in each.findings(scene.classes, least):
-            findings.append(replace(finding, control=held.get(_key(finding))))
+    least = dict.fromkeys((one.name for one in found), (people.majority, *alone))
     return Evidence(
         "single messages",
         "inference",
         Note(STORY),
         knows=scene.columns,
-        findings=tuple(findings),
+        findings=tuple(_findings(scene, found, control, least)),
         curves=tuple(overheard(scene.forms, people.X, people.table, people.c, scene.classes)),
         notes=(
             leakage(information),
@@ -141,6 +127,28 @@ def _single(scene: Scene, people: People, seed: int, information: Information) -
             *(one.note() for one in (*found, *prior)),
         ),
     )
+
+
+def _bayes(scene: Scene, tried: Fresh) -> list[Attacker]:
+    """Let the adversary use the map's own densities, where the map is known."""
+    if scene.map is None or not all(scene.map.spans):
+        return []
+    map: Any = scene.map  # as good as a `PrivacyMap`
+    return [bayes(map, tried.Z, tried.c, tried.prior, tried.known)]
+
+
+def _findings(
+    scene: Scene,
+    found: Sequence[Attacker],
+    control: Sequence[Attacker],
+    least: Mapping[str, Sequence[Rate | None]],
+) -> Iterator[Finding]:
+    """Yield what attackers find, beside the control and, by name, what each finds without."""
+    others = [one for each in control for one in each.findings(scene.classes, ())]
+    held = {(one.by, one.of): one.rate for one in others}
+    for each in found:
+        for one in each.findings(scene.classes, least.get(each.name, ())):
+            yield replace(one, control=held.get((one.by, one.of)))
 
 
 def _before(scene: Scene, people: People, seed: int) -> Evidence:
@@ -158,27 +166,32 @@ def _before(scene: Scene, people: People, seed: int) -> Evidence:
 
 def _knowing(scene: Scene, people: People, seed: int, deals: np.random.Generator) -> Evidence:
     """Give the adversary columns beside: a class hidden overall may show among boys of ten."""
-    half, c = people.half, people.c
-    K = known_columns(scene.truth, scene.knows, people.number)
+    half, c, tried, fresh = people.half, people.c, people.tried, scene.fresh
+    K, *others = scene.beside(people)
     both = np.concatenate([K, people.Z], axis=1)
+    knows_all = {one.column for one in scene.reader.sides} <= {*scene.knows}
+
+    def attackers(tried: Fresh, beside: Floats) -> list[Attacker]:
+        given = np.concatenate([beside, tried.Z], axis=1)
+        found = learners(both[:half], c[:half], given, tried.c, seed, tried.prior)
+        return [*found, *(_bayes(scene, tried) if scene.reader.sides and knows_all else [])]
+
     alone = learners(K[:half], c[:half], K[half:], c[half:], seed, people.after)
-    found = learners(both[:half], c[:half], both[half:], c[half:], seed, people.after)
-    least = {_key(one): one.rate for each in alone for one in each.findings(scene.classes, ())}
-    findings = [
-        replace(one, baseline=least.get(_key(one)), meaning="")
-        for each in found
-        for one in each.findings(scene.classes, ())
-    ]
+    found = attackers(tried, K[half:])
+    control = attackers(fresh, others[0]) if fresh and others else []
+    least = {each.name: [one.rate for one in each.findings(scene.classes, ())] for each in alone}
     number = scene.options.permutations
     added = conditional_information(people.Z, c, K, permutations=number, random_state=deals)
+    findings = _findings(scene, found, control, least)
     return Evidence(
         "single messages, columns known",
         "inference",
         Note(KNOWING),
         knows=(*scene.knows, *scene.columns),
-        findings=tuple(findings),
+        findings=tuple(replace(one, meaning="") for one in findings),
         notes=(
             leakage(added, beside=True),
+            *([HELD_OUT] if control else []),
             *(each.note() for each in found),
             *(each.note("Without messages. ") for each in alone),
         ),
@@ -207,8 +220,3 @@ def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
         known = None if scene.rows.beside is None else scene.rows.known[rows.ravel()]
         yield breaks.invariants(map.codec_, Z, c, scene.invariants, known)
     yield breaks.known_plaintext(map.codec_, X, people.Z, people.c, people.known)
-
-
-def _key(finding: Finding) -> tuple[str, str]:
-    """Return what is the same of the same adversary with other messages."""
-    return finding.by, finding.of

@@ -46,6 +46,7 @@ LIMITS = (
     "A reading beyond those that the map was fitted to is carried exactly, but may be rarer in one "
     "class than in another.",
 )
+LABEL = "Information leakage"
 TAKES: dict[Question, str] = {"inference": "the source, with its classes (--truth)"}
 """What the attack on each question takes."""
 
@@ -106,21 +107,30 @@ def _figures(
     audience: Audience,
 ) -> Iterator[Figure]:
     expected = public["figures"]
-    notes = [note.values for one in evidence for note in one.notes if note.text == LEAKAGE]
-    measured: Mapping[str, Any] = {}
-    if notes:
-        measured = {f"bits{end}": notes[0][name] for end, name in zip(ENDS, BITS, strict=True)}
-        if audience == "public":
-            measured = coarse(measured, outwards)  # as the note
-        fit = f"; the fit expected {_bits(expected)} ({_within(expected)})"
-        fit = fit if "bits" in expected else ""
-        yield _leakage(measured, f"per message, measured on this release{fit}")
-    elif "bits" in expected:
-        most = f", of {_decimal(story['before']['entropy'])} that the class holds" if story else ""
-        yield _leakage(expected, f"per message, as the fit expects{most}")
-    yield from _beside(evidence, audience)
+    known = {*story["before"].get("known", ())} if story else set()
+    fit = (
+        f"; the fit expected {_bits(expected)} ({_within(expected)})" if "bits" in expected else ""
+    )
+    own: Mapping[str, Any] = {}  # measured of the adversary for whom the fit's figures are
+    for columns, found in _measured(evidence, audience):
+        who = (
+            f"to an adversary who knows {listed(columns)}"
+            if columns
+            else "measured on this release"
+        )
+        label = "Leakage, columns known" if columns else LABEL
+        is_own = {*columns} == known
+        own = found if is_own else own
+        measured = "; measured" if columns else ""
+        yield _leakage(found, f"per message, {who}{measured}{fit if is_own else ''}", label)
     if "bits" in expected:
-        yield _risk(expected, story, measured)
+        if not own:
+            most = (
+                f", of {_decimal(story['before']['entropy'])} that the class holds" if story else ""
+            )
+            who = _to_whom(story["before"]) if story else ""
+            yield _leakage(expected, f"per message{who}, as the fit expects{most}")
+        yield _risk(expected, story, own)
         meaning = (
             "error for a reader without the key, as the fit expects; 100% is that of the "
             "strongest, most distorting map"
@@ -134,20 +144,21 @@ def _figures(
         )
 
 
-def _beside(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figure]:
-    """Give what messages reveal to an adversary who knows columns beside them."""
+def _measured(
+    evidence: Sequence[Evidence], audience: Audience
+) -> Iterator[tuple[list[str], Mapping[str, Any]]]:
+    """Yield the bits that messages were found to reveal, and the columns that are known beside."""
     for one in evidence:
         for note in one.notes:
-            if note.text != BESIDE:
+            if note.text not in (LEAKAGE, BESIDE):
                 continue
             found: Mapping[str, Any] = {
                 f"bits{end}": note.values[name] for end, name in zip(ENDS, BITS, strict=True)
             }
             if audience == "public":
-                found = coarse(found, outwards)
-            shown = [name for name in one.knows if name not in _readings(evidence)]
-            meaning = f"per message, to an adversary who knows {listed(shown)}; measured"
-            yield replace(_leakage(found, meaning), label="Leakage, columns known")
+                found = coarse(found, outwards)  # as the note
+            beside = one.knows if note.text == BESIDE else ()
+            yield [name for name in beside if name not in _readings(evidence)], found
 
 
 def _readings(evidence: Sequence[Evidence]) -> set[str]:
@@ -174,9 +185,8 @@ def _risk(
     return Figure("Relative leakage", risk, meaning, f"at most {part('_high')}")
 
 
-def _leakage(estimate: Mapping[str, Any], meaning: str) -> Figure:
-    interval = f"95% interval {_within(estimate)}"
-    return Figure("Information leakage", _bits(estimate), meaning, interval)
+def _leakage(estimate: Mapping[str, Any], meaning: str, label: str = LABEL) -> Figure:
+    return Figure(label, _bits(estimate), meaning, f"95% interval {_within(estimate)}")
 
 
 def _bits(estimate: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.scoring import private_manifest_of, rows_held_out, rows_released
 from voile.signals.adversary.breaks import FEWEST, is_enough
+from voile.signals.adversary.known_columns import known_columns
 from voile.signals.adversary.overheard import as_numbers
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.information.beliefs import Beliefs
@@ -31,6 +32,16 @@ from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.options import AttackOptions
 from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.release_columns import AS_IN_SOURCE
+
+
+class Fresh(NamedTuple):
+    """Messages of people whom attackers have not learned from, as in `People`."""
+
+    Z: Floats
+    c: Codes
+    prior: Floats | None
+    known: NDArray[np.object_] | None
+    number: NDArray[np.int64]  # of their rows, in the file that they are from
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +67,13 @@ class People:
         return None if self.prior is None else self.prior[self.half :]
 
     @property
+    def tried(self) -> Fresh:
+        """Those on whom the attack is tried."""
+        rows = slice(self.half, None)
+        known = None if self.known is None else self.known[rows]
+        return Fresh(self.Z[rows], self.c[rows], self.after, known, self.number[rows])
+
+    @property
     def majority(self) -> Rate:
         """How often naming the commonest class of the known half, or the likeliest, is right."""
         half = self.half
@@ -64,15 +82,6 @@ class People:
             return Rate(int((self.c[half:] == guess).sum()), len(guess))
         common = np.bincount(self.c[:half]).argmax()
         return Rate(int((self.c[half:] == common).sum()), len(self.c) - half)
-
-
-class Fresh(NamedTuple):
-    """Messages of people whom the map was not fitted to."""
-
-    Z: Floats
-    c: Codes
-    prior: Floats | None
-    known: NDArray[np.object_] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +170,16 @@ class Scene:
         """The columns that the adversary knows: as asked for, else all known and kept ones."""
         return self.options.knows or tuple(_knowable(self.release, self.reader))
 
+    def beside(self, people: People) -> list[Floats]:
+        """Return the columns that the adversary knows of people, and of `fresh` if it has them."""
+        whose = [(self.truth, people.number)]
+        if self.fresh and {*self.knows} <= {*self._others.columns}:
+            whose.append((self._others, self.fresh.number))
+        return known_columns(self.knows, *whose)
+
+    @cached_property
     def fresh(self) -> Fresh | None:
-        """Send people whom the map was not fitted to; None without the map, or such people."""
+        """People whom the map was not fitted to, sent by it; None without map, or such people."""
         if self.map is None:
             return None
         rows = self._control
@@ -173,15 +190,20 @@ class Scene:
         table, labels = rows.table, rows.labels
         Z = self.map.codec_.encode(table, labels, known=rows.beside, protective=Protective())
         c = np.searchsorted(np.array(self.classes), rows.labels)
-        return Fresh(as_numbers(self.forms, Z), c, self._prior(rows), rows.beside)
+        own = as_numbers(self.forms, Z), c, self._prior(rows), rows.beside
+        return Fresh(*own, rows.number)
 
     @cached_property
+    def _others(self) -> Source:
+        """Where people are who are not in the release."""
+        control = self.options.control
+        return self.truth if control is None else open_source(control)
+
+    @property
     def _control(self) -> SourceReadings:
         """One row of each person who is not in the release."""
-        if self.options.control is not None:
-            rows = self.reader.read(open_source(self.options.control), strict=False)
-        else:
-            rows = self.reader.read(self.truth, strict=False)
+        rows = self.reader.read(self._others, strict=False)
+        if self.options.control is None:
             rows = rows.take(np.isin(rows.number, rows_held_out(self.release)))
         return rows.take(np.unique(rows.whose, return_index=True)[1])
 
