@@ -238,11 +238,14 @@ def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, dated, tmp
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        (["1", "2", "Tuesday"], "column day: the order of time is unknown"),
-        (["1/2/2024", "2/1/2024"], "column day: the order of time is unknown"),
-        (["1", "2024-03-01"], "column day: the order of time is unknown"),
-        (["2024-03-01T08:00Z", "2024-03-01T08:00"], "column day: the order of time is unknown"),
-        (["1", ""], "column day: a row has no time"),
+        (["1", "2", "Tuesday"], "row 3, column day: the order of time is unknown"),
+        (["1/2/2024", "2/1/2024"], "row 1, column day: the order of time is unknown"),
+        (["1", "2024-03-01"], "row 2, column day: the order of time is unknown"),
+        (
+            ["2024-03-01T08:00Z", "2024-03-01T08:00"],
+            "row 2, column day: the order of time is unknown",
+        ),
+        (["1", ""], "row 2, column day: a row has no time"),
     ],
 )
 def test_readings_whose_order_cannot_be_told_are_neither_sent_nor_learnt(

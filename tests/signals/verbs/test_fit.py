@@ -55,6 +55,7 @@ BAD = {
     "a subject of two classes": ({"id": ["p0"] * 2 + [f"p{i}" for i in range(238)]}, {}, "two cl"),
     "a constant": ({"pulse": CONSTANT}, {}, "column pulse: .*all the same"),
     "text among numbers": ({"pulse": ["high"] + ["70"] * 239}, {}, "row 1, column pulse: a cell"),
+    "decimal commas": ({"pulse": ["70", "70,5"] * 120}, {}, "row 2, .*decimals with a point"),
     "a finer reading": ({"weight": np.arange(240) / 7}, {}, "column weight, row 2: .* contradict"),
     "too fine a resolution": ({}, {"weight": {"role": "reading", "resolution": 0.01}}, "declare 0"),
     "no resolution": ({"pulse": np.random.default_rng(1).random(240)}, {}, "no resolution"),

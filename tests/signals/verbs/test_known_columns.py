@@ -120,7 +120,7 @@ def test_another_age_at_the_other_end_is_refused_never_decoded(kit, release, tmp
         "fraction": f"{age}.5",
     }[change]
     found, aside = again(kit, release, rows, tmp_path / "other" / "back.csv")
-    assert (found.rows, found.set_aside) == (399, 1)
+    assert (found.rows, found.set_aside, found.other_known) == (399, 1, 1)
     assert aside[0]["sent"]["pseudonym"] == rows[5]["pseudonym"]
     assert aside[0]["known"] == ["age", "sex"]
     assert (
@@ -172,7 +172,16 @@ def test_what_missing_values_reveal_is_measured():
     kit = kit_of(children(age=pa.array(age, pa.int64())))
     before = kit.facts["before"]
     assert before["missing_bits"] > 0.1
+    assert "and which of them are missing 0." in str(sections(kit, (), audience="internal")[0])
     assert before["known_bits"] > 0.05
+
+
+def test_where_nothing_is_missing_nothing_is_said_of_it(kit):
+    """An estimate would be noise about 0, and a page would give it as a figure."""
+    assert (kit.facts["before"]["missing_bits"], kit.facts["before"]["missing_high"]) == (0, 0)
+    (summary,) = (one for one in sections(kit, (), audience="internal") if one.first)
+    assert "Without any message these columns reveal" in str(summary)
+    assert "missing" not in str(summary)
 
 
 def test_a_base_follows_known_columns_only_where_all_travel():
@@ -364,8 +373,9 @@ def test_of_columns_that_the_fit_does_not_know_it_expects_nothing(kit, tmp_path)
     options = AttackOptions(permutations=5, knows=("age",))
     found = attack(release, open_source(children()), options, seed=1, progress=silent)
     figures = sections(release, found, audience="internal")[0].blocks[1].figures
-    (expected,) = (one for one in figures if "who knows age and sex" in one.meaning)
-    assert expected.meaning.startswith("per message to an adversary who knows age and sex, as the")
+    known = [one.meaning for one in figures if one.label == "Leakage, columns known"]
+    assert known[0] == "per message, to an adversary who knows age; measured"
+    assert known[1].startswith("per message to an adversary who knows age and sex, as the fit exp")
     assert not any("the fit expected" in one.meaning for one in figures)
 
 

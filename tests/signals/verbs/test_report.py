@@ -80,6 +80,36 @@ def test_few_people_of_the_control_leave_the_rest_of_the_sentence(page):
     assert BALANCED in public  # of those overheard, who are many
 
 
+def test_the_strongest_is_so_of_those_who_know_most(page):
+    """Another learner may find more beside known columns, and more of people not in the fit."""
+
+    def found(attack, **by):
+        rates = [(name, of, one) for name, each in by.items() for of, one in each.items()]
+        findings = [
+            Finding("found", rate, control=control, by=name, of=of)
+            for name, of, (rate, control) in rates
+        ]
+        return Evidence(attack, "inference", STORY, findings=tuple(findings))
+
+    low, mid, high = Rate(40, 100), Rate(50, 100), Rate(60, 100)
+    single = found(
+        "single messages",
+        forest={"yes": (mid, None), "no": (mid, None)},
+        boosting={"yes": (low, low), "no": (low, low)},
+    )
+    known = found(
+        "single messages, columns known",
+        forest={"yes": (mid, mid), "no": (mid, mid)},
+        boosting={"yes": (mid, high), "no": (mid, high)},
+    )
+    public = page("public", single, known)
+    assert "The strongest adversary tried (boosting) identifies the class of 40% of" in public
+    assert (
+        "50% of people from one message and the known columns and 60% of people from one" in public
+    )
+    assert "one message and the known columns, person not in the fit, averaged" in public
+
+
 def test_the_headline_is_what_was_measured_on_this_release(page):
     """The fit expected other people's leakage; an attack measured this release's."""
     measured = {"bits": 0.123, "entropy": 0.72, "low": 0.101, "high": 0.145, "null": 0.02}

@@ -83,7 +83,7 @@ class NumberGrid(Brief):
         values = _numbers(column, Place())
         low, span = self.first, max(self.nodes - 1, 1) * self.width
         ends = self.lattice.values(np.array([low - span, low + 2 * span], dtype=np.float64))
-        return (values < ends[0]) | (values > ends[1])
+        return np.asarray((values < ends[0]) | (values > ends[1]))
 
     def canonical(self, column: NDArray[Any]) -> list[bytes]:
         """Write each cell as its place on the lattice, for a MAC; others as they are."""
@@ -213,9 +213,12 @@ def side_features(columns: Sequence[SideColumn], levels: SideLevels) -> NDArray[
     return _even(np.concatenate(found, axis=1))
 
 
-def missing_features(columns: Sequence[SideColumn], levels: SideLevels) -> NDArray[np.float64]:
-    """Return which side columns are missing, as numbers of one spread."""
-    return _even(_missing(columns, levels))
+def missing_features(
+    columns: Sequence[SideColumn], levels: SideLevels
+) -> NDArray[np.float64] | None:
+    """Return which side columns are missing, as numbers of one spread; None where none is."""
+    found = _missing(columns, levels)
+    return _even(found) if found.any() else None
 
 
 def _missing(columns: Sequence[SideColumn], levels: SideLevels) -> NDArray[np.float64]:

@@ -189,7 +189,10 @@ class Trials:
         for one in self.folds:
             assert one.levels is not None
             K = missing_features(one.map.side, one.levels) if missing else one.beside()
-            parts.append(contributions(K, one.c, NEIGHBOURS, *one.beliefs))
+            if K is None:  # nothing is missing, which reveals nothing: an estimate would be noise
+                parts.append(np.zeros(len(one.c)))
+            else:
+                parts.append(contributions(K, one.c, NEIGHBOURS, *one.beliefs))
         return Leakage.of(np.concatenate(parts))
 
     def null(self, strength: float, rng: np.random.Generator) -> float:

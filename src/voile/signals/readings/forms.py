@@ -21,6 +21,7 @@ from voile.signals.codec.nominal import NOMINAL
 
 LARGEST = 2.0**52  # beyond any reading on its lattice
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 INFINITE = r"^(?i)\s*[+-]?(inf|infinity|nan)\s*$"
 
 
@@ -180,6 +181,15 @@ class ReadingColumn:
     @property
     def sent_type(self) -> pa.DataType:
         return pa.string() if self.settings.nominal else pa.float64()
+
+
+def has_decimal_comma(cell: pa.Scalar) -> bool:
+    """Say whether a cell that is no number would be one with a point for its comma.
+
+    >>> [has_decimal_comma(pa.scalar(one)) for one in ("70,1", "70.1", "1,000.5", None, 70.1)]
+    [True, False, False, False, False]
+    """
+    return re.match(COMMA, str(cell.as_py())) is not None
 
 
 def type_named(name: str) -> pa.DataType:

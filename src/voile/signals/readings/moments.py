@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,8 +27,12 @@ UNITS: tuple[int, ...] = (7 * DAY, DAY, 3600, 60, 1)  # seconds
 FINEST = 100  # units, at most, in the middle gap between two readings of a subject
 
 
-def rank_moments(times: Sequence[pa.Array], column: str) -> NDArray[np.intp]:
+def rank_moments(
+    times: Sequence[pa.Array], column: str, rows: NDArray[np.int64] | None = None
+) -> NDArray[np.intp]:
     """Return each moment's place among all, from 1 up; equal moments share theirs.
+
+    rows : (n,) their places in the source, from 0, for what an error says.
 
     Text is taken for numbers where it holds nothing else, and for ISO dates or times otherwise,
     all with a time zone or none.
@@ -37,7 +42,7 @@ def rank_moments(times: Sequence[pa.Array], column: str) -> NDArray[np.intp]:
     >>> rank_moments([pa.array(["2026-03-10", "2026-03-09"])], "day").tolist()
     [2, 1]
     """
-    moments = _whole(times, column)
+    moments = _whole(times, column, rows)
     if not len(moments):
         return np.zeros(0, dtype=np.intp)
     found = pc.rank(moments, sort_keys="ascending", tiebreaker="dense")
@@ -137,20 +142,26 @@ def order_rows(
     return np.lexsort((number, *held[::-1], moments, whose))
 
 
-def _whole(times: Sequence[pa.Array], column: str) -> pa.Array:
+def _whole(
+    times: Sequence[pa.Array], column: str, rows: NDArray[np.int64] | None = None
+) -> pa.Array:
     """Return all moments, or refuse where one is missing."""
-    moments = _meant(pa.chunked_array(times).combine_chunks(), f"column {column}")
+
+    def where(row: int) -> str:
+        return f"column {column}" if rows is None else f"row {rows[row] + 1:,}, column {column}"
+
+    moments = _meant(pa.chunked_array(times).combine_chunks(), where)
     missing = pc.is_null(moments, nan_is_null=True)
     if pc.any(missing, min_count=0).as_py():
         raise RequestError(
             "a row has no time, so its place in the order is unknown",
-            where=f"column {column}",
+            where=where(pc.index(missing, True).as_py()),
             instead="fill it in, or leave the row out",
         )
     return moments
 
 
-def _meant(moments: pa.Array, where: str) -> pa.Array:
+def _meant(moments: pa.Array, where: Callable[[int], str]) -> pa.Array:
     """Return moments as a type whose order is that of time."""
     of = pa.types
     if of.is_dictionary(moments.type):
@@ -162,19 +173,34 @@ def _meant(moments: pa.Array, where: str) -> pa.Array:
         return _read(pc.if_else(blank, None, moments), where)
     plain = of.is_integer, of.is_floating, of.is_decimal, of.is_date, of.is_timestamp
     if not any(test(moments.type) for test in (*plain, of.is_time, of.is_duration, of.is_null)):
-        raise RequestError(f"{moments.type} is not a time", where=where, instead=REMEDY)
+        raise RequestError(f"{moments.type} is not a time", where=where(0), instead=REMEDY)
     return moments
 
 
-def _read(text: pa.Array, where: str) -> pa.Array:
+def _read(text: pa.Array, where: Callable[[int], str]) -> pa.Array:
     numbers = pc.all(pc.match_substring_regex(text, NUMBER), min_count=0).as_py()
     for type_ in NUMBERS if numbers else DATES:
-        try:
-            return text.cast(type_)
-        except pa.ArrowInvalid:
-            pass
+        if (found := _cast(text, type_)) is not None:
+            return found
     raise RequestError(
         "the order of time is unknown: not all values are numbers, nor all ISO dates",
-        where=where,
+        where=where(_first_odd(text)),
         instead=REMEDY,
     )
+
+
+def _cast(text: pa.Array, type_: pa.DataType) -> pa.Array | None:
+    try:
+        return text.cast(type_)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _first_odd(text: pa.Array) -> int:
+    """Return the place of the first value that cannot be read as those before it."""
+    found = 0
+    for type_ in (*NUMBERS, *DATES):
+        lengths = range(1, len(text) + 1)
+        own = bisect_left(lengths, True, key=lambda n: _cast(text.slice(0, n), type_) is None)
+        found = max(found, own)
+    return min(found, len(text) - 1)

@@ -18,7 +18,12 @@ from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.signals.codec.place import Place
-from voile.signals.readings.forms import CellValues, KnownColumn, ReadingColumn
+from voile.signals.readings.forms import (
+    CellValues,
+    KnownColumn,
+    ReadingColumn,
+    has_decimal_comma,
+)
 from voile.signals.readings.merging import PrivateSettings
 from voile.signals.readings.moments import Ticks, count_ticks, order_rows, rank_moments
 
@@ -226,7 +231,7 @@ class SignalReader(Brief):
         for batch, number in self._batches(source, strict=strict):
             one = self.see(batch)
             if strict:
-                self._refuse_strange(one, number, source.name)
+                self._refuse_strange(one, batch, number, source.name)
             good = one.some if partial else one.good
             read += len(good)
             seen.append((one.table(good), one.labels[good], one.subjects[good], one.known(good)))
@@ -243,7 +248,7 @@ class SignalReader(Brief):
         moments = np.zeros(len(number), dtype=np.intp)
         ticks = None
         if self.time:
-            moments, ticks = rank_moments(times, self.time), count_ticks(times, self.time)
+            moments, ticks = rank_moments(times, self.time, number), count_ticks(times, self.time)
         return _ordered(
             np.concatenate(tables),
             np.concatenate(labels).astype(str),
@@ -270,16 +275,21 @@ class SignalReader(Brief):
                 batch, number = batch.filter(pa.array(used)), number[used]
             yield batch, number
 
-    def _refuse_strange(self, seen: BatchReadings, number: NDArray[np.int64], name: str) -> None:
+    def _refuse_strange(
+        self, seen: BatchReadings, batch: pa.RecordBatch, number: NDArray[np.int64], name: str
+    ) -> None:
         forms: tuple[ReadingColumn | KnownColumn, ...] = (*self.forms, *self.sides)
         every = (*seen.cells, *seen.sides)
         for form, cells in zip(forms, every, strict=True):
             if cells.strange.any():
-                row = int(number[cells.strange.argmax()]) + 1
+                at = int(cells.strange.argmax())
+                remedy = "correct it, or say nominal or ordinal in the roles file"
+                if has_decimal_comma(batch.column(form.column)[at]):
+                    remedy = "write decimals with a point, not with a comma"
                 raise RequestError(
                     f"a cell holds {form.lacks}",
-                    where=f"{name}, row {row:,}, column {form.column}",
-                    instead="correct it, or say nominal or ordinal in the roles file",
+                    where=f"{name}, row {number[at] + 1:,}, column {form.column}",
+                    instead=remedy,
                 )
 
 

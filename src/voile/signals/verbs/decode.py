@@ -62,10 +62,12 @@ def decode_release(
     reporter.say(f"{out}: {count(decoded.rows, 'row')} decoded")
     set_aside = decoded.set_aside
     if set_aside:
-        what = "outside the range"
-        if decoded.takes_known:
-            what += ", or encoded with other known columns"
-        reporter.insist(f"{count(set_aside, 'row')} {what}, in {decoded.aside}")
+        parts = {
+            "outside the range": set_aside - decoded.other_known,
+            "encoded with other known columns": decoded.other_known,
+        }
+        said = " and ".join(f"{count(n, 'row')} {what}" for what, n in parts.items() if n)
+        reporter.insist(f"{said}, in {decoded.aside}")
     result = {"decoded": str(out), "rows": decoded.rows, "set_aside": set_aside}
     return Ended(result, ASIDE if set_aside else 0)
 
@@ -79,7 +81,7 @@ class Decoded(Brief):
     out : where they lie. like : the kind of frame that they are shown as.
     rows : how many there are.
     set_aside, aside : how many rows lie outside the map's range or were encoded with other known
-        columns, and the file of these. takes_known : whether there are known columns.
+        columns, and the file of these. other_known : how many of them are of the second kind.
     """
 
     shows = ("out", "rows", "set_aside")
@@ -89,7 +91,7 @@ class Decoded(Brief):
     rows: int
     set_aside: int
     aside: AnyPath
-    takes_known: bool = False
+    other_known: int = 0
 
     @property
     def frame(self) -> Any:
@@ -151,7 +153,7 @@ def decode(
     else:
         _write(out, fill, force=force)
     rows = decoding.read - decoding.set_aside
-    return Decoded(place, release.like, rows, decoding.set_aside, aside, bool(reader.sides))
+    return Decoded(place, release.like, rows, decoding.set_aside, aside, decoding.other_known)
 
 
 def _write(out: Path, fill: Callable[[str | AnyPath, AnyPath], None], *, force: bool) -> None:
@@ -175,7 +177,7 @@ def _types(release: Release, source: Source) -> dict[str, pa.DataType]:
 
 
 class _Decoding:
-    """Decode a release batch by batch; `read` and `set_aside` count its rows."""
+    """Decode a release batch by batch; `read`, `set_aside` and `other_known` count its rows."""
 
     def __init__(
         self,
@@ -189,7 +191,7 @@ class _Decoding:
         self._beside = beside
         self._codec, self._scores = map.codec_, map.codec(base="normal", strength=1.0)
         self._types = [schema.field(form.column).type for form in reader.forms]
-        self.read = self.set_aside = 0
+        self.read = self.set_aside = self.other_known = 0
 
     def of(self, batch: pa.RecordBatch, aside: TextIO) -> pa.RecordBatch:
         """Return the rows that go out, and write down those set aside."""
@@ -209,6 +211,7 @@ class _Decoding:
         good = ~outside.any(axis=1) & ~differs
         self.read += len(batch)
         self.set_aside += int((~good).sum())
+        self.other_known += int(differs.sum())
         return self._restored(batch.filter(pa.array(good)), X[good], blank[good])
 
     def _side(

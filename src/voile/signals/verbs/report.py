@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,7 +46,6 @@ LIMITS = (
     "A reading beyond those that the map was fitted to is carried exactly, but may be rarer in one "
     "class than in another.",
 )
-LABEL = "Information leakage"
 TAKES: dict[Question, str] = {"inference": "the source, with its classes (--truth)"}
 """What the attack on each question takes."""
 
@@ -113,23 +112,18 @@ def _figures(
     )
     own: Mapping[str, Any] = {}  # measured of the adversary for whom the fit's figures are
     for columns, found in _measured(evidence, audience):
-        who = (
-            f"to an adversary who knows {listed(columns)}"
-            if columns
-            else "measured on this release"
-        )
-        label = "Leakage, columns known" if columns else LABEL
         is_own = {*columns} == known
         own = found if is_own else own
-        measured = "; measured" if columns else ""
-        yield _leakage(found, f"per message, {who}{measured}{fit if is_own else ''}", label)
+        meaning = "per message, measured on this release"
+        if columns:
+            meaning = f"per message, to an adversary who knows {listed(columns)}; measured"
+        yield _leakage(found, f"{meaning}{fit if is_own else ''}", columns)
     if "bits" in expected:
         if not own:
-            most = (
-                f", of {_decimal(story['before']['entropy'])} that the class holds" if story else ""
-            )
-            who = _to_whom(story["before"]) if story else ""
-            yield _leakage(expected, f"per message{who}, as the fit expects{most}")
+            before = story.get("before", {})
+            most = f", of {_decimal(before['entropy'])} that the class holds" if story else ""
+            meaning = f"per message{_to_whom(before)}, as the fit expects{most}"
+            yield _leakage(expected, meaning, known)
         yield _risk(expected, story, own)
         meaning = (
             "error for a reader without the key, as the fit expects; 100% is that of the "
@@ -173,6 +167,7 @@ def _risk(
     if not story:
         return Figure("Relative leakage", risk, f"{meaning}, as the fit expects")
     whole = story["before"]["bits"]
+    meaning += _to_whom(story["before"])
 
     def part(end: str) -> str:
         bits = max((measured or expected)[f"bits{end}"], 0.0)
@@ -185,7 +180,8 @@ def _risk(
     return Figure("Relative leakage", risk, meaning, f"at most {part('_high')}")
 
 
-def _leakage(estimate: Mapping[str, Any], meaning: str, label: str = LABEL) -> Figure:
+def _leakage(estimate: Mapping[str, Any], meaning: str, known: Collection[str]) -> Figure:
+    label = "Leakage, columns known" if known else "Information leakage"
     return Figure(label, _bits(estimate), meaning, f"95% interval {_within(estimate)}")
 
 
@@ -235,10 +231,11 @@ def _alone(before: Mapping[str, Any]) -> str:
     if "known" not in before:
         return ""
     low, high = (_decimal(before[f"known_{end}"]) for end in ("low", "high"))
+    lacks = before["missing_high"] > 0  # else no cell is missing
+    missing = f", and which of them are missing {_decimal(before['missing_bits'])}" if lacks else ""
     return (
         f"Without any message these columns reveal {_decimal(before['known_bits'])} bits (95% "
-        f"interval {low} to {high}), and which of them are missing "
-        f"{_decimal(before['missing_bits'])}: no map hides that. "
+        f"interval {low} to {high}){missing}: no map hides that. "
     )
 
 

@@ -8,12 +8,14 @@ from voile.core.evidence import Evidence, Finding, Rate
 from voile.report.sections import Audience, Bar, BarChart, LineChart, Series
 from voile.report.wording import circumstance, is_hidden, listed, share
 
+SINGLE = "single messages"
+COLUMNS_KNOWN = "single messages, columns known"
 SENT = {
     "readings as they are": "from the unprotected reading",
-    "single messages": "from one message",
-    "single messages, columns known": "from one message and the known columns",
+    SINGLE: "from one message",
+    COLUMNS_KNOWN: "from one message and the known columns",
 }
-FRESH = "from one message, person not in the fit"
+FRESH = "person not in the fit"
 BELIEVED = "from prior beliefs alone"
 
 
@@ -64,23 +66,24 @@ def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
 
 
 def _strongest(evidence: Sequence[Evidence]) -> tuple[str, Mapping[str, Mapping[str, Rate]]]:
-    """Return the attacker who identifies most, and its rate for each class in each case."""
-    found = {one.attack: _recalls(one) for one in evidence if one.attack in SENT}
-    single = {one.attack: one for one in evidence}.get("single messages")
-    if single is None:
+    """Return the attacker who identifies most, and its rate for each class in each case.
+
+    Most by columns known beside a message, where there are some, and of people whom the map was
+    not fitted to.
+    """
+    attacks = {one.attack: one for one in evidence if one.attack in SENT}
+    last = attacks.get(COLUMNS_KNOWN) or attacks.get(SINGLE)
+    if last is None or SINGLE not in attacks:
         return "", {}
-    fresh, believed = _recalls(single, "control"), _recalls(single, "baseline")
-    after = fresh if any(fresh.values()) else found["single messages"]
+    after = _recalls(last, "control") or _recalls(last)
     if not after:
         return "", {}
     best = max(after, key=lambda name: sum(rate.value for rate in after[name].values()))
-    cases: dict[str, Mapping[str, Rate]] = {BELIEVED: believed[best]} if best in believed else {}
-    for attack, how in SENT.items():
-        if best in found.get(attack, {}):
-            cases[how] = found[attack][best]
-        if attack == "single messages" and fresh.get(best):
-            cases[FRESH] = fresh[best]
-    return best, cases
+    cases = {BELIEVED: _recalls(attacks[SINGLE], "baseline").get(best, {})}
+    for attack in (name for name in SENT if name in attacks):
+        cases[SENT[attack]] = _recalls(attacks[attack]).get(best, {})
+        cases[f"{SENT[attack]}, {FRESH}"] = _recalls(attacks[attack], "control").get(best, {})
+    return best, {how: rates for how, rates in cases.items() if rates}
 
 
 def breaks(evidence: Sequence[Evidence]) -> Iterator[BarChart]:

@@ -124,7 +124,8 @@ class _Rows:
         """Return the good rows, in the order of time that fit used."""
         if not len(rows) or not self._reader.time:
             return rows
-        moments = rank_moments(whole[self._reader.time].take(rows).chunks, self._reader.time)
+        times = whole[self._reader.time].take(rows).chunks
+        moments = rank_moments(times, self._reader.time, rows)
         alike = np.zeros(len(rows), dtype=np.intp)  # readings go as time goes, whosever they are
         return rows[order_rows(np.concatenate(tables), alike, moments, rows)]
 
