@@ -7,7 +7,7 @@ evidence, as the public may see them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, get_args
 
 from voile.core.evidence import FORBID, Evidence, Finding, difference
@@ -145,11 +145,14 @@ class Attacked:
     ----------
     takes : whether a finding answers the question.
     gain : the share beyond the control group, or else the baseline, rather than the share itself.
+    never_released : whether the control group are people of whom nothing was released; else they
+        are attacked as those in the release are, and a gain is beyond the baseline.
     """
 
     criterion: Name
     takes: Callable[[Evidence, Finding], bool]
     gain: bool = False
+    never_released: bool = True
 
     def read(
         self, _: Mapping[str, Any], evidence: Sequence[Evidence], __: Bounds
@@ -157,7 +160,7 @@ class Attacked:
         """Yield the finding with the largest upper limit."""
         measure = _gain if self.gain else _rate
         found = [
-            measure(attack, one)
+            measure(attack, one if self.never_released else replace(one, control=None))
             for attack in evidence
             for one in attack.findings
             if self.takes(attack, one) and one.rate.trials

@@ -10,8 +10,11 @@ import pytest
 from tests.signals.clinic import applied, fitted, strongest
 
 from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
+from voile.release.criteria import worst_figure
 from voile.report import render
+from voile.signals.adversary.attackers import IDENTIFIED
 from voile.signals.information.leakage import LEAKAGE
+from voile.signals.verbs.criteria import CRITERIA
 from voile.signals.wing import sections
 
 STORY = Note("The adversary overhears.")
@@ -108,6 +111,23 @@ def test_the_strongest_is_so_of_those_who_know_most(page):
         "50% of people from one message and the known columns and 60% of people from one" in public
     )
     assert "one message and the known columns, person not in the fit, averaged" in public
+
+
+def test_what_a_determination_judges_is_beyond_what_is_known_without_messages():
+    """People held out are heard as all others: they are no baseline. Who has a reading has all."""
+    nearly = Rate(190, 200)
+    single = Finding(
+        IDENTIFIED, Rate(140, 200), baseline=Rate(100, 200), control=nearly, by="forest"
+    )
+    known = Finding(IDENTIFIED, nearly, baseline=Rate(50, 200))
+    evidence = [
+        Evidence("single messages", "inference", STORY, findings=(single,)),
+        Evidence("known plaintext", "inference", STORY, findings=(known,)),
+    ]
+    figure = worst_figure("inference", CRITERIA, {}, evidence)
+    assert figure is not None
+    assert figure.shown == "20 percentage points"
+    assert "beyond an adversary without the release" in figure.says
 
 
 def test_the_headline_is_what_was_measured_on_this_release(page):

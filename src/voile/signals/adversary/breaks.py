@@ -24,6 +24,7 @@ LAGS = (1, 2, 3, 6, 7, 8)  # readings apart, whose products an adversary looks a
 WAVES = 20  # of a spectrum
 EXTREMES = 3  # lowest and highest readings of a subject
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
+KNOWN_PLAINTEXT = "known plaintext"
 KEY = b"of sessions that nobody receives"
 OUTSIDE = Note("Outside the guarantee: the map does not protect against this attack.")
 
@@ -81,7 +82,7 @@ def known_plaintext(
     at = codec.levels(known, len(c)).take(rows)
     off = [np.abs(_decoded(codec, Z[rows], k, at) - X[rows]).sum(axis=1) for k in _classes(codec)]
     guess = np.argmin(off, axis=0)
-    return Break("known plaintext", _right(guess, c[rows]), _chance(codec, rows), promised=False)
+    return Break(KNOWN_PLAINTEXT, _right(guess, c[rows]), _chance(codec, rows), promised=False)
 
 
 def invariants(

@@ -41,7 +41,7 @@ BREAKS = {
     "whose result lies nearest to a value that the scale can show. Classes come equally often.",
     "invariants": "The adversary decodes all messages of a person by every class's map, and names "
     "the class by which what never changes keeps still. Classes come equally often.",
-    "known plaintext": "The adversary knows one reading with its message, and names the class "
+    breaks.KNOWN_PLAINTEXT: "The adversary knows one reading with its message, and names the class "
     "whose map takes one to the other. Classes come equally often.",
 }
 UNPROTECTED = "readings as they are"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from voile.core.evidence import Evidence, Finding
 from voile.release.criteria import Attacked, Measure
 from voile.signals.adversary.attackers import IDENTIFIED
+from voile.signals.adversary.breaks import KNOWN_PLAINTEXT
 from voile.signals.verbs.attack import UNPROTECTED
 
 QUANTITIES = (IDENTIFIED, "right")
@@ -12,9 +13,15 @@ QUANTITIES = (IDENTIFIED, "right")
 
 
 def _names_the_class(attack: Evidence, found: Finding) -> bool:
-    """Say whether the class was inferred from messages as they are sent."""
-    is_sent = attack.attack != UNPROTECTED and found.at is None
+    """Say whether the class was inferred from messages as they are sent.
+
+    Whoever knows a reading with its message finds the class of every release: its limits say so.
+    """
+    given = (UNPROTECTED, KNOWN_PLAINTEXT)
+    is_sent = attack.attack not in given and found.at is None
     return attack.heading == "inference" and found.quantity in QUANTITIES and is_sent
 
 
-CRITERIA: tuple[Measure, ...] = (Attacked("inference", _names_the_class, gain=True),)
+CRITERIA: tuple[Measure, ...] = (
+    Attacked("inference", _names_the_class, gain=True, never_released=False),
+)
