@@ -11,7 +11,7 @@ import pytest
 import voile
 from voile.core.errors import RequestError
 from voile.signals import SignalsWarning
-from voile.signals.adversary.sessions import Overheard
+from voile.signals.adversary.sessions import Overheard, lengths_of
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.sessions import Sessions
 from voile.signals.verbs.subjects import sequences_of
@@ -73,6 +73,22 @@ def test_of_too_few_subjects_nothing_is_said():
     kit, said = fitted(60)
     assert "Too few subjects to say what whole sessions reveal" in said
     assert sequences_of(kit)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "lengths"),
+    [
+        ([40] * 80, [10, 30]),
+        ([28] * 80, [10, 28]),  # sessions of 28 are sent, and reveal more than of 10
+        ([10] * 80, [10]),
+        ([4] * 80, [4]),
+        ([2] * 80, []),
+        ([30] * 30 + [12] * 50, [10, 12]),  # of 30 there are too few of a class
+        ([30] * 38, []),
+    ],
+)
+def test_the_longest_sessions_that_enough_subjects_have_are_overheard(sizes, lengths):
+    assert lengths_of(np.array(sizes), np.arange(len(sizes)) % 2, 2) == lengths
 
 
 @pytest.mark.parametrize(

@@ -105,16 +105,26 @@ def _of_lengths(
     known: NDArray[np.object_] | None,
 ) -> Iterator[Overheard]:
     rows = np.flatnonzero(~learnt)[courses.rows]
-    sizes = courses.here.sum(axis=1)
-    lengths = [length for length in LENGTHS if (sizes >= length).any()] or [int(np.median(sizes))]
-    for length in lengths:
+    sizes, classes = courses.here.sum(axis=1), c[rows[:, 0]]
+    for length in lengths_of(sizes, classes, c.max() + 1):
         long = np.flatnonzero(sizes >= length)[:MOST]
-        classes = c[rows[long, 0]]
-        if length < SHORTEST or np.bincount(classes, minlength=c.max() + 1).min() < 2 * FEWEST:
-            continue
         readings, when = X[rows[long, :length]], courses.times[long, :length]
         side = None if known is None else known[rows[long, 0]]
-        yield overheard(codec, readings, classes, when, seed, known=side)
+        yield overheard(codec, readings, classes[long], when, seed, known=side)
+
+
+def lengths_of(sizes: NDArray[np.intp], c: Codes, classes: int) -> list[int]:
+    """Return the lengths of sessions to overhear: 10 and 30, or the longest that enough have.
+
+    sizes, c : (n,) how many readings each subject has, and its class.
+    """
+
+    def has_enough(length: int) -> bool:
+        known = np.flatnonzero(sizes >= length)[:MOST]
+        return bool(np.bincount(c[known], minlength=classes).min() >= 2 * FEWEST)
+
+    longest = max(filter(has_enough, range(SHORTEST, LENGTHS[-1] + 1)), default=0)
+    return sorted({longest, *(length for length in LENGTHS if length < longest)} - {0})
 
 
 def overheard(
