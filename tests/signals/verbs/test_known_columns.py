@@ -394,6 +394,7 @@ def test_people_held_out_are_a_control_of_the_attack_that_knows_them(elsewhere, 
     known = {one.by: one for one in found[2].findings if not one.of}
     assert found[2].attack == "single messages, columns known"
     assert {by: one.control.trials > 100 for by, one in known.items()} == dict.fromkeys(known, True)
+    assert all(one.baseline is not None for one in known.values())
     bayes = "Bayes' rule with the map's model"
     assert bayes in known
     assert bayes not in {one.by for one in found[0].findings}

@@ -179,7 +179,9 @@ def _knowing(scene: Scene, people: People, seed: int, deals: np.random.Generator
     alone = learners(K[:half], c[:half], K[half:], c[half:], seed, people.after)
     found = attackers(tried, K[half:])
     control = attackers(fresh, others[0]) if fresh and others else []
-    least = {each.name: [one.rate for one in each.findings(scene.classes, ())] for each in alone}
+    most = max((each.accuracy for each in alone), key=lambda rate: rate.value)  # for Bayes' rule
+    least = dict.fromkeys((each.name for each in found), [most])
+    least |= {each.name: [one.rate for one in each.findings(scene.classes, ())] for each in alone}
     number = scene.options.permutations
     added = conditional_information(people.Z, c, K, permutations=number, random_state=deals)
     findings = _findings(scene, found, control, least)
