@@ -180,7 +180,7 @@ def _knowing(scene: Scene, people: People, seed: int, deals: np.random.Generator
     found = attackers(tried, K[half:])
     control = attackers(fresh, others[0]) if fresh and others else []
     most = max((each.accuracy for each in alone), key=lambda rate: rate.value)  # for Bayes' rule
-    least = dict.fromkeys((each.name for each in found), [most])
+    least = {each.name: [most] for each in found}
     least |= {each.name: [one.rate for one in each.findings(scene.classes, ())] for each in alone}
     number = scene.options.permutations
     added = conditional_information(people.Z, c, K, permutations=number, random_state=deals)
