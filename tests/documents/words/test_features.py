@@ -18,6 +18,7 @@ from voile.documents.words.scorer import Scorer
 from voile.documents.words.tokens import GLUED, Forms, add_hints, add_tags, tokenise
 
 LISTS = {"given": frozenset({"ana", "leo"})}
+LISTED = {"ana": ["given"], "leo": ["given"]}
 MARKS = ("[AGE]",)
 PIECES = ["Ana", "ANA", "ana", "Leo", "12", "12", "b2", ",", ".", "[AGE]", "[LEO]", " ", " ", "\n"]
 some = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
@@ -86,7 +87,7 @@ def seen(document, here, tags):
     kinds = {view: k for channel, view, k in BLOCKS if channel == "words"}
     for view in looks:
         if at(view) is not None:
-            for kind, name in attributes_of(plain_form(forms[at(view)]), LISTS):
+            for kind, name in attributes_of(plain_form(forms[at(view)]), LISTED):
                 if kind & kinds[view]:
                     found.add(("words", view, name))
     for view in ("here", "before", "after"):

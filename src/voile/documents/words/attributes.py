@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 WORD, AFFIX, SHAPE = 1, 2, 4
@@ -16,13 +16,13 @@ AFFIXES = 4
 _RUNS = re.compile(r"(.)\1+")
 
 
-def attributes_of(form: str, lists: Mapping[str, frozenset[str]]) -> list[tuple[int, str]]:
-    """Return a form's attributes, each with its kind; `lists` are gazetteers, in lower case."""
+def attributes_of(form: str, listed: Mapping[str, Sequence[str]]) -> list[tuple[int, str]]:
+    """Return a form's attributes, each with its kind; `listed` are each word's gazetteers."""
     if is_mark(form):
         return [(WORD | SHAPE, MARK), (WORD | SHAPE, f"mark={form[1:-1]}")]
     word, shape, letters = form.lower(), shape_of(form), form.isalpha()
     found = [(WORD, f"w={word if letters else _digits(word)}")]
-    found += [(WORD | SHAPE, f"list={name}") for name, words in lists.items() if word in words]
+    found += [(WORD | SHAPE, f"list={name}") for name in listed.get(word, ())]
     found += [(SHAPE, f"s={shape}"), (SHAPE, f"c={_short(shape)}")]
     if letters:
         ends = range(1, min(AFFIXES, len(word) - 1) + 1)

@@ -80,6 +80,15 @@ class Space(Brief):
         return {name: number for number, name in enumerate(self.attributes)}
 
     @cached_property
+    def listed(self) -> dict[str, list[str]]:
+        """Each listed word's gazetteers, in their order."""
+        found: dict[str, list[str]] = {}
+        for name, words in self.lists.items():
+            for word in words:
+                found.setdefault(word, []).append(name)
+        return found
+
+    @cached_property
     def marks(self) -> frozenset[str]:
         start = f"{MARK}="
         names = (name[len(start) :] for name in self.attributes if name.startswith(start))
@@ -119,8 +128,9 @@ class Space(Brief):
         """
         lists, marks = lists or {}, frozenset(marks)
         tokens.known.number(sorted(marks))
+        listed = cls((), (), np.zeros(0, dtype=np.int64), lists).listed
         shown = (unbracket(form, marks) for form in tokens.forms)
-        kind = {name: kind for form in shown for kind, name in attributes_of(form, lists)}
+        kind = {name: kind for form in shown for kind, name in attributes_of(form, listed)}
         everything = cls(tuple(kind), _tags(tokens), np.zeros(0, dtype=np.int64), lists)
         whole = Extractor(everything, tokens.known)
         features = whole.features(tokens)
@@ -183,9 +193,9 @@ class Extractor:
         """Look at the forms that are new."""
         new = [unbracket(form, self.space.marks) for form in self.known.since(len(self.classes))]
         if new:
-            numbers, lists = self.space.numbers, self.space.lists
+            numbers, listed = self.space.numbers, self.space.listed
             found = [
-                [numbers[name] for _, name in attributes_of(form, lists) if name in numbers]
+                [numbers[name] for _, name in attributes_of(form, listed) if name in numbers]
                 for form in new
             ]
             ends = self._indptr[-1] + np.cumsum([len(row) for row in found])

@@ -1,18 +1,24 @@
-"""Write the lists anew from Faker's: `python -m voile.documents.start.lists.build`."""
+"""Write the lists anew: `python -m voile.documents.start.lists.build`; README.md says of what."""
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from voile.documents.replacements.names import fold
 
-VERSION = "40.54.0"
+VERSIONS = {"faker": "40.54.0", "spacy-lookups-data": "1.0.5"}
+CLUSTERED = 60_000
+"""The most frequent words whose clusters are taken, capitals apart."""
 _WORD = re.compile(r"[^\W\d_]+")
 _PLACES = re.compile("countr|state|cit|municip|province|region|department|count")
 _WORDS = ("lorem", "job", "company", "color", "currency")
@@ -21,10 +27,9 @@ _TIERS = (1, 2, 6)
 
 
 def build(folder: Path) -> None:
-    """Write the names, places and words that Faker has, sorted, in small letters."""
-    faker = import_module("faker")
-    if version := getattr(faker, "VERSION", ""):
-        assert version == VERSION, f"the lists are of Faker {VERSION}, not {version}"
+    """Write the names, places, words and clusters, sorted, in small letters."""
+    for name, expected in VERSIONS.items():
+        assert version(name) == expected, f"the lists are of {name} {expected}"
     given, surname = Counter(_names("first", "middle")), Counter(_names("last"))
     both = sorted(given.keys() | surname.keys())
     lines = (f"{word} {_tier(given[word])} {_tier(surname[word])}" for word in both)
@@ -40,6 +45,7 @@ def build(folder: Path) -> None:
     )
     words = {one.lower() for one in english if one.isascii() and len(one) > 1}
     _write(folder / "words.txt", sorted(words))
+    _write(folder / "clusters.txt", _clusters())
 
 
 def _names(*kinds: str) -> Iterator[str]:
@@ -85,6 +91,28 @@ def _folded(words: Iterable[str], *, least: int) -> Iterator[str]:
     for word in words:
         if len(word) >= least and word[0].isupper() and all(map(_is_latin, word)):
             yield fold(word)
+
+
+def _clusters() -> Iterator[str]:
+    """Yield each cluster: its path in the tree of clusters, first bit first, and its words.
+
+    A word is in the cluster of whichever of its forms, with capitals or without, is most frequent.
+    """
+    cluster, logarithm = (_table(f"en_lexeme_{name}") for name in ("cluster", "prob"))
+    words = (word for word, number in cluster.items() if number and word.isalpha())
+    number_of: dict[str, int] = {}
+    for word in sorted(words, key=lambda word: (-logarithm[word], word))[:CLUSTERED]:
+        number_of.setdefault(word.lower(), int(cluster[word]))
+    by_path: dict[str, list[str]] = {}
+    for word, number in sorted(number_of.items()):
+        by_path.setdefault(f"{number:016b}"[::-1], []).append(word)
+    return (" ".join((path, *words)) for path, words in sorted(by_path.items()))
+
+
+def _table(name: str) -> dict[str, float]:
+    held = files("spacy_lookups_data") / "data" / f"{name}.json.gz"
+    table: dict[str, float] = json.loads(gzip.decompress(held.read_bytes()))
+    return table
 
 
 def _is_latin(one: str) -> bool:

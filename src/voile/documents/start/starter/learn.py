@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from voile.documents.learners.consensus import Consensus
 from voile.documents.learners.learner import Examples
 from voile.documents.replacements.names import Language
-from voile.documents.start.lists import public_lists
+from voile.documents.start.lists import english_lists
 from voile.documents.start.rules import NAME, RULE_NAMES, Rules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import tag_tokens
@@ -67,7 +67,7 @@ def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> Star
 
 def _public_space(tokens: Tokens, corpus_of: NDArray[np.int32], personal: Bools) -> Space:
     """Return the columns that reveal nobody; `personal` are the tokens of names and addresses."""
-    space = Space.of(tokens, corpus_of, marks=(), lists=public_lists())
+    space = Space.of(tokens, corpus_of, marks=(), lists=english_lists())
     matrix = Extractor(space, tokens.known).features(tokens).matrix
     common = _common_words(tokens, corpus_of, ~personal)
     rows = np.repeat(tokens.document, np.diff(matrix.indptr))
