@@ -145,10 +145,10 @@ on voile's own lists of names, and what titles, commas, initials, fields, signat
 by plain expressions; a CRF that learnt on the other English corpora, with the lists as features,
 cut at 1 / 11 of its own marginal; for Spanish its rules alone. voile's starter is one classifier
 over the same corpora that sees which rules hold, longer lists (Faker's), clusters of words
-(spaCy's) and no word that a name could be; beside it go what rules find surely, and handles. Written while looking at all but the
-tweets, which are the fairer test: which of two findings labels a word was chosen on MEDDOCAN's test
-set, 796 before. A name here is what the corpus calls one: on tweets a handle is a person's or a
-company's by its owner, which the text does not say."""
+(spaCy's) and no word that a name could be; beside it go what rules find surely, and handles.
+Written while looking at all but the tweets, which are the fairer test: which of two findings labels
+a word was chosen on MEDDOCAN's test set, 796 before. A name here is what the corpus calls one: on
+tweets a handle is a person's or a company's by its owner, which the text does not say."""
 
 
 if __name__ == "__main__":
