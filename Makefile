@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+KERNELS := $(VENV)/.kernels
 INSTALL := $(BIN)/uv pip install --quiet
 DEMO ?= demo-out
 TESTS ?= -m "not slow and not whole"
@@ -12,18 +13,18 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test hostile mutants lint site wheel azurite bench format lock clean
 
-demo: $(READY)
+demo: $(KERNELS)
 	$(BIN)/voile demo --out "$(DEMO)" --force
 
-test: $(READY)
+test: $(KERNELS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
 
 # Fuzz, kill, forge, leak: 20 times the cases that the tests try.
-hostile: $(READY)
+hostile: $(KERNELS)
 	VOILE_HOSTILE=20 $(BIN)/python -m pytest tests/hostile
 
 # Put small faults into the sources, and see which the tests notice: hours. FILES="io/locks.py" some.
-mutants: $(READY)
+mutants: $(KERNELS)
 	$(BIN)/python -m tests.hostile.mutants $(FILES)
 
 lint: $(READY)
@@ -56,7 +57,7 @@ $(VENV)/azurite/node_modules: requirements/azurite/package-lock.json $(READY)
 	cd $(VENV)/azurite && npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-bench: $(READY) $(VENV)/.bench $(VENV)/rivals
+bench: $(KERNELS) $(VENV)/.bench $(VENV)/rivals
 	$(BIN)/python -m benchmarks
 
 $(VENV)/.bench: requirements/bench.txt $(READY)
@@ -80,9 +81,13 @@ $(READY): requirements/install.txt requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/install.txt
 	$(INSTALL) --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	$(INSTALL) --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+# Kernels are compiled once, not by each worker of the tests.
+$(KERNELS): $(READY)
 	$(BIN)/python -m voile.itemsets.verbs.compile & other=$$!; \
 		$(BIN)/python -m voile.tables.verbs.compile && wait $$other
-	@touch $(READY)
+	@touch $(KERNELS)
 
 # Pin every version anew, with hashes and without addresses.
 lock: $(READY)
