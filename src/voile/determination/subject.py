@@ -13,7 +13,7 @@ from voile.core.evidence import Evidence
 from voile.data.files.memory import MemoryPath
 from voile.data.files.outputs import STUDY_FORMAT, STUDY_MANIFEST, json_at
 from voile.face.commands import commands
-from voile.face.report import facts_of, options_of
+from voile.face.report import facts_of
 from voile.keys.secret import Secret
 from voile.release.criteria import Measure
 from voile.release.evidence import find_evidence
@@ -83,7 +83,7 @@ class OfRelease:
 
     def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
         """Return the commands that made it, and what checks it."""
-        return list(commands(self._release, "public", self.name, options_of(evidence)))
+        return list(commands(self._release, "public", self.name, evidence))
 
     def facts(self) -> Mapping[str, str]:
         """Say what made it."""

@@ -24,7 +24,7 @@ OWN_VERBS = (
     OwnVerb("init", InitOptions, "init", ("source",), {"out": WORK}),
     OwnVerb("review", ReviewOptions, "review", ("work",), reads_source=False),
     OwnVerb("forecast", ForecastOptions, "forecast", ("source",)),
-    OwnVerb("accept", AcceptOptions, "accept", ("kit", "release", "source")),
+    OwnVerb("accept", AcceptOptions, "accept", ("kit", "release", "source"), evidence="acceptance"),
 )
 
 __all__ = [

@@ -7,9 +7,10 @@ public is shown numbers and choices, and no text of the user's.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from voile.release.evidence import AttackResults
 from voile.release.manifest import Release
 from voile.release.options import OPTIONS, VERB, fields_of, leaves
 from voile.wings import wing
@@ -17,6 +18,7 @@ from voile.wings import wing
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from voile.core.evidence import Evidence
     from voile.release.kit import Kit
     from voile.report.sections import Audience
 
@@ -24,11 +26,11 @@ WIDTH = 76
 
 
 def commands(
-    subject: Kit | Release, audience: Audience, name: str, attacks: Sequence[Mapping[str, Any]]
+    subject: Kit | Release, audience: Audience, name: str, evidence: Sequence[Evidence]
 ) -> Iterator[str]:
     """Yield the commands that made a kit or a release called `name`, then what checks it.
 
-    `attacks` has the options given for each attack on the release.
+    `evidence` is what attacks and verbs of the kind's own found of the release.
     """
     kind = subject.kind
     if not isinstance(subject, Release):
@@ -47,11 +49,24 @@ def commands(
         own = _given(wing(kind).ApplyOptions, asked.get("apply", {}), audience)
         policy = ["--policy", "policy.toml"]
         yield typed(["voile", kind, "apply", "KIT", source, *policy, *own, "--out", name])
-        for given in attacks:
+        verbs = [one for one in getattr(wing(kind), "OWN_VERBS", ()) if one.evidence]
+        for given in _attacks(evidence, {one.evidence for one in verbs}):
             own = _given(wing(kind).AttackOptions, given, audience)
             truth = ["--truth", source, *own, "--seed", "SEED"]
             yield typed(["voile", kind, "attack", name, *truth])
+        places = {"kit": "KIT", "release": name, "source": source}
+        for verb in verbs:
+            if verb.name in asked:
+                own = _given(verb.options, asked[verb.name], audience)
+                there = [places[one] for one in verb.arguments]
+                yield typed(["voile", kind, verb.name, *there, *own])
     yield typed(["voile", "verify", name])
+
+
+def _attacks(evidence: Sequence[Evidence], others: Collection[str]) -> Sequence[Mapping[str, Any]]:
+    """Return the options of each attack; none are known of evidence that stores none."""
+    given = evidence.given if isinstance(evidence, AttackResults) else ()
+    return given or [{}] * any(one.attack not in others for one in evidence)
 
 
 def typed(words: Sequence[str]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
@@ -18,7 +18,6 @@ from voile.data.files.own_files import fitting
 from voile.face.commands import commands
 from voile.face.enough import is_it_enough
 from voile.release.choice import Choice, in_words
-from voile.release.evidence import AttackResults
 from voile.release.manifest import Release
 from voile.report import render
 from voile.report.notebook import framed
@@ -70,7 +69,7 @@ def report_of(
         title = f"{name or f'A kit of {subject.kind}'}: the policies to choose from"
     placeholder = "RELEASE" if is_release else "KIT"
     with fitting("what is reported", Path(name or placeholder)):
-        lines = tuple(commands(subject, audience, name or placeholder, options_of(evidence)))
+        lines = tuple(commands(subject, audience, name or placeholder, evidence))
         page = render(
             title,
             (
@@ -89,12 +88,6 @@ def _enough(subject: Kit | Release, evidence: Sequence[Evidence]) -> Iterator[Se
     """Begin with what a determination would judge; a kit has released nothing yet."""
     if isinstance(subject, Release):
         yield is_it_enough(subject.public, wing(subject.kind).CRITERIA, evidence)
-
-
-def options_of(evidence: Sequence[Evidence]) -> Sequence[Mapping[str, Any]]:
-    """Return the options of each attack; none are known of evidence that stores none."""
-    given = evidence.given if isinstance(evidence, AttackResults) else ()
-    return given or [{}] * bool(evidence)
 
 
 def today() -> date:

@@ -45,6 +45,7 @@ class OwnVerb:
     arguments : places that it reads, by name.
     outputs : places that it writes, and what; None for a folder that it goes on with.
     reads_source : its run also takes the table and the encoding of a source.
+    evidence : what the evidence that it writes of a release is called.
     """
 
     name: str
@@ -53,6 +54,7 @@ class OwnVerb:
     arguments: tuple[str, ...]
     outputs: Mapping[str, Output | None] = field(default_factory=dict)
     reads_source: bool = True
+    evidence: str = ""
 
 
 def open_reported(

@@ -48,6 +48,7 @@ def test_the_keyboard_alone_reviews_every_line(eva: Window, serving: Served) -> 
     expect(eva.page.locator("#line .mark")).to_have_count(0)
     eva.press("Enter")
     expect(eva.page.locator("#title")).to_have_text("Nothing is left to read")
+    expect(eva.page.locator("#standing")).to_have_text("43 words read")
     answers = {one.line: one for one in serving.store.answers()}
     text = {(one.label, LETTER[one.start : one.end]) for one in answers[1].spans}
     assert text == {("NAME", "Amara Osei"), ("PHONE", "020 7946 0123"), ("DATE", "12/03/2024")}

@@ -13,6 +13,7 @@ from voile import documents
 from voile.core.errors import RequestError, TamperedError
 from voile.documents.replacements import Reason
 from voile.documents.wing import sections, verify
+from voile.face.commands import commands
 from voile.release.evidence import find_evidence
 from voile.release.manifest import Release
 from voile.release.verify import checks
@@ -88,6 +89,10 @@ def test_a_release_is_mended_accepted_and_certified(released):
     shown = sections(opened, [evidence], audience="public")
     assert "Proved: at most 12 identifiers" in found["says"]
     assert "Proved: at most 12" in str(shown)
+    lines = [*commands(opened, "public", "notes.jsonl", [evidence])]
+    assert not [one for one in lines if one.startswith("voile documents attack")]
+    again = "voile documents accept KIT notes.jsonl SOURCE --at-most 12 --per 1000"
+    assert [one for one in lines if one.startswith(again)]
 
 
 def test_what_readers_found_is_replaced_and_all_else_stays_as_it_was(released):
@@ -198,7 +203,10 @@ def test_a_release_applied_anew_is_not_read_on(released):
 
 
 def test_another_goal_source_or_kit_is_refused(released):
-    accept(released, answers=str(empty(released)))
+    answers = empty(released)
+    accept(released, answers=str(answers))
+    answers.write_text('{"line": 1, "spans": []}')
+    accept(released, answers=str(answers))
     with pytest.raises(RequestError, match="was begun for at most 12"):
         accept(released, at_most=3)
     with pytest.raises(RequestError, match="not the source"):
@@ -216,6 +224,33 @@ def empty(released):
 def test_a_goal_that_no_reading_can_prove_is_refused_before_a_line_is_read(released):
     with pytest.raises(RequestError, match="no amount of reading"):
         accept(released, at_most=0.01, recall=0.9)
+
+
+def test_a_goal_may_change_until_an_answer_is_given(released):
+    """Who asked for what cannot be proved takes the nearest goal that can, as the refusal says."""
+    with pytest.raises(RequestError, match=r"ask for at most 5.9 per 1,000"):
+        accept(released, at_most=0.01, recall=0.9)
+    folder = released.with_name("notes.jsonl.acceptance")
+    assert accept(released, answers=str(empty(released)))["decided"] is None
+    seed = json.loads((folder / "acceptance.json").read_text())["seed"]
+    assert accept(released, at_most=13)["decided"] is True
+    assert json.loads((folder / "acceptance.json").read_text())["seed"] != seed
+
+
+def test_one_command_at_a_time_goes_on_with_a_reading(released):
+    """Two would mend the release from two states of it; answers from a file take no page."""
+
+    def second(line):
+        with pytest.raises(RequestError, match="another voile reads this"):
+            accept(released)
+        return attentive(line)
+
+    assert accept(released, answers=second)["decided"] is True
+
+
+def test_readers_have_names_of_their_own(released):
+    with pytest.raises(RequestError, match="give each reviewer a name of their own"):
+        accept(released, reviewer=["Eva", "Eva"])
 
 
 def test_a_plan_reads_nothing(released):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
-from tests.documents.reported import page, said, shown
+from tests.documents.reported import figures, page, said, shown
 from tests.documents.reviewing.command import Client, started
 from tests.documents.start.made import FAMILY, GIVEN, STAFF, hospital
 
@@ -84,7 +84,13 @@ def test_what_was_learnt_from_proposals_is_proved_by_reading_alone(folder: Path)
     evidence = find_evidence(release, None)
     for audience in ("public", "internal"):
         start = said(shown(release, evidence, audience=audience)["start"])
-        assert "Proved by reading: at most 20" in start
+        sure = f"with 80% confidence, {release.public['acceptance']['condition']}."
+        assert f"at most 20 identifiers are left per 1,000 tokens, {sure}" in start
+        summary = figures(shown(release, evidence, audience=audience)["summary"])
+        proved = summary["Identifiers left, proved by reading"]
+        assert (proved.value, proved.interval) == ("at most 20 per 1,000 tokens", "80% confidence")
+        assert proved.meaning == "if readers see real ones as well as planted ones"
+        assert not re.search("annotated text|annotators", page(release, evidence, audience))
         assert "unknown here" not in start
         assert "Proved: at most 20" in page(release, evidence, audience)
     public = page(release, evidence, "public") + json.dumps(release.public)
@@ -168,6 +174,7 @@ def test_a_release_is_accepted_by_keyboard_alone(
             keys += 1
             expect(window.locator("#standing")).not_to_have_text(before)
         expect(window.locator("#title")).to_have_text("Nothing is left to read")
+        expect(window.locator("#standing")).to_have_text(re.compile(r"^[\d,]+ words read$"))
         window.keyboard.press("Enter")
         told, heard = process.communicate(timeout=60)
     assert json.loads(told)["decided"] is True, heard

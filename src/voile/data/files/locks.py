@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 if sys.platform == "win32":  # pragma: no cover
@@ -63,3 +65,15 @@ class Lock:
             self._path.unlink(missing_ok=True)
             os.close(self._file)
             self._file = None
+
+
+@contextmanager
+def locked(path: Path, refusal: Exception) -> Iterator[None]:
+    """Hold a lock while the block runs; raise the refusal where a live process holds it."""
+    lock = Lock(path)
+    if not lock.acquire():
+        raise refusal
+    try:
+        yield
+    finally:
+        lock.release()

@@ -12,7 +12,7 @@ from threading import Event, Thread
 from uvicorn import Config, Server
 
 from voile.core.errors import RequestError
-from voile.data.files.locks import Lock
+from voile.data.files.locks import locked
 from voile.documents.reviewing.batches import Batches
 from voile.documents.reviewing.desk import Desk
 from voile.documents.reviewing.guard import BrowserGuard
@@ -62,7 +62,7 @@ def serve(
     RequestError : another server has this review, or the port is taken.
     """
     with ExitStack() as stack:
-        stack.enter_context(_alone(store.path))
+        stack.enter_context(locked(store.path.with_suffix(".lock"), _is_served(store.path)))
         counts, batches = LineCounts(store, purposes, goal), None
         if prepare is not None:  # its process begins before there are threads
             refitting = stack.enter_context(closing(Refitting(prepare)))
@@ -83,20 +83,9 @@ def serve(
                 batches.finish(prepare())
 
 
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Let one server at a time have a review."""
-    lock = Lock(path.with_suffix(".lock"))
-    if not lock.acquire():
-        raise RequestError(
-            "another voile serves this review",
-            where=str(path.parent),
-            instead="use its page, or end it first",
-        )
-    try:
-        yield
-    finally:
-        lock.release()
+def _is_served(path: Path) -> RequestError:
+    remedy = "use its page, or end it first"
+    return RequestError("another voile serves this review", where=str(path.parent), instead=remedy)
 
 
 def _listen(port: int) -> socket.socket:

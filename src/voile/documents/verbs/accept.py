@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -15,6 +15,7 @@ from voile.core.errors import DamagedError, RequestError, TamperedError, VoileEr
 from voile.data import Source
 from voile.data.files import outputs
 from voile.data.files.atomic import settle
+from voile.data.files.locks import locked
 from voile.data.opening import split_output
 from voile.data.postgres.address import Address
 from voile.data.roles import Roles
@@ -48,6 +49,8 @@ from voile.release.scoring import private_manifest_of
 
 SURE = frozenset({"known", "list"})
 """Kinds of reasons that know what they remove for an identifier."""
+LOCK = "acceptance.lock"
+"""Of the command that goes on with a reading, from its first look at it to its last."""
 WAITING = "waiting.jsonl"
 """What waits for answers, for who answers without the page."""
 
@@ -72,8 +75,10 @@ def accept(
         return _planned(scene, goal, options, reporter)
     serve = page_server() if options.answers is None else None
     folder = _folder(opened)
-    state = _begun(folder, scene, goal, options)
-    with closing(Store.open(folder / LINES)) as store:
+    with ExitStack() as stack:
+        stack.enter_context(locked(folder / LOCK, _is_read(opened)))
+        state = _begun(folder, scene, goal, options)
+        store = stack.enter_context(closing(Store.open(folder / LINES)))
         going = _Going(scene, state, store, folder, options)
         while isinstance(came := going.go_on(), Due):
             if serve is not None:
@@ -203,7 +208,7 @@ class _Going:
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
         """Write the release without what was found so far, and with these facts of the reading."""
         scene, found = self.scene, self.course.removals()
-        given = (facts, public, self.options.key_file)
+        given = (facts, public, self.options.key_file, self.state.goal)
         made = mend(scene.release, scene.source, scene.texts, scene.pairs, found, *given)
         self.state = replace(self.state, now=made.public["sha256"])
         self.state.write(self._folder)
@@ -229,6 +234,11 @@ def _folder(release: Release) -> Path:
     return path.with_name(f"{path.name}.acceptance")
 
 
+def _is_read(release: Release) -> RequestError:
+    remedy = "use its page, or end it first"
+    return RequestError("another voile reads this", where=str(release.path), instead=remedy)
+
+
 def _begun(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> State:
     """Return the state to go on from; begin where there is none."""
     release = scene.release
@@ -247,6 +257,8 @@ def _begun(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> S
         state = replace(state, now=sha256)  # it was mended, and the run ended before it said so
         state.write(folder)
     if state.goal != asdict(goal):
+        if not _is_answered(folder):
+            return _begin(folder, scene, goal, options)
         raise RequestError(
             f"the reading was begun for {Goal(**state.goal)}",
             where=str(folder),
@@ -310,9 +322,7 @@ def _planned(scene: _Scene, goal: Goal, options: AcceptOptions, reporter: Report
 
 def _clear(folder: Path) -> None:
     """Remove what a run left that ended before it had begun; never an answer."""
-    with closing(Store.open(folder / LINES)) as store:
-        has_answers = bool(store.answers())
-    if has_answers:
+    if _is_answered(folder):
         raise DamagedError(
             "there is a reading without its state",
             where=str(folder),
@@ -320,6 +330,11 @@ def _clear(folder: Path) -> None:
         )
     for place in folder.glob(f"{LINES}*"):
         place.unlink()
+
+
+def _is_answered(folder: Path) -> bool:
+    with closing(Store.open(folder / LINES)) as store:
+        return bool(store.answers())
 
 
 def _served(going: _Going, serve: Callable[..., None], options: AcceptOptions) -> None:

@@ -51,6 +51,7 @@ def mend(
     facts: Mapping[str, Any],
     public_facts: Mapping[str, Any] | None,
     key_file: Path | None,
+    goal: Mapping[str, Any],
 ) -> Release:
     """Write the release without what was found, and with what its manifests are to say.
 
@@ -59,6 +60,7 @@ def mend(
     source : what it was made of. texts : the columns of text. pairs : every document as released,
         row after row and in a row column after column, with its own.
     facts, public_facts : what the private manifest says of the acceptance, and the public one.
+    goal : what was to be proved, as options of `accept`.
 
     Raises
     ------
@@ -84,7 +86,7 @@ def mend(
         _write_removals(release, parts.private / REMOVALS, texts, made)
         written = open_released(parts.release)
         figures = certify(_unescaped(written) if escape else written, shown, release.people())
-        return _manifests(release, figures, formulas, facts, public_facts, made)
+        return _manifests(release, figures, formulas, facts, public_facts, made, goal)
 
     path = release.path
     if not isinstance(path, Path):
@@ -198,6 +200,7 @@ def _manifests(
     facts: Mapping[str, Any],
     public_facts: Mapping[str, Any] | None,
     made: Mapping[int, PublishedDocument],
+    goal: Mapping[str, Any],
 ) -> Manifests:
     private = dict(private_manifest_of(release))
     before = private.get(ACCEPTANCE, {})
@@ -210,6 +213,7 @@ def _manifests(
         "figures": {**private["figures"], **figures},
         "formulas": {**private["formulas"], "cells": dict(formulas)},
         "removed_by": removed,
+        OPTIONS: {**private.get(OPTIONS, {}), "accept": goal},
         ACCEPTANCE: {**before, **facts, "of": release.public["sha256"]},
     }
     public = {name: value for name, value in release.public.items() if name != ACCEPTANCE}

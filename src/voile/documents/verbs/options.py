@@ -379,7 +379,7 @@ class AcceptOptions(Proof):
 
     plan: bool = Field(False, description="only say how much must be read")
     again: bool = Field(False, description="begin another try, after one that proved nothing")
-    reviewer: tuple[str, ...] = Field(
+    reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
         ("reader",), min_length=1, description="name of a reader; repeatable"
     )
     answers: Described | None = Field(

@@ -9,6 +9,7 @@ from voile.core.evidence import Evidence, Rate
 from voile.core.evidence import Heading as Question
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
+from voile.documents.verbs.mend import ACCEPTANCE
 from voile.documents.verbs.policies import ANNOTATED, MODELS, Policies
 from voile.documents.verbs.report_data import (
     IN_SAMPLE,
@@ -54,10 +55,10 @@ OF_CONTEXT = (
 PUTS = {"mark": "a mark", "category": "a mark of its category", "surrogate": "a made-up value"}
 LIMITS = (
     "Text also identifies people by what happened to them: rare diseases, events and places "
-    "remain unless they were annotated as identifiers.",
-    "The figures hold for text like the annotated text. In text of other authors, years or forms "
-    "more identifiers may remain: annotate some of it, and attack its release.",
-    "Identifiers that the annotators missed were never learnt, and count as harmless.",
+    "remain unless they were marked as identifiers.",
+    "The figures of the fit hold for text like the text learnt from. In text of other authors, "
+    "years or forms more identifiers may remain: annotate some of it, and attack its release.",
+    "Identifiers that nobody marked were never learnt, and count as harmless.",
     "A mark reveals that an identifier of its type stood there. Surrogates hide that, and make "
     "missed identifiers look made up, but link the documents of one person.",
     "An adversary with better classifiers, or who knows the people, may find more than this one.",
@@ -92,7 +93,7 @@ def sections(
     takes: dict[Question, str] = {"singling out": TAKES if marks == ANNOTATED else TAKES_UNMARKED}
     parts = (
         _summary(data, public, private, evidence, audience),
-        start_section(marks, data, public.get("acceptance"), audience),
+        start_section(marks, data, public.get(ACCEPTANCE), audience),
         *evidence_sections(evidence, audience, takes=takes if public else None),
         _removers(private) if audience == "internal" else None,
         codebook(public["columns"]) if public else None,
@@ -129,13 +130,21 @@ def _summary(
     lines: list[str] = []
     if public:
         blocks += [Prose((_released(private, audience),))] if private else []
-        shown = tuple(_figures(data, public["figures"], evidence, audience))
+        shown = (*_proved(public), *_figures(data, public["figures"], evidence, audience))
         blocks += [Figures(shown)] if shown else []
         lines += _policy(public)
     if any(IN_SAMPLE in one.notes for one in evidence):
         lines.append(IN_SAMPLE.text)
     lines += _corpus(data, audience) if data else []
     return Section("summary", "In short", (*blocks, Prose(tuple(lines))), first=True)
+
+
+def _proved(public: Mapping[str, Any]) -> Iterator[Figure]:
+    """Yield what reading proved of this release."""
+    if found := public.get(ACCEPTANCE):
+        value = f"at most {found['at_most']:g} per {found['per']:,} tokens"
+        sure = f"{found['confidence']:.0%} confidence"
+        yield Figure("Identifiers left, proved by reading", value, found["condition"], sure)
 
 
 def _figures(

@@ -16,7 +16,8 @@ MEANS = (
 UNKNOWN = ": that is unknown here."
 PROVED = (
     ". Proved by reading: at most {at_most:g} identifiers are left per {per:,} tokens, with "
-    "{confidence:.0%} confidence. Of what is left, nothing else was measured on this release."
+    "{confidence:.0%} confidence{if_so}. Of what is left, nothing else was measured on this "
+    "release."
 )
 PUBLIC = (
     "On a public corpus of clinical notes, learnt so and tested on other notes, 98.9% of the "
@@ -54,7 +55,8 @@ def start_section(
     if acceptance is None:
         lines: tuple[str, ...] = (means + UNKNOWN, PUBLIC, THIRD, NEXT)
     else:
-        lines = (means + PROVED.format_map(acceptance),)
+        if_so = f", {acceptance['condition']}" * bool(acceptance["condition"])
+        lines = (means + PROVED.format(**acceptance, if_so=if_so),)
     blocks: list[Block] = [Prose(lines)]
     start = data.get("found", {}).get("start", {}) if data else {}
     if proposed := start.get("proposed"):

@@ -116,14 +116,16 @@ export function showTypes(types) {
   by("choices").replaceChildren(...types.map(button));
 }
 
-export function showStanding({ standing, reviewer }) {
+export function showStanding({ standing, reviewer, state }) {
   const { read, goal, lines, minutes, agreed, compared } = standing;
   by("reviewer").textContent = reviewer;
-  by("bar").max = Math.max(1, goal);
+  const agree = compared ? ` · reviewers agree on ${number.format(agreed)} of ${number.format(compared)}` : "";
+  const isDone = state === "done"; // fewer may have done than were expected
+  by("bar").max = Math.max(1, isDone ? read : goal);
   by("bar").value = Math.min(read, goal);
+  if (isDone) return (by("standing").textContent = `${number.format(read)} words read${agree}`);
   const left = `${number.format(lines)} ${lines === 1 ? "line" : "lines"} at hand`;
   const time = minutes ? ` · about ${number.format(minutes)} min to go` : "";
-  const agree = compared ? ` · reviewers agree on ${number.format(agreed)} of ${number.format(compared)}` : "";
   by("standing").textContent = `${number.format(read)} of ${number.format(goal)} words read${time} · ${left}${agree}`;
 }
 
