@@ -93,6 +93,13 @@ def test_a_mistake_is_one_sentence(change, old, new, said):
     assert said in str(error.value)
 
 
+def test_each_way_to_choose_is_named_once(change):
+    with pytest.raises(RequestError) as error:
+        change(("max_relative_risk = 0.2", "k = 5"))
+    ways = str(error.value).partition("exactly one of ")[2].split(", ")
+    assert ways.count("joint_risk") == 1
+
+
 def test_all_mistakes_are_said_at_once(change):
     with pytest.raises(RequestError) as error:
         change(("date_shift_days = 30", "date_shift_days = 0"), ("seed = 1", "sed = 1"))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from voile.documents.acceptance.kept import Kept, Pair
 from voile.documents.acceptance.reading import Due
+from voile.documents.committee.publication import PublishedDocument
 from voile.documents.replacements import PublishedText
 from voile.documents.reviewing.line import Line
 
@@ -33,7 +34,8 @@ class Plant:
     Parameters
     ----------
     document : its number. start, end : the token. shown : all that its replacement stands for.
-    score : how likely the committee takes it for an identifier.
+    score : how likely the committee takes the likeliest of the words shown for an identifier: it
+        would have missed all of them, or they would not stand together.
     """
 
     document: int
@@ -150,19 +152,25 @@ def identifiers(pairs: Sequence[Pair], kept: Kept, sure: frozenset[str]) -> list
         for edit in published.edits:
             if any(by.kind in sure for by in edit.by):
                 spans.append((edit.source_start, edit.source_end))
-        for token in gone[begin:stop].tolist():
-            start, end = int(kept.start[token]), int(kept.end[token])
+        own = gone[begin:stop]
+        starts, ends, scores = (x[own] for x in (kept.start, kept.end, kept.scores))
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
             if not any(a <= start and end <= b for a, b in spans):
                 continue
             if not any(map(str.isalnum, origin.text[start:end])):
                 continue
-            (whole,) = [
-                (edit.source_start, edit.source_end)
-                for edit in published.edits
-                if edit.source_start <= start and end <= edit.source_end
-            ][:1] or [(start, end)]
-            found.append(Plant(number, start, end, whole, float(kept.scores[token])))
+            whole = _shown_with(published, start, end)
+            likeliest = scores[(starts >= whole[0]) & (ends <= whole[1])].max()
+            found.append(Plant(number, start, end, whole, float(likeliest)))
     return sorted(found, key=lambda one: (one.score, one.document, one.start))
+
+
+def _shown_with(published: PublishedDocument, start: int, end: int) -> tuple[int, int]:
+    """Return all that one replacement stands for, a token's among it."""
+    for edit in published.edits:
+        if edit.source_start <= start and end <= edit.source_end:
+            return edit.source_start, edit.source_end
+    return start, end
 
 
 def draw_plants(

@@ -56,7 +56,7 @@ class Promise(Entry):
 
     @model_validator(mode="after")
     def _picks_once(self) -> Self:
-        ways = (*WAYS, *FLAGS, JOINT)
+        ways = (*WAYS, *FLAGS)
         if len(self.ways) != 1:
             raise ValueError(f"choose by exactly one of {', '.join(ways)}")
         return self
@@ -64,7 +64,7 @@ class Promise(Entry):
     @property
     def ways(self) -> dict[str, Any]:
         """The way to choose that is given."""
-        given = {name: getattr(self, name) for name in (*WAYS, *FLAGS, JOINT)}
+        given = {name: getattr(self, name) for name in (*WAYS, *FLAGS)}
         return {name: x for name, x in given.items() if x is not None and x is not False}
 
     @property

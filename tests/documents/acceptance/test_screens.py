@@ -1,0 +1,46 @@
+"""Identifiers that are planted: shown as they would stand if the committee had missed them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from voile.documents.acceptance.kept import Kept
+from voile.documents.acceptance.screens import Plant, draw_plants, identifiers
+from voile.documents.committee.publication import PublishedDocument
+from voile.documents.replacements import Reason
+from voile.documents.replacements.published import Edit
+from voile.documents.text.document import Document
+from voile.documents.words.tokens import tokenise
+
+TEXT = "Seen by Ana Rivera , who called Luz ."
+BY = (Reason("known", "name"),)
+NAMES = ("Ana Rivera", "Luz")
+
+
+def pool_of(scores: dict[str, float]) -> list[Plant]:
+    """Return what can be planted of the text, where the classifiers say so much of its words."""
+    places = [(TEXT.index(name), TEXT.index(name) + len(name)) for name in NAMES]
+    edits = tuple(Edit(0, 0, *place, "NAME", BY) for place in places)
+    tokens = tokenise([TEXT])
+    words = [TEXT[a:b] for a, b in zip(tokens.starts, tokens.ends, strict=True)]
+    score = np.array([scores.get(word, 0.0) for word in words])
+    left = np.array([word not in " ".join(NAMES).split() for word in words])
+    kept = Kept(tokens.document, tokens.starts, tokens.ends, score, score, left, score < 0)
+    pair = PublishedDocument(TEXT, edits=edits), Document(TEXT)
+    return identifiers([pair], kept, frozenset({"known"}))
+
+
+def test_a_word_is_as_likely_as_the_likeliest_that_is_shown_with_it() -> None:
+    """The committee missed Rivera and would have found Ana: shown together they are easier."""
+    pool = pool_of({"Ana": 0.9, "Rivera": 0.01, "Luz": 0.05})
+    found = [(TEXT[slice(*one.shown)], one.score) for one in pool]
+    assert found == [("Luz", 0.05), ("Ana Rivera", 0.9), ("Ana Rivera", 0.9)]
+
+
+@pytest.mark.parametrize(("ana", "as_hard"), [(0.9, False), (0.02, True)])
+def test_planted_ones_are_as_hard_only_where_all_that_is_shown_would_be_missed(
+    ana: float, as_hard: bool
+) -> None:
+    pool = pool_of({"Ana": ana, "Rivera": 0.01})
+    assert draw_plants(pool, len(pool), 0.1, np.random.default_rng(0))[1] is as_hard
