@@ -29,7 +29,7 @@ from voile.study.carriers.carrier import QUASI
 from voile.study.plan.plan import Plan
 from voile.study.verbs import notes_kit
 from voile.study.verbs.notes_kit import open_kit
-from voile.study.verbs.review import review
+from voile.study.verbs.review import next_commands, review
 
 LEARNING = 'learners = ["svm"], miss_cost = [5.0], cross_fit = 3, jobs = 1'
 CODES = 'ZIP = { column = "zip", words = "export:zip_codes" }'
@@ -248,6 +248,15 @@ def check_reviewed(plan):
     assert page.returncode == 0, said + rest
     assert "no line was read" in rest
     assert not list(plan.parent.glob(".study.kit.export*"))
+
+
+def test_a_review_is_followed_by_commands_of_the_study(planned):
+    plan = planned(FIT)
+    own = str(plan.path)
+    after = f"voile study fit {own} and voile study apply {own}"
+    found = next_commands(plan, "notes")
+    assert found == {"again": f"voile study review {own} --part notes", "after": after}
+    assert next_commands(plan, None)["again"] == f"voile study review {own}"
 
 
 @pytest.mark.parametrize("name", [None, "notes", "visits", "nowhere"])

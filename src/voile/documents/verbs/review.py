@@ -26,8 +26,19 @@ GOAL = 8000
 """Tokens to read where nobody set a goal."""
 
 
-def review(options: ReviewOptions, reporter: Reporter, *, work: str | os.PathLike[str]) -> Ended:
-    """Serve the review of a work folder until its reviewers end it."""
+def review(
+    options: ReviewOptions,
+    reporter: Reporter,
+    *,
+    work: str | os.PathLike[str],
+    again: str = "",
+    after: str = "",
+) -> Ended:
+    """Serve the review of a work folder until its reviewers end it.
+
+    again, after : commands that go on with the review, and with what was learnt, where they are
+        not those of a work folder.
+    """
     serve = page_server()
     folder = Path(work)
     with _store(folder, Work.open(folder).file.fingerprint) as store:
@@ -44,7 +55,7 @@ def review(options: ReviewOptions, reporter: Reporter, *, work: str | os.PathLik
             port=options.port,
             browser=options.browser,
         )
-        reporter.say(_in_words(store, folder))
+        reporter.say(_in_words(store, folder, again, after))
         return Ended(_result(store, folder))
 
 
@@ -57,18 +68,17 @@ def _store(folder: Path, fingerprint: str) -> Store:
     return store
 
 
-def _in_words(store: Store, work: Path) -> str:
+def _in_words(store: Store, work: Path, again: str, after: str) -> str:
     """Say what was read, whether the kit knows, and what to do next."""
     read = sum(map(bool, store.reviewers([PURPOSE]).values()))
     if not read:
         return f"no line was read: the kit of {work} is as it was"
     folder = shlex.quote(str(work))
     if store.meta.get(LEARNT) != str(store.state):
-        return f"{count(read, 'line')} read; to learn from them: voile documents review {folder}"
-    return (
-        f"{count(read, 'line')} read and learnt from; release with voile documents apply {folder} "
-        "NOTES --out RELEASE"
-    )
+        again = again or f"voile documents review {folder}"
+        return f"{count(read, 'line')} read; to learn from them: {again}"
+    after = after or f"voile documents apply {folder} NOTES --out RELEASE"
+    return f"{count(read, 'line')} read and learnt from; release with {after}"
 
 
 def _result(store: Store, work: Path) -> dict[str, Any]:

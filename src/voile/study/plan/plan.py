@@ -193,6 +193,11 @@ class Plan(Entry):
         return secret
 
     @property
+    def path(self) -> Path:
+        """The file that it was read from."""
+        return self._path
+
+    @property
     def key_file(self) -> Path | None:
         return None if self.study.key_file is None else self.place(self.study.key_file)
 

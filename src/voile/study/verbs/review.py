@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from voile.core.errors import RequestError
@@ -21,8 +22,16 @@ def review(plan: Plan, name: str | None, options: ReviewOptions, reporter: Repor
     Raises RequestError: there is no such part, or `fit` did not make its kit yet.
     """
     documents: Any = wing("documents")
-    ended: Ended = documents.review(options, reporter, work=plan.notes_kit(_part(plan, name)))
+    work, then = plan.notes_kit(_part(plan, name)), next_commands(plan, name)
+    ended: Ended = documents.review(options, reporter, work=work, **then)
     return ended
+
+
+def next_commands(plan: Plan, name: str | None) -> dict[str, str]:
+    """Return what goes on with a review, and with what was learnt from it."""
+    own, part = shlex.quote(str(plan.path)), f" --part {name}" if name else ""
+    after = f"voile study fit {own} and voile study apply {own}"
+    return {"again": f"voile study review {own}{part}", "after": after}
 
 
 def _part(plan: Plan, name: str | None) -> str:
