@@ -153,6 +153,12 @@ def test_answers_that_were_learnt_are_not_learnt_again(made: Make, tmp_path: Pat
     assert learnt(tmp_path) == ["2 0 [1]"]
 
 
+def test_a_review_without_an_answer_makes_no_kit_anew(made: Make, tmp_path: Path) -> None:
+    with served(made(*summers(40)), "Eva", prepare=prepared(tmp_path)) as server:
+        server.screen("Eva")
+    assert not (tmp_path / "learnt").exists()
+
+
 def test_a_kit_learns_what_only_an_order_has_learnt_from(made: Make, tmp_path: Path) -> None:
     with served(made(*summers(4)), "Eva", prepare=prepared(tmp_path)) as server:
         for _ in range(3):

@@ -57,8 +57,9 @@ class Batches:
 
     def finish(self, refit: Refit) -> None:
         """Learn, in this process, from the answers that no kit has learnt from."""
-        state = str(self._store.state)
-        if self._store.meta.get(LEARNT) != state:
+        answers, *_ = now = self._store.state
+        learnt, state = self._store.meta.get(LEARNT), str(now)
+        if learnt != state and (answers or learnt):
             refit(self._reading(0))
             self._store.note(LEARNT, state)
 
