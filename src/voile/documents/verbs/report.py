@@ -55,10 +55,10 @@ OF_CONTEXT = (
 PUTS = {"mark": "a mark", "category": "a mark of its category", "surrogate": "a made-up value"}
 LIMITS = (
     "Text also identifies people by what happened to them: rare diseases, events and places "
-    "remain unless they were marked as identifiers.",
-    "The figures of the fit hold for text like the text learnt from. In text of other authors, "
-    "years or forms more identifiers may remain: annotate some of it, and attack its release.",
-    "Identifiers that nobody marked were never learnt, and count as harmless.",
+    "remain unless they were annotated as identifiers.",
+    "The figures hold for text like the annotated text. In text of other authors, years or forms "
+    "more identifiers may remain: annotate some of it, and attack its release.",
+    "Identifiers that the annotators missed were never learnt, and count as harmless.",
     "A mark reveals that an identifier of its type stood there. Surrogates hide that, and make "
     "missed identifiers look made up, but link the documents of one person.",
     "An adversary with better classifiers, or who knows the people, may find more than this one.",
