@@ -172,9 +172,7 @@ class InitOptions(KnownTables, Learning, TextColumns):
         None, description="language of the notes, else guessed"
     )
     starter: Literal["english", "none"] | None = Field(
-        None,
-        description="what was learnt from public text proposes names too, and is a feature of the "
-        "learners; by the language unless given",
+        None, description="classifier learnt from public text, a feature too [by the language]"
     )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
     cross_fit: int = Field(
@@ -192,9 +190,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
         "mark", description="replacement: the type, [NAME]; a category; or a made-up value"
     )
     language: Literal["english", "spanish"] | None = Field(
-        None,
-        description="language of surrogate names, months and dates [that of the notes of init, "
-        "else english]",
+        None, description="language of surrogates [that of init's notes, else english]"
     )
     date_order: Literal["dmy", "mdy"] | None = Field(
         None, description="order of numeric dates [dmy in Spanish; in English mdy where it can be]"
@@ -399,7 +395,5 @@ class AssessOptions(KnownTables, TextColumns):
     """Which columns of the original hold text and annotations, and what is known beside it."""
 
     known: tuple[Data, ...] = Field(
-        (),
-        description="table beside the original: names, dates, numbers that are looked for; "
-        "repeatable",
+        (), description="table beside the original: names, dates, numbers to look for; repeatable"
     )
