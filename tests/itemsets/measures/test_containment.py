@@ -41,6 +41,11 @@ def test_measures_are_those_of_their_definitions(table, seed):
         assert containment_set(t.incidence, row, S).tolist() == np.flatnonzero(holds_all).tolist()
         labels = len(set(t.y[holds_all].tolist()))
         assert label_diversity(t.incidence, t.y, S)[row] == labels
+    least = label_diversity(t.incidence, t.y, S).min()
+    assert exposure(t.incidence, S, t.y).label_diversity == least
+    some = np.random.default_rng(seed).integers(0, len(t.X), 3)
+    every = row_anonymity(t.incidence, S)
+    assert row_anonymity(t.incidence, S, rows=some).tolist() == every[some].tolist()
 
 
 @given(seeds, st.integers(0, 7), st.booleans())

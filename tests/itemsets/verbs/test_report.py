@@ -22,7 +22,7 @@ from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.verbs.report import sections
 from voile.itemsets.wing import apply, choose, fit
 from voile.release.choice import Choice
-from voile.report.sections import Bullets, Figures, FrontierChart, Grid, LineChart
+from voile.report.sections import BarChart, Bullets, Figures, FrontierChart, Grid, LineChart
 
 ROLES = Roles.model_validate({"columns": {"basket": {"role": "items", "as": "words"}}})
 BASKETS = ["tea milk"] * 6 + ["tea"] * 4 + ["milk"] * 9 + ["gin"] * 7 + ["gin tea"] * 2
@@ -214,3 +214,26 @@ def test_choosing_and_reporting_load_no_kernel_and_nothing_that_learns(
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
     assert (ran.returncode, ran.stdout.split(), ran.stderr) == (0, [], "")
+
+
+@pytest.mark.parametrize("form", ["words", "numbers"])
+def test_the_loss_says_whether_the_choice_saw_the_people_it_is_tried_on(form):
+    held = BASKETS * 3 if form == "words" else [str(20 + at) for at in range(84)]
+    ill = ["yes" if at % 84 > 40 else "no" for at in range(84)]
+    roles = {"basket": {"role": "items", "as": form}, "ill": "label"}
+    read = open_source(pa.table({"basket": held, "ill": ill}))
+    options = FitOptions(k=(5,), auc="always")
+    kit = fit(read, Roles.model_validate({"columns": roles}), options, seed=1, progress=silent)
+    facts = replace(kit, facts={**kit.facts, "loss": "auc"})
+    said = json.dumps([asdict(block) for block in shown(facts, audience="internal")])
+    assert ("people unseen when the features were chosen" in said) == (form == "words")
+    assert ("not when the features were chosen: somewhat too low" in said) == (form == "numbers")
+
+
+def test_of_very_many_rows_one_in_so_many_is_counted_and_the_chart_says_so(monkeypatch):
+    monkeypatch.setattr("voile.itemsets.verbs.fit.COUNTED", 14)
+    read = open_source(pa.table({"basket": BASKETS * 10}))
+    kit = fit(read, ROLES, FitOptions(k=(5,)), seed=1, progress=silent)
+    assert sum(kit.facts["before"]["sizes"]) == pytest.approx(1)
+    charts = [b for b in shown(kit, audience="internal") if isinstance(b, BarChart)]
+    assert [chart.caption.partition("(")[2] for chart in charts] == ["one row in 20 counted)"]

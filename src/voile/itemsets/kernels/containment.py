@@ -77,13 +77,12 @@ def support(groups: Groups, p: int, enough: int, found: Items, marks: Counts) ->
 
 
 @compiled
-def pattern_supports(groups: Groups) -> Counts:
-    """Return, for each pattern, how many subjects have a row that contains it."""
-    patterns = len(groups.own)
-    found, marks = np.empty(patterns, dtype=np.int32), marks_for(groups)
-    counts = np.empty(patterns, dtype=np.int64)
-    for p in range(patterns):
-        counts[p] = support(groups, p, UNLIMITED, found, marks)
+def pattern_supports(groups: Groups, some: Items) -> Counts:
+    """Return, for each of some patterns, how many subjects have a row that contains it."""
+    found, marks = np.empty(len(groups.own), dtype=np.int32), marks_for(groups)
+    counts = np.empty(len(some), dtype=np.int64)
+    for at in range(len(some)):
+        counts[at] = support(groups, some[at], UNLIMITED, found, marks)
     return counts
 
 
@@ -120,18 +119,39 @@ def narrow(groups: Groups, given: Items, item: int, present: bool, found: Items)
     return n
 
 
-@compiled
-def pattern_diversity(groups: Groups, labels: NDArray[np.bool_]) -> Counts:
-    """Return how many labels the patterns that contain each pattern have; (patterns, labels)."""
-    patterns, n_labels = labels.shape
-    found = np.empty(patterns, dtype=np.int32)
-    counts = np.zeros(patterns, dtype=np.int64)
-    seen = np.empty(n_labels, dtype=np.bool_)
-    for p in range(patterns):
-        seen[:] = False
+@inner
+def diversity(
+    groups: Groups, p: int, labels: NDArray[np.bool_], found: Items, seen: NDArray[np.bool_]
+) -> int:
+    """Count the labels of the patterns that contain p; `found` and `seen` are scratch."""
+    seen[:] = labels[p]
+    if not seen.all():
         for q in found[: containers(groups, p, UNLIMITED, found)]:
             seen |= labels[q]
             if seen.all():
                 break
-        counts[p] = seen.sum()
+    return int(seen.sum())
+
+
+@compiled
+def pattern_diversity(groups: Groups, labels: NDArray[np.bool_]) -> Counts:
+    """Return how many labels the patterns that contain each pattern have; (patterns, labels)."""
+    patterns, n_labels = labels.shape
+    found, seen = np.empty(patterns, dtype=np.int32), np.empty(n_labels, dtype=np.bool_)
+    counts = np.empty(patterns, dtype=np.int64)
+    for p in range(patterns):
+        counts[p] = diversity(groups, p, labels, found, seen)
     return counts
+
+
+@compiled
+def least_diversity(groups: Groups, labels: NDArray[np.bool_], order: Counts) -> int:
+    """Return the least diversity of a pattern; the longest should come first in `order`."""
+    patterns, n_labels = labels.shape
+    found, seen = np.empty(patterns, dtype=np.int32), np.empty(n_labels, dtype=np.bool_)
+    least = n_labels
+    for p in order:
+        least = min(least, diversity(groups, p, labels, found, seen))
+        if least == 1:
+            break
+    return int(least)

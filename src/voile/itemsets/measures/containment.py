@@ -47,18 +47,22 @@ def anonymity(X: Any, features: Features | None = None) -> int:
     return int(least_support(rows.groups, rows.longest_first, rows.n_subjects))
 
 
-def row_anonymity(X: Any, features: Features | None = None) -> NDArray[np.int64]:
+def row_anonymity(
+    X: Any, features: Features | None = None, *, rows: NDArray[np.integer] | None = None
+) -> NDArray[np.int64]:
     """Return AC(e) of each row: how many subjects have a row that contains it (Def. 5).
 
-    Its own subject is one of them. Parameters as `anonymity`.
+    Its own subject is one of them. Parameters as `anonymity`; `rows` : numbers of those to count.
 
     >>> row_anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]])).tolist()
     [2, 2, 3, 4]
     """
     from voile.itemsets.kernels.containment import pattern_supports
 
-    rows = _published(X, features)
-    return pattern_supports(rows.groups)[rows.pattern]
+    shown = _published(X, features)
+    counted = shown.pattern if rows is None else shown.pattern[rows]
+    some, place = np.unique(counted, return_inverse=True)
+    return pattern_supports(shown.groups, some.astype(np.int32))[place]
 
 
 def containment_set(X: Any, row: int, features: Features | None = None) -> NDArray[np.intp]:
@@ -104,6 +108,12 @@ def label_diversity(X: Any, y: LabelsLike, features: Features | None = None) -> 
     return pattern_diversity(rows.groups, labels.table(rows) > 0)[rows.pattern]
 
 
+def _least_diversity(rows: Incidence, labels: Labels) -> int:
+    from voile.itemsets.kernels.containment import least_diversity
+
+    return int(least_diversity(rows.groups, labels.table(rows) > 0, rows.longest_first))
+
+
 @dataclass(frozen=True)
 class Exposure:
     """What some features reveal: the least groups of subjects, unique and empty rows."""
@@ -136,7 +146,7 @@ def exposure(X: Any, features: Features | None = None, y: LabelsLike | None = No
         exact_anonymity=int(exact.min()),
         unique_rows=int((exact == 1).sum()),
         empty_rows=int((np.diff(rows.starts)[rows.pattern] == 0).sum()),
-        label_diversity=None if y is None else int(label_diversity(rows, y).min()),
+        label_diversity=None if y is None else _least_diversity(rows, Labels.of(y, rows.n_rows)),
     )
 
 

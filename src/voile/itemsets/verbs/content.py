@@ -20,7 +20,7 @@ from voile.itemsets.verbs.policies import Policies, Policy
 from voile.release.kit import Kit
 
 KIND = "itemsets"
-FOUND = ("method", "utility", "evaluations", "stopped", "loss", "auc_on")
+FOUND = ("method", "utility", "evaluations", "stopped", "loss", "auc_on", "sizes_of_one_in")
 
 
 @dataclass(frozen=True, eq=False)

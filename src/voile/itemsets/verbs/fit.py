@@ -50,6 +50,8 @@ FIRST = (
 )
 SIZES = (1, 2, 5, 11, 50, 200)
 """The least sizes of containment groups that are counted apart: 1, 2 to 4, 5 to 10, ..."""
+COUNTED = 2**18
+"""Of more than twice as many rows, about so many are counted by the size of their group."""
 
 
 def fit(
@@ -115,6 +117,7 @@ def _content(
             "evaluations": sum(one.evaluations for one in found),
             "stopped": stopped if finished else "interrupted",
             "loss": "auc" if by_auc else "utility",
+            "sizes_of_one_in": one_in(incidence),
             "auc_on": "unseen" if unseen else "seen",
         },
     )
@@ -195,10 +198,16 @@ def _tried(
     return family.classifying.tried([family.incidence.project(one) for one in without])
 
 
+def one_in(rows: Incidence) -> int:
+    """Return of how many rows one is counted by the size of its group: one, of half a million."""
+    return max(1, rows.n_rows // COUNTED)
+
+
 def _measure(rows: Incidence, labels: Any) -> dict[str, Any]:
     """Return the exposure of some features, and the share of rows by size of containment group."""
     found = exposure(rows, y=labels)
-    bins = np.searchsorted(SIZES, row_anonymity(rows), side="right") - 1
+    counted = np.arange(0, rows.n_rows, one_in(rows))
+    bins = np.searchsorted(SIZES, row_anonymity(rows, rows=counted), side="right") - 1
     return {
         "features": found.features,
         "anonymity": found.anonymity,
@@ -207,7 +216,7 @@ def _measure(rows: Incidence, labels: Any) -> dict[str, Any]:
         "empty_share": found.empty_rows / found.rows,
         "label_diversity": found.label_diversity,
         "subjects": found.subjects,
-        "sizes": (np.bincount(bins, minlength=len(SIZES)) / found.rows).tolist(),
+        "sizes": (np.bincount(bins, minlength=len(SIZES)) / len(counted)).tolist(),
     }
 
 

@@ -203,7 +203,7 @@ def _auc_lost(chosen: Data, data: Data) -> Figure:
 
 
 def _classification(chosen: Data, before: Data) -> Figure:
-    low, high = (chosen[f"auc_svm_{end}"] for end in ("low", "high"))
+    low, high = chosen["auc_svm_low"], chosen["auc_svm_high"]
     beside = "" if before.get("auc_svm") is None else f"; with all features {before['auc_svm']:.3f}"
     meaning = f"of a linear support vector machine at the fit, cross-validated{beside}"
     return Figure(
@@ -321,10 +321,10 @@ def _groups(data: Data, audience: Audience) -> Section:
     if data.get("chosen"):
         states["published"] = data["chosen"]
     columns = ("at the fit", *states)
-    names = {"unique rows": "unique_share", "empty rows": "empty_share"}
+    numeric = tuple(range(1, len(columns)))
     rows = [
         (title, *(share_of(one[name], one["subjects"], audience) for one in states.values()))
-        for title, name in names.items()
+        for title, name in (("unique rows", "unique_share"), ("empty rows", "empty_share"))
     ]
     least = [
         (title, *(f"{one[name]:,}" for one in states.values()))
@@ -335,8 +335,9 @@ def _groups(data: Data, audience: Audience) -> Section:
         (size, tuple(Bar(name, one["sizes"][x]) for name, one in states.items()))
         for x, size in enumerate(SIZE_NAMES)
     )
-    numeric = tuple(range(1, len(columns)))
+    step = data["found"].get("sizes_of_one_in") or 1  # kits of earlier versions counted all
     sizes = "Rows by the number of people who share all their items: more is safer"
+    sizes += f" (one row in {step:,} counted)" * (step > 1)
     blocks = (
         Grid(columns, tuple(rows), "Share of rows", numeric),
         Grid(columns, tuple(least), "Smallest groups", numeric, "internal"),
