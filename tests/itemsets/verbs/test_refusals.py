@@ -48,6 +48,7 @@ def fitted(tmp_path, capsys):
         (table(), ROLES, ["--k", "five"], "--k: must be a whole number"),
         (table(), ROLES, ["--k", "10"], "no feature meets a k of 10; the largest k that one"),
         (table(), ROLES, ["--m", "0"], "--m: must be 1 or more"),
+        (table(), ROLES, ["--m", "2", "--method", "k-anonymity-distcnt"], "take no m"),
         (table(), ROLES, ["--method", "SECRE"], "--method: must be 'portfolio'"),
         (table(head="a,a,y"), {"a": '"items"', "y": '"label"'}, [], "two columns of one name"),
         (

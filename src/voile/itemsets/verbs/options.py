@@ -62,6 +62,15 @@ class FitOptions(ChoosingOptions):
         None, ge=1, description="the most features that the adversary knows of a person, else all"
     )
 
+    @model_validator(mode="after")
+    def _all_known(self) -> Self:
+        if self.m is not None and self.method.startswith("k-anonymity"):
+            raise ValueError(
+                "the methods of k-anonymity take no m: they are against an adversary who knows all "
+                "items that a person has and lacks"
+            )
+        return self
+
 
 class AdversariesOptions(ChoosingOptions):
     """Compare adversaries who know one, two, three or all items of a person.
