@@ -33,12 +33,13 @@ from voile.documents.verbs.acceptance_answers import PURPOSES, take_answers, una
 from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.local_page import page_server, types_on_page
-from voile.documents.verbs.mend import ACCEPTANCE, mend
+from voile.documents.verbs.mend import mend
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import AcceptOptions
 from voile.documents.verbs.policies import Policy
 from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.removals import REMOVALS
+from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
 from voile.release.evidence import default_place, find_evidence, write_evidence

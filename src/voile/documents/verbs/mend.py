@@ -27,6 +27,7 @@ from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_replacer_of
 from voile.documents.verbs.released import released_names, rows_shown
 from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
+from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release
@@ -34,8 +35,6 @@ from voile.release.options import OPTIONS
 from voile.release.scoring import private_manifest_of
 from voile.release.writing import Manifests, Parts, write_release
 
-ACCEPTANCE = "acceptance"
-"""What both manifests call what was proved of a release by reading it."""
 WRITTEN_ANEW = frozenset({REMOVALS, PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
 
 Found = Mapping[int, Sequence[Removal]]

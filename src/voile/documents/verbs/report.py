@@ -9,9 +9,9 @@ from voile.core.evidence import Evidence, Rate
 from voile.core.evidence import Heading as Question
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
-from voile.documents.verbs.mend import ACCEPTANCE
 from voile.documents.verbs.policies import ANNOTATED, MODELS, Policies
 from voile.documents.verbs.report_data import (
+    ACCEPTANCE,
     IN_SAMPLE,
     STATING,
     counted,

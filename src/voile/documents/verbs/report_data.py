@@ -12,6 +12,8 @@ from voile.documents.verbs.policies import ANNOTATED, UNCHECKED
 if TYPE_CHECKING:
     from voile.documents.verbs.policies import Policies
 
+ACCEPTANCE = "acceptance"
+"""What both manifests call what was proved of a release by reading it."""
 IN_SAMPLE = Note(
     "The committee learnt from documents of this release, and misses less in them than in text "
     "that it has not seen. For an unbiased figure, attack a release of other annotated documents."
