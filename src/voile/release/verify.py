@@ -172,7 +172,7 @@ def _refuse(checks: Iterable[Check], place: object) -> None:
     failed = next((says for says, holds in checks if holds is False), None)
     if failed is not None:
         raise TamperedError(
-            f"it does not hold that {failed}",
+            f"a check fails: {failed}",
             where=str(place),
             instead="write it again, with the secret if there is one",
         )
