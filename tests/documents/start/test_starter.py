@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from voile.core.errors import DamagedError, RequestError
 from voile.documents import Document
 from voile.documents.replacements.names import fold
+from voile.documents.replacements.removal import Reason
 from voile.documents.start.starter import load_starter
 from voile.documents.start.starter.learn import learn
 from voile.documents.start.starter.shipped import read_starter, starter_bytes, write_starter
+from voile.documents.start.starter.starter import LIKELY
 from voile.documents.text.document import Span
 from voile.documents.words.tokens import HINTS, tokenise
 
@@ -85,6 +87,22 @@ def test_a_long_line_takes_no_longer_than_its_tokens():
     began = process_time()
     starter.propose([Document("Osei " * 100_000)])
     assert process_time() - began < 20
+
+
+def test_proposals_with_no_likely_token_are_doubtful():
+    texts = [Document(text) for text in (LETTER, "The Bath Company sold Lima to Hope Works.")]
+    starter = load_starter("english")
+    seen = set()
+    for document, proposed in zip(texts, starter.propose(texts), strict=True):
+        tokens = tokenise([document.text])
+        chances = starter.chances(tokens)
+        for one in proposed:
+            if any(reason.kind == "starter" for reason in one.by):
+                inside = (tokens.starts >= one.start) & (tokens.ends <= one.end)
+                doubtful = Reason("starter", "doubtful") in one.by
+                assert doubtful == (chances[inside].max() <= LIKELY)
+                seen.add(doubtful)
+    assert seen == {False, True}
 
 
 def test_a_starter_that_is_not_there_is_refused():

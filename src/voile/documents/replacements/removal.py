@@ -21,7 +21,8 @@ class Reason(NamedTuple):
     kind: Literal[
         "pass", "pattern", "list", "repeat", "known", "possible", "rule", "starter", "reader"
     ]
-    # of the learner, the pattern, the list, the rule or the known values' column; none of a repeat
+    # of the learner, the pattern, the list, the rule or the known values' column; none of a repeat;
+    # of the starter only that it is doubtful
     name: str = ""
     number: int = 0  # of the committee's pass, from 1; 0 of what is not a pass
 
@@ -38,7 +39,7 @@ class Reason(NamedTuple):
             case "possible":
                 return f"possibly {self.name}"
             case "starter" | "reader":
-                return self.kind
+                return ", ".join(filter(None, (self.kind, self.name)))
             case "list":
                 return self.name
             case "repeat":

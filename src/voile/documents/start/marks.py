@@ -235,10 +235,12 @@ def _never(removal: Removal) -> bool:
 def is_trusted(removal: Removal) -> bool:
     """Return whether a proposal that is not sure is mostly right: a title, a field, a form.
 
-    A starter's is right more often than a miss would be worth.
+    A starter's is as likely as that if it does not call it doubtful.
     """
     return any(
-        one.kind in ("pattern", "starter") or (one.kind == "rule" and one.name in SURE_RULES)
+        one.kind == "pattern"
+        or (one.kind == "starter" and not one.name)
+        or (one.kind == "rule" and one.name in SURE_RULES)
         for one in removal.by
     )
 

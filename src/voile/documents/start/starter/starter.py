@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,12 +23,16 @@ from voile.documents.words.tokens import HINTS, LINE, Forms, Tokens, tokenise
 
 CUT = 1 / 11
 """Chance of a name from which a token is proposed: a missed one costs ten harmless ones."""
-ODDS = float(np.log(CUT / (1 - CUT)))
-"""Its logarithm as odds."""
+LIKELY = 0.2
+"""Chance of some token of a proposal from which it is learnt from. What is proposed below, since a
+miss costs so much, is mostly harmless: to learn that it is a name, and then to cut at that cost,
+would weigh it twice."""
+ODDS, LIKELY_ODDS = (float(np.log(chance / (1 - chance))) for chance in (CUT, LIKELY))
+"""Their logarithms as odds."""
 _LOWEST, _HIGHEST = -6.0, 5.0
 INNER = ".,-'"
 """Signs that are part of a name between two of its words."""
-BY = (Reason("starter"),)
+BY, DOUBTFUL = (Reason("starter"),), (Reason("starter", "doubtful"),)
 
 
 class Starter:
@@ -77,18 +80,23 @@ class Starter:
         known = self._known if len(self._known) < MOST_FORMS else Forms()
         tokens = tokenise((document.text for document in documents), known)
         found = self.rules.find(tokens)
-        likely = self._likely(tokens, found)
+        odds = self._odds(tokens, found)
+        proposed = self._proposable(tokens, found, odds)
         by_rule = removals_by_document(tokens, [one for one in found if one.is_sure])
         for number, rules in enumerate(by_rule):
             start, end = tokens.first[number : number + 2]
-            yield join_removals(rules, _runs(tokens, np.flatnonzero(likely[start:end]) + start))
+            places = np.flatnonzero(proposed[start:end]) + start
+            yield join_removals(rules, _runs(tokens, places, odds > LIKELY_ODDS))
 
-    def _likely(self, tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.bool_]:
+    @staticmethod
+    def _proposable(
+        tokens: Tokens, found: Sequence[Finding], odds: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Return which tokens are proposed: not of mail addresses, no titles, signs between words.
 
         Where a token is beyond doubt a name, a rule says so.
         """
-        likely = self._odds(tokens, found) > ODDS
+        likely = odds > ODDS
         beside = likely.copy()
         forms, form = tokens.forms, tokens.form
         for one in found:
@@ -137,12 +145,13 @@ class _Sight:
         return self._scorer(self._features)
 
 
-def _runs(tokens: Tokens, places: NDArray[np.intp]) -> list[Removal]:
-    """Return the removals of neighbouring tokens of a line as one."""
+def _runs(tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_]) -> list[Removal]:
+    """Return the removals of neighbouring tokens of a line as one, doubtful if none is likely."""
     if not len(places):
         return []
     begins = np.flatnonzero((np.diff(places, prepend=-2) > 1) | (tokens.gap[places] >= LINE))
-    return [
-        Removal(int(tokens.starts[places[a]]), int(tokens.ends[places[b - 1]]), NAME, BY)
-        for a, b in pairwise([*begins.tolist(), len(places)])
-    ]
+    found = []
+    for run in np.split(places, begins[1:]):
+        by = BY if likely[run].any() else DOUBTFUL
+        found.append(Removal(int(tokens.starts[run[0]]), int(tokens.ends[run[-1]]), NAME, by))
+    return found
