@@ -17,7 +17,6 @@ from voile.face.release import Release
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 from voile.tables.recoding.possible import Possible, expected, widths
-from voile.tables.scoring.utility import _overlap, _range
 from voile.tables.verbs import expand as verb
 from voile.tables.verbs.content import Content
 from voile.wings import WINGS
@@ -138,8 +137,11 @@ def test_counts_are_those_of_values_that_are_even_within_a_group(kit):
     for _ in range(20):
         inside, weight = held * grouping.kept, made["weight"].to_numpy()
         for place, domain in enumerate(content.space.domains):
-            asked = _range(int(rng.integers(len(domain))), len(domain), rng)
-            inside = inside * _overlap(grouping.values[place], asked)[grouping.box[:, place]]
+            asked = np.isin(
+                np.arange(len(domain)), np.arange(*sorted(rng.integers(len(domain), size=2)))
+            )
+            held_by, values = grouping.box[:, place], grouping.values[place]
+            inside = inside * (values[:, asked].sum(axis=1) / values.sum(axis=1))[held_by]
             cells = made[domain.column].to_pylist()
             weight = weight * np.array([asked[domain.position[cell]] for cell in cells])
         assert weight.sum() == pytest.approx(inside.sum())
