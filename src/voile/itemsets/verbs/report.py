@@ -12,7 +12,7 @@ from voile.itemsets.rows.ranges import Ranges
 from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
 from voile.itemsets.verbs.options import AXES
-from voile.itemsets.verbs.report_data import MOST, STATING, report_data
+from voile.itemsets.verbs.report_data import MOST, STATING, by_utility, report_data
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
@@ -44,7 +44,7 @@ OF_AUC = (
     "Loss is the share of the AUC above chance that a logistic regression loses against all "
     "features, on {people}. The share of summed utility stands beside it: " + COUNTED_TWICE
 )
-OF_UTILITY = "Loss is the share of summed utility, since no classifier was tried: " + COUNTED_TWICE
+OF_UTILITY = "Loss is the share of summed utility: " + COUNTED_TWICE
 SIZE_NAMES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
 RISK = AXES["risk"], "1 / k; 100% = somebody is singled out by items"
 UTILITY_LOST = AXES["utility_lost"], "100% = no feature is published"
@@ -81,6 +81,8 @@ def sections(
     count of people below 11.
     """
     data, public, private = facts_for(audience, subject, _gathered, STATING)
+    if audience == "public" and data:
+        data = by_utility(data)
     if isinstance(subject, Kit):
         return (_kit_summary(data, audience), *_expected(data, audience), limits(LIMITS))
     published = [

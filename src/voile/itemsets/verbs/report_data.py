@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,9 @@ SHOWN = (
     "auc_logistic",
     "unique_share",
     "empty_share",
+)
+OF_FOLDS = frozenset(
+    {"loss_low", "loss_high", "auc_svm", "auc_svm_low", "auc_svm_high", "auc_logistic"}
 )
 MOST = 40
 
@@ -59,3 +63,20 @@ def _best_published(content: Content, number: int) -> list[list[Any]]:
     best = kept[np.argsort(-worth, kind="stable")][:MOST]
     taken = table.take(best).to_pydict()
     return [list(row) for row in zip(*taken.values(), strict=True)]
+
+
+def by_utility(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is shown with the share of utility as the loss, in the place of the AUC's.
+
+    One person more or less draws other folds, in which other features are chosen: whoever knows
+    everybody else would find that person by the AUC of a few policies, however coarse.
+    """
+    if data["found"].get("loss") != "auc":
+        return dict(data)
+    frontier = {name: of for name, of in data["frontier"].items() if name not in OF_FOLDS}
+    out = {**data, "frontier": frontier, "found": {**data["found"], "loss": "utility"}}
+    frontier["loss"] = frontier["utility_lost"]
+    if "chosen" in data:
+        chosen = {name: one for name, one in data["chosen"].items() if name not in OF_FOLDS}
+        out["chosen"] = {**chosen, "loss": chosen["utility_lost"]}
+    return out
