@@ -270,7 +270,7 @@ def test_a_cell_of_a_wrong_type_and_no_people_are_refused(small, tmp_path):
     path = tmp_path / "export" / "measurement.csv"
     path.write_text(path.read_text().replace("3004249", "Anna"))
     with pytest.raises(
-        SourceError, match=r"^measurement: column measurement_concept_id holds what"
+        SourceError, match=r"^measurement: column measurement_concept_id holds values that are not"
     ):
         carried(tmp_path / "export", tmp_path)
     (tmp_path / "empty").mkdir()

@@ -190,7 +190,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
         "mark", description="replacement: the type, [NAME]; a category; or a made-up value"
     )
     language: Literal["english", "spanish"] | None = Field(
-        None, description="language of surrogates [that of init's notes, else english]"
+        None, description="language of surrogates [that of the notes of init, else english]"
     )
     date_order: Literal["dmy", "mdy"] | None = Field(
         None, description="order of numeric dates [dmy in Spanish; in English mdy where it can be]"

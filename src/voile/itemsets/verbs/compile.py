@@ -10,6 +10,7 @@ from voile.core.errors import RequestError
 from voile.itemsets.measures.containment import (
     containment_set,
     exposure,
+    label_diversity,
     part_anonymity,
     row_anonymity,
 )
@@ -43,6 +44,7 @@ def main() -> None:
     row_anonymity(rows)
     containment_set(rows, 0)
     exposure(rows, y=labels)
+    label_diversity(rows, labels)
 
 
 if __name__ == "__main__":
