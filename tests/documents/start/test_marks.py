@@ -87,10 +87,10 @@ def test_where_nothing_is_sure_of_a_type_its_proposals_are_identifiers():
     assert one.spans == (Span(4, 9, "NAME"),)
 
 
-def test_of_what_the_starter_itself_doubts_nobody_knows():
+def test_of_what_the_starter_calls_unlikely_nobody_knows():
     (one,) = marked(
         Says("Boris", "NAME", Reason("starter")),
-        Says("Bath", "NAME", Reason("starter", "doubtful")),
+        Says("Bath", "NAME", Reason("starter", "unlikely")),
         documents=[Document("Boris came from Bath .")],
     )
     assert one.spans == (Span(0, 5, "NAME"),)

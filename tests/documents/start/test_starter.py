@@ -89,7 +89,7 @@ def test_a_long_line_takes_no_longer_than_its_tokens():
     assert process_time() - began < 20
 
 
-def test_proposals_with_no_likely_token_are_doubtful():
+def test_proposals_with_no_likely_token_are_unlikely():
     texts = [Document(text) for text in (LETTER, "The Bath Company sold Lima to Hope Works.")]
     starter = load_starter("english")
     seen = set()
@@ -99,9 +99,9 @@ def test_proposals_with_no_likely_token_are_doubtful():
         for one in proposed:
             if any(reason.kind == "starter" for reason in one.by):
                 inside = (tokens.starts >= one.start) & (tokens.ends <= one.end)
-                doubtful = Reason("starter", "doubtful") in one.by
-                assert doubtful == (chances[inside].max() <= LIKELY)
-                seen.add(doubtful)
+                unlikely = Reason("starter", "unlikely") in one.by
+                assert unlikely == (chances[inside].max() <= LIKELY)
+                seen.add(unlikely)
     assert seen == {False, True}
 
 

@@ -22,7 +22,7 @@ class Reason(NamedTuple):
         "pass", "pattern", "list", "repeat", "known", "possible", "rule", "starter", "reader"
     ]
     # of the learner, the pattern, the list, the rule or the known values' column; none of a repeat;
-    # of the starter only that it is doubtful
+    # of the starter only that it is unlikely
     name: str = ""
     number: int = 0  # of the committee's pass, from 1; 0 of what is not a pass
 

@@ -235,7 +235,7 @@ def _never(removal: Removal) -> bool:
 def is_trusted(removal: Removal) -> bool:
     """Return whether a proposal that is not sure is mostly right: a title, a field, a form.
 
-    A starter's is as likely as that if it does not call it doubtful.
+    A starter's is, unless the starter itself calls it unlikely.
     """
     return any(
         one.kind == "pattern"

@@ -172,7 +172,7 @@ class InitOptions(KnownTables, Learning, TextColumns):
         None, description="language of the notes, else guessed"
     )
     starter: Literal["english", "none"] | None = Field(
-        None, description="classifier learnt from public text, a feature too [by the language]"
+        None, description="classifier of names, learnt from public text [by the language]"
     )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
     cross_fit: int = Field(
@@ -190,7 +190,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
         "mark", description="replacement: the type, [NAME]; a category; or a made-up value"
     )
     language: Literal["english", "spanish"] | None = Field(
-        None, description="language of surrogates [that of the notes of init, else english]"
+        None, description="language of surrogates [as init found, else english]"
     )
     date_order: Literal["dmy", "mdy"] | None = Field(
         None, description="order of numeric dates [dmy in Spanish; in English mdy where it can be]"

@@ -84,12 +84,12 @@ class AdversariesOptions(ChoosingOptions):
 
     roles: Described = Field(description="role of each column, as a TOML file")
     k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (5,), min_length=1, description="minimum k; may be given again [5]"
+        (5,), min_length=1, description="minimum k; may be given again"
     )
     m: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (1, 2, 3),
         description="items that an adversary knows of a person, beside one who knows all; may be "
-        "given again [1, 2 and 3]",
+        "given again",
     )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
 

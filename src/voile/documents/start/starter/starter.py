@@ -24,15 +24,15 @@ from voile.documents.words.tokens import HINTS, LINE, Forms, Tokens, tokenise
 CUT = 1 / 11
 """Chance of a name from which a token is proposed: a missed one costs ten harmless ones."""
 LIKELY = 0.2
-"""Chance of some token of a proposal from which it is learnt from. What is proposed below, since a
-miss costs so much, is mostly harmless: to learn that it is a name, and then to cut at that cost,
-would weigh it twice."""
+"""A proposal is unlikely if no token of it has a larger chance. It is made as a miss costs so much,
+but is mostly harmless: to learn that it is a name, and to cut at that cost again, would weigh the
+cost twice."""
 ODDS, LIKELY_ODDS = (float(np.log(chance / (1 - chance))) for chance in (CUT, LIKELY))
 """Their logarithms as odds."""
 _LOWEST, _HIGHEST = -6.0, 5.0
 INNER = ".,-'"
 """Signs that are part of a name between two of its words."""
-BY, DOUBTFUL = (Reason("starter"),), (Reason("starter", "doubtful"),)
+BY, UNLIKELY = (Reason("starter"),), (Reason("starter", "unlikely"),)
 
 
 class Starter:
@@ -146,12 +146,12 @@ class _Sight:
 
 
 def _runs(tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_]) -> list[Removal]:
-    """Return the removals of neighbouring tokens of a line as one, doubtful if none is likely."""
+    """Return the removals of neighbouring tokens of a line as one, unlikely if none is likely."""
     if not len(places):
         return []
     begins = np.flatnonzero((np.diff(places, prepend=-2) > 1) | (tokens.gap[places] >= LINE))
     found = []
     for run in np.split(places, begins[1:]):
-        by = BY if likely[run].any() else DOUBTFUL
+        by = BY if likely[run].any() else UNLIKELY
         found.append(Removal(int(tokens.starts[run[0]]), int(tokens.ends[run[-1]]), NAME, by))
     return found
