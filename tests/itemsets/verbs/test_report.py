@@ -89,6 +89,30 @@ def reached(tmp_path, times, k, audience):
 
 
 @pytest.mark.parametrize("audience", ["public", "internal"])
+def test_the_public_sees_no_auc_of_folds(audience):
+    """Columns are chosen anew without each fold, so that a few AUCs may find one person."""
+    ill = [(n * 7) % 10 < (8 if n % 2 else 3) for n in range(240)]
+    rows = pa.table(
+        {
+            "basket": ["tea milk" if n % 2 else "milk" for n in range(240)],
+            "ill": ["yes" if one else "no" for one in ill],
+        }
+    )
+    columns = {"basket": {"role": "items", "as": "words"}, "ill": "label"}
+    made = fit(
+        open_source(rows),
+        Roles.model_validate({"columns": columns}),
+        FitOptions(k=(5,)),
+        seed=1,
+        progress=silent,
+    )
+    assert made.facts["loss"] == "auc"
+    (chart,) = (one for one in shown(made, audience=audience) if isinstance(one, FrontierChart))
+    told = json.dumps([asdict(block) for block in shown(made, audience=audience)])
+    assert (chart.loss_name == "AUC lost", "AUC" in told) == (audience == "internal",) * 2
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
 def test_the_k_that_was_reached_is_shown_beside_the_one_asked_for(tmp_path, audience):
     figure, policy = reached(tmp_path, 14, 11, audience)
     assert (figure.label, figure.value) == ("Smallest group", "k = 14")

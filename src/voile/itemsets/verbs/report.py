@@ -81,8 +81,7 @@ def sections(
     count of people below 11.
     """
     data, public, private = facts_for(audience, subject, _gathered, STATING)
-    if audience == "public" and data:
-        data = by_utility(data)
+    data = by_utility(data) if audience == "public" else data
     if isinstance(subject, Kit):
         return (_kit_summary(data, audience), *_expected(data, audience), limits(LIMITS))
     published = [
@@ -130,7 +129,7 @@ def _summary(
         shown.append(Figure("Unique rows", share(figures["unique_share"]), meaning))
     of = f"of {data['before']['features']:,} in the source" if data else "of the source's"
     shown.append(Figure("Features published", f"{features:,}", of))
-    internal = audience == "internal"  # one row more or less draws other folds, and another AUC
+    internal = audience == "internal"  # the public sees no AUC: see `by_utility`
     if internal and chosen and chosen.get("loss_low") is not None:
         shown.append(_auc_lost(chosen, data))
     lost = figures.get("utility_lost", figures.get("loss"))  # releases had one loss at first

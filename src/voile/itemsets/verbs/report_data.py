@@ -71,7 +71,7 @@ def by_utility(data: Mapping[str, Any]) -> dict[str, Any]:
     One person more or less draws other folds, in which other features are chosen: whoever knows
     everybody else would find that person by the AUC of a few policies, however coarse.
     """
-    if data["found"].get("loss") != "auc":
+    if data.get("found", {}).get("loss") != "auc":
         return dict(data)
     frontier = {name: of for name, of in data["frontier"].items() if name not in OF_FOLDS}
     out = {**data, "frontier": frontier, "found": {**data["found"], "loss": "utility"}}
