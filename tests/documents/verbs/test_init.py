@@ -17,9 +17,7 @@ from tests.documents.start.made import STAFF, hospital, notes, patients, write_t
 
 import voile
 from voile.core.errors import DamagedError, RequestError
-from voile.documents import Document
 from voile.documents.start.marks import Reviewed
-from voile.documents.start.rules import Rules
 from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import UncheckedWarning
@@ -344,58 +342,11 @@ def test_what_was_learnt_elsewhere_proposes_and_is_a_feature():
     assert np.isin(columns // stride, hints).any()
 
 
-def test_a_start_without_what_was_learnt_elsewhere(tmp_path):
-    rows, people, _ = hospital(tmp_path)
-    voile.documents.init(
-        rows, tmp_path / "work", known=people, by="patient_id", starter="none", **QUICK
-    )
-    kit = Kit.load(tmp_path / "work")
-    assert kit.facts["hinter"] == Rules("english").name
-    assert "starter" not in kit.facts["start"]["proposed"]
-    assert Work.open(tmp_path / "work").starter is None
-
-
 def test_a_kit_of_another_version_of_the_starter_is_refused():
     kit = Kit.load(made() / "work")
     other = replace(kit, facts={**kit.facts, "hinter": "english 0000"})
     with pytest.raises(RequestError, match="another version of the starter"):
         Content.of(other)
-
-
-def test_without_a_starter_what_rules_find_is_a_feature_of_what_is_learnt_and_applied(tmp_path):
-    who = ["la Dra. Oyono", "el lunes"] * 60
-    rows = [{"note": f"Vino {one} a las {n} .", "who": str(n)} for n, one in enumerate(who)]
-    write_table(tmp_path / "notes.csv", rows)
-    work = tmp_path / "work"
-    voile.documents.init(tmp_path / "notes.csv", work, language="spanish", subject="who", **QUICK)
-    kit = Kit.load(work)
-    assert kit.facts["hinter"] == Rules("spanish").name
-    remover = Content.of(kit).committees[10.0].remover()
-    removed = remover([Document("Llega don Zzyzx Qwrt y Zzyzx Qwrt habla .")])
-    hint = removed.tokens.hint
-    assert hint is not None
-    assert removed.type[hint == 2].all()
-    assert (hint == 2).sum() == 2
-
-
-def test_surrogates_are_of_the_language_of_the_notes(tmp_path, monkeypatch):
-    monkeypatch.setenv("VOILE_SECRET", "0" * 64)
-    rows = [
-        {"note": f"El {day}/03/2021 vino la Dra. Oyono {n} a la consulta .", "who": str(n)}
-        for n, day in enumerate([*range(10, 30)] * 3)
-    ]
-    place, work = tmp_path / "notes.csv", tmp_path / "work"
-    write_table(place, rows)
-    voile.documents.init(place, work, subject="who", **QUICK)
-    kit = voile.open_kit(work)
-    asked = [{}, {"language": "spanish"}, {"language": "english"}]
-    with pytest.warns(UncheckedWarning):
-        one, spanish, english = (
-            kit.apply(None, str(place), replace="surrogate", keep_order=True, **how)
-            for how in asked
-        )
-    assert texts_of(one) == texts_of(spanish) != texts_of(english)
-    assert one.private["surrogates"]["language"] == "spanish"
 
 
 def test_what_cannot_be_read_is_counted_and_no_note(tmp_path):
@@ -418,10 +369,3 @@ def test_what_cannot_be_read_is_counted_and_no_note(tmp_path):
     assert "nothing is learnt from 2 notes" in text
     assert "1 .png files: not read" in text
     assert "Quellen" not in text
-
-
-def test_a_starter_of_another_language_is_refused(tmp_path):
-    note = "La paciente refiere que la noche del lunes no se durmió por el dolor de la espalda."
-    write_table(tmp_path / "notes.csv", [{"note": note, "who": str(n)} for n in range(9)])
-    with pytest.raises(RequestError, match=r"seems to be Spanish.*; leave starter out"):
-        voile.documents.init(tmp_path / "notes.csv", tmp_path / "work", starter="english")

@@ -47,11 +47,7 @@ CONSTANT = np.where(np.arange(240) % 3 == 0, 60.0, np.arange(240))
 BAD = {
     "a class of 10": ({"ill": ["yes"] * 10 + ["no"] * 230}, {}, "column ill: .*fewer than 20"),
     "one class": ({"ill": ["yes"] * 240}, {}, "all readings are of one class"),
-    "a class with a value per row": (
-        {"ill": [f"c{i}" for i in range(240)]},
-        {},
-        "class of its own",
-    ),
+    "a value per row": ({"ill": [f"c{i}" for i in range(240)]}, {}, "class of its own"),
     "a subject of two classes": ({"id": ["p0"] * 2 + [f"p{i}" for i in range(238)]}, {}, "two cl"),
     "a constant": ({"pulse": CONSTANT}, {}, "column pulse: .*all the same"),
     "text among numbers": ({"pulse": ["high"] + ["70"] * 239}, {}, "row 1, column pulse: a cell"),

@@ -1,0 +1,72 @@
+"""`init` by the notes' language: with the starter of one, and by rules alone."""
+
+from __future__ import annotations
+
+import pytest
+from tests.documents.start.made import hospital, write_table
+from tests.documents.verbs.test_init import QUICK, texts_of
+
+import voile
+from voile.core.errors import RequestError
+from voile.documents import Document
+from voile.documents.start.rules import Rules
+from voile.documents.verbs.content import Content
+from voile.documents.verbs.policies import UncheckedWarning
+from voile.documents.verbs.work import Work
+from voile.release.kit import Kit
+
+pytestmark = pytest.mark.filterwarnings("ignore::voile.documents.start.known.KnownValuesWarning")
+
+
+def test_a_start_without_what_was_learnt_elsewhere(tmp_path):
+    rows, people, _ = hospital(tmp_path)
+    voile.documents.init(
+        rows, tmp_path / "work", known=people, by="patient_id", starter="none", **QUICK
+    )
+    kit = Kit.load(tmp_path / "work")
+    assert kit.facts["hinter"] == Rules("english").name
+    assert "starter" not in kit.facts["start"]["proposed"]
+    assert Work.open(tmp_path / "work").starter is None
+
+
+def test_without_a_starter_what_rules_find_is_a_feature_of_what_is_learnt_and_applied(tmp_path):
+    who = ["la Dra. Oyono", "el lunes"] * 60
+    rows = [{"note": f"Vino {one} a las {n} .", "who": str(n)} for n, one in enumerate(who)]
+    write_table(tmp_path / "notes.csv", rows)
+    work = tmp_path / "work"
+    voile.documents.init(tmp_path / "notes.csv", work, language="spanish", subject="who", **QUICK)
+    kit = Kit.load(work)
+    assert kit.facts["hinter"] == Rules("spanish").name
+    remover = Content.of(kit).committees[10.0].remover()
+    removed = remover([Document("Llega don Zzyzx Qwrt y Zzyzx Qwrt habla .")])
+    hint = removed.tokens.hint
+    assert hint is not None
+    assert removed.type[hint == 2].all()
+    assert (hint == 2).sum() == 2
+
+
+def test_surrogates_are_of_the_language_of_the_notes(tmp_path, monkeypatch):
+    monkeypatch.setenv("VOILE_SECRET", "0" * 64)
+    rows = [
+        {"note": f"El {day}/03/2021 vino la Dra. Oyono {n} a la consulta .", "who": str(n)}
+        for n, day in enumerate([*range(10, 30)] * 3)
+    ]
+    place, work = tmp_path / "notes.csv", tmp_path / "work"
+    write_table(place, rows)
+    voile.documents.init(place, work, subject="who", **QUICK)
+    kit = voile.open_kit(work)
+    asked = [{}, {"language": "spanish"}, {"language": "english"}]
+    with pytest.warns(UncheckedWarning):
+        one, spanish, english = (
+            kit.apply(None, str(place), replace="surrogate", keep_order=True, **how)
+            for how in asked
+        )
+    assert texts_of(one) == texts_of(spanish) != texts_of(english)
+    assert one.private["surrogates"]["language"] == "spanish"
+
+
+def test_a_starter_of_another_language_is_refused(tmp_path):
+    note = "La paciente refiere que la noche del lunes no se durmió por el dolor de la espalda."
+    write_table(tmp_path / "notes.csv", [{"note": note, "who": str(n)} for n in range(9)])
+    with pytest.raises(RequestError, match=r"seems to be Spanish.*; leave starter out"):
+        voile.documents.init(tmp_path / "notes.csv", tmp_path / "work", starter="english")
