@@ -12,6 +12,20 @@ from voile.data.places import Described
 AXES = {"risk": "highest individual risk", "loss": "loss", "utility_lost": "utility lost"}
 """What risk and loss are called: the share of AUC above chance, or else of utility."""
 
+Several = Literal[
+    "portfolio",
+    "best",
+    "greedy",
+    "exact",
+    "joint",
+    "paper-hamdist",
+    "paper-distcnt",
+    "cm-greedy",
+]
+"""Methods that choose against whatever adversary is given."""
+OnlyOne = Literal["maximal", "k-anonymity-hamdist", "k-anonymity-distcnt"]
+"""Methods against one adversary alone: who knows all items a person has, or has and lacks."""
+
 
 class ChoosingOptions(voile.release.options.FitOptions):
     """How features are chosen for each k."""
@@ -24,19 +38,7 @@ class ChoosingOptions(voile.release.options.FitOptions):
         Literal["mutual-information", "hamdist", "chi-squared", "coverage", "size", "distcnt"]
         | None
     ) = Field(None, description="what features are worth [mutual-information; unlabelled coverage]")
-    method: Literal[
-        "portfolio",
-        "best",
-        "greedy",
-        "exact",
-        "joint",
-        "maximal",
-        "paper-hamdist",
-        "paper-distcnt",
-        "cm-greedy",
-        "k-anonymity-hamdist",
-        "k-anonymity-distcnt",
-    ] = Field("portfolio", description="how features are chosen")
+    method: Literal[Several, OnlyOne] = Field("portfolio", description="how features are chosen")
     evaluations: int | None = Field(None, ge=1, description="for each k, stop after so many sets")
     seconds: float | None = Field(None, gt=0, description="for each k, stop after so many seconds")
     unique: float | None = Field(None, ge=0, le=1, description="maximum share of unique rows")
@@ -86,21 +88,13 @@ class AdversariesOptions(ChoosingOptions):
     k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (5,), min_length=1, description="minimum k; may be given again"
     )
+    method: Several = Field("portfolio", description="how features are chosen")
     m: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (1, 2, 3),
         description="items that an adversary knows of a person, beside one who knows all; may be "
         "given again",
     )
     seed: int | None = Field(None, ge=0, description="the same seed, the same result")
-
-    @model_validator(mode="after")
-    def _several(self) -> Self:
-        if self.method.startswith("k-anonymity"):
-            raise ValueError(
-                "the methods of k-anonymity choose against one adversary alone, who knows all "
-                "items that a person has and lacks"
-            )
-        return self
 
 
 class ApplyOptions(voile.release.options.ApplyOptions):
