@@ -12,11 +12,14 @@ from tests.documents.flow import applied, by_cost, kit_of, people, read, removal
 from voile import documents
 from voile.core.errors import RequestError, TamperedError
 from voile.documents.replacements import Reason
+from voile.documents.verbs.criteria import CRITERIA
 from voile.documents.wing import sections, verify
 from voile.face.commands import commands
+from voile.face.enough import is_it_enough
 from voile.release.evidence import find_evidence
 from voile.release.manifest import Release
 from voile.release.verify import checks
+from voile.report.wording import share
 
 GOAL = {"at_most": 12, "recall": 1.0}
 COLUMNS = (("letter", "letter spans"), ("note", "spans"))
@@ -91,6 +94,10 @@ def test_a_release_is_mended_accepted_and_certified(released):
     assert "Proved: at most 12" in str(shown)
     lines = [*commands(opened, "public", "notes.jsonl", [evidence])]
     assert not [one for one in lines if one.startswith("voile documents attack")]
+    enough = str(is_it_enough(opened.public, CRITERIA, [evidence]))
+    most = opened.public["acceptance"]["share_of_subjects_at_most"]
+    assert f"at most {share(most)} (proved, 95% confidence)" in enough
+    assert "singling out" not in enough.partition("Not measured")[2]
     again = "voile documents accept KIT notes.jsonl SOURCE --at-most 12 --per 1000"
     assert [one for one in lines if one.startswith(again)]
 

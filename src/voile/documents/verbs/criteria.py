@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from voile.core.evidence import Evidence
 from voile.documents.learning.quantities import LEFT
-from voile.release.criteria import Attacked, Measure
+from voile.documents.verbs.report_data import ACCEPTANCE
+from voile.release.criteria import Attacked, Bounds, Measure, Measurement, Name
+from voile.report.wording import share
+
+WITH_ONE_LEFT = "subjects with an identifier left"
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The share of subjects with an identifier left, at most, as reading a release proved it."""
+
+    criterion: Name = "singling-out"
+
+    def read(
+        self, public: Mapping[str, Any], _: Sequence[Evidence], __: Bounds
+    ) -> Iterator[Measurement]:
+        """Yield what was proved, and under which condition."""
+        if (proof := public.get(ACCEPTANCE)) is None:
+            return
+        most = proof["share_of_subjects_at_most"]
+        says = WITH_ONE_LEFT.capitalize() + f", {proof['condition']}" * bool(proof["condition"])
+        sure = f"proved, {proof['confidence']:.0%} confidence"
+        yield Measurement(says, f"at most {share(most)}", sure, most, "manifest: acceptance")
+
 
 CRITERIA: tuple[Measure, ...] = (
     Attacked("re-identification", lambda _, found: found.quantity == "subjects found"),
-    Attacked("singling-out", lambda _, found: found.quantity == "subjects with an identifier left"),
+    Attacked("singling-out", lambda _, found: found.quantity == WITH_ONE_LEFT),
+    Accepted(),
     Attacked("linkability", lambda attack, _: attack.heading == "linkability", gain=True),
     Attacked("inference", lambda attack, _: attack.heading == "inference", gain=True),
     Attacked("text-left", lambda _, found: found.quantity == LEFT and not found.of),
