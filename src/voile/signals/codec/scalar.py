@@ -18,28 +18,25 @@ from voile.keys.random import Protective
 from voile.signals.codec.lattice import MARGIN, OFF, Lattice, RowDraws
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt, Step
+from voile.signals.codec.triangular import Triangular
 
 Point: TypeAlias = Sequence[float]
 SparseRows: TypeAlias = list[list[tuple[int, float]]]  # of a matrix: column and weight of each term
 Line: TypeAlias = Callable[[float], float]
-Tables: TypeAlias = list[tuple[float, float, float, float, float]]
 
 
 def line(x: Floats, y: Floats) -> Line:
     """Return a function of straight pieces; its end pieces go on for ever. See `pieces.Pieces`."""
     inner: list[float] = x[1:-1].tolist()
-    begin, value, slope = _pieces(x, y)
+    begin: list[float] = x[:-1].tolist()
+    value: list[float] = y[:-1].tolist()
+    slope: list[float] = ((y[1:] - y[:-1]) / (x[1:] - x[:-1])).tolist()
 
     def read(v: float) -> float:
         piece = bisect_right(inner, v)
         return value[piece] + slope[piece] * (v - begin[piece])
 
     return read
-
-
-def _pieces(x: Floats, y: Floats) -> tuple[list[float], list[float], list[float]]:
-    """Return where each piece begins, its value there, and its slope."""
-    return x[:-1].tolist(), y[:-1].tolist(), ((y[1:] - y[:-1]) / (x[1:] - x[:-1])).tolist()
 
 
 class ScalarStep(Protocol):
@@ -117,69 +114,6 @@ class _Bend:
 
     def inverse(self, v: Point) -> Point:
         return [read(x) for read, x in zip(self.back, v, strict=True)]
-
-
-class Triangular:
-    """A Knothe-Rosenblatt map; also of its later columns alone, the first ones being known."""
-
-    def __init__(self, step: KnotheRosenblatt) -> None:
-        order = [int(j) for j in step.order]
-        self.low, self.high = float(step.grid[0]), float(step.grid[-1])
-        self.inner: list[float] = step.grid[1:-1].tolist()
-        self.parts = [
-            (
-                j,
-                [(i, _tables(step, j, i)) for i in order[:place] if _depends(step, j, i)],
-                line(step.grid, step.curve[j]),
-                line(step.curve[j], step.grid),
-            )
-            for place, j in enumerate(order)
-        ]
-
-    def forward(self, v: Point, known: Point = ()) -> list[float]:
-        """Return z of v; `known` are the z of the columns that come first, if they are."""
-        z = [*known, *([0.0] * (len(v) - len(known)))]
-        for j, tables, there, _ in self.parts[len(known) : len(v)]:
-            if not tables:
-                z[j] = there(v[j])
-                continue
-            shift, scale = self._held(z, tables)
-            z[j] = there((v[j] - shift) * scale)
-        return z
-
-    def inverse(self, z: Point, first: int = 0) -> list[float]:
-        """Return v of z, from column `first` on."""
-        x = [0.0] * len(z)
-        for j, tables, _, back in self.parts[first:]:
-            if not tables:
-                x[j] = back(z[j])
-                continue
-            shift, scale = self._held(z, tables)
-            x[j] = back(z[j]) / scale + shift
-        return x
-
-    def _held(self, z: Point, tables: list[tuple[int, Tables]]) -> tuple[float, float]:
-        shift, scale = 0.0, 1.0
-        for i, rows in tables:
-            held = z[i]
-            if not self.low <= held <= self.high:
-                held = self.low if held < self.low else self.high
-            x, mean, mean_slope, spread, spread_slope = rows[bisect_right(self.inner, held)]
-            run = held - x
-            shift += mean + mean_slope * run
-            scale *= spread + spread_slope * run
-        return shift, scale
-
-
-def _depends(step: KnotheRosenblatt, j: int, i: int) -> bool:
-    """Say whether column j depends on column i at all: many do not, and need not be looked up."""
-    return bool(step.mean[j, i].any() or (step.scale[j, i] != 1).any())
-
-
-def _tables(step: KnotheRosenblatt, j: int, i: int) -> Tables:
-    """Return per piece where it begins, conditional mean and slope, one over spread and slope."""
-    mean, spread = _pieces(step.grid, step.mean[j, i]), _pieces(step.grid, step.scale[j, i])
-    return list(zip(*mean, *spread[1:], strict=True))
 
 
 def part_of(step: Step) -> ScalarStep:

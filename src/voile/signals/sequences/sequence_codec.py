@@ -22,9 +22,10 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
-from voile.signals.codec.scalar import Path, Point, SparseRows, Triangular, terms, times
+from voile.signals.codec.scalar import Path, Point, SparseRows, terms, times
 from voile.signals.codec.single import Singles
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
+from voile.signals.codec.triangular import Triangular
 from voile.signals.sequences.basis import Basis
 from voile.signals.sequences.direction import Direction, DirectionState, Forecast
 
@@ -201,8 +202,9 @@ class SequenceCodec:
 
     @cached_property
     def _sharpening(self) -> tuple[Mapping[tuple[int, ...], Triangular], ...]:
+        known = 2 * (len(self.order) - self.invariants)
         return tuple(
-            {one.columns: Triangular(one.sharpening[which]) for one in self.parts}
+            {one.columns: Triangular(one.sharpening[which], known) for one in self.parts}
             for which in range(len(self.codec.classes))
         )
 
@@ -277,6 +279,7 @@ class Outlook(NamedTuple):
     laws: tuple[Forecast, ...]
     known: tuple[float, ...] | None  # None of a subject's first reading, if it is whole
     columns: tuple[int, ...]  # that the reading holds, of those that vary
+    frames: tuple[float, ...] = ()  # what `known` makes of these columns: see `Triangular.given`
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,8 +301,8 @@ class SequenceLaw:
         laws = self.forecasts(state, time, held)
         if len(self.sharpening) == 1 and state[0] is None:
             return Outlook(laws, None, held)
-        known = self.sharpening[held].forward(self.known(laws, state))
-        return Outlook(laws, tuple(known), held)
+        known, frames = self.sharpening[held].given(self.known(laws, state))
+        return Outlook(laws, known, held, frames)
 
     def known(self, laws: Sequence[Forecast], state: State) -> list[float]:
         """Return what sharpening stands on: forecasts, and each column's last surprise."""
@@ -317,18 +320,16 @@ class SequenceLaw:
 
     def hide(self, outlook: Outlook, scores: Point) -> Point:
         """Return what is sent for the scores of a reading; those it does not hold do not count."""
-        along, (laws, known, columns) = self.dynamics.turned(scores), outlook
+        along, (laws, known, columns, frames) = self.dynamics.turned(scores), outlook
         left = [(along[j] - laws[j].mean) / laws[j].spread for j in columns]
         if known is None:
             return left
-        return self.sharpening[columns].forward([*known, *left], known)[-len(left) :]
+        return self.sharpening[columns].forward(left, frames)
 
     def show(self, outlook: Outlook, sent: Point) -> Point:
         """Return the scores of what is sent; of those that it does not hold the forecasts."""
-        laws, known, columns = outlook
-        left = sent
-        if known is not None:
-            left = self.sharpening[columns].inverse([*known, *sent], len(known))[len(known) :]
+        laws, known, columns, frames = outlook
+        left = sent if known is None else self.sharpening[columns].inverse(sent, frames)
         along = [law.mean for law in laws]
         for j, x in zip(columns, left, strict=True):
             along[j] += laws[j].spread * x
