@@ -120,7 +120,7 @@ class Session:
         self._latest: tuple[State, tuple[int, tuple[int, ...]], Outlook] | None = None
         self._waiting: list[Reading] = []  # the sender's: no messages yet
         self._out: list[tuple[Message, Values]] = []  # the sender's: not yet acknowledged
-        self._early: dict[int, tuple[Message, Values]] = {}  # the recipient's: beyond a gap
+        self._early: dict[int, tuple[Message, Values, Point]] = {}  # the recipient's: beyond a gap
 
     def send(self, x: Sequence[float | None], time: int | None = None) -> None:
         """Take the next reading; it waits for its turn in `pending`.
@@ -184,7 +184,7 @@ class Session:
             return
         done = self._out[: receipt.number - base.number]
         for message, values in done:
-            base = self._after(base, message, values)
+            base = self._after(base, message, values, self._law.path.forward(values))
         if (base.number, base.check) != (receipt.number, receipt.check):
             remedy = "begin a new session"
             raise RequestError("a receipt is for messages never sent", instead=remedy)
@@ -240,12 +240,12 @@ class Session:
         outside = not is_sound(looked, RANGE)
         come = in_order(self.codec, values, columns)
         read = ReceivedReading(message.number, come, outside, message.time)
-        early, bases = {**self._early, message.number: (message, values)}, list(self._bases)
+        early, bases = {**self._early, message.number: (message, values, scores)}, list(self._bases)
         while (number := bases[-1].number + 1) in early:
-            message, values = early.pop(number)
+            message, values, scores = early.pop(number)
             if not bases[-1].precedes(message):
                 raise RequestError("a message is not later than the one before it")
-            bases.append(self._after(bases[-1], message, values))
+            bases.append(self._after(bases[-1], message, values, scores))
         self._early, self._bases = early, bases[-self.ahead :]
         return read
 
@@ -329,14 +329,14 @@ class Session:
         held = path.forward([*fixed, *([0.0] * len(sent))])[:k]
         return [*moved, *path.inverse([*held, *self._law.show(outlook, sent)])[k:]]
 
-    def _after(self, base: SharedState, message: Message, values: Values) -> SharedState:
-        """Return what is known once one more reading has come."""
+    def _after(
+        self, base: SharedState, message: Message, values: Values, scores: Point
+    ) -> SharedState:
+        """Return what is known once one more reading has come; both ends know its last bit."""
         k = self.codec.invariants
-        # of the rounded reading, which both ends know to the last bit
-        scores = self._law.path.forward(values)[k:]
         columns = self._all if message.columns is None else message.columns
         outlook = self._outlook(base, message.moment, columns)
-        state = self._law.learn(base.state, message.moment, outlook, scores)
+        state = self._law.learn(base.state, message.moment, outlook, scores[k:])
         check = chain(base.check, message)
         return SharedState(base.number + 1, check, values[:k], message.moment, state)
 
@@ -361,7 +361,7 @@ class Session:
             "bases": [base.to_json() for base in self._bases],
             "waiting": self._waiting,
             "out": [[message.to_json(), values] for message, values in self._out],
-            "early": [[message.to_json(), values] for message, values in self._early.values()],
+            "early": [[message.to_json(), values] for message, values, _ in self._early.values()],
         }
 
     @classmethod
@@ -390,7 +390,7 @@ class Session:
                 [(Message.from_json(one), point_of(codec, v)) for one, v in data[place]]
                 for place in ("out", "early")
             )
-            session._early = {message.number: (message, values) for message, values in early}
+            session._early = {m.number: (m, v, session._law.path.forward(v)) for m, v in early}
             if not session._bases:
                 raise ValueError("a session stands on nothing")
         except (LookupError, TypeError, ValueError) as wrong:
