@@ -114,5 +114,5 @@ def test_a_direction_goes_on_to_the_bits_of_plain_loops(drawn):
 def test_sums_are_written_out_for_any_size_that_a_map_may_have():
     for size in range(1, LARGEST + 1):
         a, b = [1.0 / (k + 1) for k in range(size)], [-0.0] * size
-        assert bits([sums_of(size).dot(a, b)]) == bits([0.0])
-        assert sums_of(size).dot(a, a) == dot(a, a)
+        assert bits([sums_of(size).mean(b, b, 0.0, a)]) == bits([0.0])
+        assert sums_of(size).mean(a, b, 1.0, a) == dot(a, a)

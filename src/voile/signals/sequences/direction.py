@@ -70,24 +70,22 @@ class Direction:
     ) -> Forecast:
         """Return the law of a score, given functions of time now, and at the latest score.
 
-        Its mean alone where the reading does not hold it.
+        Its mean alone where there was a score before, and the reading does not hold it.
         """
-        plus, plus_all, dot, times, _ = self._sums
-        if state is None:
-            parts, doubt, noise = functions, self._prior, self.swing
-            mean = dot(parts, self.mean)
-        else:
+        kept = last = 0.0
+        coefficients, doubt = self.mean, self._prior
+        if state is not None:
             gap = time - state.time
-            kept = power(self.kept, gap)
-            parts = plus(functions, before, -kept)
-            mean = kept * state.last + dot(parts, state.coefficients)
+            kept, last, coefficients = power(self.kept, gap), state.last, state.coefficients
             if not held:
-                return Forecast(mean, nan, (), ())
-            doubt, noise = state.doubt, self.swing * (1 - kept * kept)
+                mean = self._sums.mean(functions, before, kept, coefficients)
+                return Forecast(kept * last + mean, nan, (), ())
+            doubt = state.doubt
             if self.drift:
-                doubt = plus_all(doubt, self._prior, self.drift * gap)
-        gain = times(doubt, parts)
-        return Forecast(mean, sqrt(dot(gain, parts) + noise), gain, doubt)
+                doubt = self._sums.plus(doubt, self._prior, self.drift * gap)
+        mean, gain, variance = self._sums.forecast(functions, before, kept, coefficients, doubt)
+        variance += self.swing * (1 - kept * kept)
+        return Forecast(kept * last + mean, sqrt(variance), gain, doubt)
 
     def learn(
         self, state: DirectionState | None, time: int, forecast: Forecast, score: float
@@ -99,8 +97,7 @@ class Direction:
         moved, less = share * surprise / spread, share / (spread * spread)
         coefficients = self.mean if state is None else state.coefficients
         return DirectionState(
-            self._sums.plus(coefficients, gain, moved),
-            self._sums.plus_outer(doubt, [-(g * less) for g in gain], gain),
+            *self._sums.learn(coefficients, doubt, gain, moved, less),
             mean + share * surprise * spread,
             0.0 if state is None else surprise,
             time,

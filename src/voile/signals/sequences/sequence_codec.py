@@ -22,12 +22,13 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
-from voile.signals.codec.scalar import Path, Point, SparseRows, terms, times
+from voile.signals.codec.scalar import Path, Point
 from voile.signals.codec.single import Singles
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
 from voile.signals.codec.triangular import Triangular
 from voile.signals.sequences.basis import Basis
 from voile.signals.sequences.direction import Direction, DirectionState, Forecast
+from voile.signals.sequences.written_out import Numbers, Row, sums_of
 
 T = TypeVar("T")
 DYNAMICS = ("turn", "mean", "covariance", "swing", "kept", "drift")
@@ -79,14 +80,19 @@ class Dynamics:
         )
 
     @cached_property
-    def _rows(self) -> tuple[SparseRows, SparseRows]:
-        return terms(self.turn), terms(self.turn.T)
+    def _turn(self) -> tuple[Callable[[Row, Row], Numbers], Row, Row]:
+        """Return what multiplies by a matrix, the turn and the turn back."""
+        there: Row = self.turn.ravel().tolist()
+        back: Row = self.turn.T.ravel().tolist()
+        return sums_of(len(self.turn)).times, there, back
 
-    def turned(self, scores: Point) -> list[float]:
-        return times(self._rows[0], scores)
+    def turned(self, scores: Row) -> Numbers:
+        times, turn, _ = self._turn
+        return times(turn, scores)
 
-    def back(self, along: Point) -> list[float]:
-        return times(self._rows[1], along)
+    def back(self, along: Row) -> Numbers:
+        times, _, turn = self._turn
+        return times(turn, along)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,12 +316,13 @@ class SequenceLaw:
 
     def forecasts(self, state: State, time: int, held: Sequence[int]) -> tuple[Forecast, ...]:
         """Return the forecasts of all directions, of those not held their means alone."""
-        found, spans = [], {}
+        found, span = [], None
         for j, (each, one) in enumerate(zip(self.dynamics.directions, state, strict=True)):
-            span = (time, time) if one is None else (one.since, one.time)
-            if span not in spans:  # whole readings have one
-                spans[span] = self.basis.at(time, span[0]), self.basis.at(span[1], span[0])
-            found.append(each.forecast(one, time, *spans[span], held=j in held))
+            last, since = (time, time) if one is None else one[-2:]
+            if span != (last, since):  # whole readings have one
+                span = last, since
+                now, before = self.basis.at(time, since), self.basis.at(last, since)
+            found.append(each.forecast(one, time, now, before, held=j in held))
         return tuple(found)
 
     def hide(self, outlook: Outlook, scores: Point) -> Point:

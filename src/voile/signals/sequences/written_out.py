@@ -17,18 +17,18 @@ LARGEST = 16  # coefficients: the text grows as their square
 
 
 class Sums(NamedTuple):
-    """Functions of vectors (K,) and of matrices (K K,), row after row."""
+    """Functions of vectors (K,) and of matrices (K K,), row after row: p and q."""
 
-    plus: Callable[[Row, Row, float], Numbers]  # a + b t
-    plus_all: Callable[[Row, Row, float], Numbers]  # the same of matrices
-    dot: Callable[[Row, Row], float]
-    times: Callable[[Row, Row], Numbers]  # a matrix times a vector
-    plus_outer: Callable[[Row, Row, Row], Numbers]  # p + a b', a matrix
+    times: Callable[[Row, Row], Numbers]  # p a
+    plus: Callable[[Row, Row, float], Numbers]  # p + q t
+    mean: Callable[[Row, Row, float, Row], float]  # c x, where x = a - b t
+    forecast: Callable[[Row, Row, float, Row, Row], tuple[float, Numbers, float]]  # c x, p x, x p x
+    learn: Callable[[Row, Row, Row, float, float], tuple[Numbers, Numbers]]  # c + g t, p - g g' s
 
 
 @cache
 def sums_of(size: int) -> Sums:
-    """Return the functions of vectors of a size, 1 to `LARGEST`."""
+    """Return the functions of vectors of a size, from 1 on; of coefficients to `LARGEST`."""
     made: dict[str, Any] = {}
     exec(text(size), made)
     return Sums(*(made[name] for name in Sums._fields))
@@ -38,43 +38,63 @@ def text(size: int) -> str:
     """Return the text of the functions, which a number alone determines.
 
     >>> print(text(2))
-    def plus(a, b, t):
-        a0, a1, = a
-        b0, b1, = b
-        return a0 + b0 * t, a1 + b1 * t,
-    def plus_all(p, q, t):
-        p0, p1, p2, p3, = p
-        q0, q1, q2, q3, = q
-        return p0 + q0 * t, p1 + q1 * t, p2 + q2 * t, p3 + q3 * t,
-    def dot(a, b):
-        a0, a1, = a
-        b0, b1, = b
-        return 0.0 + a0 * b0 + a1 * b1
     def times(p, a):
         p0, p1, p2, p3, = p
         a0, a1, = a
         return 0.0 + p0 * a0 + p1 * a1, 0.0 + p2 * a0 + p3 * a1,
-    def plus_outer(p, a, b):
+    def plus(p, q, t):
         p0, p1, p2, p3, = p
+        q0, q1, q2, q3, = q
+        return p0 + q0 * t, p1 + q1 * t, p2 + q2 * t, p3 + q3 * t,
+    def mean(a, b, t, c):
         a0, a1, = a
         b0, b1, = b
-        return p0 + a0 * b0, p1 + a0 * b1, p2 + a1 * b0, p3 + a1 * b1,
+        c0, c1, = c
+        x0, x1, = a0 - b0 * t, a1 - b1 * t,
+        return 0.0 + x0 * c0 + x1 * c1
+    def forecast(a, b, t, c, p):
+        a0, a1, = a
+        b0, b1, = b
+        c0, c1, = c
+        p0, p1, p2, p3, = p
+        x0, x1, = a0 - b0 * t, a1 - b1 * t,
+        g0, g1, = 0.0 + p0 * x0 + p1 * x1, 0.0 + p2 * x0 + p3 * x1,
+        return 0.0 + x0 * c0 + x1 * c1, (g0, g1,), 0.0 + g0 * x0 + g1 * x1
+    def learn(c, p, g, t, s):
+        c0, c1, = c
+        p0, p1, p2, p3, = p
+        g0, g1, = g
+        c0, c1, = c0 + g0 * t, c1 + g1 * t,
+        h0, h1, = g0 * s, g1 * s,
+        return (c0, c1,), (p0 - h0 * g0, p1 - h0 * g1, p2 - h1 * g0, p3 - h1 * g1,)
     """
-    a, b = ([f"{letter}{i}" for i in range(size)] for letter in "ab")
+    a, b, c, g, h, x = ([f"{letter}{i}" for i in range(size)] for letter in "abcghx")
     p, q = ([f"{letter}{i}" for i in range(size * size)] for letter in "pq")
     rows = [p[i : i + size] for i in range(0, len(p), size)]
-    outer = [f"{x} * {y}" for x in a for y in b]
+    apart = f"    {_listed(x)} = {_listed(_joined(a, '-', b, ' * t'))}"
+    gain = f"    {_listed(g)} = {_listed([_dot(row, x) for row in rows])}"
+    moved = f"    {_listed(c)} = {_listed(_joined(c, '+', g, ' * t'))}"
+    share = f"    {_listed(h)} = {_listed([f'{one} * s' for one in g])}"
+    outer = _listed(_joined(p, "-", [f"{one} * {other}" for one in h for other in g]))
     functions = {
-        "plus(a, b, t)": ((a, b), _listed(_plus(a, [f"{y} * t" for y in b]))),
-        "plus_all(p, q, t)": ((p, q), _listed(_plus(p, [f"{y} * t" for y in q]))),
-        "dot(a, b)": ((a, b), _dot(a, b)),
-        "times(p, a)": ((p, a), _listed([_dot(row, a) for row in rows])),
-        "plus_outer(p, a, b)": ((p, a, b), _listed(_plus(p, outer))),
+        "times(p, a)": ((p, a), [], _listed([_dot(row, a) for row in rows])),
+        "plus(p, q, t)": ((p, q), [], _listed(_joined(p, "+", q, " * t"))),
+        "mean(a, b, t, c)": ((a, b, c), [apart], _dot(x, c)),
+        "forecast(a, b, t, c, p)": (
+            (a, b, c, p),
+            [apart, gain],
+            f"{_dot(x, c)}, ({_listed(g)}), {_dot(g, x)}",
+        ),
+        "learn(c, p, g, t, s)": (
+            (c, p, g),
+            [moved, share],
+            f"({_listed(c)}), ({outer})",
+        ),
     }
     lines = []
-    for head, (vectors, returned) in functions.items():
+    for head, (vectors, between, returned) in functions.items():
         taken = [f"    {_listed(one)} = {one[0][0]}" for one in vectors]
-        lines += [f"def {head}:", *taken, f"    return {returned}"]
+        lines += [f"def {head}:", *taken, *between, f"    return {returned}"]
     return "\n".join(lines)
 
 
@@ -82,8 +102,8 @@ def _listed(terms: Sequence[str]) -> str:
     return ", ".join(terms) + ","
 
 
-def _plus(a: Sequence[str], b: Sequence[str]) -> list[str]:
-    return [f"{x} + {y}" for x, y in zip(a, b, strict=True)]
+def _joined(a: Sequence[str], sign: str, b: Sequence[str], more: str = "") -> list[str]:
+    return [f"{x} {sign} {y}{more}" for x, y in zip(a, b, strict=True)]
 
 
 def _dot(a: Sequence[str], b: Sequence[str]) -> str:
