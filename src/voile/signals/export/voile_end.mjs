@@ -11,15 +11,15 @@
 // entropy(n): n fresh bytes, as of crypto.getRandomValues; never from a seed in a snapshot.
 // store(state): writes a plain object where a loss of power leaves it or the one before, and
 // returns true once it is there. stored: what it was given last; none on a device's first start.
-import { DRAW, VoileError, encode, nearest } from "./voile_map.mjs";
+import { DRAW, VoileError, encodeBy, mapOf, nearest } from "./voile_map.mjs";
 import { Mac, hmac, join, sha256 } from "./voile_hash.mjs";
 import { tables } from "./voile_tables.mjs";
 
 const MAC = 32, HEADER = 36, REPLY = 164, BESIDE = 256, KNOWN = tables.grids.length;
-const RECORD = 149 + (KNOWN ? 8 * KNOWN + 32 : 0);
+const RECORD = 149 + (KNOWN ? 8 * KNOWN + 32 : 0), COLUMNS = DRAW / 8;
+const LETTER = 128 + BESIDE + 64 * COLUMNS; // longest letter, in bytes
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 const PAIRS = Array.from({ length: 256 }, (_, one) => one.toString(16).padStart(2, "0"));
-const TWO = Array.from({ length: 100 }, (_, two) => `${two}`.padStart(2, "0"));
 const bytes = (text) => encoder.encode(text);
 const hex = (data) => data.reduce((text, one) => text + PAIRS[one], "");
 const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -56,36 +56,52 @@ function framed(place) {
   return join(big(at.length, 4), at);
 }
 
-/** Return a multiple of 2^-44 as text, every digit of it: two at a time, from two halves of 22 bits. */
-function shown(value) {
+/** Write text from a place on, as UTF-8; return where it ends. */
+function say(data, at, text) {
+  for (let i = 0; i < text.length; i++, at++) {
+    const code = text.charCodeAt(i);
+    if (code > 127) return at + encoder.encodeInto(text.slice(i), data.subarray(at)).written;
+    data[at] = code;
+  }
+  return at;
+}
+
+/** Write a multiple of 2^-44, every digit of it: two at a time, from two halves of 22 bits. */
+function sayNumber(data, from, value) {
   const size = Math.abs(value), units = Math.floor(size), scaled = (size - units) * 2 ** 22;
-  let high = Math.floor(scaled), low = (scaled - high) * 2 ** 22, two = 0;
-  let text = `${value < 0 ? "-" : ""}${units}.`;
+  let high = Math.floor(scaled), low = (scaled - high) * 2 ** 22;
+  let at = say(data, from, value < 0 ? `-${units}.` : `${units}.`);
   do {
     low *= 100;
     high = high * 100 + (low >> 22);
-    two = high >> 22;
+    const two = high >> 22, ten = (two / 10) | 0;
     low &= 0x3fffff;
     high &= 0x3fffff;
-    text += TWO[two];
+    data[at++] = 48 + ten;
+    data[at++] = 48 + two - 10 * ten;
   } while (high | low);
-  return two % 10 ? text : text.slice(0, -1);
+  return data[at - 1] === 48 ? at - 1 : at;
 }
 
 /** Write numbers as eight bytes each, the lowest first. */
-function pack(data, at, numbers) {
-  const view = new DataView(data.buffer);
+function pack(view, at, numbers) {
   for (let j = 0; j < numbers.length; j++) view.setFloat64(at + 8 * j, numbers[j], true);
 }
 
-const shortened = (digest) => hex(digest.subarray(0, 8));
+/** Return the first eight bytes of a digest as text. */
+function shortened(digest) {
+  let text = "";
+  for (let i = 0; i < 8; i++) text += PAIRS[digest[i]];
+  return text;
+}
+
+const link = new Uint8Array(16 + DRAW), linkView = new DataView(link.buffer);
 
 /** Return the digest with one more message: of its numbers, as the line shows them. */
 function chain(check, z) {
-  const data = new Uint8Array(16 + 8 * z.length);
-  encoder.encodeInto(check, data);
-  pack(data, 16, z);
-  return shortened(sha256(data));
+  say(link, 0, check);
+  pack(linkView, 16, z);
+  return shortened(sha256(link));
 }
 
 function isState(state) {
@@ -100,20 +116,24 @@ function isState(state) {
 
 export class End {
   #mac;
-  #which;
+  #map;
   #generation;
   #whose;
   #ways;
   #state;
   #dither;
   #moving; // what dither is drawn from, but for the reading and its number
-  #opening; // what the MAC of a message is of, up to its letter, but for its number
-  #known = [];
+  #reading; // the reading in it
+  #message; // room for a MAC, what it is of up to the letter, the letter, and room for another
+  #start; // where the letter starts
+  #end; // where it ends
+  #fixed; // where the whole blocks end that all messages of a session begin with
+  #fixedMac; // MACs of what goes on after them
   #proof = new Uint8Array(0);
 
   constructor(record, ways, { topic = "voile", stored = null } = {}) {
-    const own = new Mac(record.slice(85, 117));
-    this.#mac = new Mac(own.of(bytes("voile mac")));
+    const own = Mac.under(record.slice(85, 117));
+    this.#mac = Mac.under(own.of(bytes("voile mac")));
     const mac = this.#mac.of(join(framed("device"), record.slice(0, RECORD - MAC)));
     const which = read(record.slice(18, 20));
     if (
@@ -126,14 +146,14 @@ export class End {
     const pseudonym = decoder.decode(record.slice(21, 21 + record[20]));
     this.posts = `${topic}/${pseudonym}/readings`;
     this.hears = `${topic}/${pseudonym}/receipts`;
-    this.#dither = new Mac(own.of(bytes("voile dither")));
-    this.#which = which;
+    this.#dither = Mac.under(own.of(bytes("voile dither")));
     this.#generation = read(record.slice(16, 18));
     const beside = record.slice(117, RECORD - MAC), view = new DataView(beside.buffer);
     this.#whose = shortened(sha256(join(record.slice(18, 85), beside)));
-    this.#known = tables.grids.map((_, j) => view.getFloat64(8 * j, true));
+    this.#map = mapOf(which, tables.grids.map((_, j) => view.getFloat64(8 * j, true)));
     this.#proof = beside.slice(8 * KNOWN);
     this.#moving = join(MARK, big(which, 2), new Uint8Array(9), this.#proof, new Uint8Array(DRAW));
+    this.#reading = new DataView(this.#moving.buffer, this.#moving.length - DRAW);
     this.#ways = ways;
     if (stored === null) this.beginAgain();
     else if (isState(stored) && stored.mark === tables.mark && stored.whose === this.#whose) {
@@ -158,9 +178,16 @@ export class End {
   }
 
   #open() {
+    const { session, letter } = this.#state;
     const versions = join(Uint8Array.of(2, 0), big(this.#generation, 2), MARK);
-    const session = unhex(this.#state.session);
-    this.#opening = join(framed(this.posts), versions, session, new Uint8Array(8));
+    const before = join(new Uint8Array(MAC), framed(this.posts), versions, unhex(session));
+    const text = bytes(letter);
+    this.#message = join(before, new Uint8Array(8), text, new Uint8Array(LETTER));
+    this.#start = before.length + 8;
+    this.#end = this.#start + text.length;
+    this.#fixed = before.length + 1; // a number is below 2^53, and its first byte 0
+    this.#fixed -= (this.#fixed - MAC) % 64;
+    this.#fixedMac = this.#mac.after(this.#message.subarray(MAC, this.#fixed));
   }
 
   /** Encode a reading and store it as the message under way; beside: a plain object. */
@@ -168,12 +195,21 @@ export class End {
     const state = this.#state;
     if (state.letter) throw new VoileError("waiting", "a message is under way: post it again");
     const with_it = JSON.stringify(beside);
-    if (bytes(with_it).length > BESIDE) {
+    if (3 * with_it.length > BESIDE && bytes(with_it).length > BESIDE) {
       throw new VoileError("long", "what goes beside a reading is too long");
     }
-    const z = encode(this.#which, x, this.#ditherOf(x), this.#known);
-    const on = `{"ahead":1,"after":${state.number},"check":"${state.check}"`;
-    const letter = `${on},"values":[${[...z].map(shown).join(",")}],"beside":${with_it}}`;
+    const z = encodeBy(this.#map, x, this.#ditherOf(x)), message = this.#message;
+    let at = say(message, this.#start, `{"ahead":1,"after":${state.number},"check":"`);
+    at = say(message, at, state.check);
+    at = say(message, at, '","values":[');
+    for (let j = 0; j < COLUMNS; j++) {
+      if (j) message[at++] = 44; // a comma
+      at = sayNumber(message, at, z[j]);
+    }
+    at = say(message, at, '],"beside":');
+    at = say(message, at, with_it);
+    this.#end = say(message, at, "}");
+    const letter = decoder.decode(message.subarray(this.#start, this.#end));
     this.#keep({ ...state, letter, next: chain(state.check, z) });
   }
 
@@ -182,27 +218,24 @@ export class End {
    * its number.
    */
   #ditherOf(x) {
-    const { before, number } = this.#state, data = this.#moving, out = new Uint8Array(DRAW + 32);
+    const { before, number } = this.#state, data = this.#moving, out = new Uint8Array(DRAW);
     put(data, 10, before + number);
-    pack(data, data.length - DRAW, nearest(x));
+    pack(this.#reading, 0, nearest(x));
     for (let at = 0; at < DRAW; at += 32) {
       data[18] = at / 32;
-      out.set(this.#dither.of(data), at);
+      const drawn = this.#dither.of(data), end = Math.min(DRAW - at, 32);
+      for (let i = 0; i < end; i++) out[at + i] = drawn[i];
     }
-    return out.subarray(0, DRAW);
+    return out;
   }
 
   /** Return the message under way, the same bytes each time; null where there is none. */
   post() {
-    const { number, letter } = this.#state, opening = this.#opening, text = bytes(letter);
-    if (!letter) return null;
-    put(opening, opening.length - 8, number + 1);
-    const whole = new Uint8Array(opening.length + text.length);
-    whole.set(opening);
-    whole.set(text, opening.length);
-    const out = new Uint8Array(MAC + HEADER + text.length);
-    out.set(this.#mac.of(whole));
-    out.set(whole.subarray(opening.length - HEADER), MAC);
+    const message = this.#message;
+    if (!this.#state.letter) return null;
+    put(message, this.#start - 8, this.#state.number + 1);
+    const out = message.slice(this.#start - HEADER - MAC, this.#end);
+    out.set(this.#fixedMac.of(message, this.#fixed, this.#end));
     return out;
   }
 

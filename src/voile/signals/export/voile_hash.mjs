@@ -11,13 +11,19 @@ const K = Int32Array.of(
   0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
   0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 );
-const FIRST = [
+const FIRST = Int32Array.of(
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-];
+);
 
-const words = new Int32Array(64), tail = new Uint8Array(128); // one of each: no call here waits
+const words = new Int32Array(64), now = new Int32Array(8); // one of each: no call here waits
 
-const turned = (v, n) => (v >>> n) | (v << (32 - n));
+// The standard's functions, each rotation spelt out: V8 inlines so much code into one, and no more.
+const sigma0 = (v) => ((v >>> 7) | (v << 25)) ^ ((v >>> 18) | (v << 14)) ^ (v >>> 3);
+const sigma1 = (v) => ((v >>> 17) | (v << 15)) ^ ((v >>> 19) | (v << 13)) ^ (v >>> 10);
+const sum0 = (v) => ((v >>> 2) | (v << 30)) ^ ((v >>> 13) | (v << 19)) ^ ((v >>> 22) | (v << 10));
+const sum1 = (v) => ((v >>> 6) | (v << 26)) ^ ((v >>> 11) | (v << 21)) ^ ((v >>> 25) | (v << 7));
+const choose = (e, f, g) => g ^ (e & (f ^ g));
+const most = (a, b, c) => (a & b) | (c & (a | b));
 
 export function join(...parts) {
   const out = new Uint8Array(parts.reduce((n, part) => n + part.length, 0));
@@ -29,33 +35,43 @@ export function join(...parts) {
   return out;
 }
 
-/** Take a block of 64 bytes into a state of eight words. */
-function take(state, data, at) {
+// loops, since calls of set and fill cost more than so few words
+function copy(to, from) {
+  for (let i = 0; i < 8; i++) to[i] = from[i];
+}
+
+function clear(from) {
+  for (let i = from; i < 16; i++) words[i] = 0;
+}
+
+/** Take the block in words into a state: four rounds a pass, the schedule 16 words ahead of them. */
+function compress(state) {
   const w = words;
-  for (let i = 0; i < 16; i++, at += 4) {
-    w[i] = (data[at] << 24) | (data[at + 1] << 16) | (data[at + 2] << 8) | data[at + 3];
-  }
-  for (let i = 16; i < 64; i++) {
-    const a = w[i - 15], b = w[i - 2];
-    const low = turned(a, 7) ^ turned(a, 18) ^ (a >>> 3);
-    const high = turned(b, 17) ^ turned(b, 19) ^ (b >>> 10);
-    w[i] = (w[i - 16] + low + w[i - 7] + high) | 0;
-  }
   let a = state[0], b = state[1], c = state[2], d = state[3];
-  let e = state[4], f = state[5], g = state[6], h = state[7];
-  for (let i = 0; i < 64; i++) {
-    const high = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
-    const one = (h + high + ((e & f) ^ (~e & g)) + K[i] + w[i]) | 0;
-    const low = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
-    const two = (low + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = (d + one) | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = (one + two) | 0;
+  let e = state[4], f = state[5], g = state[6], h = state[7], y = w[14], z = w[15];
+  for (let i = 0; i < 64; i += 4) {
+    const w0 = w[i], w1 = w[i + 1], w2 = w[i + 2], w3 = w[i + 3];
+    if (i < 48) {
+      y = w[i + 16] = (w0 + sigma0(w1) + w[i + 9] + sigma1(y)) | 0;
+      z = w[i + 17] = (w1 + sigma0(w2) + w[i + 10] + sigma1(z)) | 0;
+      y = w[i + 18] = (w2 + sigma0(w3) + w[i + 11] + sigma1(y)) | 0;
+      z = w[i + 19] = (w3 + sigma0(w[i + 4]) + w[i + 12] + sigma1(z)) | 0;
+    }
+    h = (h + sum1(e) + choose(e, f, g) + K[i] + w0) | 0;
+    d = (d + h) | 0;
+    h = (h + sum0(a) + most(a, b, c)) | 0;
+    g = (g + sum1(d) + choose(d, e, f) + K[i + 1] + w1) | 0;
+    c = (c + g) | 0;
+    g = (g + sum0(h) + most(h, a, b)) | 0;
+    f = (f + sum1(c) + choose(c, d, e) + K[i + 2] + w2) | 0;
+    b = (b + f) | 0;
+    f = (f + sum0(g) + most(g, h, a)) | 0;
+    e = (e + sum1(b) + choose(b, c, d) + K[i + 3] + w3) | 0;
+    a = (a + e) | 0;
+    e = (e + sum0(f) + most(f, g, h)) | 0;
+    const a4 = a, b4 = b, c4 = c, d4 = d;
+    a = e, b = f, c = g, d = h;
+    e = a4, f = b4, g = c4, h = d4;
   }
   state[0] += a;
   state[1] += b;
@@ -67,39 +83,92 @@ function take(state, data, at) {
   state[7] += h;
 }
 
-/** Return the digest of data that follow on a state of so many bytes, whole blocks of them. */
-function digest(state, before, data) {
-  let at = 0;
-  for (; data.length - at >= 64; at += 64) take(state, data, at);
-  const left = data.length - at, size = left < 56 ? 64 : 128, total = before + data.length;
-  for (let i = 0; i < size; i++) tail[i] = i < left ? data[at + i] : 0;
-  tail[left] = 0x80;
-  for (let i = 1, rest = total * 8; i <= 8; i++, rest = Math.floor(rest / 256)) tail[size - i] = rest;
-  for (let from = 0; from < size; from += 64) take(state, tail, from);
+/** Take in the whole blocks among data[from..to); return where they end. */
+function take(state, data, from, to) {
+  let at = from;
+  while (to - at >= 64) {
+    for (let i = 0; i < 16; i++, at += 4) {
+      words[i] = (data[at] << 24) | (data[at + 1] << 16) | (data[at + 2] << 8) | data[at + 3];
+    }
+    compress(state);
+  }
+  return at;
+}
+
+/** Take in data[from..to) and the padding, after so many bytes before; now is then the digest. */
+function finish(before, data, from, to) {
+  const rest = take(now, data, from, to), n = to - rest, total = before + to - from;
+  clear(0);
+  for (let i = 0; i < n; i++) words[i >> 2] |= data[rest + i] << (24 - 8 * (i & 3));
+  words[n >> 2] |= 0x80 << (24 - 8 * (n & 3));
+  if (n >= 56) {
+    compress(now);
+    clear(0);
+  }
+  words[14] = total / 2 ** 29;
+  words[15] = total << 3;
+  compress(now);
+}
+
+function bytesOf(state) {
   const out = new Uint8Array(32);
-  for (let i = 0; i < 32; i++) out[i] = state[i >> 2] >>> (24 - 8 * (i & 3));
+  for (let i = 0; i < 8; i++) {
+    const word = state[i];
+    out[4 * i] = word >>> 24;
+    out[4 * i + 1] = word >>> 16;
+    out[4 * i + 2] = word >>> 8;
+    out[4 * i + 3] = word;
+  }
   return out;
 }
 
-export const sha256 = (data) => digest(Int32Array.from(FIRST), 0, data);
+export function sha256(data) {
+  copy(now, FIRST);
+  finish(0, data, 0, data.length);
+  return bytesOf(now);
+}
 
 /** MACs under one key, whose two blocks are taken in once. */
 export class Mac {
   #inner;
   #outer;
+  #before; // bytes that the inner state has taken in
 
-  constructor(key) {
-    [this.#inner, this.#outer] = [0x36, 0x5c].map((pad) => {
-      const state = Int32Array.from(FIRST), block = new Uint8Array(64).fill(pad);
-      for (let i = 0; i < key.length; i++) block[i] ^= key[i];
-      take(state, block, 0);
-      return state;
-    });
+  constructor(inner, outer, before) {
+    this.#inner = inner;
+    this.#outer = outer;
+    this.#before = before;
   }
 
-  of(data) {
-    return digest(this.#outer.slice(), 64, digest(this.#inner.slice(), 64, data));
+  static under(key) {
+    const states = [0x36, 0x5c].map((pad) => {
+      const state = FIRST.slice(), block = new Uint8Array(64).fill(pad);
+      for (let i = 0; i < key.length; i++) block[i] ^= key[i];
+      take(state, block, 0, 64);
+      return state;
+    });
+    return new Mac(...states, 64);
+  }
+
+  /** Return the MACs of what goes on after these whole blocks, which are taken in once. */
+  after(blocks) {
+    const inner = this.#inner.slice();
+    take(inner, blocks, 0, blocks.length);
+    return new Mac(inner, this.#outer, this.#before + blocks.length);
+  }
+
+  /** Return the MAC of data[from..to). */
+  of(data, from = 0, to = data.length) {
+    copy(now, this.#inner);
+    finish(this.#before, data, from, to);
+    clear(8);
+    copy(words, now); // the inner digest, and its padding
+    words[8] = 1 << 31;
+    words[15] = (64 + 32) << 3;
+    copy(now, this.#outer);
+    compress(now);
+    return bytesOf(now);
   }
 }
 
-export const hmac = (key, data) => new Mac(key).of(data);
+export const hmac = (key, data) => Mac.under(key).of(data);

@@ -9,6 +9,10 @@ const RANGE = 8; // normal scores of a plausible reading
 const { columns, grids, lattice, numbers, plans, steps, wholes } = tables;
 export const DRAW = 8 * columns; // bytes of dither that one reading takes
 
+// one of each, since no call here waits: what a step is given, the order of columns, lattice points
+const given = new Float64Array(columns), order = new Int32Array(columns);
+const point = new Float64Array(columns);
+
 export class VoileError extends Error {
   constructor(code, message) {
     super(message);
@@ -23,15 +27,15 @@ function whole(v) {
   return v < 0 ? v - LARGEST + LARGEST : v + LARGEST - LARGEST;
 }
 
-/** The piece of v among n knots: as many reads whatever v is. */
+/** The piece of v among n knots: as many reads whatever v is, and no branch to be mispredicted. */
 function pieceOf(x, n, v) {
-  let at = 0;
+  let at = x;
   for (let left = n - 2; left > 0; ) {
     const half = (left + 1) >> 1;
-    at += numbers[x + at + half] <= v ? half : 0;
+    at += half & -(numbers[at + half] <= v | 0);
     left -= half;
   }
-  return at;
+  return at - x;
 }
 
 function onPiece(x, y, i, v) {
@@ -42,7 +46,7 @@ function onPiece(x, y, i, v) {
 const line = (x, y, n, v) => onPiece(x, y, pieceOf(x, n, v), v);
 
 function times(matrix, v) {
-  const given = v.slice();
+  given.set(v);
   for (let j = 0; j < columns; j++) {
     let total = 0;
     for (let i = 0; i < columns; i++) total += numbers[matrix + j * columns + i] * given[i];
@@ -69,18 +73,19 @@ function triangular(plan, at, v, back) {
   const n = plan[at++], grid = plan[at++];
   const bent = grid + plan[at++], m = plan[at++]; // means and spreads are flat beyond
   const low = numbers[bent], high = numbers[bent + m - 1];
-  const z = v.slice(), order = [];
+  const z = given;
+  z.set(v);
   for (let k = 0; k < columns; k++) {
     const j = plan[at++], curve = plan[at++];
     let shift = 0, scale = 1;
-    for (const before of order) {
-      const mean = plan[at++], spread = plan[at++];
-      const held = z[before] < low ? low : z[before] > high ? high : z[before];
+    for (let before = 0; before < k; before++) {
+      const mean = plan[at++], spread = plan[at++], near = z[order[before]];
+      const held = near < low ? low : near > high ? high : near;
       const i = pieceOf(bent, m, held);
       shift += onPiece(bent, mean, i, held);
       scale *= onPiece(bent, spread, i, held);
     }
-    order.push(j);
+    order[k] = j;
     if (back) v[j] = line(curve, grid, n, z[j]) / scale + shift;
     else v[j] = z[j] = line(grid, curve, n, (v[j] - shift) * scale);
   }
@@ -112,27 +117,41 @@ function powerOf2(n) {
   return exponent.getFloat64(0);
 }
 
-/** The frame of side columns: see codec/conditional.py. */
-function conditional(plan, at, v, back, levels) {
-  const turned = plan[at] !== back, order = at + 1, rest = order + columns;
+/**
+ * The frame of side columns at their levels, see codec/conditional.py: per column its shift, then
+ * per column its diagonal, then the slopes in the columns before.
+ */
+function frameOf(plan, at, levels) {
+  const order = at + 1, rest = order + columns;
   const share = numbers[plan[rest]], matrix = plan[rest + 1], shift = plan[rest + 2];
   const ladder = plan[rest + 3], terms = plan[rest + 4];
-  const total = new Float64Array(2 * columns + columns * (columns - 1) / 2), given = v.slice();
+  const frame = new Float64Array(2 * columns + columns * (columns - 1) / 2);
   for (let k = 0, term = rest + 5; k < terms; k++, term += 3) {
-    addTable(plan[term], plan[term + 1], plan[term + 2], levels, total);
+    addTable(plan[term], plan[term + 1], plan[term + 2], levels, frame);
   }
-  let slopes = 2 * columns;
-  for (let k = 0; k < columns; k++) {
-    const j = plan[order + k];
-    const octave = Math.floor(total[columns + j] / 256);
-    const spread = numbers[ladder + total[columns + j] - 256 * octave] * powerOf2(octave);
-    const diagonal = share * spread + numbers[matrix + j * columns + j];
-    let moved = share * (total[j] * 2 ** -24) + numbers[shift + j];
-    for (let i = 0; i < k; i++) {
-      const slope = share * (total[slopes++] * 2 ** -24), before = plan[order + i];
-      // turned, or undone, the columns before are those that are found already
-      moved += (slope + numbers[matrix + j * columns + before]) * (turned ? v : given)[before];
+  for (let k = 0, slope = 2 * columns; k < columns; k++) {
+    const j = plan[order + k], total = frame[columns + j];
+    const octave = Math.floor(total / 256);
+    const spread = numbers[ladder + total - 256 * octave] * powerOf2(octave);
+    frame[j] = share * (frame[j] * 2 ** -24) + numbers[shift + j];
+    frame[columns + j] = share * spread + numbers[matrix + j * columns + j];
+    for (let i = 0; i < k; i++, slope++) {
+      const before = matrix + j * columns + plan[order + i];
+      frame[slope] = share * (frame[slope] * 2 ** -24) + numbers[before];
     }
+  }
+  return frame;
+}
+
+function conditional(plan, at, v, back, frame) {
+  const turned = plan[at] !== back, order = at + 1;
+  given.set(v);
+  // turned, or undone, the columns before are those that are found already
+  const before = turned ? v : given;
+  for (let k = 0, slope = 2 * columns; k < columns; k++) {
+    const j = plan[order + k], diagonal = frame[columns + j];
+    let moved = frame[j];
+    for (let i = 0; i < k; i++) moved += frame[slope++] * before[plan[order + i]];
     v[j] = turned ? (given[j] - moved) / diagonal : moved + diagonal * given[j];
   }
 }
@@ -156,14 +175,24 @@ function levelsOf(known) {
 
 const KINDS = [affine, bend, triangular, conditional];
 
-function forward(which, v, levels) {
-  for (const { kind, at } of steps) KINDS[kind](plans[which], at, v, 0, levels);
+function forward({ plan, frames }, v) {
+  for (let k = 0; k < steps.length; k++) KINDS[steps[k].kind](plan, steps[k].at, v, 0, frames[k]);
 }
 
-function inverse(which, v, levels) {
-  for (let k = steps.length - 1; k >= 0; k--) {
-    KINDS[steps[k].kind](plans[which], steps[k].at, v, 1, levels);
+function inverse({ plan, frames }, v) {
+  for (let k = steps.length; k-- > 0; ) KINDS[steps[k].kind](plan, steps[k].at, v, 1, frames[k]);
+}
+
+/** Return the map of a class beside known columns, worked out once for all readings. */
+export function mapOf(which, known = []) {
+  if (!Number.isInteger(which) || which < 0 || which >= plans.length) {
+    throw new VoileError("class", "the kit has no such class");
   }
+  const levels = levelsOf(known), plan = plans[which], frames = Array(steps.length).fill(null);
+  for (let k = 0; k < steps.length; k++) {
+    if (KINDS[steps[k].kind] === conditional) frames[k] = frameOf(plan, steps[k].at, levels);
+  }
+  return { plan, frames };
 }
 
 // where a point lies on a column's lattice, in cells, and back
@@ -172,36 +201,39 @@ const valueAt = (j, k) => (lattice[j].offset + lattice[j].step * k) / lattice[j]
 
 /** A point of a cell, from 53 of 64 bits: two halves, since a product of 64 would be rounded. */
 function dither(draw, at) {
-  const view = new DataView(draw.buffer, draw.byteOffset + at, 8);
-  const bits = view.getUint32(4, true) * 2 ** 21 + (view.getUint32(0, true) >>> 11);
+  const low = draw[at] | (draw[at + 1] << 8) | (draw[at + 2] << 16) | (draw[at + 3] << 24);
+  const high = draw[at + 4] | (draw[at + 5] << 8) | (draw[at + 6] << 16) | (draw[at + 7] << 24);
+  const bits = (high >>> 0) * 2 ** 21 + (low >>> 11);
   return (bits * 2 ** -53 - 0.5) * (1 - 2 * MARGIN);
 }
 
-function check(which, v) {
-  if (!Number.isInteger(which) || which < 0 || which >= plans.length) {
-    throw new VoileError("class", "the kit has no such class");
-  }
-  if (v.length !== columns || !Array.prototype.every.call(v, Number.isFinite)) {
-    throw new VoileError("missing", "a number is missing or infinite");
-  }
+/** Refuse what are not as many finite numbers as there are columns. */
+function check(v) {
+  let sound = v.length === columns;
+  for (let j = 0; j < columns; j++) sound &&= Number.isFinite(v[j]);
+  if (!sound) throw new VoileError("missing", "a number is missing or infinite");
 }
 
-/** Return the lattice's values nearest to a reading's. */
-export const nearest = (x) =>
-  Float64Array.from({ length: columns }, (_, j) => valueAt(j, whole(placeOf(j, x[j]))));
+/** Write the lattice's values nearest to a reading's into near, which is returned. */
+export function nearest(x, near = new Float64Array(columns)) {
+  for (let j = 0; j < columns; j++) near[j] = valueAt(j, whole(placeOf(j, x[j])));
+  return near;
+}
 
 /**
  * Return the message of a reading: the class's number, its columns, and DRAW bytes that nobody can
  * guess, never the same for two readings. known: the known columns, if the kit has any, names by
  * their number in map.json, what is missing as NaN; both ends must have the same.
  */
-export function encode(which, x, draw, known = []) {
-  check(which, x);
-  const levels = levelsOf(known);
+export const encode = (which, x, draw, known) => encodeBy(mapOf(which, known), x, draw);
+
+/** Return the message of a reading by a map of mapOf. */
+export function encodeBy(map, x, draw) {
+  check(x);
   if (!(draw instanceof Uint8Array) || draw.length !== DRAW) {
     throw new VoileError("entropy", "the entropy is no Uint8Array, or of another length");
   }
-  const k = new Float64Array(columns), v = new Float64Array(columns);
+  const k = point, v = new Float64Array(columns);
   for (let j = 0; j < columns; j++) {
     const { step, per, offset } = lattice[j];
     k[j] = whole(placeOf(j, x[j]));
@@ -211,14 +243,14 @@ export function encode(which, x, draw, known = []) {
     }
     v[j] = valueAt(j, k[j] + dither(draw, 8 * j));
   }
-  forward(which, v, levels);
+  forward(map, v);
   let far = false;
   for (let j = 0; j < columns; j++) {
     v[j] = whole(v[j] * GRAINS) / GRAINS + 0; // no -0
     far ||= !(Math.abs(v[j]) <= LARGEST);
   }
   const z = v.slice();
-  inverse(which, v, levels);
+  inverse(map, v);
   for (let j = 0; j < columns; j++) {
     far ||= !(Math.abs(placeOf(j, v[j]) - k[j]) < 0.5 - MARGIN / 2);
   }
@@ -227,14 +259,14 @@ export function encode(which, x, draw, known = []) {
 }
 
 /** Return the reading of a message. */
-export function decode(which, z, known = []) {
-  check(which, z);
-  const levels = levelsOf(known);
-  let v = Float64Array.from(z);
-  inverse(which, v, levels);
-  v = nearest(v);
+export function decode(which, z, known) {
+  const map = mapOf(which, known);
+  check(z);
+  const v = new Float64Array(z);
+  inverse(map, v);
+  nearest(v, v);
   const score = v.slice();
-  forward(which, score, levels);
+  forward(map, score);
   if (!score.every((one) => Math.abs(one) <= RANGE)) {
     throw new VoileError("implausible", "a message decodes to what no reading can be");
   }
