@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "voile_hash.h"
 #include "voile_tables.h"
 
 /* Bytes of a device's record: with known columns, these and their proof stand in it as well. */
@@ -82,7 +83,8 @@ typedef struct {
 typedef struct {
     voile_ways ways;
     voile_state state;
-    uint8_t mac[32], dither[32], whose[8], proof[32]; /* the last: of the known columns */
+    voile_key mac, dither;
+    uint8_t whose[8], proof[32]; /* the last: of the known columns */
     double known[VOILE_KNOWN + 1];                    /* the last is nobody's */
     uint16_t generation, which;
     char posts[VOILE_TOPIC], hears[VOILE_TOPIC]; /* topics, to publish to and to subscribe to */

@@ -1,6 +1,5 @@
 /* The end of voile.h: what is sent, proved, stored and acknowledged. */
 #include "voile.h"
-#include "voile_hash.h"
 
 #include <string.h>
 
@@ -25,17 +24,17 @@ static int same(const uint8_t *a, const uint8_t *b, size_t n)
 }
 
 /* The MAC of what stands at a place, whose length stands before it. */
-static void mac_of(const uint8_t key[32], const char *place, const uint8_t *data, size_t n,
+static void mac_of(const voile_key *key, const char *place, const uint8_t *data, size_t n,
                    uint8_t out[32])
 {
     const size_t long_ = length_of(place);
     const uint8_t length[4] = {0, 0, (uint8_t)(long_ >> 8), (uint8_t)long_};
     voile_hash s;
-    voile_begin_keyed(&s, key, 32, 0x36);
+    voile_begin_keyed(&s, key);
     voile_add(&s, length, 4);
     voile_add(&s, place, long_);
     voile_add(&s, data, n);
-    voile_finish_keyed(&s, key, 32, out);
+    voile_finish_keyed(&s, key, out);
 }
 
 /* Texts: appended where they fit, and never beyond. */
@@ -190,7 +189,7 @@ static void dither_of(const voile_end *end, const double *x, uint8_t out[VOILE_D
         if (j % 4 == 0) {
             voile_hash s;
             fixed[18] = (uint8_t)(j / 4);
-            voile_begin_keyed(&s, end->dither, 32, 0x36);
+            voile_begin_keyed(&s, &end->dither);
             voile_add(&s, fixed, sizeof fixed);
             voile_add(&s, end->proof, VOILE_KNOWN ? sizeof end->proof : 0);
             for (int i = 0; i < VOILE_COLUMNS; i++) {
@@ -198,7 +197,7 @@ static void dither_of(const voile_end *end, const double *x, uint8_t out[VOILE_D
                 bytes_of(near[i], bytes);
                 voile_add(&s, bytes, 8);
             }
-            voile_finish_keyed(&s, end->dither, 32, block);
+            voile_finish_keyed(&s, &end->dither, block);
         }
         memcpy(out + 8 * j, block + 8 * (j % 4), 8);
     }
@@ -246,9 +245,11 @@ static int opened(voile_end *end, const uint8_t *record, const char *topic,
     uint8_t mac[MAC], seal[8];
     if (!voile_is_exact())
         return VOILE_INEXACT;
-    voile_hmac(record + 85, 32, (const uint8_t *)"voile mac", 9, end->mac);
-    voile_hmac(record + 85, 32, (const uint8_t *)"voile dither", 12, end->dither);
-    mac_of(end->mac, "device", record, VOILE_RECORD - MAC, mac);
+    voile_hmac(record + 85, 32, (const uint8_t *)"voile mac", 9, mac);
+    voile_set_key(&end->mac, mac, sizeof mac);
+    voile_hmac(record + 85, 32, (const uint8_t *)"voile dither", 12, mac);
+    voile_set_key(&end->dither, mac, sizeof mac);
+    mac_of(&end->mac, "device", record, VOILE_RECORD - MAC, mac);
     const size_t n = record[20];
     const uint64_t which = big(record + 18, 2);
     if (!same(mac, record + VOILE_RECORD - MAC, MAC) || !same(record, (const uint8_t *)"VOILEDV1", 8)
@@ -346,7 +347,7 @@ int voile_post(voile_end *end, uint8_t out[VOILE_POST], size_t *length)
     put_big(header + 28, state->number + 1, 8);
     memcpy(header + HEADER, state->letter, state->length);
     *length = MAC + HEADER + state->length;
-    mac_of(end->mac, end->posts, header, HEADER + state->length, out);
+    mac_of(&end->mac, end->posts, header, HEADER + state->length, out);
     return VOILE_OK;
 }
 
@@ -394,7 +395,7 @@ int voile_hear(voile_end *end, const uint8_t *reply, size_t length)
     uint8_t mac[MAC], check[8] = {0};
     if (length != VOILE_REPLY)
         return VOILE_NOT_OURS;
-    mac_of(end->mac, end->hears, header, VOILE_REPLY - MAC, mac);
+    mac_of(&end->mac, end->hears, header, VOILE_REPLY - MAC, mac);
     if (!same(mac, reply, MAC) || header[0] != 2 || header[1] != 0
         || big(header + 2, 2) != end->generation || !same(header + 12, state.session, 16)
         || !read_reply(end, (const char *)header + HEADER, check))

@@ -72,19 +72,35 @@ void voile_finish(voile_hash *s, uint8_t out[32])
         out[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void voile_begin_keyed(voile_hash *s, const uint8_t *key, size_t k, uint8_t pad)
+static void hash_pad(uint32_t state[8], const uint8_t *bytes, size_t n, uint8_t pad)
 {
+    voile_hash s;
     uint8_t block[64];
     for (size_t i = 0; i < sizeof block; i++)
-        block[i] = i < k ? key[i] ^ pad : pad;
-    voile_begin(s);
-    voile_add(s, block, sizeof block);
+        block[i] = i < n ? bytes[i] ^ pad : pad;
+    voile_begin(&s);
+    voile_add(&s, block, sizeof block);
+    memcpy(state, s.h, sizeof s.h);
 }
 
-void voile_finish_keyed(voile_hash *s, const uint8_t *key, size_t k, uint8_t out[32])
+void voile_set_key(voile_key *key, const uint8_t *bytes, size_t n)
+{
+    hash_pad(key->inner, bytes, n, 0x36);
+    hash_pad(key->outer, bytes, n, 0x5c);
+}
+
+static void begin_after(voile_hash *s, const uint32_t state[8])
+{
+    memcpy(s->h, state, sizeof s->h);
+    s->n = sizeof s->block;
+}
+
+void voile_begin_keyed(voile_hash *s, const voile_key *key) { begin_after(s, key->inner); }
+
+void voile_finish_keyed(voile_hash *s, const voile_key *key, uint8_t out[32])
 {
     voile_finish(s, out);
-    voile_begin_keyed(s, key, k, 0x5c);
+    begin_after(s, key->outer);
     voile_add(s, out, 32);
     voile_finish(s, out);
 }
@@ -100,8 +116,10 @@ void voile_sha256(const uint8_t *data, size_t n, uint8_t out[32])
 /* key: at most 64 bytes. */
 void voile_hmac(const uint8_t *key, size_t k, const uint8_t *data, size_t n, uint8_t out[32])
 {
+    voile_key own;
     voile_hash s;
-    voile_begin_keyed(&s, key, k, 0x36);
+    voile_set_key(&own, key, k);
+    voile_begin_keyed(&s, &own);
     voile_add(&s, data, n);
-    voile_finish_keyed(&s, key, k, out);
+    voile_finish_keyed(&s, &own, out);
 }

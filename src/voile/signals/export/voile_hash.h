@@ -11,11 +11,17 @@ typedef struct {
     uint8_t block[64];
 } voile_hash;
 
+/* A key of HMAC, whose two pads are hashed once. */
+typedef struct {
+    uint32_t inner[8], outer[8];
+} voile_key;
+
 void voile_begin(voile_hash *s);
 void voile_add(voile_hash *s, const void *data, size_t n);
 void voile_finish(voile_hash *s, uint8_t out[32]);
-void voile_begin_keyed(voile_hash *s, const uint8_t *key, size_t k, uint8_t pad);
-void voile_finish_keyed(voile_hash *s, const uint8_t *key, size_t k, uint8_t out[32]);
+void voile_set_key(voile_key *key, const uint8_t *bytes, size_t n);
+void voile_begin_keyed(voile_hash *s, const voile_key *key);
+void voile_finish_keyed(voile_hash *s, const voile_key *key, uint8_t out[32]);
 
 void voile_sha256(const uint8_t *data, size_t n, uint8_t out[32]);
 void voile_hmac(const uint8_t *key, size_t k, const uint8_t *data, size_t n, uint8_t out[32]);
