@@ -22,7 +22,7 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
-from voile.signals.codec.scalar import Path, Point
+from voile.signals.codec.scalar import Path, Point, at
 from voile.signals.codec.single import Singles
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
 from voile.signals.codec.triangular import Triangular
@@ -169,7 +169,7 @@ class SequenceCodec:
         part = SequencePart(tuple(range(m)), (same,) * k)
         return cls(codec, order, invariants, (alone,) * k, (part,), Basis())
 
-    @property
+    @cached_property
     def partial(self) -> bool:
         """Whether messages may hold part of the columns."""
         return len(self.parts) > 1
@@ -188,6 +188,11 @@ class SequenceCodec:
     def lattices(self) -> tuple[Lattice, ...]:
         """The lattice of each column of the codec."""
         return tuple(column for column in self.codec.columns if isinstance(column, Lattice))
+
+    @cached_property
+    def fillers(self) -> tuple[float, ...]:
+        """A value of each column's lattice, for readings that lack it."""
+        return tuple(at(lattice, 0.0) for lattice in self.lattices)
 
     def law(self, which: int, known: Sequence[object] = ()) -> SequenceLaw:
         """Return the law of a class's sequences, at one subject's side columns."""

@@ -134,7 +134,7 @@ class Session:
         """
         if len(x) != len(self.codec.order):
             raise RequestError(f"a reading has {len(x)} columns, not {len(self.codec.order)}")
-        given = [nan if v is None else float(v) for v in (x[j] for j in self.codec.order)]
+        given = [nan if v is None else float(v) for v in [x[j] for j in self.codec.order]]
         columns = self._all
         if self.codec.partial:
             columns = tuple([j for j in self._all if given[j] == given[j]])
@@ -155,8 +155,8 @@ class Session:
             if time is not None:
                 raise RequestError("the map counts readings, and takes no times", where="time")
             return None
-        out = [message.time for message, _ in self._out]
-        last = [self._bases[-1].moment, *out, *(one.time for one in self._waiting)][-1]
+        out = self._out[-1][0].time if self._out else self._bases[-1].moment
+        last = self._waiting[-1].time if self._waiting else out
         first = 0 if last is None else last + 1
         when = first if time is None else time
         if last is not None and type(when) is int:
@@ -216,7 +216,7 @@ class Session:
                 "a message was encoded with other known columns, or under another key",
                 instead="correct them where they are wrong, and begin a new session",
             )
-        base = next((one for one in self._bases if one.number == message.after), None)
+        base = {one.number: one for one in self._bases}.get(message.after)
         columns = self._all if message.columns is None else message.columns
         size = len(columns) + (0 if message.after else self.codec.invariants)
         if base is None or message.number > message.after + self.ahead:

@@ -8,7 +8,7 @@ from math import nan
 from typing import NamedTuple, TypeAlias
 
 from voile.signals.codec.known_mac import known_proof
-from voile.signals.codec.scalar import Point, at, nearest
+from voile.signals.codec.scalar import Point, nearest
 from voile.signals.sequences.direction import DirectionState, read_state
 from voile.signals.sequences.messages import Message, moment, numbers, whole
 from voile.signals.sequences.sequence_codec import SequenceCodec, State
@@ -117,14 +117,16 @@ def nearest_of(codec: SequenceCodec, point: Point) -> Values:
 
 def filled(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> list[float]:
     """Return a reading with some value of the lattice where it lacks one: it does not count."""
-    if not codec.partial:
+    if len(columns) == len(point) - codec.invariants:
         return list(point)
-    pairs = enumerate(zip(point, codec.lattices, strict=True))
-    return [v if j in columns else at(lattice, 0.0) for j, (v, lattice) in pairs]
+    out = list(codec.fillers)
+    for j in columns:
+        out[j] = point[j]
+    return out
 
 
 def in_order(codec: SequenceCodec, values: Values, columns: tuple[int, ...]) -> Values:
     """Return values in the source's order, NaN of columns that a reading lacks."""
     if codec.partial:
-        values = tuple([v if j in columns else nan for j, v in enumerate(values)])
-    return tuple([values[place] for place in codec.places])
+        return tuple([values[j] if j in columns else nan for j in codec.places])
+    return tuple([values[j] for j in codec.places])
