@@ -141,7 +141,7 @@ def test_one_reading_at_a_time_is_the_map_of_many(invariants):
     X, _, _ = days(60, 1, 5)
     X = np.concatenate([X, [[20.0, 900.0], [400.0, 0.1]]])[:, list(codec.order)]
     for which, steps in enumerate(codec.codec.steps):
-        path = Path.of(steps)
+        path = Path.of(steps, 2)
         many = codec.codec.forward(np.ascontiguousarray(X.T), which)
         ones = np.array([path.forward(x) for x in X.tolist()])
         assert ones == pytest.approx(many.T, abs=1e-9)

@@ -8,7 +8,6 @@ order on every machine, and so the same bits.
 from __future__ import annotations
 
 import struct
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Protocol, TypeAlias
@@ -16,27 +15,10 @@ from typing import Protocol, TypeAlias
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals.codec.lattice import MARGIN, OFF, Lattice, RowDraws
-from voile.signals.codec.pieces import Floats
-from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt, Step
-from voile.signals.codec.triangular import Triangular
+from voile.signals.codec.steps import Step
+from voile.signals.codec.written_steps import WrittenSteps
 
 Point: TypeAlias = Sequence[float]
-SparseRows: TypeAlias = list[list[tuple[int, float]]]  # of a matrix: column and weight of each term
-Line: TypeAlias = Callable[[float], float]
-
-
-def line(x: Floats, y: Floats) -> Line:
-    """Return a function of straight pieces; its end pieces go on for ever. See `pieces.Pieces`."""
-    inner: list[float] = x[1:-1].tolist()
-    begin: list[float] = x[:-1].tolist()
-    value: list[float] = y[:-1].tolist()
-    slope: list[float] = ((y[1:] - y[:-1]) / (x[1:] - x[:-1])).tolist()
-
-    def read(v: float) -> float:
-        piece = bisect_right(inner, v)
-        return value[piece] + slope[piece] * (v - begin[piece])
-
-    return read
 
 
 class ScalarStep(Protocol):
@@ -55,8 +37,8 @@ class Path:
         self._back: list[Callable[[Point], Point]] = [part.inverse for part in reversed(parts)]
 
     @classmethod
-    def of(cls, steps: Sequence[Step]) -> Path:
-        return cls([part_of(step) for step in steps])
+    def of(cls, steps: Sequence[Step], d: int) -> Path:
+        return cls([WrittenSteps(steps, d)])
 
     def forward(self, v: Point) -> Point:
         for step in self._there:
@@ -67,64 +49,6 @@ class Path:
         for step in self._back:
             v = step(v)
         return v
-
-
-class _Affine:
-    def __init__(self, step: Affine) -> None:
-        self.shift: list[float] = step.shift.tolist()
-        self.there = list(zip(terms(step.matrix), self.shift, strict=True))
-        self.back = terms(step.turned().matrix)
-
-    def forward(self, v: Point) -> Point:
-        out = []
-        for row, shift in self.there:
-            total = 0.0
-            for i, w in row:
-                total += w * v[i]
-            out.append(total + shift)
-        return out
-
-    def inverse(self, v: Point) -> Point:
-        return times(self.back, [x - b for x, b in zip(v, self.shift, strict=True)])
-
-
-def terms(matrix: Floats) -> SparseRows:
-    """Return the terms of each row that are not 0."""
-    return [[(i, w) for i, w in enumerate(row) if w] for row in matrix.tolist()]
-
-
-def times(rows: SparseRows, v: Point) -> list[float]:
-    """Multiply term by term: `sum` rounds otherwise from one Python to the next."""
-    out = []
-    for row in rows:
-        total = 0.0
-        for i, w in row:
-            total += w * v[i]
-        out.append(total)
-    return out
-
-
-class _Bend:
-    def __init__(self, step: Bend) -> None:
-        self.there = [line(curve.x, curve.y) for curve in step.curves]
-        self.back = [line(curve.y, curve.x) for curve in step.curves]
-
-    def forward(self, v: Point) -> Point:
-        return [read(x) for read, x in zip(self.there, v, strict=True)]
-
-    def inverse(self, v: Point) -> Point:
-        return [read(x) for read, x in zip(self.back, v, strict=True)]
-
-
-def part_of(step: Step) -> ScalarStep:
-    """Return the same step, of one point at a time."""
-    if isinstance(step, Affine):
-        return _Affine(step)
-    if isinstance(step, Bend):
-        return _Bend(step)
-    if isinstance(step, KnotheRosenblatt):
-        return Triangular(step)
-    raise TypeError(f"no step {step.kind!r}")
 
 
 def at(lattice: Lattice, k: float) -> float:

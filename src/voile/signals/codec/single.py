@@ -6,7 +6,7 @@ one. Whatever is unusual is left to the batch, which says what is wrong and wher
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,9 +16,11 @@ from voile.keys.random import Protective
 from voile.signals.codec.conditional import Conditional, MapStep
 from voile.signals.codec.grain import GRAIN
 from voile.signals.codec.lattice import MARGIN, Lattice, RowDraws
-from voile.signals.codec.scalar import Path, at, drawn, is_on, nearest, part_of, place
+from voile.signals.codec.scalar import Path, at, drawn, is_on, nearest, place
 from voile.signals.codec.scalar_side import CellFrames, Level, level_of
 from voile.signals.codec.side import SideColumn, SideLevels
+from voile.signals.codec.steps import Step
+from voile.signals.codec.written_steps import WrittenSteps
 
 CELLS = 1024  # levels of side columns whose maps are held
 
@@ -64,9 +66,7 @@ class Singles:
     def __init__(
         self, lattices: tuple[Lattice, ...], steps: Sequence[MapStep], side: Sequence[SideColumn]
     ) -> None:
-        parts = [
-            CellFrames(step) if isinstance(step, Conditional) else part_of(step) for step in steps
-        ]
+        parts = list(_parts(steps, len(lattices)))
         self._levels = [level_of(column) for column in side]
 
         def single(levels: tuple[Level, ...]) -> Single:
@@ -85,3 +85,18 @@ class Singles:
         levels = [level(cell) for level, cell in zip(self._levels, row, strict=True)]
         found = tuple([one for one in levels if one is not None])
         return self._single(found) if len(found) == len(row) else None
+
+
+def _parts(steps: Sequence[MapStep], d: int) -> Iterator[CellFrames | WrittenSteps]:
+    """Write out in one what lies between steps that side columns change."""
+    row: list[Step] = []
+    for step in steps:
+        if not isinstance(step, Conditional):
+            row.append(step)
+            continue
+        if row:
+            yield WrittenSteps(row, d)
+        yield CellFrames(step)
+        row = []
+    if row:
+        yield WrittenSteps(row, d)

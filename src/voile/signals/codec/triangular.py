@@ -19,7 +19,7 @@ Before: TypeAlias = Mapping[int, Sequence[int]]  # of each column, in order, tho
 
 
 class Triangular:
-    """A Knothe-Rosenblatt map; also of its later columns alone, the first ones being known.
+    """The later columns of a Knothe-Rosenblatt map, the first `known` of them being known.
 
     given : takes the first columns; returns their z, and what these make of the others: a shift
         and a scale of each. Called once for a point, whose other columns may then go there and
@@ -28,28 +28,21 @@ class Triangular:
     """
 
     given: Callable[[Sequence[float]], tuple[Numbers, Numbers]]
-    forward: Callable[..., Numbers]
-    inverse: Callable[..., Numbers]
+    forward: Callable[[Sequence[float], Numbers], Numbers]
+    inverse: Callable[[Sequence[float], Numbers], Numbers]
 
-    def __init__(self, step: KnotheRosenblatt, known: int = 0) -> None:
-        order = [int(j) for j in step.order]
-        before = {
-            j: [i for i in order[:place] if _depends(step, j, i)] for place, j in enumerate(order)
-        }
-        inner = step.grid[1:-1].tolist()
-        made: dict[str, Any] = {"bisect": bisect_right, "inner": inner}
-        made["low"], made["high"] = float(step.grid[0]), float(step.grid[-1])
-        for j, curve in enumerate(step.curve):
-            later = _after(before, j)
-            parts = [part for k in later for part in (step.mean[k, j], step.scale[k, j])]
-            made[f"there{j}"] = _rows(step.grid, [curve])
-            made[f"back{j}"] = _rows(curve, [step.grid])
-            made[f"inner{j}"] = curve[1:-1].tolist()
-            made[f"rows{j}"] = _rows(step.grid, parts)
-        exec(text(before, known), made)
+    def __init__(self, step: KnotheRosenblatt, known: int) -> None:
+        made = {"bisect": bisect_right, **tables(step)}
+        exec(text(before_each(step), known), made)
         self.given, self.forward, self.inverse = (
             made[name] for name in ("given", "forward", "inverse")
         )
+
+
+def before_each(step: KnotheRosenblatt) -> Before:
+    """Return the columns that each column depends on; both in the map's order."""
+    order = [int(j) for j in step.order]
+    return {j: [i for i in order[:place] if _depends(step, j, i)] for place, j in enumerate(order)}
 
 
 def _depends(step: KnotheRosenblatt, j: int, i: int) -> bool:
@@ -57,7 +50,22 @@ def _depends(step: KnotheRosenblatt, j: int, i: int) -> bool:
     return bool(step.mean[j, i].any() or (step.scale[j, i] != 1).any())
 
 
-def _rows(x: Floats, functions: Iterable[Floats]) -> list[Numbers]:
+def tables(step: KnotheRosenblatt, s: str = "") -> dict[str, Any]:
+    """Return what the text reads, by name; `s` goes into the names of several steps' tables."""
+    found: dict[str, Any] = {f"inner{s}": step.grid[1:-1].tolist()}
+    found[f"low{s}"], found[f"high{s}"] = float(step.grid[0]), float(step.grid[-1])
+    before = before_each(step)
+    for j, curve in enumerate(step.curve):
+        later = _after(before, j)
+        parts = [part for k in later for part in (step.mean[k, j], step.scale[k, j])]
+        found[f"there{s}{j}"] = pieces(step.grid, [curve])
+        found[f"back{s}{j}"] = pieces(curve, [step.grid])
+        found[f"inner{s}{j}"] = curve[1:-1].tolist()
+        found[f"rows{s}{j}"] = pieces(step.grid, parts)
+    return found
+
+
+def pieces(x: Floats, functions: Iterable[Floats]) -> list[Numbers]:
     """Return per piece where it begins, and each function's value there and slope."""
     columns: list[Floats] = [x[:-1]]
     for y in functions:
@@ -66,7 +74,10 @@ def _rows(x: Floats, functions: Iterable[Floats]) -> list[Numbers]:
 
 
 def text(before: Before, known: int) -> str:
-    """Return the text of the functions: numbers alone are left out of it.
+    """Return the text of the functions, all but its numbers.
+
+    Of column j given i, a and b are its mean and slope, c and d one over its spread and slope; r is
+    how far i lies into its piece of the grid.
 
     >>> print(text({0: [], 1: [0]}, 1))
     def given(v):
@@ -78,14 +89,14 @@ def text(before: Before, known: int) -> str:
         at, a1_0, b1_0, c1_0, d1_0, = rows0[bisect(inner, held)]
         r0 = held - at
         return (z0,), ((0.0 + (a1_0 + b1_0 * r0)), ((c1_0 + d1_0 * r0)),)
-    def forward(v, frames=()):
+    def forward(v, frames):
         v1, = v
         s1, t1, = frames
         x = (v1 - s1) * t1
         at, y, slope = there1[bisect(inner, x)]
         z1 = y + slope * (x - at)
         return z1,
-    def inverse(z, frames=()):
+    def inverse(z, frames):
         z1, = z
         s1, t1, = frames
         at, y, slope = back1[bisect(inner1, z1)]
@@ -94,29 +105,44 @@ def text(before: Before, known: int) -> str:
         return v1,
     """
     first, others = list(before)[:known], list(before)[known:]
-    lines = ["def given(v):", *_taken("v", first)]
-    for j in first:
-        lines += [*_there(j, _sums(j, before[j])), *_located(j, before)]
+    lines = ["def given(v):", *_taken("v", first), *one_way("z", first, before)]
     framed = [j for j in others if set(before[j]) & set(first)]
     frames = [part for j in framed for part in _sums(j, [i for i in before[j] if i in first])]
-    lines.append(f"    return ({_listed(f'z{j}' for j in sorted(first))}), ({_listed(frames)})")
+    lines.append(f"    return ({listed(f'z{j}' for j in sorted(first))}), ({listed(frames)})")
     for head, source, target in (("forward", "v", "z"), ("inverse", "z", "v")):
-        lines += [f"def {head}({source}, frames=()):", *_taken(source, others)]
-        lines += [f"    {_listed(f's{j}, t{j}' for j in framed)} = frames"] if framed else []
-        for j in others:
-            start = (f"s{j}", f"t{j}") if j in framed else ()
-            frame = _sums(j, [i for i in before[j] if i in others], start)
-            lines += [*(_there if target == "z" else _back)(j, frame), *_located(j, before)]
-        lines.append(f"    return {_listed(f'{target}{j}' for j in sorted(others))}")
+        lines += [f"def {head}({source}, frames):", *_taken(source, others)]
+        lines += [f"    {listed(f's{j}, t{j}' for j in framed)} = frames"] if framed else []
+        lines += one_way(target, others, before, framed)
+        lines.append(f"    return {listed(f'{target}{j}' for j in sorted(others))}")
     return "\n".join(lines)
 
 
-def _listed(terms: Iterable[str]) -> str:
+def one_way(
+    target: str, columns: Sequence[int], before: Before, framed: Sequence[int] = (), s: str = ""
+) -> list[str]:
+    """Return the lines that take columns to z, or back to v; `framed` have frames already."""
+    lines: list[str] = []
+    for j in columns:
+        start = (f"s{j}", f"t{j}") if j in framed else ()
+        frame = _sums(j, [i for i in before[j] if i in columns], start)
+        lines += [*(_there if target == "z" else _back)(j, frame, s), *_located(j, before, s)]
+    return lines
+
+
+def read(target: str, source: str, rows: str, inner: str) -> list[str]:
+    """Return the lines that read a curve."""
+    return [
+        f"    at, y, slope = {rows}[bisect({inner}, {source})]",
+        f"    {target} = y + slope * ({source} - at)",
+    ]
+
+
+def listed(terms: Iterable[str]) -> str:
     return "".join(f"{term}, " for term in terms).rstrip(" ")
 
 
 def _taken(name: str, columns: Sequence[int]) -> list[str]:
-    return [f"    {_listed(f'{name}{j}' for j in sorted(columns))} = {name}"] if columns else []
+    return [f"    {listed(f'{name}{j}' for j in sorted(columns))} = {name}"] if columns else []
 
 
 def _after(before: Before, i: int) -> list[int]:
@@ -134,33 +160,26 @@ def _sums(j: int, columns: Sequence[int], start: Sequence[str] = ()) -> Sequence
     return f"({shift})", f"({scale})"
 
 
-def _there(j: int, frame: Sequence[str]) -> list[str]:
+def _there(j: int, frame: Sequence[str], s: str) -> list[str]:
     """Take a column to its z."""
-    return [
-        f"    x = (v{j} - {frame[0]}) * {frame[1]}" if frame else f"    x = v{j}",
-        f"    at, y, slope = there{j}[bisect(inner, x)]",
-        f"    z{j} = y + slope * (x - at)",
-    ]
+    framed = f"    x = (v{j} - {frame[0]}) * {frame[1]}" if frame else f"    x = v{j}"
+    return [framed, *read(f"z{j}", "x", f"there{s}{j}", f"inner{s}")]
 
 
-def _back(j: int, frame: Sequence[str]) -> list[str]:
+def _back(j: int, frame: Sequence[str], s: str) -> list[str]:
     """Take a column back from its z."""
-    return [
-        f"    at, y, slope = back{j}[bisect(inner{j}, z{j})]",
-        f"    x = y + slope * (z{j} - at)",
-        f"    v{j} = x / {frame[1]} + {frame[0]}" if frame else f"    v{j} = x",
-    ]
+    framed = f"    v{j} = x / {frame[1]} + {frame[0]}" if frame else f"    v{j} = x"
+    return [*read("x", f"z{j}", f"back{s}{j}", f"inner{s}{j}"), framed]
 
 
-def _located(i: int, before: Before) -> list[str]:
+def _located(i: int, before: Before, s: str) -> list[str]:
     """Look up what a column makes of those that depend on it; beyond the grid it stays as it is."""
     parts = [f"{letter}{j}_{i}" for j in _after(before, i) for letter in "abcd"]
-    return (
-        [
-            f"    held = z{i} if low <= z{i} <= high else low if z{i} < low else high",
-            f"    at, {_listed(parts)} = rows{i}[bisect(inner, held)]",
-            f"    r{i} = held - at",
-        ]
-        if parts
-        else []
-    )
+    if not parts:
+        return []
+    z, low, high = f"z{i}", f"low{s}", f"high{s}"
+    return [
+        f"    held = {z} if {low} <= {z} <= {high} else {low} if {z} < {low} else {high}",
+        f"    at, {listed(parts)} = rows{s}{i}[bisect(inner{s}, held)]",
+        f"    r{i} = held - at",
+    ]

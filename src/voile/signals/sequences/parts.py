@@ -108,7 +108,9 @@ def fit_parts(
     known, sent = (scores_of(codec, one) for one in (sample, spread))
     basis = _basis(given, known, period)
     dynamics = tuple(_dynamics(given, known, basis, which) for which in range(len(classes)))
-    parts = _parts(given, known, sent, [Path.of(one) for one in steps], dynamics, basis)
+    parts = _parts(
+        given, known, sent, [Path.of(one, len(lattices)) for one in steps], dynamics, basis
+    )
     return SequenceCodec(codec, tuple(range(len(lattices))), 0, dynamics, parts, basis)
 
 

@@ -1,4 +1,4 @@
-"""A triangular map of one point at a time gives the very bits that it gives in a batch."""
+"""Steps of one point at a time, written out, give the very bits that they give in a batch."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.signals.codec.steps import KnotheRosenblatt
+from voile.signals.codec.steps import Affine, Bend, Curve, KnotheRosenblatt
 from voile.signals.codec.triangular import Triangular
+from voile.signals.codec.written_steps import WrittenSteps
 
 
 @st.composite
@@ -32,7 +33,7 @@ def maps(draw):
 @given(maps())
 def test_a_point_alone_has_the_bits_that_it_has_in_a_batch(drawn):
     step, known, points = drawn
-    whole, later = Triangular(step), Triangular(step, known)
+    whole, later = WrittenSteps([step], len(step.order)), Triangular(step, known)
     there, back = step.forward(points.T.copy()).T, step.inverse(points.T.copy()).T
     for v, z, x in zip(points, there, back, strict=True):
         assert np.array(whole.forward(v.tolist())).tobytes() == z.tobytes()
@@ -43,3 +44,21 @@ def test_a_point_alone_has_the_bits_that_it_has_in_a_batch(drawn):
         assert np.array(later.inverse(rest, frames)).tobytes() == (
             step.inverse(z[:, None].copy())[known:, 0].tobytes()
         )
+
+
+@settings(max_examples=100, deadline=None)
+@given(maps(), st.integers(0, 1 << 32))
+def test_steps_in_a_row_have_the_bits_that_they_have_in_a_batch(drawn, seed):
+    step, _, points = drawn
+    d, rng = len(step.order), np.random.default_rng(seed)
+    matrix = np.tril(rng.uniform(0.5, 2, (d, d))) * (rng.random((d, d)) < 0.7) + np.eye(d)
+    affine = Affine(matrix[rng.permutation(d)], rng.normal(size=d))
+    knots = np.cumsum(rng.uniform(0.1, 1, (2, d, 7)), axis=2)
+    bend = Bend.of([Curve(x, y) for x, y in zip(*knots, strict=True)])
+    steps = [bend, affine, step, affine, step, bend]
+    row, there, back = WrittenSteps(steps, d), points.T.copy(), points.T.copy()
+    for one, other in zip(steps, reversed(steps), strict=True):
+        there, back = one.forward(there), other.inverse(back)
+    for v, z, x in zip(points.tolist(), there.T, back.T, strict=True):
+        assert np.array(row.forward(v)).tobytes() == z.tobytes()
+        assert np.array(row.inverse(v)).tobytes() == x.tobytes()
