@@ -84,3 +84,13 @@ def test_no_module_is_imported_by_what_it_imports() -> None:
     TopologicalSorter(
         {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     ).prepare()
+
+
+@pytest.mark.parametrize(
+    "verb", ["signals.verbs.apply", "signals.verbs.fit", "tables.verbs.attack"]
+)
+def test_a_verb_loads_no_statistics_before_it_needs_them(verb: str) -> None:
+    slow = "scipy.stats", "scipy.optimize", "sklearn"  # a second or two
+    code = f"import voile.{verb}, sys; print(*(m for m in {slow} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

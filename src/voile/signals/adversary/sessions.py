@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
@@ -222,6 +221,8 @@ def _best(F: Floats, c: Codes, seed: int) -> tuple[Floats, str]:
 
 def _auc(scores: Floats, own: NDArray[np.bool_]) -> float:
     """Return how often one of the class scores above one who is not, ties counting half."""
+    from scipy.stats import rankdata  # a second to import
+
     ranks = rankdata(scores)
     n, m = int(own.sum()), int((~own).sum())
     return float((ranks[own].sum() - n * (n + 1) / 2) / (n * m))

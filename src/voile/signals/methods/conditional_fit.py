@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import BSpline
-from scipy.optimize import minimize
 
 from voile.signals.codec.conditional import OCTAVE, UNIT, Conditional, SideTables
 from voile.signals.codec.pieces import Codes, Floats
@@ -78,6 +76,8 @@ def _functions(column: SideColumn) -> Floats:
     missing[-1] = 1
     if column.nodes < 2:
         return missing
+    from scipy.interpolate import BSpline  # half a second to import
+
     at = np.linspace(0, 1, column.nodes)
     degree = min(3, column.nodes - 1)
     inner = min(SPLINES, column.nodes) - degree
@@ -193,6 +193,8 @@ def _fit_column(y: Floats, before: Floats, c: Codes, P: Floats, ridge: float) ->
 
     y = mean + sd (P m + sum of w_i (b_i P) + exp(P g) u), u = a_c + sum of w_i b_ic + s_c e.
     """
+    from scipy.optimize import minimize
+
     mean, sd = float(y.mean()), float(y.std())
     z, p, k, m = (y - mean) / sd, P.shape[1], int(c.max()) + 1, len(before)
     C = np.eye(k)[c]

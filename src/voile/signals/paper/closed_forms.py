@@ -9,9 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import gammainccinv, gammaincinv, gammaln, log_ndtr, ndtr, polygamma
-from scipy.stats import chi2
+from scipy.special import chdtrc, gammainccinv, gammaincinv, gammaln, log_ndtr, ndtr, polygamma
 
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState
@@ -106,7 +104,7 @@ def common_shape(gap: Floats, n: NDArray[np.intp], where: Place) -> float:
     together = _shape(float(gap @ n / n.sum()))
     own = np.array([_shape(one) for one in gap])
     excess = 2 * float(n @ (_likelihood(own, gap) - _likelihood(np.array(together), gap)))
-    if len(n) > 1 and chi2.sf(excess, len(n) - 1) < DIFFERENT:
+    if len(n) > 1 and chdtrc(len(n) - 1, excess) < DIFFERENT:
         raise RequestError(
             "the classes have different gamma shapes, which no scaling makes alike",
             where=where,
@@ -117,6 +115,8 @@ def common_shape(gap: Floats, n: NDArray[np.intp], where: Place) -> float:
 
 def _shape(gap: float) -> float:
     """Solve log k - digamma(k) = gap, whose left side falls from infinity to 0."""
+    from scipy.optimize import brentq  # a third of a second to import
+
     if gap <= 0:
         raise RequestError("a column is constant within a class")
     return float(brentq(lambda k: np.log(k) - polygamma(0, k) - gap, 0.1 / gap, 2 / gap))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.optimize import differential_evolution, minimize
 
 from voile.core.errors import RequestError, install
 from voile.signals.codec.pieces import Floats
@@ -19,6 +18,8 @@ START = 0.5  # spread of the first steps of CMA-ES
 
 def local(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> Floats:
     """Go along one direction after another, from nought (Powell 1964)."""
+    from scipy.optimize import minimize  # a third of a second to import
+
     options = {"maxfev": evaluations}
     bounds = [(-REACH, REACH)] * size
     found = minimize(loss, np.zeros(size), method="Powell", bounds=bounds, options=options)
@@ -27,6 +28,8 @@ def local(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> 
 
 def evolution(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> Floats:
     """Let a population from all over the range differ and cross (Storn, Price 1997)."""
+    from scipy.optimize import differential_evolution
+
     turns = max(evaluations // (15 * size) - 1, 1)
     bounds = [(-REACH, REACH)] * size
     found = differential_evolution(loss, bounds, maxiter=turns, rng=rng, polish=False)

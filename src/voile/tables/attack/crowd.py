@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
+from scipy.special import gammaln, pdtr, pdtrc, xlogy  # scipy.stats takes a second to import
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +21,7 @@ SURE = 3.0  # so many smaller groups are expected and none is there: 5% by chanc
 def surplus(alike: NDArray[np.int64], chance: Floats) -> Floats:
     """Return how many more are alike with each record (c,) than would be without suppression."""
     fewest = int(alike.min()) if len(alike) else 1
-    smaller = poisson.cdf(fewest - 1, density(alike, chance, 1) * chance)
+    smaller = pdtr(fewest - 1, density(alike, chance, 1) * chance)
     if smaller.sum() < SURE:
         return np.zeros(len(alike))
     return _raised(density(alike, chance, fewest) * chance, fewest)
@@ -42,6 +42,10 @@ def density(alike: NDArray[np.int64], chance: Floats, fewest: int) -> float:
 
 def _raised(mean: Floats, fewest: int) -> Floats:
     """Return how far the mean of a Poisson number rises when it is `fewest` - 1 or more."""
-    upper = poisson.sf(fewest - 2, mean)
-    risen = mean * poisson.pmf(fewest - 2, mean) / np.where(upper > 0, upper, 1)
+    if fewest < 2:
+        return np.zeros(len(mean))
+    k = fewest - 2
+    upper = pdtrc(k, mean)
+    at = np.exp(xlogy(k, mean) - gammaln(k + 1) - mean)  # the chance of k
+    risen = mean * at / np.where(upper > 0, upper, 1)
     return np.where(upper > 0, np.minimum(risen, fewest - 1), fewest - 1.0)
