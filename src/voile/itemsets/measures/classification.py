@@ -221,7 +221,7 @@ def _scores(learn: Learn, matrix: Sparse, of: Floats) -> Floats:
     with quick, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not converged is good enough to rank by
         model = learn(matrix[pattern], own == 1, of[own, pattern])
-    scores: Floats = model.decision_function(matrix)
+    scores: Floats = (matrix @ model.coef_.T + model.intercept_).ravel()
     return scores
 
 
