@@ -18,6 +18,7 @@ JAVA = "-XX:TieredStopAtLevel=1"
 
 SETTINGS = {
     "spark.driver.extraJavaOptions": JAVA,
+    "spark.python.daemon.module": "tests.spark_daemon",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "3",
