@@ -32,8 +32,9 @@ class Triangular:
     inverse: Callable[[Sequence[float], Numbers], Numbers]
 
     def __init__(self, step: KnotheRosenblatt, known: int) -> None:
-        made = {"bisect": bisect_right, **tables(step)}
-        exec(text(before_each(step), known), made)
+        before = before_each(step)
+        made = {"bisect": bisect_right, **tables(step, before)}
+        exec(text(before, known), made)
         self.given, self.forward, self.inverse = (
             made[name] for name in ("given", "forward", "inverse")
         )
@@ -50,11 +51,10 @@ def _depends(step: KnotheRosenblatt, j: int, i: int) -> bool:
     return bool(step.mean[j, i].any() or (step.scale[j, i] != 1).any())
 
 
-def tables(step: KnotheRosenblatt, s: str = "") -> dict[str, Any]:
+def tables(step: KnotheRosenblatt, before: Before, s: str = "") -> dict[str, Any]:
     """Return what the text reads, by name; `s` goes into the names of several steps' tables."""
     found: dict[str, Any] = {f"inner{s}": step.grid[1:-1].tolist()}
     found[f"low{s}"], found[f"high{s}"] = float(step.grid[0]), float(step.grid[-1])
-    before = before_each(step)
     for j, curve in enumerate(step.curve):
         later = _after(before, j)
         parts = [part for k in later for part in (step.mean[k, j], step.scale[k, j])]

@@ -97,4 +97,4 @@ def _triangular(step: KnotheRosenblatt, s: str) -> Written:
     before = before_each(step)
     there, back = (one_way(target, list(before), before, s=s) for target in "zv")
     v, z = (listed(f"{name}{j}" for j in before) for name in "vz")
-    return [*there, f"    {v} = {z}"], [f"    {z} = {v}", *back], tables(step, s)
+    return [*there, f"    {v} = {z}"], [f"    {z} = {v}", *back], tables(step, before, s)
