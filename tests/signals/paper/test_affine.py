@@ -13,6 +13,7 @@ from sklearn.mixture import GaussianMixture
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
 from voile.signals.codec.steps import Affine
+from voile.signals.paper import objectives
 from voile.signals.paper.affine import LearnedAffine, Objective
 from voile.signals.paper.objectives import by_histogram, leakage_by
 from voile.signals.paper.optimisers import OPTIMISERS
@@ -97,6 +98,18 @@ def test_the_histogram_averages_what_subjects_are_believed():
 
     by_hand = [h(a * 0.75 + b * 0.25) - h(0.25) for a, b in beliefs[0]]
     assert by_histogram(Z, c, beliefs) == pytest.approx(0.25 * by_hand[0] + 0.75 * by_hand[1])
+
+
+def test_more_cells_than_memory_holds_are_counted_where_readings_are(monkeypatch):
+    rng = np.random.default_rng(0)
+    c = rng.integers(0, 2, 400)
+    Z = rng.normal(size=(3, 400)) + c
+    dense = by_histogram(Z, c, everyone(c))
+    monkeypatch.setattr(objectives, "MOST_CELLS", 0)
+    assert by_histogram(Z, c, everyone(c)) == pytest.approx(dense)
+    assert by_histogram(np.tile(Z, (30, 1)), c, everyone(c)) == pytest.approx(
+        by_histogram(np.repeat(Z, 2, axis=0), c, everyone(c))
+    )
 
 
 def same(d, k):

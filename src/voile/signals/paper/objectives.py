@@ -16,6 +16,7 @@ Beliefs: TypeAlias = tuple[Floats, Floats]  # the distinct p(c | s), (g, k), and
 Leakage: TypeAlias = Callable[[Sequence[Affine]], float]
 FEWEST = 5  # readings per bin and class aimed at
 MOST_BINS = 10
+MOST_CELLS = 2**20
 REACH = 4.0  # histograms span this many standard deviations each way
 COMPONENTS = 3  # of each class's mixture
 
@@ -35,15 +36,24 @@ def leakage_by(kind: str, V: Floats, c: Codes, beliefs: Beliefs) -> Leakage:
 
 
 def by_histogram(Z: Floats, c: Codes, beliefs: Beliefs) -> float:
-    """Return the information of (d, n) readings and classes, counted in bins; O(n)."""
+    """Return the information of (d, n) readings and classes, counted in bins.
+
+    O(k bins^d + n), or O(d n log n) where the bins are more than `MOST_CELLS` and only those with
+    readings are counted.
+    """
     d, n = Z.shape
     k = int(c.max()) + 1
     bins = int(np.clip((n / (FEWEST * k)) ** (1 / d), 2, MOST_BINS))
     spread = Z.std(axis=1, keepdims=True)
     inner = (Z - Z.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
     codes = ((np.clip(inner / REACH, -1, 1) + 1) / 2 * bins).astype(np.intp).clip(0, bins - 1)
-    cell = np.ravel_multi_index(tuple(codes), (bins,) * d)
-    laws = np.bincount(c * bins**d + cell, minlength=k * bins**d).reshape(k, -1)
+    cells = bins**d
+    if cells <= MOST_CELLS:
+        cell = np.ravel_multi_index(tuple(codes), (bins,) * d)
+    else:
+        cell = np.unique(codes, axis=1, return_inverse=True)[1].reshape(-1)
+        cells = int(cell.max()) + 1
+    laws = np.bincount(c * cells + cell, minlength=k * cells).reshape(k, -1)
     laws = laws / laws.sum(axis=1, keepdims=True)
     rows, chances = beliefs
     each = entr(rows @ laws).sum(axis=1) - rows @ entr(laws).sum(axis=1)
