@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from benchmarks.signals_data import nhanes
 from benchmarks.signals_known import children
-from benchmarks.tables import save
+from benchmarks.tables import save, yardstick
 
 from voile.signals import PrivacyMap, SequenceCodec, SequenceMap, SignalsWarning
 from voile.signals.codec.codec import BATCH, Codec
@@ -329,8 +329,8 @@ def main() -> None:
     save(
         "signals_ends",
         "Microseconds of processor time for a reading of two columns (weight and BMI of NHANES\n"
-        "2011-12, four classes): medians of several runs, on a machine with other work. `map` is\n"
-        "encoding alone, `dither` the HMAC that it is drawn by, `post` the MAC of a message and\n"
+        "2011-12, four classes): medians of several runs. `map` is encoding\n"
+        "alone, `dither` the HMAC that it is drawn by, `post` the MAC of a message and\n"
         "the copy that is handed out, `message` all from the reading to the post, at an end in\n"
         "use. Entropy and storing are the device's. `blocks` are the fewest of SHA-256 that a\n"
         "message takes: for its dither, for the session's digest, and for its MAC. In C the seal\n"
@@ -342,7 +342,8 @@ def main() -> None:
             *rows,
             *((f"{end}, age and sex known", *rest) for end, *rest in with_known),
         ],
-        f"An export takes {size}.\nWith age and sex known it takes {size_with_known}.",
+        f"An export takes {size}.\nWith age and sex known it takes {size_with_known}.\n"
+        + yardstick(),
     )
 
 

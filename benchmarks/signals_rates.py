@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.signals_courses import COLUMNS, FRESH, LENGTH, SIZES, TIMED, row, tried
+from benchmarks.signals_courses import COLUMNS, FRESH, LENGTH, SIZES, row, told, tried
 from benchmarks.tables import save
 
 KIND = "own rates"
@@ -20,8 +20,7 @@ def main() -> None:
         COLUMNS,
         [row(KIND, runs)],
         f"Which columns messages hold reveals an AUC of {held:.2f} by itself: both classes are\n"
-        f"read alike. Microseconds of processor time a reading: medians of {TIMED * LENGTH:,},\n"
-        f"on a machine with other work; decoded wrong of {TIMED * LENGTH * len(SIZES):,}.",
+        f"read alike. {told()}",
     )
 
 

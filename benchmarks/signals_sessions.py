@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from benchmarks.signals_data import sequences
-from benchmarks.tables import save
+from benchmarks.tables import save, yardstick
 
 from voile.signals import PrivacyMap, SequenceMap, Session, SignalsWarning
 from voile.signals.adversary.breaks import invariants, repeats, sent
@@ -104,8 +104,8 @@ def main() -> None:
         f"messages and receipts lost, all sent double and reordered: {came:,} came,\n"
         f"{wrong} wrong.\n\n"
         f"A reading of two columns takes the device {device:.0f} microseconds of processor\n"
-        f"time, its receipt included, and the clinic {clinic:.0f}: medians of 3,000, on a\n"
-        f"machine with other work; means {slow_device:.0f} and {slow_clinic:.0f}.",
+        f"time, its receipt included, and the clinic {clinic:.0f}: medians of 3,000; means\n"
+        f"{slow_device:.0f} and {slow_clinic:.0f}. {yardstick()}",
     )
 
 
