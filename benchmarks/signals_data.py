@@ -1,4 +1,4 @@
-"""Bits revealed to a fresh attacker, on readings made up to look like those of the real children."""
+"""Bits revealed to a fresh attacker, on readings made up to look like those of real children."""
 
 from __future__ import annotations
 
@@ -208,8 +208,8 @@ def main() -> None:
     warnings.simplefilter("ignore", SignalsWarning)
     save(
         "signals_data",
-        f"Bits revealed of the class, of {entropy(generator(FRESH * 2, 200)[1]):.2f}, to an attacker\n"
-        f"who learns from {FRESH:,} readings that the map was not fitted to, tried on as many\n"
+        f"Bits revealed of the class, of {entropy(generator(FRESH * 2, 200)[1]):.2f}, to an\n"
+        f"attacker who learns from {FRESH:,} readings that the map was not fitted to, tried on as many\n"
         "others. Lower is better.",
         ("fitted to", "map", "fit, CPU s", "bits gained", "bits, neighbours", "decoded wrong"),
         list(rows()),
