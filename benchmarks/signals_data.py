@@ -209,8 +209,8 @@ def main() -> None:
     save(
         "signals_data",
         f"Bits revealed of the class, of {entropy(generator(FRESH * 2, 200)[1]):.2f}, to an\n"
-        f"attacker who learns from {FRESH:,} readings that the map was not fitted to, tried on as many\n"
-        "others. Lower is better.",
+        f"attacker who learns from {FRESH:,} readings that the map was not fitted to, tried on as\n"
+        "many others. Lower is better.",
         ("fitted to", "map", "fit, CPU s", "bits gained", "bits, neighbours", "decoded wrong"),
         list(rows()),
         "Bits gained: H(C) less the log-loss of the best of logistic regression on cubes,\n"
