@@ -64,7 +64,7 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
             f"this is Spark {pyspark.__version__}, and voile works with Spark {MAJOR}",
             instead=install("spark"),
         )
-    logging.getLogger().addFilter(_is_not_of_ctrl_c)
+    logging.getLogger().addFilter(_is_not_of_py4j)
     active = SparkSession.getActiveSession()
     if active is None:
         return _start(SparkSession.builder, dict(map(_setting, conf)))
@@ -76,10 +76,12 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
     return active
 
 
-def _is_not_of_ctrl_c(record: LogRecord) -> bool:
-    """Pass over what Py4J logs of a call that Ctrl-C cut short: a traceback, to the root logger."""
-    why = record.exc_info[0] if record.exc_info else None
-    return record.module != "java_gateway" or why is not KeyboardInterrupt
+def _is_not_of_py4j(record: LogRecord) -> bool:
+    """Pass over the tracebacks that Py4J logs to the root logger, of a call that Ctrl-C cut short.
+
+    What fails otherwise is raised as well, and said in one sentence.
+    """
+    return record.module != "java_gateway" or not record.exc_info
 
 
 def _setting(text: str) -> tuple[str, str]:
