@@ -64,7 +64,8 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
             f"this is Spark {pyspark.__version__}, and voile works with Spark {MAJOR}",
             instead=install("spark"),
         )
-    logging.getLogger().addFilter(_is_not_of_py4j)
+    for name in ("root", *(f"py4j.{module}" for module in PY4J)):
+        logging.getLogger(name).addFilter(_is_not_of_py4j)
     active = SparkSession.getActiveSession()
     if active is None:
         return _start(SparkSession.builder, dict(map(_setting, conf)))
@@ -76,12 +77,16 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
     return active
 
 
+PY4J = ("java_gateway", "clientserver")
+"""Its modules that send calls; they log under their names, and to the root logger."""
+
+
 def _is_not_of_py4j(record: LogRecord) -> bool:
-    """Pass over the tracebacks that Py4J logs to the root logger, of a call that Ctrl-C cut short.
+    """Pass over the tracebacks that Py4J logs of a call that Ctrl-C cut short.
 
     What fails otherwise is raised as well, and said in one sentence.
     """
-    return record.module != "java_gateway" or not record.exc_info
+    return record.module not in PY4J or not record.exc_info
 
 
 def _setting(text: str) -> tuple[str, str]:
