@@ -10,8 +10,10 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.data import open_source
+from voile.data.spark.session import pass_over_ctrl_c
 
 pyspark = pytest.importorskip("pyspark")
+from py4j.clientserver import ClientServerConnection  # noqa: E402
 
 
 def test_without_pyspark_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,3 +42,17 @@ def test_without_java_a_sentence_says_what_to_install() -> None:
     assert ran.returncode == 2
     assert "Spark finds no Java that runs; install Java 17" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_py4j_logs_no_traceback_of_what_ctrl_c_cut_short(
+    interrupted: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    connection = ClientServerConnection.__new__(ClientServerConnection)
+    connection.is_connected, connection.socket, connection.stream = True, None, None
+    pass_over_ctrl_c()
+    try:
+        raise KeyboardInterrupt if interrupted else ConnectionResetError
+    except (KeyboardInterrupt, ConnectionResetError):
+        connection.shutdown_socket(1, 2)
+    assert ("shutting down connection" in caplog.text) is not interrupted

@@ -94,12 +94,20 @@ def test_a_release_is_mended_accepted_and_certified(released):
     assert "Proved: at most 12" in str(shown)
     lines = [*commands(opened, "public", "notes.jsonl", [evidence])]
     assert not [one for one in lines if one.startswith("voile documents attack")]
-    enough = str(is_it_enough(opened.public, CRITERIA, [evidence]))
-    most = opened.public["acceptance"]["share_of_subjects_at_most"]
-    assert f"at most {share(most)} (proved, 95% confidence)" in enough
-    assert "singling out" not in enough.partition("Not measured")[2]
     again = "voile documents accept KIT notes.jsonl SOURCE --at-most 12 --per 1000"
     assert [one for one in lines if one.startswith(again)]
+
+
+def test_what_was_proved_of_subjects_answers_singling_out(released):
+    accept(released)
+    public = Release.open(released).public
+    assert public["acceptance"]["share_of_subjects_at_most"] == 1  # of so few subjects
+    nothing = str(is_it_enough(public, CRITERIA, []))
+    assert "singling out" in nothing.partition("Not measured")[2]
+    proved = {**public["acceptance"], "share_of_subjects_at_most": 0.04}
+    enough = str(is_it_enough({**public, "acceptance": proved}, CRITERIA, []))
+    assert f"at most {share(0.04)} (proved, 95% confidence)" in enough
+    assert "singling out" not in enough.partition("Not measured")[2]
 
 
 def test_what_readers_found_is_replaced_and_all_else_stays_as_it_was(released):

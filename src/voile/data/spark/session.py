@@ -52,8 +52,6 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
     RequestError : there is no PySpark, one of another major version, or no Java.
     SourceError : Spark does not start.
     """
-    import logging
-
     try:
         import pyspark
         from pyspark.sql import SparkSession
@@ -64,8 +62,7 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
             f"this is Spark {pyspark.__version__}, and voile works with Spark {MAJOR}",
             instead=install("spark"),
         )
-    for name in ("root", *(f"py4j.{module}" for module in PY4J)):
-        logging.getLogger(name).addFilter(_is_not_of_py4j)
+    pass_over_ctrl_c()
     active = SparkSession.getActiveSession()
     if active is None:
         return _start(SparkSession.builder, dict(map(_setting, conf)))
@@ -81,12 +78,20 @@ PY4J = ("java_gateway", "clientserver")
 """Its modules that send calls; they log under their names, and to the root logger."""
 
 
-def _is_not_of_py4j(record: LogRecord) -> bool:
-    """Pass over the tracebacks that Py4J logs of a call that Ctrl-C cut short.
+def pass_over_ctrl_c() -> None:
+    """Let Py4J log no traceback of a call that Ctrl-C cut short."""
+    import logging
 
-    What fails otherwise is raised as well, and said in one sentence.
-    """
-    return record.module not in PY4J or not record.exc_info
+    for name in ("root", *(f"py4j.{module}" for module in PY4J)):
+        logging.getLogger(name).addFilter(_is_not_of_ctrl_c)
+
+
+def _is_not_of_ctrl_c(record: LogRecord) -> bool:
+    """Leave out tracebacks of the call, and of what fails while its connection is closed."""
+    why = record.exc_info[1] if record.module in PY4J and record.exc_info else None
+    while why is not None and not isinstance(why, KeyboardInterrupt):
+        why = why.__context__
+    return why is None
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -24,10 +24,10 @@ class Accepted:
     def read(
         self, public: Mapping[str, Any], _: Sequence[Evidence], __: Bounds
     ) -> Iterator[Measurement]:
-        """Yield what was proved, and under which condition."""
-        if (proof := public.get(ACCEPTANCE)) is None:
+        """Yield what was proved, and under which condition; nothing where it allows everybody."""
+        proof = public.get(ACCEPTANCE)
+        if proof is None or (most := proof["share_of_subjects_at_most"]) >= 1:
             return
-        most = proof["share_of_subjects_at_most"]
         says = WITH_ONE_LEFT.capitalize() + f", {proof['condition']}" * bool(proof["condition"])
         sure = f"proved, {proof['confidence']:.0%} confidence"
         yield Measurement(says, f"at most {share(most)}", sure, most, "manifest: acceptance")

@@ -195,6 +195,7 @@ export class End {
     const state = this.#state;
     if (state.letter) throw new VoileError("waiting", "a message is under way: post it again");
     const with_it = JSON.stringify(beside);
+    // a character takes three bytes at most: short ones need no count
     if (3 * with_it.length > BESIDE && bytes(with_it).length > BESIDE) {
       throw new VoileError("long", "what goes beside a reading is too long");
     }
