@@ -40,7 +40,7 @@ def test_the_script_releases_day_after_day(tmp_path: Path) -> None:
     (tmp_path / "key").touch(mode=0o600)
     (tmp_path / "key").write_text("a secret that is long enough for anybody")
     command = tmp_path / "bin" / "voile"
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m voile "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m voile "$@"\n')
     command.chmod(0o755)
     once = re.findall(r"^    (voile .+)$", PAGE, re.MULTILINE)
     assert [line.split()[1] for line in once] == ["ledger", "tables", "tables"]
