@@ -236,6 +236,7 @@ def test_a_file_is_taken_once(tmp_path):
             "row 2, column 1: a reading is missing",
         ),
         (Outgoing("A", "calm", (170.05, 70.0)), "row 2, column 0: a reading contradicts"),
+        (Outgoing("A", "calm", (1e308, 70.0)), "row 2, column 0: a reading contradicts"),
         (
             Outgoing("A", "odd", (170.0, 70.0)),
             "row 2, its class: the map has not seen a class",

@@ -212,6 +212,7 @@ def test_a_reading_too_far_out_is_refused_or_right_and_the_rest_goes_on():
         ([170.0, float("inf")], "column 1: a reading is missing or infinite"),
         ([170.05, 70.0], "column 0: a reading contradicts the resolution 0.1"),
         ([170.0, 1e300], "column 1: a reading contradicts"),
+        ([170.0, -1e308], "column 1: a reading contradicts"),
     ],
 )
 def test_a_wrong_reading_is_not_taken(reading, message):

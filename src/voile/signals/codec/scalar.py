@@ -71,14 +71,14 @@ def on_lattice(lattice: Lattice, v: float, where: str) -> float:
     """Return the value of the lattice that a reading is, or raise a RequestError."""
     if not isfinite(v):
         raise RequestError("a reading is missing or infinite", where=where, instead="set it aside")
-    value = nearest(lattice, v)
-    if abs(value - v) > OFF * lattice.resolution or abs(v) * lattice.per >= 2.0**52:
+    k = place(lattice, v)
+    if not (isfinite(k) and is_on(lattice, round(k), v)):
         raise RequestError(
             f"a reading contradicts the resolution {lattice.resolution:g}",
             where=where,
             instead="round it, or declare a finer resolution and fit again",
         )
-    return value
+    return at(lattice, round(k))
 
 
 def place(lattice: Lattice, v: float) -> float:
