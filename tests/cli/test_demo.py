@@ -7,6 +7,7 @@ import shutil
 import socket
 import stat
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tests.cli.conftest import Ran
 
 from voile.cli.run import run
 from voile.cli.screen import Screen
+from voile.demo import county
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +77,9 @@ def test_the_demo_ends_with_three_sentences_and_a_report(
 
 @pytest.mark.slow
 def test_the_demo_runs_again_in_its_own_folder(
-    voile: Any, demo: tuple[Path, Ran], tmp_path: Path
+    voile: Any, demo: tuple[Path, Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(county, "make_county", partial(county.make_county, people=10_000))
     out = shutil.copytree(demo[0], tmp_path / "demo")
     (out / "notes.txt").write_text("mine")
     assert voile("demo", "--out", out, "--force", "--quiet").code == 0

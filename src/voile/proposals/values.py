@@ -95,10 +95,12 @@ def find_date_forms(values: Values) -> Sequence[str] | None:
     []
     >>> find_date_forms(Values(pa.chunked_array([["31", "blue"]])))
     """
-    fitting = {text: [form for form in FORMS if _is_date(text, form)] for text in values.texts}
-    if not values.texts or values.share(lambda text: bool(fitting[text])) <= MOSTLY:
+    # form by form: `strptime` keeps what it has compiled of the last five alone
+    fitting = {form: {one for one in values.texts if _is_date(one, form)} for form in FORMS}
+    dates = set().union(*fitting.values())
+    if not values.texts or values.share(dates.__contains__) <= MOSTLY:
         return None
-    forms = [form for form in FORMS if all(form in found for found in fitting.values())]
+    forms = [form for form, found in fitting.items() if len(found) == len(values.texts)]
     return forms[:1] if forms[:1] == [""] else forms
 
 

@@ -26,7 +26,7 @@ def is_name(text: str) -> bool:
     words = name_words(text)
     given, surnames = _listed()
     if len(words) == 1:
-        return words[0] in given | surnames
+        return words[0] in given or words[0] in surnames
     return 2 <= len(words) <= 5 and not given.isdisjoint(words)
 
 
