@@ -49,7 +49,7 @@ class Secret:
     Secret(32 bytes, hidden)
     """
 
-    __slots__ = ("_key",)
+    __slots__ = ("_key", "_uses")
 
     def __init__(self, key: bytes, *, where: str | None = None) -> None:
         if not _LEAST <= len(key) <= _MOST:
@@ -61,6 +61,7 @@ class Secret:
                 '"import secrets; print(secrets.token_hex(32))"',
             )
         self._key = bytes(key)
+        self._uses: dict[Use, bytes] = {}  # the first step of each use, worked out once
 
     @classmethod
     def from_environment(cls, name: str = "VOILE_SECRET") -> Secret:
@@ -89,8 +90,10 @@ class Secret:
 
         Keys of different uses or parts reveal nothing of each other, nor of the secret.
         """
-        key = self._key
-        for part in (f"voile {use}", *parts):
+        if use not in self._uses:
+            self._uses[use] = hmac.digest(self._key, f"voile {use}".encode(), "sha256")
+        key = self._uses[use]
+        for part in parts:
             key = hmac.digest(key, part.encode(), "sha256")
         return key
 

@@ -14,7 +14,8 @@ from tests.signals.days import NAMES, days, fitted
 
 from voile.keys.secret import Secret
 from voile.signals import Session
-from voile.signals.codec.scalar import nearest, place
+from voile.signals.codec.scalar import place
+from voile.signals.sequences.state import nearest_of
 
 LENGTH, SUBJECTS = 5, 500
 
@@ -68,7 +69,7 @@ def away(codec, which, messages):
     for message in messages:
         outlook = law.outlook(state, message.moment)
         found = law.path.inverse(law.show(outlook, message.values))
-        near = [nearest(lattice, v) for v, lattice in zip(found, codec.lattices, strict=True)]
+        near = nearest_of(codec, found)
         total += sum(
             abs(place(lattice, v) - round(place(lattice, v)))
             for v, lattice in zip(found, codec.lattices, strict=True)
@@ -152,9 +153,9 @@ def test_two_messages_of_one_reading_reveal_the_class_where_dither_is_fresh():
 
     def cell(which, message):
         law = codec.law(which)
-        found = law.path.inverse(law.show(law.outlook(law.begin(), 0), message.values))
-        pairs = zip(found, codec.lattices, strict=True)
-        return [nearest(lattice, v) for v, lattice in pairs]
+        return nearest_of(
+            codec, law.path.inverse(law.show(law.outlook(law.begin(), 0), message.values))
+        )
 
     alike = []
     for x, label in zip(X.tolist(), c, strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -108,11 +107,11 @@ def test_a_map_fitted_without_times_counts_readings_and_its_messages_say_none():
     (message,) = counted.pending()
     assert "time" not in message.to_json()
     with pytest.raises(RequestError, match="another map, or out of step"):
-        Session(counted.codec, 0, "a").receive(replace(message, time=0))
+        Session(counted.codec, 0, "a").receive(message._replace(time=0))
     device = Session(fitted("swings").codec_, 0, "a")
     device.send([70.0])
     with pytest.raises(RequestError, match="another map, or out of step"):
-        Session(device.codec, 0, "a").receive(replace(device.pending()[0], time=None))
+        Session(device.codec, 0, "a").receive(device.pending()[0]._replace(time=None))
 
 
 def test_a_message_that_is_earlier_than_the_one_before_is_refused():
@@ -121,7 +120,7 @@ def test_a_message_that_is_earlier_than_the_one_before_is_refused():
         device.send([70.0], time)
     first, second, third = device.pending()
     assert clinic.receive(third)
-    assert clinic.receive(replace(second, time=3))
+    assert clinic.receive(second._replace(time=3))
     with pytest.raises(RequestError, match="not later than the one before"):
         clinic.receive(first)
     assert clinic.receipt().number == 0

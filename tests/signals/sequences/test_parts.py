@@ -139,7 +139,7 @@ def test_columns_that_few_people_read_together_are_dropped_and_said():
 def first(codec, **changes):
     device = Session(codec, "calm", "a")
     device.send([80.0, None], 1)
-    return replace(device.pending()[0], **changes)
+    return device.pending()[0]._replace(**changes)
 
 
 @pytest.mark.parametrize(

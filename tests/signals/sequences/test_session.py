@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from tests.signals.days import NAMES, days, fitted
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals import PrivacyMap, SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.codec.scalar import Path
+from voile.signals.codec.written_steps import WrittenSteps
 from voile.signals.sequences.basis import Basis
 from voile.signals.sequences.direction import Direction
 from voile.signals.sequences.messages import Message, Receipt
@@ -141,7 +140,7 @@ def test_one_reading_at_a_time_is_the_map_of_many(invariants):
     X, _, _ = days(60, 1, 5)
     X = np.concatenate([X, [[20.0, 900.0], [400.0, 0.1]]])[:, list(codec.order)]
     for which, steps in enumerate(codec.codec.steps):
-        path = Path.of(steps, 2)
+        path = WrittenSteps(steps, 2)
         many = codec.codec.forward(np.ascontiguousarray(X.T), which)
         ones = np.array([path.forward(x) for x in X.tolist()])
         assert ones == pytest.approx(many.T, abs=1e-9)
@@ -265,7 +264,7 @@ def test_a_clinic_loaded_from_too_long_ago_decodes_nothing():
 def test_a_message_that_does_not_fit_is_refused(change, message):
     _, clinic, sent = one_sent()
     with pytest.raises(RequestError, match=message):
-        clinic.receive(replace(sent, **change))
+        clinic.receive(sent._replace(**change))
     assert clinic.receipt().number == 0
 
 

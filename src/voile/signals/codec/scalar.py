@@ -15,10 +15,9 @@ from typing import Protocol, TypeAlias
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals.codec.lattice import MARGIN, OFF, Lattice, RowDraws
-from voile.signals.codec.steps import Step
-from voile.signals.codec.written_steps import WrittenSteps
 
 Point: TypeAlias = Sequence[float]
+INSIDE = 1 - 2 * MARGIN
 
 
 class ScalarStep(Protocol):
@@ -32,23 +31,24 @@ class ScalarStep(Protocol):
 class Path:
     """Some steps in a row, forth and back: O(log g) a curve."""
 
+    forward: Callable[[Point], Point]
+    inverse: Callable[[Point], Point]
+
     def __init__(self, parts: Sequence[ScalarStep]) -> None:
-        self._there: list[Callable[[Point], Point]] = [part.forward for part in parts]
-        self._back: list[Callable[[Point], Point]] = [part.inverse for part in reversed(parts)]
+        self.forward = _in_turn([part.forward for part in parts])
+        self.inverse = _in_turn([part.inverse for part in reversed(parts)])
 
-    @classmethod
-    def of(cls, steps: Sequence[Step], d: int) -> Path:
-        return cls([WrittenSteps(steps, d)])
 
-    def forward(self, v: Point) -> Point:
-        for step in self._there:
-            v = step(v)
+def _in_turn(ways: Sequence[Callable[[Point], Point]]) -> Callable[[Point], Point]:
+    if len(ways) == 1:  # as of most maps: a call less
+        return ways[0]
+
+    def go(v: Point) -> Point:
+        for way in ways:
+            v = way(v)
         return v
 
-    def inverse(self, v: Point) -> Point:
-        for step in self._back:
-            v = step(v)
-        return v
+    return go
 
 
 def at(lattice: Lattice, k: float) -> float:
@@ -60,11 +60,6 @@ def is_on(lattice: Lattice, k: int, v: float) -> bool:
     """Say whether a value is that of a position: `Lattice.positions`, of one."""
     reach = abs(k) * lattice.step + lattice.step + lattice.offset
     return reach < 2.0**52 and abs(at(lattice, k) - v) <= OFF * lattice.resolution
-
-
-def nearest(lattice: Lattice, v: float) -> float:
-    """Return the value whose cell a point lies in: `Lattice.nearest`, of one."""
-    return at(lattice, float(round(place(lattice, v))))
 
 
 def on_lattice(lattice: Lattice, v: float, where: str) -> float:
@@ -93,4 +88,4 @@ def place(lattice: Lattice, v: float) -> float:
 def drawn(n: int, protective: Protective | RowDraws) -> list[float]:
     """Draw n points of a cell: `lattice.dither`, of few."""
     whole = struct.unpack(f"<{n}Q", protective.bytes(8 * n))
-    return [((bits >> 11) * 2.0**-53 - 0.5) * (1 - 2 * MARGIN) for bits in whole]
+    return [((bits >> 11) * 2.0**-53 - 0.5) * INSIDE for bits in whole]

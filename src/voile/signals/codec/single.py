@@ -13,10 +13,11 @@ from functools import lru_cache
 import numpy as np
 
 from voile.keys.random import Protective
+from voile.signals.codec.cells import Cells
 from voile.signals.codec.conditional import Conditional, MapStep
 from voile.signals.codec.grain import GRAIN
-from voile.signals.codec.lattice import MARGIN, Lattice, RowDraws
-from voile.signals.codec.scalar import Path, at, drawn, is_on, nearest, place
+from voile.signals.codec.lattice import Lattice, RowDraws
+from voile.signals.codec.scalar import Path, drawn
 from voile.signals.codec.scalar_side import CellFrames, Level, level_of
 from voile.signals.codec.side import SideColumn, SideLevels
 from voile.signals.codec.steps import Step
@@ -32,30 +33,26 @@ class Single:
     Cost: O(d^2 + d log g).
     """
 
-    lattices: tuple[Lattice, ...]
+    cells: Cells
     path: Path
 
     def send(self, x: Sequence[float], protective: Protective | RowDraws) -> list[float] | None:
         """Return the message of a reading; None of one that is off its lattice or lost."""
         try:
-            k = [round(place(one, v)) for one, v in zip(self.lattices, x, strict=True)]
-            if not all(map(is_on, self.lattices, k, x)):
+            k = self.cells.rounded(x)
+            if not self.cells.on(k, x):
                 return None
-            parts = zip(self.lattices, k, drawn(len(k), protective), strict=True)
-            moved = [at(one, p + t) for one, p, t in parts]
-            sent = [round(v / GRAIN) * GRAIN for v in self.path.forward(moved)]
+            moved = [p + t for p, t in zip(k, drawn(len(k), protective), strict=True)]
+            scores = self.path.forward(self.cells.values(moved))
+            sent = [round(v / GRAIN) * GRAIN for v in scores]
         except (ValueError, OverflowError):  # what is missing or infinite has no place
             return None
-        for one, p, v in zip(self.lattices, k, self.path.inverse(sent), strict=True):
-            if not abs(place(one, v) - p) < 0.5 - MARGIN / 2:
-                return None
-        return sent
+        return sent if self.cells.hold(k, self.path.inverse(sent)) else None
 
-    def read(self, z: Sequence[float]) -> list[float] | None:
+    def read(self, z: Sequence[float]) -> Sequence[float] | None:
         """Return the reading of a message; None where it has none."""
         try:
-            parts = zip(self.lattices, self.path.inverse(z), strict=True)
-            return [nearest(one, v) for one, v in parts]
+            return self.cells.values(self.cells.rounded(self.path.inverse(z)))
         except (ValueError, OverflowError):
             return None
 
@@ -66,12 +63,12 @@ class Singles:
     def __init__(
         self, lattices: tuple[Lattice, ...], steps: Sequence[MapStep], side: Sequence[SideColumn]
     ) -> None:
-        parts = list(_parts(steps, len(lattices)))
+        parts, cells = list(_parts(steps, len(lattices))), Cells(lattices)
         self._levels = [level_of(column) for column in side]
 
         def single(levels: tuple[Level, ...]) -> Single:
             each = [one.at(levels) if isinstance(one, CellFrames) else one for one in parts]
-            return Single(lattices, Path(each))
+            return Single(cells, Path(each))
 
         self._single = lru_cache(CELLS)(single)
 

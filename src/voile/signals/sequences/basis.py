@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -51,10 +52,11 @@ class Basis:
         rows: list[list[float]] = self.season.tolist()
         return rows
 
-    def at(self, time: int, since: int) -> list[float]:
+    def at(self, time: int, since: int) -> Sequence[float]:
         """Return each function at a time; a slope begins at the subject's first reading."""
-        rise = [(time - since) / self.slope] if self.slope else []
-        return [1.0, *rise, *self._rows[time % len(self._rows)]]
+        rows = self._rows
+        row = rows[time % len(rows)]
+        return (1.0, (time - since) / self.slope, *row) if self.slope else (1.0, *row)
 
     def over(self, times: NDArray[np.int64], since: NDArray[np.int64]) -> Floats:
         """Return the functions at (n, T) times of n subjects, (n, T, size)."""

@@ -75,12 +75,12 @@ class Direction:
         kept = last = 0.0
         coefficients, doubt = self.mean, self._prior
         if state is not None:
-            gap = time - state.time
-            kept, last, coefficients = power(self.kept, gap), state.last, state.coefficients
+            coefficients, doubt, last, _, at, _ = state
+            gap = time - at
+            kept = self.kept if gap == 1 else power(self.kept, gap)
             if not held:
                 mean = self._sums.mean(functions, before, kept, coefficients)
                 return Forecast(kept * last + mean, nan, (), ())
-            doubt = state.doubt
             if self.drift:
                 doubt = self._sums.plus(doubt, self._prior, self.drift * gap)
         mean, gain, variance = self._sums.forecast(functions, before, kept, coefficients, doubt)
@@ -93,16 +93,15 @@ class Direction:
         """Return what is known once a score is."""
         mean, spread, gain, doubt = forecast
         surprise = (score - mean) / spread
-        share = 1.0 if state is None or abs(state.surprise) > CLEAR else share_of(surprise)
+        coefficients, share, since = self.mean, 1.0, time
+        if state is not None:
+            coefficients, since = state.coefficients, state.since
+            if abs(state.surprise) <= CLEAR:
+                share = share_of(surprise)
         moved, less = share * surprise / spread, share / (spread * spread)
-        coefficients = self.mean if state is None else state.coefficients
-        return DirectionState(
-            *self._sums.learn(coefficients, doubt, gain, moved, less),
-            mean + share * surprise * spread,
-            0.0 if state is None else surprise,
-            time,
-            time if state is None else state.since,
-        )
+        coefficients, doubt = self._sums.learn(coefficients, doubt, gain, moved, less)
+        last, surprise = mean + share * surprise * spread, 0.0 if state is None else surprise
+        return DirectionState(coefficients, doubt, last, surprise, time, since)
 
     @cached_property
     def _sums(self) -> Sums:

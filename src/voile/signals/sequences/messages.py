@@ -7,9 +7,8 @@ import re
 import struct
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from voile.core.errors import RequestError
 
@@ -18,8 +17,7 @@ LARGEST = 2.0**52  # of what is sent: beyond any reading on its lattice, below w
 CHECK = re.compile(r"[0-9a-f]{16}|")
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(NamedTuple):
     """One reading under way."""
 
     session: str  # the session's name, public
@@ -32,7 +30,7 @@ class Message:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data, whose JSON text keeps every float64 as it is."""
-        return {k: v for k, v in asdict(self).items() if v is not None}
+        return {k: v for k, v in self._asdict().items() if v is not None}
 
     @property
     def moment(self) -> int:
@@ -51,8 +49,7 @@ class Message:
             raise RequestError("this is not a message of a session") from wrong
 
 
-@dataclass(frozen=True)
-class Receipt:
+class Receipt(NamedTuple):
     """Say that all messages up to `number` have come; `check` is the digest of these."""
 
     session: str
@@ -60,7 +57,7 @@ class Receipt:
     check: str
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return self._asdict()
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Receipt:

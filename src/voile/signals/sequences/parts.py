@@ -21,8 +21,9 @@ from voile.keys.random import RandomState, streams
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.codec.scalar import Path
+from voile.signals.codec.scalar import ScalarStep
 from voile.signals.codec.steps import Bend
+from voile.signals.codec.written_steps import WrittenSteps
 from voile.signals.maps.checks import FEW, LEAST, SignalsWarning
 from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Chain, fit_layer, fit_marginals
@@ -109,7 +110,7 @@ def fit_parts(
     basis = _basis(given, known, period)
     dynamics = tuple(_dynamics(given, known, basis, which) for which in range(len(classes)))
     parts = _parts(
-        given, known, sent, [Path.of(one, len(lattices)) for one in steps], dynamics, basis
+        given, known, sent, [WrittenSteps(one, len(lattices)) for one in steps], dynamics, basis
     )
     return SequenceCodec(codec, tuple(range(len(lattices))), 0, dynamics, parts, basis)
 
@@ -147,7 +148,7 @@ def _parts(
     given: Readings,
     known: Floats,
     sent: Floats,
-    paths: Sequence[Path],
+    paths: Sequence[ScalarStep],
     dynamics: Sequence[Dynamics],
     basis: Basis,
 ) -> tuple[SequencePart, ...]:

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
+from voile.signals.codec.cells import Cells
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
-from voile.signals.codec.scalar import Path, Point, at
+from voile.signals.codec.scalar import Path, Point
 from voile.signals.codec.single import Singles
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
 from voile.signals.codec.triangular import Triangular
@@ -190,9 +191,14 @@ class SequenceCodec:
         return tuple(column for column in self.codec.columns if isinstance(column, Lattice))
 
     @cached_property
+    def cells(self) -> Cells:
+        """The same lattices, a reading at a time."""
+        return Cells(self.lattices)
+
+    @cached_property
     def fillers(self) -> tuple[float, ...]:
         """A value of each column's lattice, for readings that lack it."""
-        return tuple(at(lattice, 0.0) for lattice in self.lattices)
+        return self.cells.values([0.0] * len(self.lattices))
 
     def law(self, which: int, known: Sequence[object] = ()) -> SequenceLaw:
         """Return the law of a class's sequences, at one subject's side columns."""

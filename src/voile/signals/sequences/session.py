@@ -10,9 +10,8 @@ from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
 from voile.signals.codec.grain import GRAIN
-from voile.signals.codec.lattice import MARGIN
 from voile.signals.codec.limits import RANGE
-from voile.signals.codec.scalar import Point, at, drawn, on_lattice, place
+from voile.signals.codec.scalar import Point, drawn
 from voile.signals.sequences.messages import (
     LATEST,
     Message,
@@ -33,6 +32,7 @@ from voile.signals.sequences.state import (
     filled,
     in_order,
     nearest_of,
+    on_lattices,
     point_of,
 )
 
@@ -134,14 +134,13 @@ class Session:
         """
         if len(x) != len(self.codec.order):
             raise RequestError(f"a reading has {len(x)} columns, not {len(self.codec.order)}")
-        given = [nan if v is None else float(v) for v in [x[j] for j in self.codec.order]]
+        given = [float(v) if (v := x[j]) is not None else nan for j in self.codec.order]
         columns = self._all
         if self.codec.partial:
             columns = tuple([j for j in self._all if given[j] == given[j]])
             self._check(columns)
             given = filled(self.codec, given, columns)
-        parts = zip(given, self.codec.lattices, self._names, strict=True)
-        values = tuple([on_lattice(lattice, v, name) for v, lattice, name in parts])
+        values = on_lattices(self.codec, given, self._names)
         k = self.codec.invariants
         first = self._first() if k else ()
         if first and values[:k] != first[:k]:
@@ -268,9 +267,9 @@ class Session:
         number = base.number + len(self._out) + 1
         outlook = self._outlook(base, number - 1 if time is None else time, columns)
         u = drawn(len(values), self._dither(outlook, number, values))
-        lattices = self.codec.lattices
-        cells = [round(place(lattice, v)) for lattice, v in zip(lattices, values, strict=True)]
-        moved = [at(lattice, cell + t) for lattice, cell, t in zip(lattices, cells, u, strict=True)]
+        cells = self.codec.cells
+        positions = cells.rounded(values)
+        moved = cells.values([p + t for p, t in zip(positions, u, strict=True)])
         path = self._law.path
         scores = path.forward([*values[:k], *moved[k:]])
         sent = tuple(self._law.hide(outlook, scores[k:]))
@@ -282,9 +281,7 @@ class Session:
         held = None if columns == self._all else columns
         message = Message(self.name, number, base.number, base.check, sent, time, held)
         shown = filled(self.codec, self._read(base, outlook, sent), columns)
-        parts = zip(lattices, cells, shown, strict=True)
-        near = (abs(place(lattice, x) - cell) < 0.5 - MARGIN / 2 for lattice, cell, x in parts)
-        if not (is_sound(sent) and all(near)):
+        if not (is_sound(sent) and cells.hold(positions, shown)):
             raise RequestError(
                 "a reading lies too far out to be carried exactly",
                 where=f"reading {number}",
@@ -324,8 +321,8 @@ class Session:
         moved: Point = base.fixed
         fixed = base.fixed
         if not base.number:
-            moved = path.inverse([*sent[:k], *([0.0] * len(sent[k:]))])[:k]
-            fixed, sent = nearest_of(self.codec, moved), sent[k:]
+            moved = path.inverse([*sent[:k], *([0.0] * len(sent[k:]))])
+            moved, fixed, sent = moved[:k], nearest_of(self.codec, moved)[:k], sent[k:]
         held = path.forward([*fixed, *([0.0] * len(sent))])[:k]
         return [*moved, *path.inverse([*held, *self._law.show(outlook, sent)])[k:]]
 

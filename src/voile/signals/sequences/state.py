@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import nan
 from typing import NamedTuple, TypeAlias
 
 from voile.signals.codec.known_mac import known_proof
-from voile.signals.codec.scalar import Point, nearest
+from voile.signals.codec.scalar import Point, on_lattice
 from voile.signals.sequences.direction import DirectionState, read_state
 from voile.signals.sequences.messages import Message, moment, numbers, whole
 from voile.signals.sequences.sequence_codec import SequenceCodec, State
@@ -17,8 +16,7 @@ Values: TypeAlias = tuple[float, ...]
 Cell: TypeAlias = str | float | None  # of a side column
 
 
-@dataclass(frozen=True)
-class ReceivedReading:
+class ReceivedReading(NamedTuple):
     number: int  # from 1 up
     values: Values  # in the source's order; NaN of columns that the message does not hold
     outside: bool = False  # whether it lies outside the map's range; only the clinic is to know
@@ -111,8 +109,19 @@ def point_of(codec: SequenceCodec, values: object) -> Values:
 
 
 def nearest_of(codec: SequenceCodec, point: Point) -> Values:
-    pairs = zip(point, codec.lattices, strict=False)
-    return tuple([nearest(lattice, v) for v, lattice in pairs])
+    """Return the reading in whose cells a point lies."""
+    return codec.cells.values(codec.cells.rounded(point))
+
+
+def on_lattices(codec: SequenceCodec, given: Values, names: Sequence[str]) -> Values:
+    """Return the values of the lattices that a reading is, or raise a RequestError."""
+    try:
+        if codec.cells.on(found := codec.cells.rounded(given), given):
+            return codec.cells.values(found)
+    except (ValueError, OverflowError):  # what is missing or infinite has no place
+        pass
+    parts = zip(codec.lattices, given, names, strict=True)
+    return tuple([on_lattice(lattice, v, name) for lattice, v, name in parts])  # says what is wrong
 
 
 def filled(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> list[float]:
