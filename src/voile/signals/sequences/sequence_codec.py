@@ -23,7 +23,7 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
-from voile.signals.codec.scalar import Path, Point
+from voile.signals.codec.scalar import Point, ScalarStep
 from voile.signals.codec.single import Singles
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
 from voile.signals.codec.triangular import Triangular
@@ -303,7 +303,7 @@ class Outlook(NamedTuple):
 class SequenceLaw:
     """How one class's sequences become new normal scores, and back, a reading at a time."""
 
-    path: Path
+    path: ScalarStep
     dynamics: Dynamics
     sharpening: Mapping[tuple[int, ...], Triangular]  # by the columns that a reading holds
     basis: Basis

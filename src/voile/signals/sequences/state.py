@@ -113,7 +113,7 @@ def nearest_of(codec: SequenceCodec, point: Point) -> Values:
     return codec.cells.values(codec.cells.rounded(point))
 
 
-def on_lattices(codec: SequenceCodec, given: Values, names: Sequence[str]) -> Values:
+def on_lattices(codec: SequenceCodec, given: Point, names: Sequence[str]) -> Values:
     """Return the values of the lattices that a reading is, or raise a RequestError."""
     try:
         if codec.cells.on(found := codec.cells.rounded(given), given):
