@@ -84,6 +84,8 @@ typedef struct {
     voile_ways ways;
     voile_state state;
     voile_key mac, dither;
+    voile_hash posted;  /* the MAC of what all messages of the session begin with, so far */
+    uint8_t header[29]; /* the last of it */
     uint8_t whose[8], proof[32]; /* the last: of the known columns */
     double known[VOILE_KNOWN + 1];                    /* the last is nobody's */
     uint16_t generation, which;

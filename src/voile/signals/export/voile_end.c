@@ -23,16 +23,21 @@ static int same(const uint8_t *a, const uint8_t *b, size_t n)
     return apart == 0;
 }
 
-/* The MAC of what stands at a place, whose length stands before it. */
-static void mac_of(const voile_key *key, const char *place, const uint8_t *data, size_t n,
-                   uint8_t out[32])
+/* Begin the MAC of what stands at a place, whose length stands before it. */
+static void begin_mac(voile_hash *s, const voile_key *key, const char *place)
 {
     const size_t long_ = length_of(place);
     const uint8_t length[4] = {0, 0, (uint8_t)(long_ >> 8), (uint8_t)long_};
+    voile_begin_keyed(s, key);
+    voile_add(s, length, 4);
+    voile_add(s, place, long_);
+}
+
+static void mac_of(const voile_key *key, const char *place, const uint8_t *data, size_t n,
+                   uint8_t out[32])
+{
     voile_hash s;
-    voile_begin_keyed(&s, key);
-    voile_add(&s, length, 4);
-    voile_add(&s, place, long_);
+    begin_mac(&s, key, place);
     voile_add(&s, data, n);
     voile_finish_keyed(&s, key, out);
 }
@@ -153,6 +158,20 @@ static void digest_of(const voile_state *state, uint8_t seal[8])
     memcpy(seal, out, 8);
 }
 
+/* Write the header that all messages of the session begin with, and begin their MAC with it. */
+static void begin_posts(voile_end *end)
+{
+    uint8_t *header = end->header;
+    header[0] = 2; /* the envelope's format; not sealed */
+    header[1] = 0;
+    put_big(header + 2, end->generation, 2);
+    memcpy(header + 4, voile_mark, 8);
+    memcpy(header + 12, end->state.session, 16);
+    header[28] = 0; /* a number is below 2^53 */
+    begin_mac(&end->posted, &end->mac, end->posts);
+    voile_add(&end->posted, header, sizeof end->header);
+}
+
 /* Store a state and take it over; nothing changes where it cannot be stored. */
 static int keep(voile_end *end, voile_state *state)
 {
@@ -225,7 +244,9 @@ int voile_begin_again(voile_end *end)
     else
         voile_sha256((const uint8_t *)name, sizeof name, out);
     memcpy(state.check, out, 8);
-    return keep(end, &state);
+    const int wrong = keep(end, &state);
+    begin_posts(end);
+    return wrong;
 }
 
 static int set_topic(char *out, const char *topic, const uint8_t *pseudonym, size_t n,
@@ -273,13 +294,14 @@ static int opened(voile_end *end, const uint8_t *record, const char *topic,
         return VOILE_LONG;
     if (!stored)
         return voile_begin_again(end);
-    if (stored->length > VOILE_LETTER)
+    if (stored->length > VOILE_LETTER || stored->number >> 53)
         return VOILE_STATE_BAD;
     digest_of(stored, seal);
     if (!same(seal, stored->seal, 8) || !same(stored->mark, voile_mark, 8)
         || !same(stored->whose, end->whose, 8))
         return VOILE_STATE_BAD;
     end->state = *stored;
+    begin_posts(end);
     return VOILE_OK;
 }
 
@@ -336,18 +358,16 @@ int voile_send(voile_end *end, const double *x, const char *beside)
 int voile_post(voile_end *end, uint8_t out[VOILE_POST], size_t *length)
 {
     const voile_state *state = &end->state;
-    uint8_t *header = out + MAC;
+    uint8_t *rest = out + MAC + sizeof end->header;
+    voile_hash s = end->posted;
     if (!state->length)
         return VOILE_NOTHING;
-    header[0] = 2; /* the envelope's format; not sealed */
-    header[1] = 0;
-    put_big(header + 2, end->generation, 2);
-    memcpy(header + 4, voile_mark, 8);
-    memcpy(header + 12, state->session, 16);
-    put_big(header + 28, state->number + 1, 8);
-    memcpy(header + HEADER, state->letter, state->length);
+    memcpy(out + MAC, end->header, sizeof end->header);
+    put_big(rest, state->number + 1, 7);
+    memcpy(rest + 7, state->letter, state->length);
     *length = MAC + HEADER + state->length;
-    mac_of(&end->mac, end->posts, header, HEADER + state->length, out);
+    voile_add(&s, rest, 7 + state->length);
+    voile_finish_keyed(&s, &end->mac, out);
     return VOILE_OK;
 }
 

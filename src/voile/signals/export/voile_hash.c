@@ -15,6 +15,12 @@ static const uint32_t K[64] = {
 
 static uint32_t turned(uint32_t v, int n) { return v >> n | v << (32 - n); }
 
+/* A round of the standard; the names go round in place of the values. */
+#define ROUND(a, b, c, d, e, f, g, h, i) \
+    h += (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + (g ^ (e & (f ^ g))) + K[i] + w[i]; \
+    d += h; \
+    h += (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) | (c & (a | b)))
+
 static void compress(voile_hash *s)
 {
     uint32_t w[64];
@@ -27,13 +33,15 @@ static void compress(voile_hash *s)
         w[i] = w[i - 16] + w[i - 7]
              + (turned(w[i - 15], 7) ^ turned(w[i - 15], 18) ^ w[i - 15] >> 3)
              + (turned(w[i - 2], 17) ^ turned(w[i - 2], 19) ^ w[i - 2] >> 10);
-    for (int i = 0; i < 64; i++) {
-        const uint32_t one = h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25))
-                           + ((e & f) ^ (~e & g)) + K[i] + w[i];
-        const uint32_t two = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22))
-                           + ((a & b) ^ (a & c) ^ (b & c));
-        h = g, g = f, f = e, e = d + one;
-        d = c, c = b, b = a, a = one + two;
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(a, b, c, d, e, f, g, h, i);
+        ROUND(h, a, b, c, d, e, f, g, i + 1);
+        ROUND(g, h, a, b, c, d, e, f, i + 2);
+        ROUND(f, g, h, a, b, c, d, e, i + 3);
+        ROUND(e, f, g, h, a, b, c, d, i + 4);
+        ROUND(d, e, f, g, h, a, b, c, i + 5);
+        ROUND(c, d, e, f, g, h, a, b, i + 6);
+        ROUND(b, c, d, e, f, g, h, a, i + 7);
     }
     s->h[0] += a, s->h[1] += b, s->h[2] += c, s->h[3] += d;
     s->h[4] += e, s->h[5] += f, s->h[6] += g, s->h[7] += h;
