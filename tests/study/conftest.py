@@ -63,7 +63,7 @@ OTHERS = """\
 kind = "tables"
 source = "wards.parquet"
 roles = "wards.toml"
-fit = { method = "quick", family = "global" }
+fit = { method = "steepest", family = "global" }
 choose = { policy = 0 }
 
 [parts.drugs]

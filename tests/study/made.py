@@ -31,7 +31,7 @@ PARTS = """\
 kind = "tables"
 source = "{rows}"
 roles = "{table}.toml"
-fit = {{ population = "population.parquet", method = "quick", family = "global" }}
+fit = {{ population = "population.parquet", method = "steepest", family = "global" }}
 
 [parts.notes]
 kind = "documents"

@@ -37,11 +37,11 @@ TABLE = """\
 kind = "tables"
 source = "{source}"
 roles = "{name}.toml"
-fit = {{ population = "population.parquet", method = "quick", family = "global" }}
+fit = {{ population = "population.parquet", method = "steepest", family = "global" }}
 
 """
 OTHERS = {
-    "wards": 'kind = "tables"\nfit = { method = "quick", family = "global" }\n'
+    "wards": 'kind = "tables"\nfit = { method = "steepest", family = "global" }\n'
     "choose = { policy = 0 }",
     "drugs": 'kind = "itemsets"\nfit = { k = 5 }\nchoose = { max_loss = 0.9 }',
     "pulses": 'kind = "signals"\nchoose = { max_relative_risk = 0.9 }',

@@ -72,7 +72,7 @@ def twin(dates, rule):
 
 @pytest.mark.parametrize("rule", [PLAIN, WEEKS, MONTHS], ids=["days", "weeks", "months"])
 def test_candidates_are_those_of_a_naive_twin(rule):
-    dates = released(rule)
+    dates = released(rule, 30)
     found = attack_dates(dates, rule, np.random.default_rng(1))
     [three] = [one for one in found.reaches if one.knows == "3 true dates"]
     counts = twin(dates, rule)

@@ -21,7 +21,7 @@ MORE = """
 kind = "tables"
 source = "more.parquet"
 roles = "more.toml"
-fit = { method = "quick", family = "global" }
+fit = { method = "steepest", family = "global" }
 choose = { policy = 0 }
 
 [mentions]

@@ -138,8 +138,8 @@ def test_days_enter_a_ledger_with_one_kit(tmp_path: Path) -> None:
 
 
 def test_workers_count_by_what_the_driver_counted(kit: Any, tmp_path: Path) -> None:
-    rows = people(240, 5, ages=(2, 9))
-    pq.write_table(rows, tmp_path / "source.parquet", row_group_size=80)
+    rows = people(90, 5, ages=(2, 9))
+    pq.write_table(rows, tmp_path / "source.parquet", row_group_size=30)
     policy, tables = kit.choose(policy=len(kit.frontier.to_arrow()) - 1), wing("tables")
     options = tables.ApplyOptions(recount=True, no_pseudonyms=True)
     source = open_source(tmp_path / "source.parquet")
