@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -39,7 +40,7 @@ def found(path: Path) -> Iterator[tuple[int, str, str]]:
             for match in pattern.finditer(said):
                 yield line + said.count("\n", 0, match.start()), match[0], better
     if path.suffix == ".py":
-        for node in ast.walk(ast.parse(text)):
+        for node in _nodes(path):
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.strip("_") in NAMES:
                 yield node.lineno, node.name, "a verb and its object, or a noun"
 
@@ -52,9 +53,14 @@ def _said(path: Path, text: str) -> Iterator[tuple[int, str]]:
     if path.suffix != ".py":
         yield 1, text
         return
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.lineno, node.value
+
+
+@cache
+def _nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
 
 
 def named_twice() -> Iterator[tuple[Path, int, str, str]]:
@@ -62,7 +68,7 @@ def named_twice() -> Iterator[tuple[Path, int, str, str]]:
     for room in sorted(path for path in (ROOT / "src/voile").iterdir() if path.is_dir()):
         first: dict[str, str] = {}
         for path in sorted(room.glob("**/*.py")):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for node in _nodes(path):
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     name = f"{path.relative_to(room)}"
                     if first.setdefault(node.name, name) != name:
