@@ -243,7 +243,8 @@ def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, dated, tmp
         (["1", "2024-03-01"], "row 2, column day: the order of time is unknown"),
         (
             ["2024-03-01T08:00Z", "2024-03-01T08:00"],
-            "row 2, column day: the order of time is unknown",
+            "row 2, column day: the order of time is unknown: values are not all numbers, "
+            "nor all ISO dates, all with a zone or all without",
         ),
         (["1", ""], "row 2, column day: a row has no time"),
     ],

@@ -183,7 +183,8 @@ def _read(text: pa.Array, where: Callable[[int], str]) -> pa.Array:
         if (found := _cast(text, type_)) is not None:
             return found
     raise RequestError(
-        "the order of time is unknown: not all values are numbers, nor all ISO dates",
+        "the order of time is unknown: values are not all numbers, nor all ISO dates, "
+        "all with a zone or all without",
         where=where(_first_odd(text)),
         instead=REMEDY,
     )
