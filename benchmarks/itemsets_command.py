@@ -20,7 +20,7 @@ from benchmarks.tables import save
 from voile.itemsets.verbs.compile import main as compile_kernels
 
 K = 5
-SIZES = (LARGE_ROWS,)
+SIZES = (LARGE_ROWS, 10 * LARGE_ROWS)
 BATCH = 500_000
 ROLES = '[columns]\nitems = "items"\nill = "label"\n'
 COLUMNS = ("rows", "ones", "file", "command", "seconds", "peak")

@@ -6,6 +6,7 @@ import codecs
 import gzip
 import io
 import itertools
+import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -180,3 +181,13 @@ class ChunkReader(io.RawIOBase):
         target[:size] = self._rest[:size]
         self._rest = self._rest[size:]
         return size
+
+
+def unpacked(cell: str) -> object:
+    """Return what a cell of JSON holds; None where it is not an object or list."""
+    if cell[:1] not in "{[":
+        return None
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return None

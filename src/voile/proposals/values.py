@@ -7,13 +7,13 @@ are those by which the documents wing finds identifiers in text.
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from voile.data.forms import DATES, LOOKS_DATED, YEARS, read_as
 from voile.data.placeholders import PLACEHOLDERS
+from voile.data.text import unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -160,13 +160,3 @@ def are_references(values: Values) -> bool:
         return isinstance(told, str) and bool(REFERENCE.fullmatch(told))
 
     return values.all(is_one)
-
-
-def unpacked(cell: str) -> object:
-    """Return what a cell of JSON holds; None where it is not an object or list."""
-    if cell[:1] not in "{[":
-        return None
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        return None

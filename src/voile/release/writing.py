@@ -37,7 +37,7 @@ from voile.release.manifest import (
 )
 
 IN_MEMORY = "release"
-NO_LISTS = (".csv", ".tsv", ".jsonl", ".ndjson")
+NO_LISTS = (".csv", ".tsv")
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def check_lists(out: Path, columns: Sequence[str]) -> None:
         raise RequestError(
             f"column {columns[0]} holds lists, which {out.suffix} has no type for",
             where=out.name,
-            instead="write .parquet",
+            instead="write .parquet or .jsonl",
         )
 
 

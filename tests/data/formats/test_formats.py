@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gzip
+import json
 import sqlite3
 from collections.abc import Callable
 from decimal import Decimal
@@ -268,7 +269,43 @@ def test_json_types_are_the_narrowest_that_keep_every_value(tmp_path: Path) -> N
     )
     source = open_source(path)
     assert [str(kind) for kind in source.columns.values()] == [
-        "double", "string", "int64", "string", "string", "string", "bool",
+        "double", "string", "int64", "string", "list<item: string>", "string", "bool",
     ]  # fmt: skip
     assert rows_of(source)["f"].to_pylist() == [str(BIG), "0.5"]
-    assert rows_of(source)["e"].to_pylist() == ['[1,"é"]', None]
+    assert rows_of(source)["e"].to_pylist() == [["1", "é"], None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "type_", "read"),
+    [
+        (
+            '["a", "b"] null [] ["a", null]',
+            "list<item: string>",
+            [["a", "b"], None, [], ["a", None]],
+        ),
+        ("[1, 2] [9007199254740993]", "list<item: int64>", [[1, 2], [BIG]]),
+        ("[1, 0.5] [2]", "list<item: double>", [[1.0, 0.5], [2.0]]),
+        ('[1, "a", true, 0.5]', "list<item: string>", [["1", "a", "true", "0.5"]]),
+        ("[true] [false]", "list<item: bool>", [[True], [False]]),
+        ("[18446744073709551616, 1]", "list<item: string>", [["18446744073709551616", "1"]]),
+        ("[] null", "list<item: string>", [[], None]),
+        ("[null]", "list<item: string>", [[None]]),
+        ('["a"] [["b"]]', "string", ['["a"]', '[["b"]]']),
+        ('["a"] [{"b": 1}]', "string", ['["a"]', '[{"b":1}]']),
+        ('["a"] "b" 1', "string", ['["a"]', "b", "1"]),
+        ('{"a": [1]} null', "string", ['{"a":[1]}', None]),
+    ],
+)
+def test_a_list_in_json_is_a_list_of_one_type_where_nothing_nested_is_in_it(
+    cells, type_, read, tmp_path
+):
+    decoder, rest, lines = json.JSONDecoder(), cells, []
+    while rest:
+        cell, end = decoder.raw_decode(rest)
+        lines.append(json.dumps({"a": cell}))
+        rest = rest[end:].lstrip()
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(lines))
+    source = open_source(path)
+    assert str(source.columns["a"]) == type_
+    assert rows_of(source)["a"].to_pylist() == read

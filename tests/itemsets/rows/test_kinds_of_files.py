@@ -101,7 +101,7 @@ def test_a_table_is_the_same_rows_from_every_file(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["t.svm", "t.svmlight", "t.svm.gz", "t.parquet", "t.arrow", "t.duckdb"]
+    "name", ["t.svm", "t.svmlight", "t.svm.gz", "t.parquet", "t.arrow", "t.duckdb", "t.jsonl"]
 )
 def test_lists_are_the_same_rows_from_every_file(name, tmp_path):
     path = tmp_path / name
@@ -152,7 +152,7 @@ def chosen_of():
     ("kind", "name"),
     [
         *(("wide", f"r.{end}") for end in ("csv", "tsv", "parquet", "arrow", "jsonl", "duckdb")),
-        *(("lists", f"r.{end}") for end in ("svm", "parquet", "arrow", "duckdb")),
+        *(("lists", f"r.{end}") for end in ("svm", "parquet", "arrow", "duckdb", "jsonl")),
         ("transactions", "r.dat"),
     ],
 )

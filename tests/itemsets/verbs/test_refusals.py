@@ -74,6 +74,12 @@ def fitted(tmp_path, capsys):
             [],
             "row 2, column a: 1 cell holds a value that is not a number; make it numbers",
         ),
+        (
+            'a,y\n"[""SECRET""]",p\nu,q\n',
+            {"a": '"items"', "y": '"label"'},
+            [],
+            "column a: is text, some of it JSON lists or objects; give lists of texts",
+        ),
         (table(), {**ROLES, "b": '"quasi"'}, [], "column b has the role quasi"),
         (table(), {**ROLES, "b": '"label"'}, [], "more than one column has the role label"),
     ],

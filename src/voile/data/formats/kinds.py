@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import cached_property
+from itertools import chain
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,7 +19,8 @@ class Kinds:
     """Collect what a column holds, and say the one type that keeps all of it exactly.
 
     Whole numbers are int64; floats, with whole numbers beside them, are double; dates are date32,
-    with times of day timestamp; anything mixed is text, as `as_text` writes it.
+    with times of day timestamp; lists, of what is neither list nor object, are lists of the one
+    type that keeps all that is in them; anything mixed is text, as `as_text` writes it.
     """
 
     def __init__(self) -> None:
@@ -28,9 +32,19 @@ class Kinds:
         whole = [cell for cell in cells if type(cell) is int]
         if whole:
             self._seen.add(_size(min(whole), max(whole)))
+        if "list" in self._seen:
+            lists = (cell for cell in cells if isinstance(cell, list))
+            self._inside.add(list(chain.from_iterable(lists)))
+
+    @cached_property
+    def _inside(self) -> Kinds:
+        """What the lists hold."""
+        return Kinds()
 
     def arrow(self) -> pa.DataType:
         """Give the narrowest Arrow type that holds every cell seen; text for none."""
+        if self._seen == {"list"} and not self._inside._seen & {"list", "dict"}:
+            return pa.list_(self._inside.arrow())
         for kinds, arrow in _TYPES:
             if self._seen and self._seen <= kinds:
                 return arrow
@@ -66,11 +80,24 @@ def whole(value: object) -> object:
 
 
 def column(values: Iterable[object], kind: pa.DataType) -> pa.Array:
+    """Give cells the type that `Kinds` said."""
+    convert = _conversion(kind)
+    return pa.array(values if convert is None else _each(values, convert), kind)
+
+
+def _conversion(kind: pa.DataType) -> Callable[[Any], object] | None:
+    """Return what makes a cell one of this type, where Arrow does not by itself."""
     if pa.types.is_string(kind):
-        return pa.array([None if v is None else as_text(v) for v in values], kind)
+        return as_text
     if pa.types.is_timestamp(kind):
-        return pa.array([_moment(v) for v in values], kind)
-    return pa.array(values, kind)
+        return _moment
+    if pa.types.is_list(kind) and (convert := _conversion(kind.value_type)) is not None:
+        return lambda items: _each(items, convert)
+    return None
+
+
+def _each(values: Iterable[object], convert: Callable[[Any], object]) -> list[object]:
+    return [None if value is None else convert(value) for value in values]
 
 
 def _moment(value: object) -> object:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.core.round_cuts import roundest_decimal
+from voile.data.text import unpacked
 from voile.itemsets.rows.forms import (
     ONE,
     ZERO,
@@ -76,8 +77,8 @@ class Learner:
     """Read a column batch after batch, then return its form.
 
     Lists are items. Without a setting, booleans and numbers are 0 and 1, and so is text that holds
-    nothing else; other text has a feature for each category. Memory: the distinct values; for
-    quantiles, the numbers.
+    nothing else; other text has a feature for each category, unless a list is in it. Memory: the
+    distinct values; for quantiles, the numbers.
     """
 
     def __init__(self, column: str, type_: pa.DataType, settings: ItemSettings) -> None:
@@ -109,6 +110,13 @@ class Learner:
             return Items(self.column, self._sorted(), str(self._type.value_type))
         if self._kind == "words":
             return Words(self.column, self._sorted())
+        if self._kind is None and any(unpacked(value) is not None for value in self._seen):
+            raise RequestError(
+                "is text, some of it JSON lists or objects",
+                where=f"column {self.column}",
+                instead='give lists of texts or whole numbers, or say as = "words" for the words '
+                'in it, as = "categories" for a feature each',
+            )
         return Categories(self.column, self._sorted())
 
     def _asked(self) -> str | None:
