@@ -119,7 +119,7 @@ class Family:
             )
         return select(
             self.incidence,
-            self.rows.labels,
+            self.worth.labels,
             constraint=asked,
             method=self.options.method if unique is None else "joint",
             utility=self.worth.name,
