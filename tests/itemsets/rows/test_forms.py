@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from voile.itemsets.rows.forms import Binary, Categories, Intervals, Items, Words
-from voile.itemsets.rows.incidence import missing
+from voile.itemsets.rows.incidence import numbered
 from voile.itemsets.rows.labels import unlike
 
 
@@ -37,5 +38,14 @@ def test_words_and_items_are_released_once_in_one_order():
 
 
 def test_missing_labels_and_pairs_of_unlike_ones_are_counted():
-    assert missing(np.array(["a", None, float("nan")], dtype=object)).tolist() == [1, 2]
+    for values in (["a", None, float("nan")], [7, None, float("nan")], ["\ud800", None, pd.NA]):
+        assert numbered(np.array(values, dtype=object))[1].tolist() == [1, 2]
     assert unlike(np.array([[2, 1], [0, 3]])).tolist() == [2, 0]
+
+
+def test_values_are_numbered_in_the_order_of_their_texts_whatever_they_are():
+    for values in (["b", "a", "b\u00df"], [2, "10", 3.5], [b"b", b"a", b"c"]):
+        many = np.array(values * 2, dtype=object)
+        number, absent = numbered(many)
+        twin = np.unique(many.astype(str), return_inverse=True)[1]
+        assert number.tolist() == twin.tolist() and not len(absent)

@@ -140,7 +140,8 @@ class Categories(Form):
 
     def cells(self, array: pa.Array) -> FeatureCells:
         """Look each value up; one that was never seen is not a feature."""
-        return _found(np.arange(len(array)), array.cast(pa.string()), self.known, len(array))
+        text = array.cast(pa.string()).dictionary_encode()
+        return _found(np.arange(len(array)), text, self.known, len(array))
 
     def shown(self, cells: FeatureCells) -> pa.Array:
         """Write the value, and null where it is not one of those kept."""
@@ -188,7 +189,7 @@ class Words(Form):
     def cells(self, array: pa.Array) -> FeatureCells:
         """Find the words that are known; a null has none."""
         row, word = words_of(array)
-        return _found(row, word, self.known, len(array))
+        return _found(row, word.dictionary_encode(), self.known, len(array))
 
     def shown(self, cells: FeatureCells) -> pa.Array:
         """Write each word once, in alphabetical order: the text's own is not released."""
@@ -238,10 +239,12 @@ def words_of(array: pa.Array) -> tuple[Integers, pa.Array]:
     return row[_mask(there)], word.filter(there)
 
 
-def items_of(array: pa.Array) -> tuple[Integers, pa.Array]:
-    """Return the row and the text of each item."""
+def items_of(array: pa.Array) -> tuple[Integers, pa.DictionaryArray]:
+    """Return the row and the text of each item; each distinct text once."""
     row, item = _flat(array)
-    return row, item.cast(pa.string())
+    encoded = item.dictionary_encode()
+    texts = encoded.dictionary.cast(pa.string())
+    return row, pa.DictionaryArray.from_arrays(encoded.indices, texts)
 
 
 def _flat(lists: pa.Array) -> tuple[Integers, pa.Array]:
@@ -249,16 +252,15 @@ def _flat(lists: pa.Array) -> tuple[Integers, pa.Array]:
     return row, pc.list_flatten(lists)
 
 
-def _found(row: Integers, text: pa.Array, values: pa.Array, rows: int) -> FeatureCells:
+def _found(row: Integers, text: pa.DictionaryArray, values: pa.Array, rows: int) -> FeatureCells:
     """Look values up, and keep each pair of row and value once."""
-    place = pc.index_in(text, values)
+    place = pc.index_in(text.dictionary, values).take(text.indices)
     known = _mask(place.is_valid())
-    code = place.drop_null().to_numpy(zero_copy_only=False)
-    pairs = row[known] * max(len(values), 1) + code
+    row, code = row[known], place.drop_null().to_numpy(zero_copy_only=False).astype(np.int64)
+    pairs = row * max(len(values), 1) + code
     if not (pairs[1:] > pairs[:-1]).all():  # as they are where each row's items rise
-        pairs = np.unique(pairs)
-    rows_of, codes = np.divmod(pairs, max(len(values), 1))
-    return FeatureCells(rows_of, codes, np.zeros(rows, dtype=np.bool_))
+        row, code = np.divmod(np.unique(pairs), max(len(values), 1))
+    return FeatureCells(row, code, np.zeros(rows, dtype=np.bool_))
 
 
 def _lists(cells: FeatureCells, values: pa.Array) -> pa.Array:

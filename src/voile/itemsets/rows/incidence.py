@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
@@ -265,18 +266,32 @@ def _numbered(subjects: ArrayLike | None, rows: int) -> Starts | None:
     values = np.asarray(subjects)
     if values.shape != (rows,):
         raise RequestError(f"subjects of shape {values.shape} for {rows} rows")
-    if len(absent := missing(values)):
+    number, absent = numbered(values)
+    if len(absent):
         raise RequestError(f"{len(absent)} subjects are missing", where=f"row {absent[0]}")
-    if values.dtype == object:
-        values = values.astype(str)
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return number
 
 
-def missing(values: NDArray[Any]) -> NDArray[np.intp]:
-    """Return where an array holds nothing: None, NaN, or pandas' values for them."""
+def numbered(values: NDArray[Any]) -> tuple[Starts, NDArray[np.intp]]:
+    """Return each value's place among the distinct ones, objects by their texts, and which lack.
+
+    None, NaN and pandas' values for them lack; where any does, the places mean nothing.
+    """
     if values.dtype != object:
-        return np.flatnonzero(values != values)
-    return np.flatnonzero([v is None or type(v).__name__ == "NAType" or v != v for v in values])
+        return _places(values), np.flatnonzero(values != values)
+    try:
+        texts = pa.array(values, pa.string(), from_pandas=True).dictionary_encode()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
+        lack = [v is None or type(v).__name__ == "NAType" or v != v for v in values]
+        return _places(values.astype(str)), np.flatnonzero(lack)
+    lack = np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))
+    places = _places(np.array(texts.dictionary.to_pylist(), dtype=str))
+    indices = texts.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    return places[indices] if len(places) else np.zeros(len(values), np.int64), lack
+
+
+def _places(values: NDArray[Any]) -> Starts:
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
 def _grouped(

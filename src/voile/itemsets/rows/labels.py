@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.rows.incidence import Incidence, missing
+from voile.itemsets.rows.incidence import Incidence, numbered
 
 LabelsLike: TypeAlias = "ArrayLike | Labels"
 
@@ -31,15 +31,14 @@ class Labels:
         values = np.asarray(y)
         if values.shape != (rows,):
             raise RequestError(f"labels of shape {values.shape} for {rows} rows")
-        if len(absent := missing(values)):
+        number, absent = numbered(values)
+        if len(absent):
             raise RequestError(
                 f"{len(absent)} labels are missing",
                 where=f"row {absent[0]}",
                 instead="leave those rows out",
             )
-        if values.dtype == object:
-            values = values.astype(str)
-        _, number, sizes = np.unique(values, return_inverse=True, return_counts=True)
+        sizes = np.bincount(number).astype(np.int64)
         if len(sizes) < 2:
             raise RequestError("the label has one class only", instead="use one of two or more")
         if len(sizes) > MOST_CLASSES:
@@ -48,7 +47,7 @@ class Labels:
                 instead="cut a number into a few classes first, as --target-bins does, or use "
                 "another column",
             )
-        return cls(number.astype(np.int64), sizes.astype(np.int64))
+        return cls(number, sizes)
 
     def among(self, rows: NDArray[np.bool_]) -> Labels:
         """Return the labels of some rows; a class that none of them has stays, with no row."""

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -93,9 +92,9 @@ class Learner:
         if self._kind == "items":
             self._see(items_of(array)[1])
         elif self._kind == "words":
-            self._see(words_of(array)[1])
+            self._see(words_of(array)[1].dictionary_encode())
         elif self._kind == "categories" or self._kind is None:
-            self._see(array.cast(pa.string()))
+            self._see(array.cast(pa.string()).dictionary_encode())
         elif self._settings.quantiles is not None:
             numbers = numbers_of(array)[0]
             self._numbers.append(numbers[~np.isnan(numbers)])
@@ -146,8 +145,8 @@ class Learner:
                 f"is {self._type}, and cannot be {how}", where=f"column {self.column}"
             )
 
-    def _see(self, text: pa.Array) -> None:
-        self._seen.update(pc.unique(text.drop_null()).to_pylist())
+    def _see(self, text: pa.DictionaryArray) -> None:
+        self._seen.update(text.dictionary.to_pylist())
 
     def _sorted(self) -> tuple[str, ...]:
         numbers = pa.types.is_list(self._type) and pa.types.is_integer(self._type.value_type)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -200,10 +200,10 @@ class RowReader(Brief):
 
 @dataclass
 class _Pile:
-    row: list[NDArray[np.int64]] = field(default_factory=list)
+    row: list[NDArray[np.int32]] = field(default_factory=list)
     feature: list[NDArray[np.int32]] = field(default_factory=list)
     number: list[NDArray[np.int64]] = field(default_factory=list)
-    labels: list[NDArray[np.object_]] = field(default_factory=list)
+    labels: list[pa.Array] = field(default_factory=list)  # texts, each batch's
     persons: list[NDArray[np.int64]] = field(default_factory=list)
     people: dict[str, int] = field(default_factory=dict)
     lost: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -221,7 +221,7 @@ class _Pile:
         before = 0
         for form in forms:
             cells = form.cells(batch.column(form.column))
-            self.row.append(cells.row + self.n_rows)
+            self.row.append((cells.row + self.n_rows).astype(np.int32))
             self.feature.append((cells.code + before).astype(np.int32))
             before += len(form.values)
             self._note_lost(form, cells, number)
@@ -229,11 +229,10 @@ class _Pile:
         if target is not None:
             cells = target.cells(batch.column(target.column))
             self._note_lost(target, cells, number)
-            self.labels.append(target.shown(cells).to_numpy(zero_copy_only=False))
+            self.labels.append(target.shown(cells))
         elif label is not None:
             nothing = pa.array(unlabelled(batch, label))  # NaN among them
-            text = pc.if_else(nothing, None, batch.column(label).cast(pa.string()))
-            self.labels.append(text.to_numpy(zero_copy_only=False))
+            self.labels.append(pc.if_else(nothing, None, batch.column(label).cast(pa.string())))
         if subject is not None:
             self.persons.append(self._numbers(batch.column(subject)))
         self.n_rows += len(batch)
@@ -264,19 +263,14 @@ class _Pile:
             )
 
     def rows(self, forms: Sequence[Form], *, labelled: bool) -> Rows:
-        from scipy import sparse
-
+        """Put all together, which empties the pile."""
         features = [feature for form in forms for feature in form.features] or [NOTHING]
-        row = np.concatenate([np.zeros(0, dtype=np.int64), *self.row])
-        feature = np.concatenate([np.zeros(0, dtype=np.int32), *self.feature])
-        shape = self.n_rows, len(features)
-        ones = np.ones(len(row), dtype=np.int8)
-        matrix = sparse.coo_array((ones, (row, feature)), shape=shape).tocsr()
+        matrix = self._matrix(len(features))
         persons = self._by_name(np.concatenate(self.persons)) if self.persons else None
-        labels = np.concatenate(self.labels) if labelled else None
+        labels, ranks = _objects(self.labels) if labelled else (None, None)
         keys = [
             *([] if persons is None else [persons]),
-            *([] if labels is None else [_ranks(labels)]),
+            *([] if ranks is None else [ranks]),
             _sums(matrix.indptr, matrix.indices, len(features)),
         ]
         order = np.lexsort(keys)
@@ -287,6 +281,17 @@ class _Pile:
             None if labels is None else labels[order],
             np.concatenate(self.number)[order],
         )
+
+    def _matrix(self, width: int) -> Any:
+        """Return the ones as (rows, width) of SciPy; each part is let go when it is joined."""
+        from scipy import sparse
+
+        row = np.concatenate([np.zeros(0, dtype=np.int32), *self.row])
+        self.row.clear()
+        feature = np.concatenate([np.zeros(0, dtype=np.int32), *self.feature])
+        self.feature.clear()
+        ones = np.ones(len(row), dtype=np.int8)
+        return sparse.coo_array((ones, (row, feature)), shape=(self.n_rows, width)).tocsr()
 
     def _by_name(self, persons: NDArray[np.int64]) -> NDArray[np.int64]:
         if not self.people:
@@ -327,10 +332,13 @@ def _sums(
     return found
 
 
-def _ranks(labels: NDArray[np.object_]) -> NDArray[np.uint64]:
-    """Return each label's place among them."""
-    ranks = pc.rank(pa.array(labels, pa.string()), tiebreaker="dense")
-    return np.asarray(ranks.to_numpy(zero_copy_only=False), dtype=np.uint64)
+def _objects(texts: Sequence[pa.Array]) -> tuple[NDArray[np.object_], NDArray[np.int64]]:
+    """Return the labels as objects, equal ones the same, and each one's place; None is the last."""
+    encoded = pa.chunked_array(texts, pa.string()).combine_chunks().dictionary_encode()
+    names = np.array([*encoded.dictionary.to_pylist(), None], dtype=np.object_)
+    ranks = np.append(pc.rank(encoded.dictionary).to_numpy().astype(np.int64), len(names))
+    codes = encoded.indices.fill_null(len(names) - 1).to_numpy()
+    return names[codes], ranks[codes]
 
 
 def unlabelled(batch: pa.RecordBatch, label: str | None) -> NDArray[np.bool_]:
