@@ -48,4 +48,5 @@ def test_values_are_numbered_in_the_order_of_their_texts_whatever_they_are():
         many = np.array(values * 2, dtype=object)
         number, absent = numbered(many)
         twin = np.unique(many.astype(str), return_inverse=True)[1]
-        assert number.tolist() == twin.tolist() and not len(absent)
+        assert number.tolist() == twin.tolist()
+        assert not len(absent)

@@ -282,12 +282,12 @@ def numbered(values: NDArray[Any]) -> tuple[Starts, NDArray[np.intp]]:
     try:
         texts = pa.array(values, pa.string(), from_pandas=True).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
-        lack = [v is None or type(v).__name__ == "NAType" or v != v for v in values]
-        return _places(values.astype(str)), np.flatnonzero(lack)
+        absent = [v is None or type(v).__name__ == "NAType" or v != v for v in values]
+        return _places(values.astype(str)), np.flatnonzero(absent)
     lack = np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))
     places = _places(np.array(texts.dictionary.to_pylist(), dtype=str))
     indices = texts.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    return places[indices] if len(places) else np.zeros(len(values), np.int64), lack
+    return (places[indices] if len(places) else indices.astype(np.int64)), lack
 
 
 def _places(values: NDArray[Any]) -> Starts:
