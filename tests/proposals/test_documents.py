@@ -92,6 +92,12 @@ def test_other_columns_hold_no_spans(cells):
     assert settings_of(examine_documents(source)) == {}
 
 
+def test_spans_of_which_there_are_none_are_dropped():
+    marks = pa.array([[], None] * 30, pa.list_(pa.string()))
+    found = examine_documents(open_source(pa.table({"note": TABLE["note"], "marks": marks})))
+    assert (found.columns[1].role, found.columns[1].why) == ("drop", "empty")
+
+
 def test_spans_go_to_the_text_that_they_fit_in():
     long = [{"start": 40, "end": 44, "label": "NAME"}]
     table = {

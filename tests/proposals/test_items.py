@@ -124,6 +124,18 @@ def test_no_value_is_told():
 def test_lists_are_seen():
     assert holds_lists(open_source(pa.table({"a": [[1]]})))
     assert not holds_lists(open_source(pa.table({"a": [[1.5]], "b": ["x"]})))
+    assert not holds_lists(
+        open_source(pa.table({"a": pa.array([[], None], pa.list_(pa.string()))}))
+    )
+
+
+def test_lists_that_are_all_empty_are_dropped():
+    assert said({"a": pa.array([[], None] * 60, pa.list_(pa.string()))}) == {"a": "drop"}
+
+
+def test_a_text_of_its_own_in_every_row_is_no_label():
+    notes = [f"she was seen at home and felt {x} again" for x in CODES[:40]]
+    assert said({"tags": [["a"], []] * 20, "note": notes})["note"] == ("items", "words")
 
 
 cells = {

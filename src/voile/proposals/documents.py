@@ -65,7 +65,7 @@ class _Table:
             return self._text(seen)
         if why := identifying(seen):
             return "identifier", why, {}
-        if seen.kind in ("nested", "other") and not _lists(self.rows.column(name)):
+        if seen.kind in ("nested", "other") and seen.present and not _lists(self.rows.column(name)):
             return "undecided", UNKNOWN, {}
         return "drop", _why_dropped(seen, self.rows.column(name)), {}
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from voile.data.column_words import Words, find_words, mentions
 from voile.data.roles import Role
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
-from voile.proposals.seen import Seen, first_rows, look, printable
+from voile.proposals.seen import Seen, count_present, first_rows, look, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,8 +42,10 @@ def examine_items(source: Source) -> Proposal:
 
 
 def holds_lists(source: Source) -> bool:
-    """Whether a source has a column of lists of items, as transactions are read."""
-    return any(map(_of_items, source.columns.values()))
+    """Whether a source has a column of lists of items, and one of the first is not empty."""
+    may = [name for name, type_ in source.columns.items() if _of_items(type_)]
+    first = next(source.batches(may), None) if may else None
+    return first is not None and any(map(count_present, first.columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +131,7 @@ class _Table:
             if name not in self._differing | {self._long[0], self.subject}
             and seen.kind in ("text", "whole", "truth")
             and 2 <= seen.distinct <= CLASSES
+            and seen.distinct < seen.present
             and seen.identifiers is None
         }
 
@@ -212,6 +215,8 @@ def _numbers_records(seen: Seen) -> bool:
 
 def _feature(seen: Seen, column: pa.ChunkedArray) -> Said:
     """Say in which form a column is features, or why it is none."""
+    if _is_list(column.type) and not seen.present:
+        return "drop", "empty", {}
     if _of_items(column.type):
         return "items", f"{printable(seen.type)}, an item each", {}
     if seen.kind in ("nested", "other"):

@@ -47,7 +47,7 @@ class Seen:
 
     kind : ``text``, ``whole``, ``decimal``, ``float``, ``date``, ``truth``, ``nested`` (lists,
         structs, JSON of these) or ``other``.
-    present, distinct : values that are not null, and how many different ones.
+    present, distinct : values that are not null or an empty list, and how many different ones.
     length : characters of a text on average. spaced : whether texts hold two spaces on average.
     number : what it is as a number, texts too: ``whole``, ``fraction`` or nothing.
     width : digits of every value, where all are digits and as many.
@@ -165,7 +165,7 @@ def _counted(name: str, column: pa.ChunkedArray) -> Seen:
         str(column.type),
         kind,
         rows=len(column),
-        present=len(column) - column.null_count,
+        present=count_present(column),
         distinct=pc.count_distinct(column, mode="only_valid").as_py() if countable else 0,
         number="fraction" if kind in ("float", "decimal") else "",
     )
@@ -173,6 +173,17 @@ def _counted(name: str, column: pa.ChunkedArray) -> Seen:
         return seen
     spaces = pc.mean(pc.count_substring(column, " ")).as_py()
     return replace(seen, length=pc.mean(pc.utf8_length(column)).as_py(), spaced=spaces >= 2)
+
+
+def count_present(column: pa.Array | pa.ChunkedArray) -> int:
+    """Count the values that are not null, nor a list of nothing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    nothing = column.null_count
+    if pa.types.is_list(column.type):
+        nothing += pc.sum(pc.equal(pc.list_value_length(column), 0)).as_py() or 0
+    return len(column) - int(nothing)
 
 
 def _looked_at(seen: Seen, values: Values) -> Seen:
