@@ -13,6 +13,7 @@ from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
 from voile.itemsets.verbs.options import AXES
 from voile.itemsets.verbs.report_data import MOST, STATING, by_utility, report_data
+from voile.itemsets.verbs.report_features import features_section, list_features
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
@@ -152,7 +153,7 @@ def _known(asked: Data, *, numbered: bool) -> str:
     items = "items that a person has and lacks" if asked["absences"] else "a person's items"
     if asked["m"] is not None:
         return f"any {asked['m']:,} of {items}"
-    return f"any of {items}" + ", and every number" * numbered
+    return f"any of {items}" + " and every number" * numbered
 
 
 def _least_shared(
@@ -265,7 +266,7 @@ def _expected(data: Data, audience: Audience, published: Sequence[str] = ()) -> 
     yield Section("frontier", "Risk-utility frontier", (chart,))
     yield _groups(data, audience)
     if data.get("chosen"):
-        yield _features(data, published)
+        yield features_section(data, published)
 
 
 def _coarse(row: Data) -> dict[str, Any]:
@@ -286,17 +287,8 @@ def _detail(row: Data, before: Data, audience: Audience) -> Detail:
         facts.append(("classification, AUC", f"{row['auc_svm']:.3f}"))
     names = row["names"]
     more = f" and {row['features'] - len(names):,} more" * (row["features"] > len(names))
-    facts.append((f"features ({row['features']:,})", f"{_listed(names) or 'none'}{more}"))
+    facts.append((f"features ({row['features']:,})", f"{list_features(names) or 'none'}{more}"))
     return Detail(tuple(facts))
-
-
-def _listed(names: Sequence[str]) -> str:
-    """List features: one of a column of 0 and 1 by its column alone.
-
-    >>> _listed(["bread=", "area=north"])
-    'bread, area=north'
-    """
-    return ", ".join(name.removesuffix("=") for name in names)
 
 
 def _losses(row: Data) -> Iterator[tuple[str, str]]:
@@ -347,39 +339,6 @@ def _groups(data: Data, audience: Audience) -> Section:
     return Section("groups", "People who look alike", blocks)
 
 
-def _features(data: Data, published: Sequence[str]) -> Section:
-    kept = tuple(
-        (name.removesuffix("="), f"{support:,}", "–" if weight is None else f"{weight:.4g}")
-        for name, support, weight in data["kept"]
-    )
-    left = tuple(
-        (
-            one["feature"].removesuffix("="),
-            f"{one['worth']:.4g}",
-            "–" if one.get("adds") is None else f"{one['adds']:.4g}",  # kits had none at first
-            _itemset(one["itemset"], one["present"]),
-            f"{one['support']:,}",
-        )
-        for one in data["blocked"]
-    )
-    blocked = ("left out", "utility", "bits it would add", "rare itemset that blocks it", "people")
-    more = f" and {len(published) - MOST:,} more" * (len(published) > MOST)
-    blocks = (
-        Prose(
-            (
-                f"Published: {_listed(published[:MOST]) or 'no feature'}{more}.",
-                "A feature is left out if it would complete, with those published, an itemset that "
-                "too few people share. Beside its own utility stands what it would add to the "
-                "information on the label that those published reveal together, in bits a row: "
-                "where that is little, leaving it out loses little.",
-            )
-        ),
-        Grid(("feature", "people", "utility"), kept, "Features published", (1, 2), "internal"),
-        Grid(blocked, left, "Best features left out", (1, 2, 4), "internal"),
-    )
-    return Section("features", "Features published and left out", blocks)
-
-
 def _codebook(public: Data) -> Section:
     values = {column["column"]: len(column["values"]) for column in public["policy"]}
     rows = tuple(
@@ -389,13 +348,3 @@ def _codebook(public: Data) -> Section:
     columns = ("column", "role", "in the release", "features")
     grid = Grid(columns, rows, "What became of each column", (3,))
     return Section("codebook", "Codebook", (grid,))
-
-
-def _itemset(names: Sequence[str], present: Sequence[bool]) -> str:
-    """Write which items a row has and lacks.
-
-    >>> _itemset(["tea", "milk"], [True, False])
-    'tea, not milk'
-    """
-    pairs = zip(names, present, strict=True)
-    return _listed([n if has else f"not {n}" for n, has in pairs])

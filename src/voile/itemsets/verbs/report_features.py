@@ -1,0 +1,77 @@
+"""The section on the features published and left out, and how a feature's name is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from voile.core.errors import printable
+from voile.itemsets.verbs.report_data import MOST
+from voile.report.sections import Grid, Prose, Section
+
+LONGEST = 80
+"""Characters of a feature's name that are shown."""
+
+
+def features_section(data: Mapping[str, Any], published: Sequence[str]) -> Section:
+    """Return the section; its tables, which show small counts, are for the data holder."""
+    kept = tuple(
+        (_named(name), f"{support:,}", "–" if weight is None else f"{weight:.4g}")
+        for name, support, weight in data["kept"]
+    )
+    left = tuple(
+        (
+            _named(one["feature"]),
+            f"{one['worth']:.4g}",
+            "–" if one.get("adds") is None else f"{one['adds']:.4g}",  # kits had none at first
+            _itemset(one["itemset"], one["present"]),
+            f"{one['support']:,}",
+        )
+        for one in data["blocked"]
+    )
+    blocked = ("left out", "utility", "bits it would add", "rare itemset that blocks it", "people")
+    more = f" and {len(published) - MOST:,} more" * (len(published) > MOST)
+    blocks = (
+        Prose(
+            (
+                f"Published: {list_features(published[:MOST]) or 'no feature'}{more}.",
+                "A feature is left out if it would complete, with those published, an itemset that "
+                "too few people share. Beside its own utility stands what it would add to the "
+                "information on the label that those published reveal together, in bits a row: "
+                "where that is little, leaving it out loses little.",
+            )
+        ),
+        Grid(("feature", "people", "utility"), kept, "Features published", (1, 2), "internal"),
+        Grid(blocked, left, "Best features left out", (1, 2, 4), "internal"),
+    )
+    return Section("features", "Features published and left out", blocks)
+
+
+def list_features(names: Sequence[str]) -> str:
+    """List features: one of a column of 0 and 1 by its column alone.
+
+    >>> list_features(["bread=", "area=north"])
+    'bread, area=north'
+    """
+    return ", ".join(map(_named, names))
+
+
+def _named(name: str) -> str:
+    r"""Return a feature's name, cut where it is long, without what turns the text around it.
+
+    >>> _named("bread="), _named("item=\u202etxt.exe"), _named("x" * 5_000)[-21:]
+    ('bread', 'item=�txt.exe', 'x… (5,000 characters)')
+    """
+    name = name.removesuffix("=")
+    cut = f"… ({len(name):,} characters)" * (len(name) > LONGEST)
+    return printable(name[:LONGEST]) + cut
+
+
+def _itemset(names: Sequence[str], present: Sequence[bool]) -> str:
+    """Write which items a row has and lacks.
+
+    >>> _itemset(["tea", "milk"], [True, False])
+    'tea, not milk'
+    """
+    pairs = zip(names, present, strict=True)
+    return list_features([n if has else f"not {n}" for n, has in pairs])
