@@ -38,8 +38,9 @@ lint: $(READY)
 site: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 
-# The wheel alone, without extras, in an empty environment; the demo must run from there.
-wheel: $(READY)
+# The wheel alone, without extras, in an empty environment; the demo must run from there, and takes
+# the checkout's kernels: it would compile them all once more.
+wheel: $(KERNELS)
 	rm -rf dist
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	$(PYTHON) -m venv --clear dist/venv
