@@ -131,8 +131,8 @@ def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
     k = policy.constraint.k
     if figures["rows"] and figures["anonymity"] < k and policy.features:
         raise InfeasibleError(
-            f"in the release only {figures['anonymity']:.0f} people share what an adversary may "
-            f"know of a row, and the policy promises {k}",
+            "in the release what an adversary may know of a row is shared by only "
+            f"{figures['anonymity']:.0f}, and the policy promises {k}",
             instead="fit on this source",
         )
     if (fewest := figures.get("interval_anonymity", k)) < k:
