@@ -21,6 +21,7 @@ CHUNK = 1 << 20
 LOST = "\N{REPLACEMENT CHARACTER}"
 """Stands for what could not be decoded."""
 SAVED = "say its encoding, or save it as UTF-8"
+ZEROS = "remove it, or say the encoding if it is one such as utf-16"
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -73,11 +74,8 @@ def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[b
     start = 0
     for chunk in raw_chunks(path):
         if one_byte_units and b"\0" in chunk:
-            raise SourceError(
-                f"byte {start + chunk.index(0)} is not {encoding} text",
-                where=path.name,
-                instead=SAVED,
-            )
+            what = f"byte {start + chunk.index(0)} is NUL (a zero byte), which text does not hold"
+            raise SourceError(what, where=path.name, instead=ZEROS)
         held = len(decoder.getstate()[0])
         try:
             text = decoder.decode(chunk)

@@ -103,7 +103,7 @@ def corpus_kit():
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_why_a_file_could_not_be_read_is_told(tmp_path, corpus_kit, jobs):
     fine = {f"a{n:03}": b"Fine ." for n in range(ROWS_AT_A_TIME + 2)}
-    files = {"b": b"Jos\xe9", "c": b" " * (1 + (64 << 20)), "d": "\ufffd".encode()}
+    files = {"b": b"Jos\xe9", "c": b" " * (1 + (64 << 20)), "d": "\ufffd".encode(), "e": b"Jos\0"}
     (tmp_path / "notes").mkdir()
     for name, content in {**fine, **files}.items():
         (tmp_path / "notes" / f"{name}.txt").write_bytes(content)
@@ -123,6 +123,7 @@ def test_why_a_file_could_not_be_read_is_told(tmp_path, corpus_kit, jobs):
         ("b", "byte 3 is not utf-8 text"),
         ("c", "is longer than 64 MiB"),
         ("d", "characters that were lost in decoding"),
+        ("e", "byte 3 is NUL (a zero byte), which text does not hold"),
     ]
     assert [row["text"] for row in read(release.path)] == ["Fine ."] * len(fine)
 
