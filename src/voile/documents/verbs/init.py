@@ -143,8 +143,9 @@ def _ended(reporter: Reporter, work: Work, kit: Kit, out: Path) -> Ended:
         f"{count(notes, 'note')}, {kit.facts['tokens']:,} tokens, in {work.file.language.title()}"
     )
     for column, met in start["met"].items():
-        links = ", which it links to rows" * (column == start["by"] and not met)
-        reporter.say(f"known column {column}: met in {met:,} of {count(notes, 'note')}{links}")
+        of = f"of {count(notes, 'note')}"
+        links = f"links {start['linked']:,} {of} to rows, " * (column == start["by"])
+        reporter.say(f"known column {column}: {links}met in {met:,} {of}")
     if names := start.get("names"):
         reporter.say(
             f"names proposed: {names['proposed']:,}, of which {names['unmet']:,} stand in no known "

@@ -175,6 +175,7 @@ class Work:
             "by": self.file.by,
         }
         if self.known is not None:
+            start["linked"] = self.known.linked
             start["names"] = dict(zip(("proposed", "unmet"), self.marks.names(), strict=True))
         number = default_policy(content)
         own = {

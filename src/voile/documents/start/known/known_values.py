@@ -67,7 +67,7 @@ class KnownValues:
         self._guard = guard
         self._rows = _rows_by_subject(self._values.column("subject"))
         self._met = Counter[str]()
-        self._notes = self._linked = 0
+        self._notes = self.linked = 0  # searched so far; and those whose subject is in the table
 
     @classmethod
     def read(
@@ -166,7 +166,7 @@ class KnownValues:
         if not self._notes or (any(hits.values()) and not unmet):
             return
         counted = ", ".join(f"{column} {n:,}" for column, n in hits.items())
-        linked = f"{self._linked:,} of {self._notes:,} notes have a subject in the table"
+        linked = f"{self.linked:,} of {self._notes:,} notes have a subject in the table"
         if not any(hits.values()):
             raise RequestError(
                 f"the known columns meet no note ({counted}); {linked}",
@@ -249,7 +249,7 @@ class KnownValues:
 
     def _count(self, proposed: Sequence[Sequence[Removal]], linked: int) -> None:
         self._notes += len(proposed)
-        self._linked += linked
+        self.linked += linked
         for removals in proposed:
             self._met.update({reason.name for one in removals for reason in one.by})
 
