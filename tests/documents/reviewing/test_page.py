@@ -192,6 +192,15 @@ def test_nothing_overflows_a_narrow_window(
             eva.press("Enter")
 
 
+def test_keys_are_shown_from_the_first_on_a_telephone(
+    serving: Served, window: Callable[..., Window]
+) -> None:
+    eva = window(viewport={"width": 390, "height": 600})
+    eva.open(serving.addresses["Eva"])
+    eva.press("h")
+    expect(eva.page.locator("#keys")).to_be_in_viewport()
+
+
 def test_a_long_line_follows_the_cursor_and_answers_quickly(
     made: Make, window: Callable[..., Window]
 ) -> None:
@@ -212,7 +221,10 @@ def test_reviewers_who_disagree_decide_on_the_page(
         eva.open(server.addresses["Eva"])
         bo.open(server.addresses["Bo"])
         eva.press("Space", "Enter")
-        expect(eva.page.locator("#title")).to_have_text("Nothing is left to read")
+        expect(eva.page.locator("#title")).to_have_text("Nothing is left for you to read")
+        eva.press("Enter")  # looks again: it does not end it while Bo reads
+        eva.page.wait_for_timeout(500)
+        expect(eva.page.locator("#title")).to_have_text("Nothing is left for you to read")
         bo.press("Enter")
         expect(bo.page.locator("#task")).to_have_text("Reviewers disagree: which is right?")
         expect(bo.page.locator("#why")).to_have_text("Eva and Bo disagree.")
@@ -220,6 +232,8 @@ def test_reviewers_who_disagree_decide_on_the_page(
         expect(bo.page.locator("#standing")).to_contain_text("reviewers agree on 0 of 1")
         bo.press("Enter")
         expect(bo.page.locator("#title")).to_have_text("Nothing is left to read")
+        eva.press("Enter")
+        expect(eva.page.locator("#title")).to_have_text("Nothing is left to read")
 
 
 def test_when_voile_has_stopped_the_page_says_so_and_what_is_saved(

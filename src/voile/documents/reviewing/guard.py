@@ -43,6 +43,7 @@ class BrowserGuard:
         self._port = port
         self._tokens = {secrets.token_urlsafe(24): name for name in reviewers}
         self._sessions: dict[str, str] = {}
+        self.reviewers = frozenset(reviewers)
         # Cookies of one machine are not apart by port: another voile's has another name.
         self._cookie = f"voile-review-{port}"
 

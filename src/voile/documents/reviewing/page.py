@@ -115,9 +115,12 @@ class Page:
         standing = self.counts.standing(reviewer)
         learning = self.batches is not None and self.batches.is_learning
         sheet = self.desk.sheet(look, reviewer) if look else ()
-        return screen_of(
-            look, standing, sheet, reviewer=reviewer, types=self.types, learning=learning
-        )
+        others = look is None and any(map(self._waits, self.guard.reviewers - {reviewer}))
+        given = {"reviewer": reviewer, "types": self.types, "others": others}
+        return screen_of(look, standing, sheet, learning=learning, **given)
+
+    def _waits(self, reviewer: str) -> bool:
+        return self.desk.store.waiting(reviewer, self.desk.purposes) > 0
 
 
 def _files() -> Iterator[Route]:

@@ -55,9 +55,10 @@ def screen_of(
     reviewer: str,
     types: Sequence[str],
     learning: bool,
+    others: bool = False,
 ) -> dict[str, Any]:
-    """Return all that the page shows."""
-    state = "line" if look else "learning" if learning else "done"
+    """Return all that the page shows; `others`: lines wait for another reviewer, none for this."""
+    state = "line" if look else "learning" if learning else "waiting" if others else "done"
     return {
         "state": state,
         "reviewer": reviewer,

@@ -44,6 +44,8 @@ function show(next) {
     const title = read ? "Learning from your answers" : "Choosing the first lines";
     showNotice(title, "The next lines come in a moment.", { back: read > 0 });
     setTimeout(() => queue(async () => screen.state === "learning" && show(await ask("/screen"))), POLL);
+  } else if (screen.state === "waiting") {
+    showNotice("Nothing is left for you to read", "Others have lines to read. Look again when they are done, or go back.", { again: true, back: true });
   } else {
     showNotice("Nothing is left to read", "Finish, and voile goes on in its terminal. Or go back.", { end: true, back: true });
   }
@@ -75,8 +77,12 @@ const ACTS = {
 };
 
 async function perform(act, detail, extending) {
-  if (act === "help") return by("help").showModal();
+  if (act === "help") {
+    by("help").showModal(); // which scrolls to the button that it focuses, at its end
+    return by("help").scrollTo(0, 0);
+  }
   if (act === "undo") return stroke("undo");
+  if (screen.state === "waiting" && (act === "confirm" || act === "look")) return show(await ask("/screen"));
   if (screen.state === "done" && (act === "confirm" || act === "end")) return end();
   if (screen.state !== "line" || (!screen.line.words.length && !["confirm", "sheet", "unsure"].includes(act))) return undefined;
   if (act === "choose") return by("choice").showModal();

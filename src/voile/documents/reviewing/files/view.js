@@ -129,12 +129,13 @@ export function showStanding({ standing, reviewer, state }) {
   by("standing").textContent = `${number.format(read)} of ${number.format(goal)} words read${time} · ${left}${agree}`;
 }
 
-export function showNotice(title, message, { end = false, back = false } = {}) {
+export function showNotice(title, message, { end = false, again = false, back = false } = {}) {
   by("desk").hidden = true;
   by("notice").hidden = false;
   by("title").textContent = title;
   by("message").textContent = message;
   by("end").hidden = !end;
+  by("again").hidden = !again;
   by("back").hidden = !back;
   by("notice").focus();
 }
