@@ -116,8 +116,15 @@ class Page:
         learning = self.batches is not None and self.batches.is_learning
         sheet = self.desk.sheet(look, reviewer) if look else ()
         others = look is None and any(map(self._waits, self.guard.reviewers - {reviewer}))
-        given = {"reviewer": reviewer, "types": self.types, "others": others}
-        return screen_of(look, standing, sheet, learning=learning, **given)
+        return screen_of(
+            look,
+            standing,
+            sheet,
+            reviewer=reviewer,
+            types=self.types,
+            learning=learning,
+            others=others,
+        )
 
     def _waits(self, reviewer: str) -> bool:
         return self.desk.store.waiting(reviewer, self.desk.purposes) > 0

@@ -169,7 +169,7 @@ class Work:
             marks=REVIEWED if reviewed else PROPOSED,
             models=self.file.models,
         )
-        start = {
+        start: dict[str, Any] = {
             "proposed": {str(why): n for why, n in sorted(self.marks.counts().items())},
             "met": dict(self.known.hits) if self.known else {},
             "by": self.file.by,
