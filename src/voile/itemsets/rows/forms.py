@@ -189,7 +189,7 @@ class Words(Form):
     def cells(self, array: pa.Array) -> FeatureCells:
         """Find the words that are known; a null has none."""
         row, word = words_of(array)
-        return _found(row, word.dictionary_encode(), self.known, len(array))
+        return _found(row, word, self.known, len(array))
 
     def shown(self, cells: FeatureCells) -> pa.Array:
         """Write each word once, in alphabetical order: the text's own is not released."""
@@ -231,12 +231,12 @@ class LongItems(Items):
         return {**super().to_data(kept), "record": self.record}
 
 
-def words_of(array: pa.Array) -> tuple[Integers, pa.Array]:
-    """Return the row and the text of each word."""
+def words_of(array: pa.Array) -> tuple[Integers, pa.DictionaryArray]:
+    """Return the row and the text of each word; each distinct text once."""
     split = pc.split_pattern_regex(pc.utf8_lower(array), BETWEEN_WORDS)
     row, word = _flat(split)
     there = pc.not_equal(word, "")
-    return row[_mask(there)], word.filter(there)
+    return row[_mask(there)], word.filter(there).dictionary_encode()
 
 
 def items_of(array: pa.Array) -> tuple[Integers, pa.DictionaryArray]:

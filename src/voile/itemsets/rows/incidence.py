@@ -280,7 +280,7 @@ def numbered(values: NDArray[Any]) -> tuple[Starts, NDArray[np.intp]]:
     if values.dtype != object:
         return _places(values), np.flatnonzero(values != values)
     try:
-        texts = pa.array(values, pa.string(), from_pandas=True).dictionary_encode()
+        texts = pa.array(values, pa.large_string(), from_pandas=True).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
         absent = [v is None or type(v).__name__ == "NAType" or v != v for v in values]
         return _places(values.astype(str)), np.flatnonzero(absent)

@@ -92,7 +92,7 @@ class Learner:
         if self._kind == "items":
             self._see(items_of(array)[1])
         elif self._kind == "words":
-            self._see(words_of(array)[1].dictionary_encode())
+            self._see(words_of(array)[1])
         elif self._kind == "categories" or self._kind is None:
             self._see(array.cast(pa.string()).dictionary_encode())
         elif self._settings.quantiles is not None:

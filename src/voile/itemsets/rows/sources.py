@@ -334,7 +334,7 @@ def _sums(
 
 def _objects(texts: Sequence[pa.Array]) -> tuple[NDArray[np.object_], NDArray[np.int64]]:
     """Return the labels as objects, equal ones the same, and each one's place; None is the last."""
-    encoded = pa.chunked_array(texts, pa.string()).combine_chunks().dictionary_encode()
+    encoded = pa.chunked_array(texts, pa.string()).dictionary_encode().combine_chunks()
     names = np.array([*encoded.dictionary.to_pylist(), None], dtype=np.object_)
     ranks = np.append(pc.rank(encoded.dictionary).to_numpy().astype(np.int64), len(names))
     codes = encoded.indices.fill_null(len(names) - 1).to_numpy()
