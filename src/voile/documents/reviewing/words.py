@@ -6,14 +6,11 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from unicodedata import category
 
 from voile.documents.reviewing.line import Shown
 from voile.documents.words.tokens import tokenise
 
 Place = tuple[int, int]
-JOINERS = "\u00ad\u200c\u200d"
-"""Invisible, and part of how words of some languages are written."""
 
 
 def words_of(text: str, spans: Sequence[Shown] = ()) -> list[Place]:
@@ -72,19 +69,6 @@ def occurrences(text: str, words: Collection[str]) -> Iterator[Place]:
 def _any_of(words: frozenset[str]) -> re.Pattern[str]:
     longest_first = sorted(words, key=lambda word: (-len(word), word))
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
-
-
-def visible(text: str) -> str:
-    """Show what a page would obey rather than show: the directions of writing, control signs.
-
-    >>> visible("a\\u202eb")
-    'a⟨U+202E⟩b'
-    """
-    return "".join(one if _is_plain(one) else f"⟨U+{ord(one):04X}⟩" for one in text)
-
-
-def _is_plain(one: str) -> bool:
-    return one in "\t\n" or one in JOINERS or category(one) not in ("Cc", "Cf", "Zl", "Zp", "Cs")
 
 
 def _trimmed(text: str, start: int, end: int) -> Place:
