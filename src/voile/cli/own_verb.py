@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
 from voile.cli.destination import Destination
 from voile.cli.parameters import argument, out, reading
-from voile.cli.screen import Screen
+from voile.cli.screen import Screen, show_table
 from voile.cli.wing_options import WingCommand
 from voile.release.own_verbs import Ended, OwnVerb
 from voile.wings import wing
@@ -18,6 +19,9 @@ def own_command(kind: str, verb: OwnVerb) -> click.Command:
     def run(screen: Screen, *, options: Any, **places: Any) -> int:
         ended: Ended = getattr(wing(kind), verb.run)(options, screen, **places)
         screen.result(ended.result)
+        if ended.rows and not screen.json:
+            rows = [[*row.values()] for row in ended.rows]
+            show_table([*ended.rows[0]], rows, sys.stdout)
         return ended.code
 
     run.__doc__ = verb.options.__doc__

@@ -26,7 +26,7 @@ class Against:
     Parameters
     ----------
     m, k : what was asked for; m is None for an adversary who knows all items.
-    features : how many may be published.
+    features : how many may be published. utility : what they are worth to the search.
     auc : of a logistic regression on them, cross-validated; None where a class has too few people,
         or there are no labels. With columns of numbers or more than four million ones the choice
         saw all labels, and it is somewhat too high.
@@ -37,6 +37,7 @@ class Against:
     m: Known
     k: int
     features: int
+    utility: float
     auc: float | None
     unique_share: float
     reached: tuple[int, ...]
@@ -104,6 +105,7 @@ def against(
             m=one.m,
             k=one.k,
             features=told.features,
+            utility=found.utility,
             auc=None if folds is None else folds.tried(by_fold)["logistic"].value,
             unique_share=told.unique_rows / told.rows,
             reached=tuple(adversary.reached(shown) for adversary in everybody),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -29,10 +29,11 @@ class Reporter(Protocol):
 
 
 class Ended(NamedTuple):
-    """How a verb ended: its result, as `--json` prints it, and its exit code."""
+    """How a verb ended: its result, as `--json` prints it, its exit code, and a table to show."""
 
     result: Mapping[str, Any]
     code: int = 0
+    rows: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)

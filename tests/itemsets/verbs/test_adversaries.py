@@ -38,19 +38,28 @@ def told(source, capsys, *more, roles="roles.toml"):
     return run([*map(str, words)]), capsys.readouterr()
 
 
-def test_the_rows_are_those_of_python_and_each_is_a_sentence(source, capsys):
+def test_the_rows_are_those_of_python_and_a_table_on_standard_output(source, capsys):
     folder, X, ill = source
     code, (out, said) = told(folder, capsys, "--k", 5, "--k", 15, "--m", 1, "--m", 2, "--json")
     assert code == 0, said
     result = json.loads(out)
     assert result["m"] == [1, 2, None]
     found = adversaries(X, ill, k=(5, 15), m=(1, 2, None), method="best", random_state=3)
-    names = ("m", "k", "features", "unique_share", "reached")
+    names = ("m", "k", "features", "utility", "unique_share", "reached")
     mine = [{name: one[name] for name in names} for one in result["adversaries"]]
     assert mine == [
         {**{n: getattr(one, n) for n in names}, "reached": [*one.reached]} for one in found
     ]
-    assert said.count("k reached against 1, 2 and all items") == len(found) == 6
+    code, (out, said) = told(folder, capsys, "--k", 5, "--k", 15, "--m", 1, "--m", 2, "--quiet")
+    assert (code, said) == (0, "")
+    head, *rows = [line.split("\t") for line in out.splitlines()]
+    assert head[:4] == ["knows", "k", "features", "utility_lost"]
+    assert [(row[0], int(row[1]), int(row[2])) for row in rows] == [
+        ("all" if one.m is None else str(one.m), one.k, one.features) for one in found
+    ]
+    assert head[-3:] == ["k_against_1", "k_against_2", "k_against_all"]
+    assert [tuple(map(int, row[-3:])) for row in rows] == [one.reached for one in found]
+    assert {0 <= float(row[3]) < 1 for row in rows} == {True}
 
 
 def _toml(role):

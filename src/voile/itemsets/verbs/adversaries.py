@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
 from voile.core.errors import InfeasibleError
-from voile.core.wording import count
 from voile.data.roles import Roles
 from voile.itemsets.against import Against, Known, against
 from voile.itemsets.measures.feasibility import Constraint
@@ -19,7 +18,6 @@ from voile.itemsets.verbs.family import Family, to_try
 from voile.itemsets.verbs.options import AdversariesOptions
 from voile.keys.random import streams
 from voile.release.own_verbs import Ended, Reporter
-from voile.report.wording import listed
 
 
 def compare_adversaries(
@@ -42,32 +40,34 @@ def compare_adversaries(
             for m in known
             for k in to_try(options, family.incidence.n_subjects)
         ]
-        progress("choosing against each adversary", 0)
 
         def choose(one: Constraint) -> Selection:
+            progress("choosing against each adversary", asked.index(one), len(asked))
             return family.best(one, np.random.default_rng(options.seed))
 
         found = list(against(family.incidence, family.classifying, asked, choose))
     if not found:
         raise InfeasibleError("no item may be published for any k", instead="use a smaller k")
-    for one in found:
-        reporter.insist(_in_words(one, known))
-    return Ended({"m": known, "adversaries": [asdict(one) for one in found]})
+    rows = [_row(one, known, family.lost(one.utility)) for one in found]
+    return Ended({"m": known, "adversaries": [asdict(one) for one in found]}, rows=rows)
 
 
-def _in_words(one: Against, known: Sequence[Known]) -> str:
-    r"""Say what a choice publishes and what it is worth against each adversary.
+def _row(one: Against, known: Sequence[Known], lost: float) -> Mapping[str, object]:
+    """Return what a choice publishes and what it is worth against each adversary.
 
-    >>> said = _in_words(Against(2, 5, 31, 0.851, 0.004, (9, 5, 1)), (1, 2, None))
-    >>> print(said.replace("; ", "\n"))
-    knows 2 items, k = 5: 31 features, AUC 0.85, 0.4% of rows unique
-    k reached against 1, 2 and all items: 9, 5 and 1
+    >>> _row(Against(2, 5, 31, 4.2, 0.851, 0.004, (9, 5, 1)), (1, 2, None), 0.25)["k_against_all"]
+    1
     """
-    who = "all items" if one.m is None else count(one.m, "item")
-    auc = "" if one.auc is None else f"AUC {one.auc:.2f}, "
-    ms = listed(["all" if m is None else str(m) for m in known])
-    return (
-        f"knows {who}, k = {one.k:,}: {count(one.features, 'feature')}, {auc}"
-        f"{one.unique_share:.1%} of rows unique; k reached against {ms} items: "
-        f"{listed([f'{reached:,}' for reached in one.reached])}"
-    )
+    return {
+        "knows": _name(one.m),
+        "k": one.k,
+        "features": one.features,
+        "utility_lost": lost,
+        "auc": one.auc,
+        "unique_share": one.unique_share,
+        **{f"k_against_{_name(m)}": reached for m, reached in zip(known, one.reached, strict=True)},
+    }
+
+
+def _name(m: Known) -> str:
+    return "all" if m is None else f"{m}"

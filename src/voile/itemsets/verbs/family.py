@@ -164,8 +164,12 @@ class Family:
         self, features: NDArray[np.int32], *, k: int, utility: float, bound: float | None
     ) -> Point:
         risk = 1 / self.adversary.reached(self.incidence.project(features))
+        return Point(features, k, utility, bound, risk, self.lost(utility))
+
+    def lost(self, utility: float) -> float:
+        """Return the share of the utility of all features that is lost."""
         lost = (self.everything - utility) / (self.everything - self.nothing)
-        return Point(features, k, utility, bound, risk, min(max(lost, 0.0), 1.0))
+        return min(max(lost, 0.0), 1.0)
 
 
 def _classifying(
