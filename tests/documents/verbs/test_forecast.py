@@ -46,14 +46,25 @@ def test_a_work_folder_has_the_plan_of_its_notes(notes: Path, tmp_path: Path) ->
     assert of_work == voile.documents.forecast(str(notes), **asked)
 
 
-def test_the_screen_labels_what_is_least_expected_and_most(notes: Path, capsys: Any) -> None:
-    words = ["documents", "forecast", str(notes), "--at-most", "20", "--left", "5", "--json"]
+def test_what_is_read_for_each_rate_is_a_table_on_standard_output(notes: Path, capsys: Any) -> None:
+    words = ["documents", "forecast", str(notes), "--at-most", "20", "--left", "5"]
+    assert run([*words, "--recall", "0.9", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["forecast"][0]["plan"]
     assert run([*words, "--recall", "0.9"]) == 0
     told, heard = capsys.readouterr()
-    plan = json.loads(told)["forecast"][0]["plan"]
-    assert f"{round(plan['expected']):,} tokens expected" in heard
-    assert f"{plan['least']:,} at least, {plan['most']:,} at most" in heard
     assert "at most 20 per 1,000 tokens" in heard
+    head, row = [line.split("\t") for line in told.splitlines()]
+    assert head == ["left_per_1000", "expected", "least", "most", "proves"]
+    assert row[:4] == ["5", f"{round(plan['expected'])}", f"{plan['least']}", f"{plan['most']}"]
+
+
+def test_where_no_amount_of_reading_proves_it_the_table_says_nothing(
+    notes: Path, capsys: Any
+) -> None:
+    assert run(["documents", "forecast", str(notes), "--at-most", ".1", "--left", "5"]) == 0
+    told, heard = capsys.readouterr()
+    assert told.splitlines()[1].split("\t") == ["5", "", "", "", ""]
+    assert "where it says nothing, no amount of reading proves it" in heard
 
 
 def test_a_table_without_a_column_of_text_is_refused(tmp_path: Path) -> None:

@@ -21,9 +21,6 @@ from voile.documents.verbs.work import read_work
 from voile.documents.words.tokens import are_signs, tokenise
 from voile.release.own_verbs import Ended, Reporter
 
-NEARLY = 0.9
-"""Where more than this share of a text is read, all of it may be."""
-
 
 def forecast(
     options: ForecastOptions,
@@ -41,12 +38,13 @@ def forecast(
     found = plan_for(words, signs, goal, lefts, options.recall)
     reporter.say(
         f"{tokens:,} tokens; to prove {goal}, {goal.confidence:.0%} confidence, a person who finds "
-        f"{options.recall:.0%} of the identifiers reads"
+        f"{options.recall:.0%} of the identifiers reads as many of them as the table says"
     )
-    for one in found:
-        reporter.say(f"- where {one.left:g} per 1,000 are left: {_in_words(one, tokens)}")
+    if any(one.plan is None for one in found):
+        reporter.say("where it says nothing, no amount of reading proves it")
     reporter.say("how many are left is assumed here, and nobody knows it before a release is read")
-    return Ended({"tokens": tokens, **asdict(goal), "forecast": [_data(one) for one in found]})
+    result = {"tokens": tokens, **asdict(goal), "forecast": [_data(one) for one in found]}
+    return Ended(result, rows=[_row(one) for one in found])
 
 
 def _count(
@@ -68,10 +66,16 @@ def _count(
     return len(tokens) - signs, signs
 
 
-def _in_words(one: Assumed, tokens: int) -> str:
-    if one.plan is None:
-        return "no amount of reading proves it"
-    return "nearly all of it" if one.plan.least > NEARLY * tokens else one.plan.in_words()
+def _row(one: Assumed) -> Mapping[str, float | None]:
+    """Return a line of the table: how many tokens are read, where so many per 1,000 are left."""
+    plan = one.plan
+    return {
+        "left_per_1000": one.left,
+        "expected": None if plan is None else round(plan.expected),
+        "least": None if plan is None else plan.least,
+        "most": None if plan is None else plan.most,
+        "proves": None if plan is None else min(plan.chance, 0.99),
+    }
 
 
 def _data(one: Assumed) -> Mapping[str, Any]:
