@@ -61,9 +61,12 @@ def test_what_is_read_for_each_rate_is_a_table_on_standard_output(notes: Path, c
 def test_where_no_amount_of_reading_proves_it_the_table_says_nothing(
     notes: Path, capsys: Any
 ) -> None:
-    assert run(["documents", "forecast", str(notes), "--at-most", ".1", "--left", "5"]) == 0
+    assert (
+        run(["documents", "forecast", str(notes), "--at-most", "2", "--left", "6", "--left", "12"])
+        == 0
+    )
     told, heard = capsys.readouterr()
-    assert told.splitlines()[1].split("\t") == ["5", "", "", "", ""]
+    assert told.splitlines()[2].split("\t") == ["12", "", "", "", ""]
     assert "where it says nothing, no amount of reading proves it" in heard
 
 
