@@ -31,6 +31,8 @@ def test_each_value_is_placed_as_by_itself(drawn, data):
     assert k == tuple(round(place(one, x)) for one, x in zip(drawn, v, strict=True))
     alone = [at(one, n) for one, n in zip(drawn, k, strict=True)]
     assert np.array(cells.values(k)).tobytes() == np.array(alone).tobytes()
+    within = [at(one, n + apart) for one, n in zip(drawn, k, strict=True)]
+    assert np.array(cells.moved(k, [apart] * len(k))).tobytes() == np.array(within).tobytes()
     assert cells.on(k, v) == all(is_on(*one) for one in zip(drawn, map(int, k), v, strict=True))
     near = (
         abs(place(one, x) - n) < 0.5 - MARGIN / 2 for one, n, x in zip(drawn, k, v, strict=True)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.signals.sequences.direction import CLEAR, Direction, power, read_state, share_of
-from voile.signals.sequences.written_out import LARGEST, sums_of
+from voile.signals.sequences.written_out import LARGEST, times
 
 
 def bits(*values):
@@ -111,8 +111,14 @@ def test_a_direction_goes_on_to_the_bits_of_plain_loops(drawn):
             assert read_state(json.loads(json.dumps(state.to_json())), len(law.mean)) == state
 
 
-def test_sums_are_written_out_for_any_size_that_a_map_may_have():
+def test_directions_are_written_out_for_any_size_that_a_map_may_have():
     for size in range(1, LARGEST + 1):
         a, b = [1.0 / (k + 1) for k in range(size)], [-0.0] * size
-        assert bits([sums_of(size).mean(b, b, 0.0, a)]) == bits([0.0])
-        assert sums_of(size).mean(a, b, 1.0, a) == dot(a, a)
+        rows = tuple(tuple(float(j == k) for k in range(size)) for j in range(size))
+        law = Direction(tuple(a), rows, swing=1.0, kept=0.5, drift=0.0)
+        assert bits([law.forecast(None, 0, b, b).mean]) == bits([0.0])
+        first = law.forecast(None, 0, a, a)
+        assert bits(first[:2]) == bits([dot(a, a), sqrt(dot(a, a) + 1.0)])
+        assert bits(law.learn(None, 0, first, first.mean).coefficients) == bits(a)
+        matrix = [value for row in rows for value in row]
+        assert bits(times(size)(matrix, a)) == bits(a)

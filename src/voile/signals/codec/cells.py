@@ -19,7 +19,8 @@ class Cells:
     rounded : takes a point; returns the position of the cell that each value lies in, as whole
         floats. ValueError, OverflowError: a value is missing or infinite.
     on : takes positions and a reading; says whether it is what stands there.
-    values : takes positions, whole or within a cell; returns what stands there.
+    values : takes positions; returns what stands there.
+    moved : takes positions and how far from each, in cells; returns what stands there.
     hold : takes positions and a point; says whether it lies in their cells, and not so near an end
         that errors count.
     """
@@ -27,13 +28,14 @@ class Cells:
     rounded: Callable[[Sequence[float]], Numbers]
     on: Callable[[Sequence[float], Sequence[float]], bool]
     values: Callable[[Sequence[float]], Numbers]
+    moved: Callable[[Sequence[float], Sequence[float]], Numbers]
     hold: Callable[[Sequence[float], Sequence[float]], bool]
 
     def __init__(self, lattices: Sequence[Lattice]) -> None:
         made: dict[str, Any] = {}
         exec(text(lattices), made)
-        self.rounded, self.on, self.values, self.hold = (
-            made[name] for name in ("rounded", "on", "values", "hold")
+        self.rounded, self.on, self.values, self.moved, self.hold = (
+            made[name] for name in ("rounded", "on", "values", "moved", "hold")
         )
 
 
@@ -53,6 +55,10 @@ def text(lattices: Sequence[Lattice]) -> str:
     def values(k):
         k0, k1, = k
         return (0.0 + k0) / 10.0, 1.0 + k1 * 2.0,
+    def moved(k, u):
+        k0, k1, = k
+        u0, u1, = u
+        return (0.0 + (k0 + u0)) / 10.0, 1.0 + (k1 + u1) * 2.0,
     def hold(k, v):
         k0, k1, = k
         v0, v1, = v
@@ -60,9 +66,12 @@ def text(lattices: Sequence[Lattice]) -> str:
         so = so and abs((v1 - 1.0) / 2.0 - k1) < 0.4999995231628418
         return so
     """
-    k, v = ([f"{letter}{j}" for j in range(len(lattices))] for letter in "kv")
+    k, u, v = ([f"{letter}{j}" for j in range(len(lattices))] for letter in "kuv")
+    within = [f"({n} + {t})" for n, t in zip(k, u, strict=True)]
     places = [_place(one, name) for one, name in zip(lattices, v, strict=True)]
-    there = [_at(one, name) for one, name in zip(lattices, k, strict=True)]
+    there, moved = (
+        [_at(one, name) for one, name in zip(lattices, names, strict=True)] for names in (k, within)
+    )
     on, inside = [], []
     for one, n, x, place, at in zip(lattices, k, v, places, there, strict=True):
         reach = f"{_times(f'abs({n})', one.step)} + {float(one.step + one.offset)!r}"
@@ -72,6 +81,7 @@ def text(lattices: Sequence[Lattice]) -> str:
         "rounded(v)": ([v], [f"    return {listed(f'float(round({one}))' for one in places)}"]),
         "on(k, v)": ([k, v], _all(on)),
         "values(k)": ([k], [f"    return {listed(there)}"]),
+        "moved(k, u)": ([k, u], [f"    return {listed(moved)}"]),
         "hold(k, v)": ([k, v], _all(inside)),
     }
     lines = []

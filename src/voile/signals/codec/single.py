@@ -42,8 +42,7 @@ class Single:
             k = self.cells.rounded(x)
             if not self.cells.on(k, x):
                 return None
-            moved = [p + t for p, t in zip(k, drawn(len(k), protective), strict=True)]
-            scores = self.path.forward(self.cells.values(moved))
+            scores = self.path.forward(self.cells.moved(k, drawn(len(k), protective)))
             sent = [round(v / GRAIN) * GRAIN for v in scores]
         except (ValueError, OverflowError):  # what is missing or infinite has no place
             return None

@@ -84,13 +84,23 @@ def _affine(step: Affine, s: str) -> Written:
 
 
 def _bend(step: Bend, s: str) -> Written:
-    there, back, made = [], [], {}
+    there, back = [], []
+    made: dict[str, Any] = {}
     for j, curve in enumerate(step.curves):
+        on, off = pieces(curve.x, [curve.y]), pieces(curve.y, [curve.x])
+        if len(on) == 1:  # as where no logarithm was taken: nothing to look up
+            there += _line(f"v{j}", *on[0])
+            back += _line(f"v{j}", *off[0])
+            continue
         there += read(f"v{j}", f"v{j}", f"there{s}{j}", f"x{s}{j}")
         back += read(f"v{j}", f"v{j}", f"back{s}{j}", f"y{s}{j}")
-        made[f"there{s}{j}"], made[f"x{s}{j}"] = pieces(curve.x, [curve.y]), curve.x[1:-1].tolist()
-        made[f"back{s}{j}"], made[f"y{s}{j}"] = pieces(curve.y, [curve.x]), curve.y[1:-1].tolist()
+        made |= {f"there{s}{j}": on, f"x{s}{j}": curve.x[1:-1].tolist()}
+        made |= {f"back{s}{j}": off, f"y{s}{j}": curve.y[1:-1].tolist()}
     return there, back, made
+
+
+def _line(v: str, at: float, y: float, slope: float) -> list[str]:
+    return [f"    {v} = {y!r} + {slope!r} * ({v} - {at!r})"]
 
 
 def _triangular(step: KnotheRosenblatt, s: str) -> Written:

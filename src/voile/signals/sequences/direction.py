@@ -7,14 +7,14 @@ the score of a moment is known exactly, so that only b is in doubt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from voile.signals.sequences.messages import moment, numbers
-from voile.signals.sequences.written_out import Numbers, Row, Sums, sums_of
+from voile.signals.sequences.written_out import Numbers, Row, steps
 
 CLEAR, GROSS = 3.0, 4.0
 """In standard deviations: surprises up to the first are learnt whole, from the second on not.
@@ -49,6 +49,10 @@ class Forecast(NamedTuple):
     doubt: Numbers  # (K K,) of the coefficients, drift included
 
 
+Forecasting: TypeAlias = Callable[..., Forecast]
+Learning: TypeAlias = Callable[["DirectionState | None", int, Forecast, float], DirectionState]
+
+
 @dataclass(frozen=True)
 class Direction:
     """The law of one direction, of one class."""
@@ -59,57 +63,41 @@ class Direction:
     kept: float  # the correlation of a swing with that one unit of time before, 0 to below 1
     drift: float  # the share of the covariance by which coefficients move in a unit of time
 
-    def forecast(
-        self,
-        state: DirectionState | None,
-        time: int,
-        functions: Row,
-        before: Row,
-        *,
-        held: bool = True,
-    ) -> Forecast:
+    @cached_property
+    def forecast(self) -> Forecasting:
         """Return the law of a score, given functions of time now, and at the latest score.
 
         Its mean alone where there was a score before, and the reading does not hold it.
         """
-        kept = last = 0.0
-        coefficients, doubt = self.mean, self._prior
-        if state is not None:
-            coefficients, doubt, last, _, at, _ = state
-            gap = time - at
-            kept = self.kept if gap == 1 else power(self.kept, gap)
-            if not held:
-                mean = self._sums.mean(functions, before, kept, coefficients)
-                return Forecast(kept * last + mean, nan, (), ())
-            if self.drift:
-                doubt = self._sums.plus(doubt, self._prior, self.drift * gap)
-        mean, gain, variance = self._sums.forecast(functions, before, kept, coefficients, doubt)
-        variance += self.swing * (1 - kept * kept)
-        return Forecast(kept * last + mean, sqrt(variance), gain, doubt)
+        found: Forecasting = self._written["forecast"]
+        return found
 
-    def learn(
-        self, state: DirectionState | None, time: int, forecast: Forecast, score: float
-    ) -> DirectionState:
+    @cached_property
+    def learn(self) -> Learning:
         """Return what is known once a score is."""
-        mean, spread, gain, doubt = forecast
-        surprise = (score - mean) / spread
-        coefficients, share, since = self.mean, 1.0, time
-        if state is not None:
-            coefficients, since = state.coefficients, state.since
-            if abs(state.surprise) <= CLEAR:
-                share = share_of(surprise)
-        moved, less = share * surprise / spread, share / (spread * spread)
-        coefficients, doubt = self._sums.learn(coefficients, doubt, gain, moved, less)
-        last, surprise = mean + share * surprise * spread, 0.0 if state is None else surprise
-        return DirectionState(coefficients, doubt, last, surprise, time, since)
+        found: Learning = self._written["learn"]
+        return found
 
     @cached_property
-    def _sums(self) -> Sums:
-        return sums_of(len(self.mean))
-
-    @cached_property
-    def _prior(self) -> Numbers:
-        return _joined(self.covariance)
+    def _written(self) -> dict[str, Any]:
+        """Both functions, and what they read."""
+        made = {
+            "mean": self.mean,
+            "prior": _joined(self.covariance),
+            "swing": self.swing,
+            "kept": self.kept,
+            "drift": self.drift,
+            "clear": CLEAR,
+            "share_of": share_of,
+            "power": power,
+            "sqrt": sqrt,
+            "nan": nan,
+            "new": tuple.__new__,
+            "Forecast": Forecast,
+            "State": DirectionState,
+        }
+        exec(steps(len(self.mean), drifts=self.drift > 0), made)
+        return made
 
 
 def read_state(saved: object, size: int) -> DirectionState:

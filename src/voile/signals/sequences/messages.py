@@ -128,11 +128,9 @@ def chain(check: str, message: Message) -> str:
     >>> chain("", one) == chain("", other)
     False
     """
-    packed = struct.pack(f"<{len(message.values)}d", *message.values)
-    if message.time is not None:
-        packed += struct.pack("<q", message.time)
-    if message.columns is not None:
-        packed += struct.pack(f"<{len(message.columns)}q", *message.columns)
+    _, _, _, _, values, time, columns = message
+    whole = (*(() if time is None else (time,)), *(columns or ()))
+    packed = struct.pack(f"<{len(values)}d{len(whole)}q", *values, *whole)
     return sha256(check.encode() + packed).hexdigest()[:16]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -29,7 +29,7 @@ from voile.signals.codec.steps import Arrays, KnotheRosenblatt
 from voile.signals.codec.triangular import Triangular
 from voile.signals.sequences.basis import Basis
 from voile.signals.sequences.direction import Direction, DirectionState, Forecast
-from voile.signals.sequences.written_out import Numbers, Row, sums_of
+from voile.signals.sequences.written_out import Numbers, Row, times
 
 T = TypeVar("T")
 DYNAMICS = ("turn", "mean", "covariance", "swing", "kept", "drift")
@@ -81,19 +81,14 @@ class Dynamics:
         )
 
     @cached_property
-    def _turn(self) -> tuple[Callable[[Row, Row], Numbers], Row, Row]:
-        """Return what multiplies by a matrix, the turn and the turn back."""
-        there: Row = self.turn.ravel().tolist()
-        back: Row = self.turn.T.ravel().tolist()
-        return sums_of(len(self.turn)).times, there, back
+    def turned(self) -> Callable[[Row], Numbers]:
+        """What takes scores to the directions."""
+        return partial(times(len(self.turn)), self.turn.ravel().tolist())
 
-    def turned(self, scores: Row) -> Numbers:
-        times, turn, _ = self._turn
-        return times(turn, scores)
-
-    def back(self, along: Row) -> Numbers:
-        times, _, turn = self._turn
-        return times(turn, along)
+    @cached_property
+    def back(self) -> Callable[[Row], Numbers]:
+        """What takes the directions back to scores."""
+        return partial(times(len(self.turn)), self.turn.T.ravel().tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,11 +324,11 @@ class SequenceLaw:
         """Return the forecasts of all directions, of those not held their means alone."""
         found, span = [], None
         for j, (each, one) in enumerate(zip(self.dynamics.directions, state, strict=True)):
-            last, since = (time, time) if one is None else one[-2:]
-            if span != (last, since):  # whole readings have one
-                span = last, since
+            spans = (time, time) if one is None else one[-2:]
+            if span != spans:  # whole readings have one
+                span = last, since = spans
                 now, before = self.basis.at(time, since), self.basis.at(last, since)
-            found.append(each.forecast(one, time, now, before, held=j in held))
+            found.append(each.forecast(one, time, now, before, j in held))
         return tuple(found)
 
     def hide(self, outlook: Outlook, scores: Point) -> Point:
@@ -357,9 +352,8 @@ class SequenceLaw:
         """Return what is known once a reading is; `outlook` is the state's at that time."""
         if not self.remembers:
             return state
-        along = self.dynamics.turned(scores)
-        after = list(state)
-        for j in outlook.columns:
-            each, law = self.dynamics.directions[j], outlook.laws[j]
-            after[j] = each.learn(state[j], time, law, along[j])
+        along, (laws, _, columns, _) = self.dynamics.turned(scores), outlook
+        directions, after = self.dynamics.directions, list(state)
+        for j in columns:
+            after[j] = directions[j].learn(state[j], time, laws[j], along[j])
         return tuple(after)

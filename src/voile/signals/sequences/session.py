@@ -215,23 +215,24 @@ class Session:
                 "a message was encoded with other known columns, or under another key",
                 instead="correct them where they are wrong, and begin a new session",
             )
-        base = {one.number: one for one in self._bases}.get(message.after)
         columns = self._all if message.columns is None else message.columns
         size = len(columns) + (0 if message.after else self.codec.invariants)
-        if base is None or message.number > message.after + self.ahead:
+        place = message.after - self._bases[0].number
+        if not 0 <= place < len(self._bases) or message.number > message.after + self.ahead:
             remedy = "load this end as last saved, or begin a new session"
             raise RequestError("a message stands on readings that are not here", instead=remedy)
+        base, when = self._bases[place], message.moment
         if (
             base.check != message.check
             or columns not in self._law.sharpening
             or len(message.values) != size
             or not is_sound(message.values)
             or (message.time is None) == self.codec.timed
-            or not base.precedes(message)
+            or not base.precedes(when)
         ):
             remedy = "begin a new session with the same map at both ends"
             raise RequestError("a message is of another map, or out of step", instead=remedy)
-        outlook = self._outlook(base, message.moment, columns)
+        outlook = self._outlook(base, when, columns)
         point = nearest_of(self.codec, self._read(base, outlook, message.values))
         values = tuple(filled(self.codec, point, columns)) if self.codec.partial else point
         scores = self._law.path.forward(values)
@@ -242,7 +243,7 @@ class Session:
         early, bases = {**self._early, message.number: (message, values, scores)}, list(self._bases)
         while (number := bases[-1].number + 1) in early:
             message, values, scores = early.pop(number)
-            if not bases[-1].precedes(message):
+            if not bases[-1].precedes(message.moment):
                 raise RequestError("a message is not later than the one before it")
             bases.append(self._after(bases[-1], message, values, scores))
         self._early, self._bases = early, bases[-self.ahead :]
@@ -266,12 +267,10 @@ class Session:
         time, values, columns = reading
         number = base.number + len(self._out) + 1
         outlook = self._outlook(base, number - 1 if time is None else time, columns)
-        u = drawn(len(values), self._dither(outlook, number, values))
-        cells = self.codec.cells
+        cells, path = self.codec.cells, self._law.path
         positions = cells.rounded(values)
-        moved = cells.values([p + t for p, t in zip(positions, u, strict=True)])
-        path = self._law.path
-        scores = path.forward([*values[:k], *moved[k:]])
+        moved = cells.moved(positions, drawn(len(values), self._dither(outlook, number, values)))
+        scores = path.forward((*values[:k], *moved[k:]))
         sent = tuple(self._law.hide(outlook, scores[k:]))
         if not base.number:
             # while the first is under way, the others repeat its invariants as they were sent
@@ -280,7 +279,9 @@ class Session:
         sent = tuple([round(value / GRAIN) * GRAIN for value in sent])
         held = None if columns == self._all else columns
         message = Message(self.name, number, base.number, base.check, sent, time, held)
-        shown = filled(self.codec, self._read(base, outlook, sent), columns)
+        shown = self._read(base, outlook, sent)
+        if held:
+            shown = filled(self.codec, shown, held)
         if not (is_sound(sent) and cells.hold(positions, shown)):
             raise RequestError(
                 "a reading lies too far out to be carried exactly",
@@ -332,10 +333,11 @@ class Session:
         """Return what is known once one more reading has come; both ends know its last bit."""
         k = self.codec.invariants
         columns = self._all if message.columns is None else message.columns
-        outlook = self._outlook(base, message.moment, columns)
-        state = self._law.learn(base.state, message.moment, outlook, scores[k:])
+        when = message.moment
+        outlook = self._outlook(base, when, columns)
+        state = self._law.learn(base.state, when, outlook, scores[k:])
         check = chain(base.check, message)
-        return SharedState(base.number + 1, check, values[:k], message.moment, state)
+        return SharedState(base.number + 1, check, values[:k], when, state)
 
     def _check(self, columns: tuple[int, ...]) -> None:
         if columns not in self._law.sharpening:

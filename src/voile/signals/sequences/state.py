@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from voile.signals.codec.known_mac import known_proof
 from voile.signals.codec.scalar import Point, on_lattice
 from voile.signals.sequences.direction import DirectionState, read_state
-from voile.signals.sequences.messages import Message, moment, numbers, whole
+from voile.signals.sequences.messages import moment, numbers, whole
 from voile.signals.sequences.sequence_codec import SequenceCodec, State
 
 Values: TypeAlias = tuple[float, ...]
@@ -44,8 +44,8 @@ class SharedState(NamedTuple):
         state = [None if one is None else one.to_json() for one in self.state]
         return [*self[:-1], state]
 
-    def precedes(self, message: Message) -> bool:
-        return self.moment is None or message.moment > self.moment
+    def precedes(self, moment: int) -> bool:
+        return self.moment is None or moment > self.moment
 
     @classmethod
     def from_json(

@@ -1,14 +1,16 @@
-"""Sums over a direction's coefficients, written out: plain Python.
+"""How a direction goes on, and products with a matrix, written out: plain Python.
 
-A loop costs Python several times what the products in it do. Written out once for each number of
-coefficients, they are summed in the loop's order, and so to the same bits on every machine.
+A loop over coefficients costs Python several times what the products in it do, and so does a call
+for each part of a sum. Written out once for each number of coefficients, they are summed in the
+loop's order, and so to the same bits on every machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from types import CodeType
+from typing import Any, TypeAlias
 
 Row: TypeAlias = Sequence[float]
 Numbers: TypeAlias = tuple[float, ...]
@@ -16,86 +18,143 @@ Numbers: TypeAlias = tuple[float, ...]
 LARGEST = 16  # coefficients: the text grows as their square
 
 
-class Sums(NamedTuple):
-    """Functions of vectors (K,) and of matrices (K K,), row after row: p and q."""
-
-    times: Callable[[Row, Row], Numbers]  # p a
-    plus: Callable[[Row, Row, float], Numbers]  # p + q t
-    mean: Callable[[Row, Row, float, Row], float]  # c x, where x = a - b t
-    forecast: Callable[[Row, Row, float, Row, Row], tuple[float, Numbers, float]]  # c x, p x, x p x
-    learn: Callable[[Row, Row, Row, float, float], tuple[Numbers, Numbers]]  # c + g t, p - g g' s
+@cache
+def times(size: int) -> Callable[[Row, Row], Numbers]:
+    """Return what multiplies a matrix (K K,), row after row, by a vector (K,)."""
+    made: dict[str, Any] = {}
+    exec(product(size), made)
+    found: Callable[[Row, Row], Numbers] = made["times"]
+    return found
 
 
 @cache
-def sums_of(size: int) -> Sums:
-    """Return the functions of vectors of a size, from 1 on; of coefficients to `LARGEST`."""
-    made: dict[str, Any] = {}
-    exec(text(size), made)
-    return Sums(*(made[name] for name in Sums._fields))
+def steps(size: int, *, drifts: bool) -> CodeType:
+    """Return what makes `forecast` and `learn` of a direction of 1 to `LARGEST` coefficients."""
+    return compile(text(size, drifts=drifts), "<a direction>", "exec")
 
 
-def text(size: int) -> str:
-    """Return the text of the functions, which a number alone determines.
+def product(size: int) -> str:
+    """Return the text of `times`.
 
-    >>> print(text(2))
+    >>> print(product(2))
     def times(p, a):
         p0, p1, p2, p3, = p
         a0, a1, = a
         return 0.0 + p0 * a0 + p1 * a1, 0.0 + p2 * a0 + p3 * a1,
-    def plus(p, q, t):
-        p0, p1, p2, p3, = p
-        q0, q1, q2, q3, = q
-        return p0 + q0 * t, p1 + q1 * t, p2 + q2 * t, p3 + q3 * t,
-    def mean(a, b, t, c):
+    """
+    (a,), p = _vectors(size, "a"), _matrix(size, "p")
+    lines = ["def times(p, a):", *_taken(p, a)]
+    return "\n".join([*lines, f"    return {_listed(_products(p, a))}"])
+
+
+def text(size: int, *, drifts: bool) -> str:
+    """Return the text of `forecast` and `learn`, all but the law's numbers.
+
+    c and p are the coefficients' mean and covariance, y the latest score, m and s the forecast's
+    mean and spread, u the surprise, and h the share of it that is learnt.
+
+    >>> print(text(2, drifts=True))
+    def forecast(state, time, a, b, held=True):
+        if state is None:
+            c, p, y, k = mean, prior, 0.0, 0.0
+        else:
+            c, p, y, _, at, _ = state
+            gap = time - at
+            k = kept if gap == 1 else power(kept, gap)
         a0, a1, = a
         b0, b1, = b
         c0, c1, = c
-        x0, x1, = a0 - b0 * t, a1 - b1 * t,
-        return 0.0 + x0 * c0 + x1 * c1
-    def forecast(a, b, t, c, p):
-        a0, a1, = a
-        b0, b1, = b
-        c0, c1, = c
+        x0, x1, = a0 - b0 * k, a1 - b1 * k,
+        m = k * y + (0.0 + x0 * c0 + x1 * c1)
+        if not held and state is not None:
+            return new(Forecast, (m, nan, (), ()))
         p0, p1, p2, p3, = p
-        x0, x1, = a0 - b0 * t, a1 - b1 * t,
+        if state is not None:
+            q0, q1, q2, q3, = prior
+            t = drift * gap
+            p = p0, p1, p2, p3, = p0 + q0 * t, p1 + q1 * t, p2 + q2 * t, p3 + q3 * t,
         g0, g1, = 0.0 + p0 * x0 + p1 * x1, 0.0 + p2 * x0 + p3 * x1,
-        return 0.0 + x0 * c0 + x1 * c1, (g0, g1,), 0.0 + g0 * x0 + g1 * x1
-    def learn(c, p, g, t, s):
+        s = sqrt(0.0 + g0 * x0 + g1 * x1 + swing * (1 - k * k))
+        return new(Forecast, (m, s, (g0, g1,), p))
+    def learn(state, time, forecast, score):
+        m, s, g, p = forecast
+        u = (score - m) / s
+        h = 1.0
+        if state is None:
+            c, since = mean, time
+        else:
+            c, _, _, before, _, since = state
+            if -clear <= before <= clear:
+                h = share_of(u)
         c0, c1, = c
         p0, p1, p2, p3, = p
         g0, g1, = g
-        c0, c1, = c0 + g0 * t, c1 + g1 * t,
-        h0, h1, = g0 * s, g1 * s,
-        return (c0, c1,), (p0 - h0 * g0, p1 - h0 * g1, p2 - h1 * g0, p3 - h1 * g1,)
+        t = h * u / s
+        c = c0 + g0 * t, c1 + g1 * t,
+        t = h / (s * s)
+        h0, h1, = g0 * t, g1 * t,
+        p = p0 - h0 * g0, p1 - h0 * g1, p2 - h1 * g0, p3 - h1 * g1,
+        return new(State, (c, p, m + h * u * s, 0.0 if state is None else u, time, since))
     """
-    a, b, c, g, h, x = ([f"{letter}{i}" for i in range(size)] for letter in "abcghx")
-    p, q = ([f"{letter}{i}" for i in range(size * size)] for letter in "pq")
-    rows = [p[i : i + size] for i in range(0, len(p), size)]
-    apart = f"    {_listed(x)} = {_listed(_joined(a, '-', b, ' * t'))}"
-    gain = f"    {_listed(g)} = {_listed([_dot(row, x) for row in rows])}"
-    moved = f"    {_listed(c)} = {_listed(_joined(c, '+', g, ' * t'))}"
-    share = f"    {_listed(h)} = {_listed([f'{one} * s' for one in g])}"
-    outer = _listed(_joined(p, "-", [f"{one} * {other}" for one in h for other in g]))
-    functions = {
-        "times(p, a)": ((p, a), [], _listed([_dot(row, a) for row in rows])),
-        "plus(p, q, t)": ((p, q), [], _listed(_joined(p, "+", q, " * t"))),
-        "mean(a, b, t, c)": ((a, b, c), [apart], _dot(x, c)),
-        "forecast(a, b, t, c, p)": (
-            (a, b, c, p),
-            [apart, gain],
-            f"{_dot(x, c)}, ({_listed(g)}), {_dot(g, x)}",
-        ),
-        "learn(c, p, g, t, s)": (
-            (c, p, g),
-            [moved, share],
-            f"({_listed(c)}), ({outer})",
-        ),
-    }
-    lines = []
-    for head, (vectors, between, returned) in functions.items():
-        taken = [f"    {_listed(one)} = {one[0][0]}" for one in vectors]
-        lines += [f"def {head}:", *taken, *between, f"    return {returned}"]
+    a, b, c, g, h, x = _vectors(size, "abcghx")
+    p, q = _matrix(size, "p"), _matrix(size, "q")
+    drifted = [
+        "    if state is not None:",
+        f"        {_listed(q)} = prior",
+        "        t = drift * gap",
+        f"        p = {_listed(p)} = {_listed(_joined(p, '+', q, ' * t'))}",
+    ]
+    outer = _joined(p, "-", [f"{one} * {other}" for one in h for other in g])
+    lines = [
+        "def forecast(state, time, a, b, held=True):",
+        "    if state is None:",
+        "        c, p, y, k = mean, prior, 0.0, 0.0",
+        "    else:",
+        "        c, p, y, _, at, _ = state",
+        "        gap = time - at",
+        "        k = kept if gap == 1 else power(kept, gap)",
+        *_taken(a, b, c),
+        f"    {_listed(x)} = {_listed(_joined(a, '-', b, ' * k'))}",
+        f"    m = k * y + ({_dot(x, c)})",
+        "    if not held and state is not None:",
+        "        return new(Forecast, (m, nan, (), ()))",
+        *_taken(p),
+        *(drifted if drifts else []),
+        f"    {_listed(g)} = {_listed(_products(p, x))}",
+        f"    s = sqrt({_dot(g, x)} + swing * (1 - k * k))",
+        f"    return new(Forecast, (m, s, ({_listed(g)}), p))",
+        "def learn(state, time, forecast, score):",
+        "    m, s, g, p = forecast",
+        "    u = (score - m) / s",
+        "    h = 1.0",
+        "    if state is None:",
+        "        c, since = mean, time",
+        "    else:",
+        "        c, _, _, before, _, since = state",
+        "        if -clear <= before <= clear:",
+        "            h = share_of(u)",
+        *_taken(c, p, g),
+        "    t = h * u / s",
+        f"    c = {_listed(_joined(c, '+', g, ' * t'))}",
+        "    t = h / (s * s)",
+        f"    {_listed(h)} = {_listed([f'{one} * t' for one in g])}",
+        f"    p = {_listed(outer)}",
+        "    return new(State, (c, p, m + h * u * s, 0.0 if state is None else u, time, since))",
+    ]
     return "\n".join(lines)
+
+
+def _vectors(size: int, letters: str) -> list[list[str]]:
+    return [[f"{letter}{i}" for i in range(size)] for letter in letters]
+
+
+def _matrix(size: int, letter: str) -> list[str]:
+    return [f"{letter}{i}" for i in range(size * size)]
+
+
+def _taken(*vectors: Sequence[str]) -> list[str]:
+    """Return the lines that take vectors apart, each named by its letter."""
+    return [f"    {_listed(one)} = {one[0][0]}" for one in vectors]
 
 
 def _listed(terms: Sequence[str]) -> str:
@@ -104,6 +163,11 @@ def _listed(terms: Sequence[str]) -> str:
 
 def _joined(a: Sequence[str], sign: str, b: Sequence[str], more: str = "") -> list[str]:
     return [f"{x} {sign} {y}{more}" for x, y in zip(a, b, strict=True)]
+
+
+def _products(p: Sequence[str], a: Sequence[str]) -> list[str]:
+    """Return the terms of a matrix times a vector."""
+    return [_dot(p[i : i + len(a)], a) for i in range(0, len(p), len(a))]
 
 
 def _dot(a: Sequence[str], b: Sequence[str]) -> str:
