@@ -105,6 +105,11 @@ class InC:
         self._lib.voile_hmac(key, c_size_t(len(key)), data, c_size_t(len(data)), out)
         return out.raw
 
+    def renumber(self, number):
+        state = ctypes.create_string_buffer(self.stored, len(self.stored))
+        self._lib.shim_renumber(state, ctypes.c_uint64(number))
+        self.stored = state.raw
+
     def close(self):
         pass
 
@@ -159,6 +164,9 @@ class InJavaScript:
 
     def hmac(self, key, data):
         return bytes.fromhex(self._ask("hmac", key=key.hex(), data=data.hex()))
+
+    def renumber(self, number):
+        self.stored["number"] = number
 
     def close(self):
         self._node.stdin.close()

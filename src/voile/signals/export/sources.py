@@ -16,6 +16,7 @@ from voile.signals.export.tables import FixedTables
 
 ENDS = (
     "voile.h",
+    "voile_bytes.h",
     "voile_map.c",
     "voile_map.mjs",
     "voile_hash.h",

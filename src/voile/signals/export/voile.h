@@ -65,11 +65,12 @@ typedef struct {
     uint64_t before;     /* readings acknowledged in sessions before this one */
     uint64_t number;     /* messages acknowledged */
     uint8_t check[8];    /* digest of these */
-    uint8_t next[8];     /* the digest with the letter under way */
+    uint8_t next[8];     /* the digest with the message under way */
     uint8_t mark[8];     /* of the kit */
     uint8_t whose[8];    /* digest of subject, class and known columns */
-    uint32_t length;     /* bytes of the letter under way; 0: none */
-    char letter[VOILE_LETTER];
+    double values[VOILE_COLUMNS]; /* of the message under way */
+    uint32_t length;              /* bytes that go beside them; 0: none is under way */
+    char beside[VOILE_BESIDE];
 } voile_state;
 
 typedef struct {

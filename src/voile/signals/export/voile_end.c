@@ -1,33 +1,16 @@
 /* The end of voile.h: what is sent, proved, stored and acknowledged. */
 #include "voile.h"
-
-#include <string.h>
+#include "voile_bytes.h"
 
 #define MAC 32
 #define HEADER 36
-
-static size_t length_of(const char *text)
-{
-    size_t n = 0;
-    while (text[n])
-        n++;
-    return n;
-}
-
-/* Whether n bytes are the same, in a time that does not depend on them. */
-static int same(const uint8_t *a, const uint8_t *b, size_t n)
-{
-    uint8_t apart = 0;
-    for (size_t i = 0; i < n; i++)
-        apart |= a[i] ^ b[i];
-    return apart == 0;
-}
 
 /* Begin the MAC of what stands at a place, whose length stands before it. */
 static void begin_mac(voile_hash *s, const voile_key *key, const char *place)
 {
     const size_t long_ = length_of(place);
-    const uint8_t length[4] = {0, 0, (uint8_t)(long_ >> 8), (uint8_t)long_};
+    uint8_t length[4];
+    put_big(length, long_, 4);
     voile_begin_keyed(s, key);
     voile_add(s, length, 4);
     voile_add(s, place, long_);
@@ -42,109 +25,12 @@ static void mac_of(const voile_key *key, const char *place, const uint8_t *data,
     voile_finish_keyed(&s, key, out);
 }
 
-/* Texts: appended where they fit, and never beyond. */
-
-typedef struct {
-    char *out;
-    size_t n, room;
-} text;
-
-static void put(text *t, const char *more, size_t n)
-{
-    for (size_t i = 0; i < n; i++, t->n++)
-        if (t->n < t->room)
-            t->out[t->n] = more[i];
-}
-
-static void say(text *t, const char *more) { put(t, more, length_of(more)); }
-
-static void put_hex(text *t, const uint8_t *data, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        put(t, &"0123456789abcdef"[data[i] >> 4], 1);
-        put(t, &"0123456789abcdef"[data[i] & 15], 1);
-    }
-}
-
-static void put_whole(text *t, uint64_t v)
-{
-    char digits[20];
-    int n = 0;
-    do
-        digits[n++] = (char)('0' + v % 10);
-    while (v /= 10);
-    while (n)
-        put(t, &digits[--n], 1);
-}
-
-/* A multiple of 2^-44, every digit of it. */
-static void put_number(text *t, double v)
-{
-    if (v < 0) {
-        say(t, "-");
-        v = -v;
-    }
-    const uint64_t units = (uint64_t)v;
-    uint64_t rest = (uint64_t)((v - (double)units) * 17592186044416.0);
-    put_whole(t, units);
-    say(t, ".");
-    do {
-        const char digit = (char)('0' + ((rest *= 10) >> 44));
-        rest &= ((uint64_t)1 << 44) - 1;
-        put(t, &digit, 1);
-    } while (rest);
-}
-
-static void put_big(uint8_t *out, uint64_t v, int n)
-{
-    for (int i = 0; i < n; i++)
-        out[i] = (uint8_t)(v >> (8 * (n - 1 - i)));
-}
-
-static uint64_t big(const uint8_t *data, int n)
-{
-    uint64_t v = 0;
-    for (int i = 0; i < n; i++)
-        v = v << 8 | data[i];
-    return v;
-}
-
-/* The bytes of a double, the lowest first. */
-static void bytes_of(double v, uint8_t out[8])
-{
-    uint64_t bits;
-    memcpy(&bits, &v, 8);
-    for (int i = 0; i < 8; i++)
-        out[i] = (uint8_t)(bits >> (8 * i));
-}
-
-/* The double of such bytes. */
-static double of_bytes(const uint8_t data[8])
-{
-    uint64_t bits = 0;
-    double v;
-    for (int i = 7; i >= 0; i--)
-        bits = bits << 8 | data[i];
-    memcpy(&v, &bits, 8);
-    return v;
-}
-
 /* The digest with one more message: of its numbers, as the line shows them. */
 static void chain(const uint8_t check[8], const double *z, uint8_t next[8])
 {
-    char hex[16];
-    text t = {hex, 0, sizeof hex};
-    uint8_t out[32];
-    voile_hash s;
-    put_hex(&t, check, 8);
-    voile_begin(&s);
-    voile_add(&s, hex, sizeof hex);
-    for (int j = 0; j < VOILE_COLUMNS; j++) {
-        uint8_t bytes[8];
-        bytes_of(z[j], bytes);
-        voile_add(&s, bytes, 8);
-    }
-    voile_finish(&s, out);
+    uint8_t data[16 + VOILE_DRAW], out[32];
+    put_doubles(put_hex(data, check, 8), z, VOILE_COLUMNS);
+    voile_sha256(data, sizeof data, out);
     memcpy(next, out, 8);
 }
 
@@ -153,7 +39,7 @@ static void chain(const uint8_t check[8], const double *z, uint8_t next[8])
 static void digest_of(const voile_state *state, uint8_t seal[8])
 {
     uint8_t out[32];
-    const size_t n = offsetof(voile_state, letter) + state->length - sizeof state->seal;
+    const size_t n = offsetof(voile_state, beside) + state->length - sizeof state->seal;
     voile_sha256((const uint8_t *)state + sizeof state->seal, n, out);
     memcpy(seal, out, 8);
 }
@@ -199,26 +85,18 @@ static int draw(voile_end *end, uint8_t *out, size_t n)
 static void dither_of(const voile_end *end, const double *x, uint8_t out[VOILE_DRAW])
 {
     double near[VOILE_COLUMNS];
-    uint8_t block[32], fixed[19];
-    memcpy(fixed, voile_mark, 8);
-    put_big(fixed + 8, end->which, 2);
-    put_big(fixed + 10, end->state.before + end->state.number, 8);
+    uint8_t of[19 + sizeof end->proof + VOILE_DRAW], block[32], *at = put(of, voile_mark, 8);
+    at = put_big(at, end->which, 2);
+    at = put_big(at, end->state.before + end->state.number, 8);
+    uint8_t *const part = at++;
+    at = put(at, end->proof, VOILE_KNOWN ? sizeof end->proof : 0);
     voile_nearest(x, near);
-    for (int j = 0; j < VOILE_COLUMNS; j++) {
-        if (j % 4 == 0) {
-            voile_hash s;
-            fixed[18] = (uint8_t)(j / 4);
-            voile_begin_keyed(&s, &end->dither);
-            voile_add(&s, fixed, sizeof fixed);
-            voile_add(&s, end->proof, VOILE_KNOWN ? sizeof end->proof : 0);
-            for (int i = 0; i < VOILE_COLUMNS; i++) {
-                uint8_t bytes[8];
-                bytes_of(near[i], bytes);
-                voile_add(&s, bytes, 8);
-            }
-            voile_finish_keyed(&s, &end->dither, block);
-        }
-        memcpy(out + 8 * j, block + 8 * (j % 4), 8);
+    at = put_doubles(at, near, VOILE_COLUMNS);
+    for (size_t done = 0; done < VOILE_DRAW; done += sizeof block) {
+        const size_t left = VOILE_DRAW - done;
+        *part = (uint8_t)(done / sizeof block);
+        voile_mac(&end->dither, of, (size_t)(at - of), block);
+        memcpy(out + done, block, left < sizeof block ? left : sizeof block);
     }
 }
 
@@ -226,9 +104,7 @@ int voile_begin_again(voile_end *end)
 {
     voile_state state;
     const uint64_t before = end->state.before + end->state.number;
-    uint8_t out[32];
-    char name[49];
-    text t = {name, 0, sizeof name};
+    uint8_t name[49], out[32];
     for (size_t i = 0; i < sizeof state; i++)
         ((uint8_t *)&state)[i] = 0;
     memcpy(state.whose, end->whose, 8);
@@ -236,28 +112,25 @@ int voile_begin_again(voile_end *end)
     if (draw(end, state.session, sizeof state.session) != VOILE_OK)
         return VOILE_ENTROPY;
     memcpy(state.mark, voile_mark, 8);
-    put_hex(&t, voile_mark, 8);
-    say(&t, " ");
-    put_hex(&t, state.session, sizeof state.session);
+    put_hex(SAY(put_hex(name, voile_mark, 8), " "), state.session, sizeof state.session);
     if (VOILE_KNOWN) /* a clinic with other known columns has another digest, and refuses */
-        voile_hmac(end->proof, sizeof end->proof, (const uint8_t *)name, sizeof name, out);
+        voile_hmac(end->proof, sizeof end->proof, name, sizeof name, out);
     else
-        voile_sha256((const uint8_t *)name, sizeof name, out);
+        voile_sha256(name, sizeof name, out);
     memcpy(state.check, out, 8);
     const int wrong = keep(end, &state);
     begin_posts(end);
     return wrong;
 }
 
-static int set_topic(char *out, const char *topic, const uint8_t *pseudonym, size_t n,
-                     const char *box)
+static int set_topic(char *out, const char *topic, const uint8_t *name, size_t n, const char *box)
 {
-    text t = {out, 0, VOILE_TOPIC};
-    say(&t, topic);
-    say(&t, "/");
-    put(&t, (const char *)pseudonym, n);
-    put(&t, box, length_of(box) + 1);
-    return t.n <= t.room;
+    const size_t first = length_of(topic), last = length_of(box) + 1;
+    uint8_t *at = (uint8_t *)out;
+    if (first + 1 + n + last > VOILE_TOPIC)
+        return 0;
+    put(put(SAY(put(at, topic, first), "/"), name, n), box, last);
+    return 1;
 }
 
 static int opened(voile_end *end, const uint8_t *record, const char *topic,
@@ -273,7 +146,7 @@ static int opened(voile_end *end, const uint8_t *record, const char *topic,
     mac_of(&end->mac, "device", record, VOILE_RECORD - MAC, mac);
     const size_t n = record[20];
     const uint64_t which = big(record + 18, 2);
-    if (!same(mac, record + VOILE_RECORD - MAC, MAC) || !same(record, (const uint8_t *)"VOILEDV1", 8)
+    if (!same(mac, record + VOILE_RECORD - MAC, MAC) || !same(record, "VOILEDV1", 8)
         || !same(record + 8, voile_mark, 8) || n > 64 || which >= VOILE_CLASSES)
         return VOILE_RECORD_BAD;
     voile_hash s;
@@ -283,7 +156,7 @@ static int opened(voile_end *end, const uint8_t *record, const char *topic,
     voile_finish(&s, mac);
     memcpy(end->whose, mac, 8);
     for (int j = 0; j < VOILE_KNOWN; j++)
-        end->known[j] = of_bytes(record + 117 + 8 * j);
+        end->known[j] = double_of(record + 117 + 8 * j);
     if (VOILE_KNOWN)
         memcpy(end->proof, record + 117 + 8 * VOILE_KNOWN, sizeof end->proof);
     end->ways = *ways;
@@ -294,7 +167,7 @@ static int opened(voile_end *end, const uint8_t *record, const char *topic,
         return VOILE_LONG;
     if (!stored)
         return voile_begin_again(end);
-    if (stored->length > VOILE_LETTER || stored->number >> 53)
+    if (stored->length > VOILE_BESIDE || stored->number >> 53)
         return VOILE_STATE_BAD;
     digest_of(stored, seal);
     if (!same(seal, stored->seal, 8) || !same(stored->mark, voile_mark, 8)
@@ -326,48 +199,44 @@ int voile_send(voile_end *end, const double *x, const char *beside)
 {
     voile_state state = end->state;
     uint8_t drawn[VOILE_DRAW];
-    double z[VOILE_COLUMNS];
-    text t = {state.letter, 0, VOILE_LETTER};
+    const char *with_it = beside && *beside ? beside : "{}";
+    const size_t length = length_of(with_it);
     if (state.length)
         return VOILE_WAITING;
-    if (beside && length_of(beside) > VOILE_BESIDE)
+    if (length > VOILE_BESIDE)
         return VOILE_LONG;
     dither_of(end, x, drawn);
-    const int wrong = voile_encode(end->which, x, end->known, drawn, z);
+    const int wrong = voile_encode(end->which, x, end->known, drawn, state.values);
     if (wrong)
         return wrong;
-    say(&t, "{\"ahead\":1,\"after\":");
-    put_whole(&t, state.number);
-    say(&t, ",\"check\":\"");
-    put_hex(&t, state.check, 8);
-    say(&t, "\",\"values\":[");
-    for (int j = 0; j < VOILE_COLUMNS; j++) {
-        say(&t, j ? "," : "");
-        put_number(&t, z[j]);
-    }
-    say(&t, "],\"beside\":");
-    say(&t, beside ? beside : "{}");
-    say(&t, "}");
-    if (t.n > t.room)
-        return VOILE_LONG;
-    state.length = (uint32_t)t.n;
-    chain(state.check, z, state.next);
+    memcpy(state.beside, with_it, length);
+    state.length = (uint32_t)length;
+    chain(state.check, state.values, state.next);
     return keep(end, &state);
+}
+
+/* Write the letter under way. */
+static uint8_t *put_letter(uint8_t *at, const voile_state *state)
+{
+    at = put_whole(SAY(at, "{\"ahead\":1,\"after\":"), state->number);
+    at = put_hex(SAY(at, ",\"check\":\""), state->check, 8);
+    at = SAY(at, "\",\"values\":[");
+    for (int j = 0; j < VOILE_COLUMNS; j++)
+        at = put_number(j ? SAY(at, ",") : at, state->values[j]);
+    at = put(SAY(at, "],\"beside\":"), state->beside, state->length);
+    return SAY(at, "}");
 }
 
 int voile_post(voile_end *end, uint8_t out[VOILE_POST], size_t *length)
 {
-    const voile_state *state = &end->state;
-    uint8_t *rest = out + MAC + sizeof end->header;
     voile_hash s = end->posted;
-    if (!state->length)
+    if (!end->state.length)
         return VOILE_NOTHING;
-    memcpy(out + MAC, end->header, sizeof end->header);
-    put_big(rest, state->number + 1, 7);
-    memcpy(rest + 7, state->letter, state->length);
-    *length = MAC + HEADER + state->length;
-    voile_add(&s, rest, 7 + state->length);
+    uint8_t *const rest = put(out + MAC, end->header, sizeof end->header);
+    uint8_t *const last = put_letter(put_big(rest, end->state.number + 1, 7), &end->state);
+    voile_add(&s, rest, (size_t)(last - rest));
     voile_finish_keyed(&s, &end->mac, out);
+    *length = (size_t)(last - out);
     return VOILE_OK;
 }
 
@@ -375,7 +244,7 @@ int voile_post(voile_end *end, uint8_t out[VOILE_POST], size_t *length)
 static int is_next(const char **at, const char *expected)
 {
     size_t n = length_of(expected);
-    if (!same((const uint8_t *)*at, (const uint8_t *)expected, n))
+    if (!same(*at, expected, n))
         return 0;
     *at += n;
     return 1;

@@ -66,11 +66,31 @@ function say(data, at, text) {
   return at;
 }
 
+/** Write bytes from a place on; return where they end. */
+function lay(data, at, more) {
+  for (let i = 0; i < more.length; i++) data[at++] = more[i];
+  return at;
+}
+
+/** Write a whole number below 2^53. */
+function sayWhole(data, at, value) {
+  let end = at;
+  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) end++;
+  for (let i = end, rest = value; i >= at; i--) {
+    const tenth = Math.floor(rest / 10);
+    data[i] = 48 + (rest - 10 * tenth); // exact also close to 2^53
+    rest = tenth;
+  }
+  return end + 1;
+}
+
 /** Write a multiple of 2^-44, every digit of it: two at a time, from two halves of 22 bits. */
-function sayNumber(data, from, value) {
+function sayNumber(data, at, value) {
   const size = Math.abs(value), units = Math.floor(size), scaled = (size - units) * 2 ** 22;
   let high = Math.floor(scaled), low = (scaled - high) * 2 ** 22;
-  let at = say(data, from, value < 0 ? `-${units}.` : `${units}.`);
+  if (value < 0) data[at++] = 45; // a minus
+  at = sayWhole(data, at, units);
+  data[at++] = 46; // a point
   do {
     low *= 100;
     high = high * 100 + (low >> 22);
@@ -95,6 +115,8 @@ function shortened(digest) {
   return text;
 }
 
+const AHEAD = bytes('{"ahead":1,"after":'), CHECK = bytes(',"check":"');
+const VALUES = bytes('","values":['), WITH = bytes('],"beside":');
 const link = new Uint8Array(16 + DRAW), linkView = new DataView(link.buffer);
 
 /** Return the digest with one more message: of its numbers, as the line shows them. */
@@ -110,7 +132,9 @@ function isState(state) {
     typeof state === "object" && state !== null && Number.isSafeInteger(state.number) &&
     state.number >= 0 && Number.isSafeInteger(state.before) && state.before >= 0 &&
     /^[0-9a-f]{32}$/.test(state.session) && digest(state.check) &&
-    (state.letter === "" || digest(state.next)) && typeof state.letter === "string"
+    typeof state.beside === "string" && bytes(state.beside).length <= BESIDE &&
+    Array.isArray(state.values) && (state.next === "" ||
+      (state.values.length === COLUMNS && state.next === chain(state.check, state.values)))
   );
 }
 
@@ -124,9 +148,9 @@ export class End {
   #dither;
   #moving; // what dither is drawn from, but for the reading and its number
   #reading; // the reading in it
-  #message; // room for a MAC, what it is of up to the letter, the letter, and room for another
-  #start; // where the letter starts
-  #end; // where it ends
+  #message; // what the MAC of a message is of: the place, the header, the letter
+  #header; // where the header starts
+  #end; // where the letter ends
   #fixed; // where the whole blocks end that all messages of a session begin with
   #fixedMac; // MACs of what goes on after them
   #proof = new Uint8Array(0);
@@ -171,47 +195,51 @@ export class End {
     const name = bytes(`${tables.mark} ${session}`);
     // a clinic with other known columns has another digest, and refuses
     const check = shortened(KNOWN ? hmac(this.#proof, name) : sha256(name));
-    const own = { mark: tables.mark, whose: this.#whose };
     const before = this.#state ? this.#state.before + this.#state.number : 0;
-    this.#keep({ ...own, session, before, number: 0, check, next: "", letter: "" });
+    this.#keep({ session, before, number: 0, check });
     this.#open();
   }
 
   #open() {
-    const { session, letter } = this.#state;
     const versions = join(Uint8Array.of(2, 0), big(this.#generation, 2), MARK);
-    const before = join(new Uint8Array(MAC), framed(this.posts), versions, unhex(session));
-    const text = bytes(letter);
-    this.#message = join(before, new Uint8Array(8), text, new Uint8Array(LETTER));
-    this.#start = before.length + 8;
-    this.#end = this.#start + text.length;
+    const before = join(framed(this.posts), versions, unhex(this.#state.session));
+    this.#message = join(before, new Uint8Array(8 + LETTER));
+    this.#header = before.length - HEADER + 8;
     this.#fixed = before.length + 1; // a number is below 2^53, and its first byte 0
-    this.#fixed -= (this.#fixed - MAC) % 64;
-    this.#fixedMac = this.#mac.after(this.#message.subarray(MAC, this.#fixed));
+    this.#fixed -= this.#fixed % 64;
+    this.#fixedMac = this.#mac.after(this.#message.subarray(0, this.#fixed));
+    if (this.#state.next) this.#write(this.#state);
+  }
+
+  /** Write a state's message, all but its MAC. */
+  #write({ number, check, values, beside }) {
+    const message = this.#message;
+    put(message, this.#header + HEADER - 8, number + 1);
+    let at = lay(message, this.#header + HEADER, AHEAD);
+    at = lay(message, sayWhole(message, at, number), CHECK);
+    at = lay(message, say(message, at, check), VALUES);
+    for (let j = 0; j < COLUMNS; j++) {
+      if (j) message[at++] = 44; // a comma
+      at = sayNumber(message, at, values[j]);
+    }
+    at = say(message, lay(message, at, WITH), beside);
+    message[at] = 125; // a brace
+    this.#end = at + 1;
   }
 
   /** Encode a reading and store it as the message under way; beside: a plain object. */
-  send(x, beside = {}) {
-    const state = this.#state;
-    if (state.letter) throw new VoileError("waiting", "a message is under way: post it again");
-    const with_it = JSON.stringify(beside);
+  send(x, beside) {
+    if (this.#state.next) throw new VoileError("waiting", "a message is under way: post it again");
+    const with_it = beside === undefined ? "{}" : JSON.stringify(beside);
     // a character takes three bytes at most: short ones need no count
     if (3 * with_it.length > BESIDE && bytes(with_it).length > BESIDE) {
       throw new VoileError("long", "what goes beside a reading is too long");
     }
-    const z = encodeBy(this.#map, x, this.#ditherOf(x)), message = this.#message;
-    let at = say(message, this.#start, `{"ahead":1,"after":${state.number},"check":"`);
-    at = say(message, at, state.check);
-    at = say(message, at, '","values":[');
-    for (let j = 0; j < COLUMNS; j++) {
-      if (j) message[at++] = 44; // a comma
-      at = sayNumber(message, at, z[j]);
-    }
-    at = say(message, at, '],"beside":');
-    at = say(message, at, with_it);
-    this.#end = say(message, at, "}");
-    const letter = decoder.decode(message.subarray(this.#start, this.#end));
-    this.#keep({ ...state, letter, next: chain(state.check, z) });
+    const values = encodeBy(this.#map, x, this.#ditherOf(x));
+    const { session, before, number, check } = this.#state, next = chain(check, values);
+    const state = { session, before, number, check, next, values, beside: with_it };
+    this.#write(state);
+    this.#keep(state);
   }
 
   /**
@@ -232,12 +260,10 @@ export class End {
 
   /** Return the message under way, the same bytes each time; null where there is none. */
   post() {
-    const message = this.#message;
-    if (!this.#state.letter) return null;
-    put(message, this.#start - 8, this.#state.number + 1);
-    const out = message.slice(this.#start - HEADER - MAC, this.#end);
-    out.set(this.#fixedMac.of(message, this.#fixed, this.#end));
-    return out;
+    if (!this.#state.next) return null;
+    const out = new Uint8Array(MAC + this.#end - this.#header);
+    out.set(this.#message.subarray(this.#header, this.#end), MAC);
+    return this.#fixedMac.of(this.#message, this.#fixed, this.#end, out);
   }
 
   /** Take a reply in; what is not ours, or old, changes nothing. */
@@ -254,9 +280,9 @@ export class End {
     const answer = ANSWER.exec(decoder.decode(rest.slice(HEADER)));
     if (!answer) return;
     const [, check, refused] = answer, number = read(header.slice(28));
-    const under_way = state.number + (state.letter ? 1 : 0);
+    const under_way = state.number + (state.next ? 1 : 0);
     if (refused) {
-      if (state.letter && number === under_way) {
+      if (state.next && number === under_way) {
         throw new VoileError("refused", `the recipient refuses the message: ${refused}`);
       }
       return;
@@ -265,7 +291,8 @@ export class End {
     if (number !== under_way || number === state.number || check !== state.next) {
       throw new VoileError("step", "the two ends are out of step: begin again");
     }
-    this.#keep({ ...state, number, check, next: "", letter: "" });
+    const { session, before } = state;
+    this.#keep({ session, before, number, check });
   }
 
   #drawn(n) {
@@ -276,7 +303,10 @@ export class End {
   }
 
   /** Store a state and take it over; nothing changes where it cannot be stored. */
-  #keep(state) {
+  #keep({ session, before, number, check, next = "", values = [], beside = "" }) {
+    const mark = tables.mark, whose = this.#whose;
+    // spelt out: to add to what is spread takes V8 more than a microsecond
+    const state = { mark, whose, session, before, number, check, next, values, beside };
     if (typeof this.#ways.store !== "function" || this.#ways.store({ ...state }) !== true) {
       throw new VoileError("store", "the state could not be stored");
     }

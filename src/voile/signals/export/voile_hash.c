@@ -15,36 +15,53 @@ static const uint32_t K[64] = {
 
 static uint32_t turned(uint32_t v, int n) { return v >> n | v << (32 - n); }
 
-/* A round of the standard; the names go round in place of the values. */
-#define ROUND(a, b, c, d, e, f, g, h, i) \
-    h += (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + (g ^ (e & (f ^ g))) + K[i] + w[i]; \
-    d += h; \
-    h += (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) | (c & (a | b)))
+static uint32_t sigma0(uint32_t v) { return turned(v, 7) ^ turned(v, 18) ^ v >> 3; }
+static uint32_t sigma1(uint32_t v) { return turned(v, 17) ^ turned(v, 19) ^ v >> 10; }
+static uint32_t sum0(uint32_t v) { return turned(v, 2) ^ turned(v, 13) ^ turned(v, 22); }
+static uint32_t sum1(uint32_t v) { return turned(v, 6) ^ turned(v, 11) ^ turned(v, 25); }
 
-static void compress(voile_hash *s)
+/* A round of the standard; the names go round in place of the values. The majority of a, b and c is
+ * b, but where b differs from both: a ^ b is the next round's b ^ c. */
+#define ROUND(a, b, c, d, e, f, g, h, i) \
+    h += sum1(e) + (g ^ (e & (f ^ g))) + k[i] + w[i]; \
+    d += h; \
+    now = a ^ b; \
+    h += sum0(a) + (b ^ (now & before)); \
+    before = now
+
+/* One of the rounds from the 16th on, before which the oldest word of the schedule is renewed. */
+#define LATER(a, b, c, d, e, f, g, h, i) \
+    w[i] += sigma0(w[(i + 1) % 16]) + w[(i + 9) % 16] + sigma1(w[(i + 14) % 16]); \
+    ROUND(a, b, c, d, e, f, g, h, i)
+
+#define EIGHT(ROUND, i) \
+    ROUND(a, b, c, d, e, f, g, h, i); \
+    ROUND(h, a, b, c, d, e, f, g, i + 1); \
+    ROUND(g, h, a, b, c, d, e, f, i + 2); \
+    ROUND(f, g, h, a, b, c, d, e, i + 3); \
+    ROUND(e, f, g, h, a, b, c, d, i + 4); \
+    ROUND(d, e, f, g, h, a, b, c, i + 5); \
+    ROUND(c, d, e, f, g, h, a, b, i + 6); \
+    ROUND(b, c, d, e, f, g, h, a, i + 7)
+
+static void compress(uint32_t state[8], const uint8_t block[64])
 {
-    uint32_t w[64];
-    uint32_t a = s->h[0], b = s->h[1], c = s->h[2], d = s->h[3];
-    uint32_t e = s->h[4], f = s->h[5], g = s->h[6], h = s->h[7];
+    const uint32_t *k = K;
+    uint32_t w[16], now, before;
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < 16; i++)
-        w[i] = (uint32_t)s->block[4 * i] << 24 | (uint32_t)s->block[4 * i + 1] << 16
-             | (uint32_t)s->block[4 * i + 2] << 8 | s->block[4 * i + 3];
-    for (int i = 16; i < 64; i++)
-        w[i] = w[i - 16] + w[i - 7]
-             + (turned(w[i - 15], 7) ^ turned(w[i - 15], 18) ^ w[i - 15] >> 3)
-             + (turned(w[i - 2], 17) ^ turned(w[i - 2], 19) ^ w[i - 2] >> 10);
-    for (int i = 0; i < 64; i += 8) {
-        ROUND(a, b, c, d, e, f, g, h, i);
-        ROUND(h, a, b, c, d, e, f, g, i + 1);
-        ROUND(g, h, a, b, c, d, e, f, i + 2);
-        ROUND(f, g, h, a, b, c, d, e, i + 3);
-        ROUND(e, f, g, h, a, b, c, d, i + 4);
-        ROUND(d, e, f, g, h, a, b, c, i + 5);
-        ROUND(c, d, e, f, g, h, a, b, i + 6);
-        ROUND(b, c, d, e, f, g, h, a, i + 7);
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16
+             | (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    before = b ^ c;
+    EIGHT(ROUND, 0);
+    EIGHT(ROUND, 8);
+    for (k += 16; k < K + 64; k += 16) {
+        EIGHT(LATER, 0);
+        EIGHT(LATER, 8);
     }
-    s->h[0] += a, s->h[1] += b, s->h[2] += c, s->h[3] += d;
-    s->h[4] += e, s->h[5] += f, s->h[6] += g, s->h[7] += h;
+    state[0] += a, state[1] += b, state[2] += c, state[3] += d;
+    state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
 void voile_begin(voile_hash *s)
@@ -58,24 +75,33 @@ void voile_begin(voile_hash *s)
 void voile_add(voile_hash *s, const void *data, size_t n)
 {
     const uint8_t *bytes = data;
-    while (n) {
-        const size_t at = s->n % 64, some = n < 64 - at ? n : 64 - at;
+    size_t at = s->n % 64;
+    s->n += n;
+    for (; n >= 64 - at; at = 0) {
+        const size_t some = 64 - at;
         memcpy(s->block + at, bytes, some);
-        s->n += some, bytes += some, n -= some;
-        if (s->n % 64 == 0)
-            compress(s);
+        compress(s->h, s->block);
+        bytes += some, n -= some;
     }
+    memcpy(s->block + at, bytes, n);
 }
 
 void voile_finish(voile_hash *s, uint8_t out[32])
 {
     const uint64_t bits = s->n * 8;
-    uint8_t length[8];
+    size_t at = s->n % 64;
+    s->block[at++] = 0x80;
+    if (at > 56) {
+        while (at < 64)
+            s->block[at++] = 0;
+        compress(s->h, s->block);
+        at = 0;
+    }
+    while (at < 56)
+        s->block[at++] = 0;
     for (int i = 0; i < 8; i++)
-        length[i] = (uint8_t)(bits >> (56 - 8 * i));
-    static const uint8_t pad[64] = {0x80};
-    voile_add(s, pad, 1 + (119 - s->n % 64) % 64);
-    voile_add(s, length, 8);
+        s->block[56 + i] = (uint8_t)(bits >> (56 - 8 * i));
+    compress(s->h, s->block);
     for (int i = 0; i < 32; i++)
         out[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
@@ -113,6 +139,14 @@ void voile_finish_keyed(voile_hash *s, const voile_key *key, uint8_t out[32])
     voile_finish(s, out);
 }
 
+void voile_mac(const voile_key *key, const void *data, size_t n, uint8_t out[32])
+{
+    voile_hash s;
+    voile_begin_keyed(&s, key);
+    voile_add(&s, data, n);
+    voile_finish_keyed(&s, key, out);
+}
+
 void voile_sha256(const uint8_t *data, size_t n, uint8_t out[32])
 {
     voile_hash s;
@@ -125,9 +159,6 @@ void voile_sha256(const uint8_t *data, size_t n, uint8_t out[32])
 void voile_hmac(const uint8_t *key, size_t k, const uint8_t *data, size_t n, uint8_t out[32])
 {
     voile_key own;
-    voile_hash s;
     voile_set_key(&own, key, k);
-    voile_begin_keyed(&s, &own);
-    voile_add(&s, data, n);
-    voile_finish_keyed(&s, &own, out);
+    voile_mac(&own, data, n, out);
 }

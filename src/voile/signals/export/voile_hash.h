@@ -22,6 +22,7 @@ void voile_finish(voile_hash *s, uint8_t out[32]);
 void voile_set_key(voile_key *key, const uint8_t *bytes, size_t n);
 void voile_begin_keyed(voile_hash *s, const voile_key *key);
 void voile_finish_keyed(voile_hash *s, const voile_key *key, uint8_t out[32]);
+void voile_mac(const voile_key *key, const void *data, size_t n, uint8_t out[32]);
 
 void voile_sha256(const uint8_t *data, size_t n, uint8_t out[32]);
 void voile_hmac(const uint8_t *key, size_t k, const uint8_t *data, size_t n, uint8_t out[32]);

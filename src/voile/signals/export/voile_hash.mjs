@@ -110,8 +110,7 @@ function finish(before, data, from, to) {
   compress(now);
 }
 
-function bytesOf(state) {
-  const out = new Uint8Array(32);
+function bytesOf(state, out = new Uint8Array(32)) {
   for (let i = 0; i < 8; i++) {
     const word = state[i];
     out[4 * i] = word >>> 24;
@@ -157,8 +156,8 @@ export class Mac {
     return new Mac(inner, this.#outer, this.#before + blocks.length);
   }
 
-  /** Return the MAC of data[from..to). */
-  of(data, from = 0, to = data.length) {
+  /** Return the MAC of data[from..to), or what it is then the first 32 bytes of. */
+  of(data, from = 0, to = data.length, out = new Uint8Array(32)) {
     copy(now, this.#inner);
     finish(this.#before, data, from, to);
     clear(8);
@@ -167,7 +166,7 @@ export class Mac {
     words[15] = (64 + 32) << 3;
     copy(now, this.#outer);
     compress(now);
-    return bytesOf(now);
+    return bytesOf(now, out);
   }
 }
 

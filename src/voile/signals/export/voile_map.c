@@ -1,8 +1,8 @@
 /* The map of voile.h: voile's own operations in voile's own order, and so the same bits. */
 #include "voile.h"
+#include "voile_bytes.h"
 
 #include <float.h>
-#include <string.h>
 
 #if defined(__FAST_MATH__) || (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0)
 #error "doubles must be computed as IEEE 754 says: no -ffast-math, no x87"
@@ -237,10 +237,7 @@ static double value_at(int j, double k)
 /* A point of a cell, from 53 of 64 bits. */
 static double dither(const uint8_t *draw)
 {
-    uint64_t bits = 0;
-    for (int i = 7; i >= 0; i--)
-        bits = bits << 8 | draw[i];
-    return ((double)(bits >> 11) * (1.0 / 9007199254740992.0) - 0.5) * (1.0 - 2.0 * MARGIN);
+    return ((double)(little(draw) >> 11) * (1.0 / 9007199254740992.0) - 0.5) * (1.0 - 2.0 * MARGIN);
 }
 
 int voile_is_exact(void)

@@ -244,12 +244,12 @@ export function encodeBy(map, x, draw) {
     v[j] = valueAt(j, k[j] + dither(draw, 8 * j));
   }
   forward(map, v);
+  const z = []; // plain, to be stored as JSON
   let far = false;
   for (let j = 0; j < columns; j++) {
-    v[j] = whole(v[j] * GRAINS) / GRAINS + 0; // no -0
+    z.push((v[j] = whole(v[j] * GRAINS) / GRAINS + 0)); // no -0
     far ||= !(Math.abs(v[j]) <= LARGEST);
   }
-  const z = v.slice();
   inverse(map, v);
   for (let j = 0; j < columns; j++) {
     far ||= !(Math.abs(placeOf(j, v[j]) - k[j]) < 0.5 - MARGIN / 2);
