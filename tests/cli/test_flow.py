@@ -40,6 +40,17 @@ def test_inspect_writes_roles_that_read_back(voile: Any, files: Any, tmp_path: P
     assert voile("inspect", files.patients, "--json").json["subject"] == "person_id"
 
 
+def test_a_terminal_and_an_editor_obey_nothing_of_a_name(voile: Any, tmp_path: Path) -> None:
+    name, source, out = "a\x1b[2J\u202eb\nc\u2066", tmp_path / "s.csv", tmp_path / "roles.toml"
+    source.write_text(f'person_id,"{name}"\n' + "".join(f"{i // 2},{i % 3}\n" for i in range(40)))
+    ran = voile("inspect", source, "--out", out)
+    assert ran.code == 0
+    assert all(line.isprintable() for line in ran.err.split("\n"))
+    assert [line for line in ran.err.splitlines() if line.startswith("c")] == []
+    assert all(line.isprintable() for line in out.read_text(encoding="utf-8").split("\n"))
+    assert name in Roles.read(out).columns
+
+
 def test_fit_says_what_it_found(voile: Any, files: Any, tmp_path: Path) -> None:
     ran = voile(*files.fit(tmp_path / "kit"), "--seed", "5", "--json")
     assert ran.code == 0

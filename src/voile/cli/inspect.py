@@ -8,6 +8,7 @@ import click
 
 from voile.cli.parameters import Command, open_and_report, out, reading, source_argument
 from voile.cli.screen import Screen
+from voile.core.errors import printable
 from voile.data.files.outputs import ROLES
 from voile.wings import WINGS
 
@@ -36,7 +37,7 @@ def _inspect(
 
         write_text(out, proposal.to_toml(), ROLES, force=force)
         for role, names in proposal.by_role().items():
-            screen.say(f"  {role + ':':<12} {', '.join(names)}")
+            screen.say(f"  {role + ':':<12} {', '.join(map(printable, names))}")
         screen.say(f"{out}: read it and correct it, since a kept column can undo the rest")
     elif not screen.json:
         click.echo(proposal.to_toml(), nl=False)

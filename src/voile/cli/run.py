@@ -17,7 +17,7 @@ import click
 from voile.cli.app import command
 from voile.cli.interrupt import INTERRUPTED, leave
 from voile.cli.screen import SHOW_CURSOR, Screen, tell
-from voile.core.errors import VoileError
+from voile.core.errors import VoileError, printable
 from voile.core.interruption import acknowledged, ctrl_c
 
 DONE, FAILED, WRONG_REQUEST, CTRL_C = 0, 1, 2, 130
@@ -131,7 +131,7 @@ def _warnings_shown(*, debug: bool, quiet: bool) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if debug or (category.__module__.startswith("voile.") and not quiet):
-            tell(f"voile: warning: {message}")
+            tell(f"voile: warning: {printable(str(message))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")

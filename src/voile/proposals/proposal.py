@@ -91,13 +91,18 @@ def identifying(seen: Seen) -> str | None:
 def _key(name: str) -> str:
     import tomli_w
 
-    return tomli_w.dumps({name: 0}).rpartition(" = ")[0]
+    return _seen(tomli_w.dumps({name: 0}).rpartition(" = ")[0])
 
 
 def _text(value: str) -> str:
     import tomli_w
 
-    return tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n")
+    return _seen(tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n"))
+
+
+def _seen(quoted: str) -> str:
+    """Escape what an editor obeys or does not show, such as marks that turn the text around."""
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)
 
 
 def _value(column: ColumnProposal) -> str:
