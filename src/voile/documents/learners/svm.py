@@ -93,7 +93,8 @@ def fit_hyperplanes(
     """
     from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
-    matrix = with_32_bits(matrix)
+    matrix = with_32_bits(matrix.astype(np.float64))
+    matrix.sum_duplicates()  # sorts it; scikit-learn would copy and sort it for each type
     weights = np.zeros((matrix.shape[1], len(costs)), np.float32)
     bias = np.full(len(costs), -1, np.float32)
     for kind, cost in enumerate(costs):
