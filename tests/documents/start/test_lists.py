@@ -1,47 +1,61 @@
-"""The public lists and the clusters of English words."""
+"""The public lists and the clusters of each language's words."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from voile.documents.start.lists import PATHS, english_lists, public_lists
+import pytest
 
-CLUSTERS = {
-    name.removeprefix("cluster "): words
-    for name, words in english_lists().items()
-    if name.startswith("cluster ")
-}
+from voile.documents.replacements.names import LANGUAGES, Language
+from voile.documents.start.lists import PATHS, clusters_of, lists_of, public_lists
 
-
-def of_length(bits: int) -> dict[str, frozenset[str]]:
-    return {path: words for path, words in CLUSTERS.items() if len(path) == bits}
+BOTH = pytest.mark.parametrize("language", LANGUAGES)
 
 
-def cluster_of(word: str, bits: int) -> str:
-    return next(path for path, words in of_length(bits).items() if word in words)
+def of_length(language: Language, bits: int) -> dict[str, frozenset[str]]:
+    found = {name.removeprefix("cluster "): words for name, words in clusters_of(language).items()}
+    return {path: words for path, words in found.items() if len(path) == bits}
 
 
-def test_a_word_is_in_one_cluster_of_each_length_and_in_those_that_hold_it():
-    words = frozenset().union(*CLUSTERS.values())
+def cluster_of(language: Language, word: str, bits: int) -> str:
+    return next(path for path, words in of_length(language, bits).items() if word in words)
+
+
+@BOTH
+def test_a_word_is_in_one_cluster_of_each_length_and_in_those_that_hold_it(language):
+    words = frozenset().union(*of_length(language, PATHS[-1]).values())
+    assert len(words) > 30_000
     for bits in PATHS:
-        own = of_length(bits)
+        own = of_length(language, bits)
         assert sum(map(len, own.values())) == len(frozenset().union(*own.values())) == len(words)
     for shorter, longer in pairwise(PATHS):
-        outer = of_length(shorter)
-        assert all(words <= outer[path[:shorter]] for path, words in of_length(longer).items())
+        outer = of_length(language, shorter)
+        inner = of_length(language, longer)
+        assert all(words <= outer[path[:shorter]] for path, words in inner.items())
 
 
-def test_clusters_hold_letters_alone():
-    assert all(word.isalpha() and word == word.lower() for one in CLUSTERS.values() for word in one)
+@BOTH
+def test_clusters_hold_letters_alone(language):
+    found = of_length(language, PATHS[-1]).values()
+    assert all(word.isalpha() and word == word.lower() for one in found for word in one)
 
 
 def test_words_of_a_kind_share_a_cluster():
-    assert cluster_of("john", 16) == cluster_of("peter", 16)
-    assert cluster_of("seattle", 16) == cluster_of("miami", 16)
-    assert cluster_of("wrote", 4) == cluster_of("born", 4) != cluster_of("john", 4)
+    for language, one, other, bits in (
+        ("english", "john", "peter", 16),
+        ("english", "seattle", "miami", 16),
+        ("english", "wrote", "born", 4),
+        ("spanish", "maría", "josé", 4),
+        ("spanish", "garcía", "lópez", 10),
+        ("spanish", "madrid", "barcelona", 10),
+    ):
+        assert cluster_of(language, one, bits) == cluster_of(language, other, bits)
+    assert cluster_of("english", "wrote", 4) != cluster_of("english", "john", 4)
+    assert cluster_of("spanish", "padre", 4) != cluster_of("spanish", "josé", 4)
 
 
-def test_public_lists_are_among_those_of_english():
-    own, english = public_lists(), english_lists()
-    assert {name: english[name] for name in own} == dict(own)
-    assert not [name for name in own if name.startswith("cluster")]
+@BOTH
+def test_the_lists_of_a_language_are_the_public_ones_and_its_clusters(language):
+    public, clusters = public_lists(), clusters_of(language)
+    assert lists_of(language) == {**public, **clusters}
+    assert public.keys().isdisjoint(clusters)

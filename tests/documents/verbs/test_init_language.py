@@ -9,6 +9,7 @@ from tests.documents.verbs.test_init import QUICK, texts_of
 import voile
 from voile.core.errors import RequestError
 from voile.documents import Document
+from voile.documents.start.lists import clusters_of
 from voile.documents.start.rules import Rules
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import UncheckedWarning
@@ -37,12 +38,31 @@ def test_without_a_starter_what_rules_find_is_a_feature_of_what_is_learnt_and_ap
     voile.documents.init(tmp_path / "notes.csv", work, language="spanish", subject="who", **QUICK)
     kit = Kit.load(work)
     assert kit.facts["hinter"] == Rules("spanish").name
+    space = Content.of(kit).committees[10.0].space
+    assert space.lists == clusters_of("spanish")
+    assert [name for name in space.attributes if name.startswith("list=cluster")]
+    assert (kit.facts["lists"], Content.of(kit).lists) == ({}, {})  # the data holder has none
     remover = Content.of(kit).committees[10.0].remover()
     removed = remover([Document("Llega don Zzyzx Qwrt y Zzyzx Qwrt habla .")])
     hint = removed.tokens.hint
     assert hint is not None
     assert removed.type[hint == 2].all()
     assert (hint == 2).sum() == 2
+
+
+def test_lists_of_ones_own_are_kept_beside_clusters_of_words(tmp_path):
+    rows = [{"note": f"Vino la Dra. Oyono a las {n} .", "who": str(n)} for n in range(60)]
+    write_table(tmp_path / "notes.csv", rows)
+    own = {"lists": ["oyono=" + str(tmp_path / "list.txt")], "subject": "who"}
+    (tmp_path / "list.txt").write_text("Oyono\n")
+    work = tmp_path / "work"
+    voile.documents.init(tmp_path / "notes.csv", work, language="spanish", **own, **QUICK)
+    kit = Kit.load(work)
+    assert kit.facts["lists"] == {"oyono": ["oyono"]}
+    assert Content.of(kit).lists == {"oyono": 1}
+    mine = {"oyono": frozenset({"oyono"})}
+    assert Content.of(kit).committees[10.0].space.lists == {**clusters_of("spanish"), **mine}
+    assert Content.of(kit).to_kit().facts["lists"] == kit.facts["lists"]
 
 
 def test_surrogates_are_of_the_language_of_the_notes(tmp_path, monkeypatch):

@@ -22,6 +22,7 @@ from voile.documents.words.tokens import (
     Tokens,
     add_hints,
     add_tags,
+    lists_behind,
     token_labels,
     tokenise,
     unknown_tokens,
@@ -62,7 +63,8 @@ class Training:
         tokens = add_hints(add_tags(tokens, corpus), hinter)
         whose = np.repeat(number_subjects(subjects), np.diff(tokens.first))
         marks = [mark(label) for label in labels]
-        space = Space.of(tokens, whose, marks=marks, lists=gazetteer_words(lists or {}, tokeniser))
+        listed = {**lists_behind(hinter), **gazetteer_words(lists or {}, tokeniser)}
+        space = Space.of(tokens, whose, marks=marks, lists=listed)
         unknown = unknown_tokens(tokens, corpus) & (truth == 0)
         return cls(tokens, truth, labels, subjects, space, unknown, tokeniser, hinter)
 

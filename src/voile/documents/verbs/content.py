@@ -20,7 +20,7 @@ from voile.documents.learners.calibration import Calibration
 from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs.policies import Policies, Policy
 from voile.documents.words.features import Space
-from voile.documents.words.tokens import Hinter
+from voile.documents.words.tokens import Hinter, Lists, lists_behind
 from voile.release.kit import Kit
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class Content(Policies):
 
     def to_kit(self) -> Kit:
         """Return the kit; it is private, since it holds words of the text."""
-        space = next(iter(self.committees.values())).space
+        first = next(iter(self.committees.values()))
+        own = own_lists(first.space.lists, first.hinter)
         arrays, members = _stored(self.committees)
         facts = {
             "policies": len(self.frontier),
@@ -69,18 +70,18 @@ class Content(Policies):
             "roles": self.reading.roles.model_dump(mode="json"),
             "hold_out": self.reading.hold_out.to_data(),
             "committees": members,
-            "lists": {name: sorted(words) for name, words in space.lists.items()},
-            "tags": list(space.tags),
+            "lists": {name: sorted(words) for name, words in own.items()},
+            "tags": list(first.space.tags),
             **self.found,
         }
-        if (hinter := next(iter(self.committees.values())).hinter) is not None:
-            facts["hinter"] = hinter.name
+        if first.hinter is not None:
+            facts["hinter"] = first.hinter.name
         tables = {
             "frontier": self.figures,
             "alone": self.alone,
             "passes": self.passes,
-            "attributes": pa.table({"attribute": pa.array(space.attributes, pa.string())}),
-            "arrays": to_table({"columns": space.columns, "seen": self.seen, **arrays}),
+            "attributes": pa.table({"attribute": pa.array(first.space.attributes, pa.string())}),
+            "arrays": to_table({"columns": first.space.columns, "seen": self.seen, **arrays}),
         }
         if self.known is not None:
             tables["known"] = self.known.to_table()
@@ -90,14 +91,17 @@ class Content(Policies):
     def parts(cls, kit: Kit) -> dict[str, Any]:
         facts, tables = kit.facts, kit.tables
         arrays = from_table(tables["arrays"])
+        hinter = _hinter(facts.get("hinter"))
         space = Space(
             tuple(kit.table("attributes", text=["attribute"]).column("attribute").to_pylist()),
             tuple(facts["tags"]),
             _rising(arrays["columns"]),
-            {name: frozenset(words) for name, words in facts["lists"].items()},
+            {
+                **lists_behind(hinter),
+                **{name: frozenset(words) for name, words in facts["lists"].items()},
+            },
         )
         read: dict[str, Any] = {}
-        hinter = _hinter(facts.get("hinter"))
         labels = tuple(facts["labels"])
         committees = {
             one["miss_cost"]: Committee(
@@ -119,6 +123,12 @@ class Content(Policies):
             "seen": _rising(arrays["seen"]),
             "known": _known(tables["known"]) if "known" in tables else None,
         }
+
+
+def own_lists(lists: Lists, hinter: Hinter | None) -> Lists:
+    """Return the data holder's lists, among all that learners saw."""
+    public = lists_behind(hinter)
+    return {name: words for name, words in lists.items() if public.get(name) != words}
 
 
 def _known(table: pa.Table) -> KnownValues:

@@ -32,7 +32,7 @@ from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reader import DocumentReader, text_hashes
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import Content, own_lists
 from voile.documents.verbs.models import describe_models, open_models
 from voile.documents.verbs.options import FitOptions, Learning
 from voile.documents.verbs.policies import ANNOTATED
@@ -152,6 +152,7 @@ def learn(
         _figures(training, corpus, loops, frontier.policies.tolist(), repeats=repeats)
         for repeats in (True, False)
     )
+    own = own_lists(training.space.lists, training.hinter)
     return Content(
         frontier=Frontier(frontier.risk, frontier.loss, np.arange(len(figures))),
         figures=figures,
@@ -169,7 +170,7 @@ def learn(
             **_unmarked(training, marks),
             **_described(models),
         },
-        lists={name: len(words) for name, words in sorted(training.space.lists.items())},
+        lists={name: len(words) for name, words in sorted(own.items())},
         reading=reading,
         committees={cost: loop.committee for cost, loop in loops.items()},
         seen=np.sort(text_hashes(corpus, key)),

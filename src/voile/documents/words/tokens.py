@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -25,6 +25,7 @@ from voile.documents.text.document import Document
 from voile.documents.words.normalisation import normalise
 
 Ints: TypeAlias = NDArray[np.int32]
+Lists: TypeAlias = Mapping[str, frozenset[str]]  # name -> words in small letters
 
 BREAK = re.compile("\n")
 # Vowel signs and the like stay in their word, though they are not letters to `re`.
@@ -176,8 +177,17 @@ class Hinter(Protocol):
     def name(self) -> str:
         """What a kit calls it."""
 
+    @property
+    def lists(self) -> Lists:
+        """The words of public lists, which learners see beside its levels."""
+
     def levels(self, tokens: Tokens) -> Ints:
         """Return each token's level, (n,), from 0 to `HINTS` - 1."""
+
+
+def lists_behind(hinter: Hinter | None) -> Lists:
+    """Return the lists that a hinter brings."""
+    return {} if hinter is None else hinter.lists
 
 
 HINTS = 12

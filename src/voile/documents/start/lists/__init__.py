@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
+from voile.documents.replacements.names import Language
+
 TIERS = 3
 """How common a name is: 1 of one country's list, 3 of many."""
 PATHS = (4, 6, 10, 16)
 """Lengths of the paths of clusters; a shorter one's is how those that it holds begin."""
+_CLUSTERS = "clusters-{}"
 
 
 @cache
@@ -26,24 +30,36 @@ def public_lists() -> Mapping[str, frozenset[str]]:
         for kind, tier in (("given", given), ("surname", surname)):
             if tier != "0":
                 lists[f"{kind} {tier}"].add(word)
-    lists |= {"place": set(_lines("places")), "word": set(_lines("words"))}
+    lists |= {name: set(_lines(f"{name}s")) for name in ("place", "word")}
     return MappingProxyType({name: frozenset(words) for name, words in lists.items()})
 
 
-@cache
-def english_lists() -> Mapping[str, frozenset[str]]:
-    """Return the public lists and clusters of English words that stand between the same others.
+def lists_of(language: Language) -> Mapping[str, frozenset[str]]:
+    """Return the public lists and the clusters of a language's words."""
+    return {**public_lists(), **clusters_of(language)}
 
-    Clusters are named by their paths in a tree, "cluster 0110" holds "cluster 011011" and others.
+
+@cache
+def clusters_of(language: Language) -> Mapping[str, frozenset[str]]:
+    """Return clusters of a language's words: those of one stand between the same others.
+
+    They are named by their paths in a tree: "cluster 0110" holds "cluster 011011" and others.
     """
     clusters: dict[str, set[str]] = {}
-    for line in _lines("clusters"):
+    for line in _lines(_CLUSTERS.format(language)):
         path, *words = line.split()
         for bits in PATHS:
             clusters.setdefault(f"cluster {path[:bits]}", set()).update(words)
-    own = {name: frozenset(words) for name, words in clusters.items()}
-    return MappingProxyType({**public_lists(), **own})
+    return MappingProxyType({name: frozenset(words) for name, words in clusters.items()})
+
+
+def digest_of_clusters(language: Language) -> str:
+    return hashlib.sha256(_file(_CLUSTERS.format(language)).encode()).hexdigest()
 
 
 def _lines(name: str) -> list[str]:
-    return (files(__name__) / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return _file(name).splitlines()
+
+
+def _file(name: str) -> str:
+    return (files(__name__) / f"{name}.txt").read_text(encoding="utf-8")

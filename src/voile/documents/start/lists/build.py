@@ -14,9 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from voile.documents.replacements.names import fold
+from voile.documents.replacements.names import Language, fold
 
 VERSIONS = {"faker": "40.54.0", "spacy-lookups-data": "1.0.5"}
+CODES: dict[Language, str] = {"english": "en", "spanish": "es"}
 CLUSTERED = 60_000
 """The most frequent words whose clusters are taken, capitals apart."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -45,7 +46,8 @@ def build(folder: Path) -> None:
     )
     words = {one.lower() for one in english if one.isascii() and len(one) > 1}
     _write(folder / "words.txt", sorted(words))
-    _write(folder / "clusters.txt", _clusters())
+    for language, code in CODES.items():
+        _write(folder / f"clusters-{language}.txt", _clusters(code))
 
 
 def _names(*kinds: str) -> Iterator[str]:
@@ -93,12 +95,12 @@ def _folded(words: Iterable[str], *, least: int) -> Iterator[str]:
             yield fold(word)
 
 
-def _clusters() -> Iterator[str]:
+def _clusters(code: str) -> Iterator[str]:
     """Yield each cluster: its path in the tree of clusters, first bit first, and its words.
 
     A word is in the cluster of whichever of its forms, with capitals or without, is most frequent.
     """
-    cluster, logarithm = (_table(f"en_lexeme_{name}") for name in ("cluster", "prob"))
+    cluster, logarithm = (_table(f"{code}_lexeme_{name}") for name in ("cluster", "prob"))
     words = (word for word, number in cluster.items() if number and word.isalpha())
     number_of: dict[str, int] = {}
     for word in sorted(words, key=lambda word: (-logarithm[word], word))[:CLUSTERED]:

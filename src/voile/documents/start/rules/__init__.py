@@ -18,6 +18,7 @@ from voile.documents.committee.repeats import NameWords, find_mentions
 from voile.documents.committee.worker import in_parts
 from voile.documents.replacements.names import LANGUAGES, Language
 from voile.documents.replacements.removal import Removal
+from voile.documents.start.lists import clusters_of, digest_of_clusters
 from voile.documents.start.rules import details, names
 from voile.documents.start.rules.finding import Finding, removals_by_document
 from voile.documents.start.rules.language import check_language, guess_language
@@ -25,7 +26,7 @@ from voile.documents.start.rules.reading import Alphabet, TokenText
 from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.text.document import Document
-from voile.documents.words.tokens import Forms, Tokens, tokenise
+from voile.documents.words.tokens import Forms, Lists, Tokens, tokenise
 
 __all__ = [
     "NAME",
@@ -79,6 +80,11 @@ class Rules:
         """What a kit calls them; it tells their versions apart."""
         return f"{KIT_NAME} {self.language} {_version(self.language)}"
 
+    @property
+    def lists(self) -> Lists:
+        """The clusters of the language's words; see `Hinter`."""
+        return clusters_of(self.language)
+
     def levels(self, tokens: Tokens) -> NDArray[np.int32]:
         """Return what the rules of names find of each token, (n,); see `Hinter`."""
         level = np.full(len(tokens), NO_NAME, dtype=np.int32)
@@ -129,13 +135,13 @@ def find_rules(name: str) -> Rules:
 
 
 def _version(language: Language) -> str:
-    """Return a digest of the expressions, and of the words of a language."""
+    """Return a digest of the expressions, and of the words and clusters of a language."""
     expressions = [
         (one.name, one.sure, one.expression.pattern, one.within and one.within.pattern)
         for one in RULES
     ]
     words = {key: _sorted(value) for key, value in vars(vocabulary(language)).items()}
-    data = json.dumps([expressions, words], sort_keys=True).encode()
+    data = json.dumps([expressions, words, digest_of_clusters(language)], sort_keys=True).encode()
     return hashlib.sha256(data).hexdigest()[:16]
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from voile.documents.learners.consensus import Consensus
 from voile.documents.learners.learner import Examples
 from voile.documents.replacements.names import Language
-from voile.documents.start.lists import english_lists
+from voile.documents.start.lists import lists_of
 from voile.documents.start.rules import NAME, RULE_NAMES, Rules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import tag_tokens
@@ -52,7 +52,7 @@ def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> Star
     for one in found:
         if one.rule.name in _APART or one.rule.label == EMAIL:
             personal[one.start : one.end] = True
-    space = _public_space(tokens, corpus_of, personal)
+    space = _public_space(tokens, corpus_of, personal, language)
     examples = Examples(
         Extractor(space, tokens.known).features(tokens).matrix,
         truth,
@@ -65,9 +65,11 @@ def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> Star
     return Starter(language, space, Consensus().fit(examples))
 
 
-def _public_space(tokens: Tokens, corpus_of: NDArray[np.int32], personal: Bools) -> Space:
+def _public_space(
+    tokens: Tokens, corpus_of: NDArray[np.int32], personal: Bools, language: Language
+) -> Space:
     """Return the columns that reveal nobody; `personal` are the tokens of names and addresses."""
-    space = Space.of(tokens, corpus_of, marks=(), lists=english_lists())
+    space = Space.of(tokens, corpus_of, marks=(), lists=lists_of(language))
     matrix = Extractor(space, tokens.known).features(tokens).matrix
     common = _common_words(tokens, corpus_of, ~personal)
     rows = np.repeat(tokens.document, np.diff(matrix.indptr))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import DamagedError, RequestError
 from voile.documents.learners.consensus import ConsensusClassifier
-from voile.documents.start.lists import english_lists
+from voile.documents.start.lists import lists_of
 from voile.documents.start.starter.starter import Starter
 from voile.documents.words.features import Space
 
@@ -85,7 +85,8 @@ def read_starter(data: bytes, name: str = "") -> Starter:
         if facts["format"] != FORMAT:
             raise ValueError
         attributes = arrays["attributes"].tobytes().decode().split("\n")
-        space = Space(tuple(attributes), tuple(facts["tags"]), arrays["columns"], english_lists())
+        lists = lists_of(facts["language"])
+        space = Space(tuple(attributes), tuple(facts["tags"]), arrays["columns"], lists)
         held = {name.removeprefix("classifier/"): array for name, array in arrays.items()}
         classifier = ConsensusClassifier.from_arrays(held)
         return Starter(facts["language"], space, classifier, name)

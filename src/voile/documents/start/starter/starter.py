@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +20,7 @@ from voile.documents.start.rules.names import TITLE
 from voile.documents.text.document import Document
 from voile.documents.words.features import Extractor, Features, Space
 from voile.documents.words.scorer import Scorer
-from voile.documents.words.tokens import HINTS, LINE, Forms, Tokens, tokenise
+from voile.documents.words.tokens import HINTS, LINE, Forms, Lists, Tokens, tokenise
 
 CUT = 1 / 11
 """Chance of a name from which a token is proposed: a missed one costs ten harmless ones."""
@@ -41,6 +42,8 @@ class Starter:
     Its chances are not calibrated probabilities of another text: they order its tokens, learners
     take their level as a feature, and `propose` cuts them at 1 / 11.
     """
+
+    lists: ClassVar[Lists] = {}  # the classifier has seen them
 
     def __init__(
         self, language: Language, space: Space, classifier: ConsensusClassifier, name: str = ""
