@@ -95,8 +95,8 @@ IN_JAVASCRIPT = r"""
 import { createHmac } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { decode, encode, DRAW } from "./voile_map.mjs";
-import { Mac } from "./voile_hash.mjs";
-import { End } from "./voile_end.mjs";
+import { Mac, Room } from "./voile_hash.mjs";
+import { End, POST } from "./voile_end.mjs";
 import { tables } from "./voile_tables.mjs";
 const [given, out, record, n] = process.argv.slice(2);
 const SOME = 100, all = readFileSync(given), rows = +n, d = DRAW / 8, q = tables.grids.length;
@@ -111,7 +111,7 @@ const keyed = (key, ...parts) => {
 const own = new Uint8Array(readFileSync(record)), key = keyed(own.subarray(85, 117), "voile mac");
 const entropy = (k) => crypto.getRandomValues(new Uint8Array(k));
 const ends = Array.from({ length: SOME }, () => {
-  const one = { state: null, post: null };
+  const one = { state: null, post: null, room: new Uint8Array(POST) };
   one.end = new End(own, { entropy, store: (state) => ((one.state = state), true) });
   return one;
 });
@@ -123,7 +123,7 @@ function acknowledge(one) {
   if (one.end.post()) throw new Error("a message is not acknowledged");
 }
 const spent = [[], [], [], [], []], dither = Mac.under(new Uint8Array(32).fill(1));
-const drawn = new Uint8Array(19 + (q ? 32 : 0) + DRAW);
+const moving = 19 + (q ? 32 : 0) + DRAW, drawn = Room.of(new Uint8Array(moving));
 const now = () => process.cpuUsage().user + process.cpuUsage().system;
 function timed(part, work) {
   const began = now();
@@ -148,12 +148,12 @@ for (let at = 0; at < rows; at += SOME) {
   });
   sent.forEach((values, i) => z.set(values, (at + i) * d));
   if (at >= rows / 10) continue;
-  timed(2, () => dither.of(drawn));
+  timed(2, () => dither.of(drawn, moving));
   timed(4, (i) => {
     ends[i].end.send(some[i].x);
-    ends[i].post = ends[i].end.post();
+    ends[i].post = ends[i].end.post(ends[i].room);
   });
-  timed(3, (i) => ends[i].end.post());
+  timed(3, (i) => ends[i].end.post(ends[i].room));
   for (const one of ends) posted += one.post.length / (rows / 10);
   ends.forEach(acknowledge);
 }
@@ -333,11 +333,11 @@ def main() -> None:
         "signals_ends",
         "Microseconds of processor time for a reading of two columns (weight and BMI of NHANES\n"
         "2011-12, four classes): the least of the runs' medians. `map` is encoding\n"
-        "alone, `dither` the HMAC that it is drawn by, `post` the MAC of a message and\n"
-        "the copy that is handed out, `message` all from the reading to the post, at an end in\n"
+        "alone, `dither` the HMAC that it is drawn by, `post` the MAC of a message and the\n"
+        "copy into room that is given, `message` all from the reading to the post, at an end in\n"
         "use. Entropy and storing are the device's. `blocks` are the fewest of SHA-256 that a\n"
         "message takes: for its dither, for the session's digest, and for its MAC. In C the seal\n"
-        "of the stored state takes more.",
+        "of the stored state takes two more.",
         ("end", "map", "decode", "dither", "post", "message", "blocks", "other bits than Python's"),
         [
             ("Python, in a batch", *(f"{v:.2f}" for v in batch), *"-----"),

@@ -12,18 +12,17 @@
 // store(state): writes a plain object where a loss of power leaves it or the one before, and
 // returns true once it is there. stored: what it was given last; none on a device's first start.
 import { DRAW, VoileError, encodeBy, mapOf, nearest } from "./voile_map.mjs";
-import { Mac, hmac, join, sha256 } from "./voile_hash.mjs";
+import { Mac, Room, digest, hmac, join, sha256 } from "./voile_hash.mjs";
 import { tables } from "./voile_tables.mjs";
 
 const MAC = 32, HEADER = 36, REPLY = 164, BESIDE = 256, KNOWN = tables.grids.length;
 const RECORD = 149 + (KNOWN ? 8 * KNOWN + 32 : 0), COLUMNS = DRAW / 8;
 const LETTER = 128 + BESIDE + 64 * COLUMNS; // longest letter, in bytes
+export const POST = MAC + HEADER + LETTER; // longest message
 const encoder = new TextEncoder(), decoder = new TextDecoder();
-const PAIRS = Array.from({ length: 256 }, (_, one) => one.toString(16).padStart(2, "0"));
 const bytes = (text) => encoder.encode(text);
-const hex = (data) => data.reduce((text, one) => text + PAIRS[one], "");
 const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-const MARK = unhex(tables.mark);
+const MARK = unhex(tables.mark), DIGITS = bytes("0123456789abcdef");
 const ANSWER = /^\{"check":"([0-9a-f]{16}|)","again":(?:true|false),"refused":"([a-z]{0,15})"\} *$/;
 
 /** Whether bytes are the same, in a time that does not depend on them. */
@@ -108,30 +107,31 @@ function pack(view, at, numbers) {
   for (let j = 0; j < numbers.length; j++) view.setFloat64(at + 8 * j, numbers[j], true);
 }
 
-/** Return the first eight bytes of a digest as text. */
-function shortened(digest) {
-  let text = "";
-  for (let i = 0; i < 8; i++) text += PAIRS[digest[i]];
-  return text;
+/** Return the first n bytes in hexadecimal digits. */
+function hex(data, n = data.length) {
+  const codes = [];
+  for (let i = 0; i < n; i++) codes.push(DIGITS[data[i] >> 4], DIGITS[data[i] & 15]);
+  return String.fromCharCode(...codes);
 }
 
 const AHEAD = bytes('{"ahead":1,"after":'), CHECK = bytes(',"check":"');
 const VALUES = bytes('","values":['), WITH = bytes('],"beside":');
-const link = new Uint8Array(16 + DRAW), linkView = new DataView(link.buffer);
+const link = Room.of(new Uint8Array(16 + DRAW)), hashed = new Uint8Array(32);
+const drawn = new Uint8Array(DRAW), near = new Float64Array(COLUMNS); // one of each: no call waits
 
 /** Return the digest with one more message: of its numbers, as the line shows them. */
 function chain(check, z) {
-  say(link, 0, check);
-  pack(linkView, 16, z);
-  return shortened(sha256(link));
+  say(link.bytes, 0, check);
+  pack(link.view, 16, z);
+  return hex(digest(link, 16 + DRAW, hashed), 8);
 }
 
 function isState(state) {
-  const digest = (text) => typeof text === "string" && /^[0-9a-f]{16}$/.test(text);
+  const isDigest = (text) => typeof text === "string" && /^[0-9a-f]{16}$/.test(text);
   return (
     typeof state === "object" && state !== null && Number.isSafeInteger(state.number) &&
     state.number >= 0 && Number.isSafeInteger(state.before) && state.before >= 0 &&
-    /^[0-9a-f]{32}$/.test(state.session) && digest(state.check) &&
+    /^[0-9a-f]{32}$/.test(state.session) && isDigest(state.check) &&
     typeof state.beside === "string" && bytes(state.beside).length <= BESIDE &&
     Array.isArray(state.values) && (state.next === "" ||
       (state.values.length === COLUMNS && state.next === chain(state.check, state.values)))
@@ -146,19 +146,17 @@ export class End {
   #ways;
   #state;
   #dither;
-  #moving; // what dither is drawn from, but for the reading and its number
-  #reading; // the reading in it
-  #message; // what the MAC of a message is of: the place, the header, the letter
+  #moving; // what dither is drawn from, a room
+  #message; // what the MAC of a message is of, a room: the place, the header, the letter
   #header; // where the header starts
   #end; // where the letter ends
-  #fixed; // where the whole blocks end that all messages of a session begin with
-  #fixedMac; // MACs of what goes on after them
+  #begun; // MACs of what begins with the whole blocks that all messages of a session share
   #proof = new Uint8Array(0);
 
   constructor(record, ways, { topic = "voile", stored = null } = {}) {
     const own = Mac.under(record.slice(85, 117));
-    this.#mac = Mac.under(own.of(bytes("voile mac")));
-    const mac = this.#mac.of(join(framed("device"), record.slice(0, RECORD - MAC)));
+    this.#mac = Mac.under(own.ofBytes(bytes("voile mac")));
+    const mac = this.#mac.ofBytes(join(framed("device"), record.slice(0, RECORD - MAC)));
     const which = read(record.slice(18, 20));
     if (
       record.length !== RECORD || !same(mac, record.slice(RECORD - MAC)) ||
@@ -170,14 +168,14 @@ export class End {
     const pseudonym = decoder.decode(record.slice(21, 21 + record[20]));
     this.posts = `${topic}/${pseudonym}/readings`;
     this.hears = `${topic}/${pseudonym}/receipts`;
-    this.#dither = Mac.under(own.of(bytes("voile dither")));
+    this.#dither = Mac.under(own.ofBytes(bytes("voile dither")));
     this.#generation = read(record.slice(16, 18));
     const beside = record.slice(117, RECORD - MAC), view = new DataView(beside.buffer);
-    this.#whose = shortened(sha256(join(record.slice(18, 85), beside)));
+    this.#whose = hex(sha256(join(record.slice(18, 85), beside)), 8);
     this.#map = mapOf(which, tables.grids.map((_, j) => view.getFloat64(8 * j, true)));
     this.#proof = beside.slice(8 * KNOWN);
-    this.#moving = join(MARK, big(which, 2), new Uint8Array(9), this.#proof, new Uint8Array(DRAW));
-    this.#reading = new DataView(this.#moving.buffer, this.#moving.length - DRAW);
+    const fixed = join(MARK, big(which, 2), new Uint8Array(9), this.#proof);
+    this.#moving = Room.of(join(fixed, new Uint8Array(DRAW)));
     this.#ways = ways;
     if (stored === null) this.beginAgain();
     else if (isState(stored) && stored.mark === tables.mark && stored.whose === this.#whose) {
@@ -194,7 +192,7 @@ export class End {
     const session = hex(this.#drawn(16));
     const name = bytes(`${tables.mark} ${session}`);
     // a clinic with other known columns has another digest, and refuses
-    const check = shortened(KNOWN ? hmac(this.#proof, name) : sha256(name));
+    const check = hex(KNOWN ? hmac(this.#proof, name) : sha256(name), 8);
     const before = this.#state ? this.#state.before + this.#state.number : 0;
     this.#keep({ session, before, number: 0, check });
     this.#open();
@@ -203,17 +201,16 @@ export class End {
   #open() {
     const versions = join(Uint8Array.of(2, 0), big(this.#generation, 2), MARK);
     const before = join(framed(this.posts), versions, unhex(this.#state.session));
-    this.#message = join(before, new Uint8Array(8 + LETTER));
+    this.#message = Room.of(join(before, new Uint8Array(8 + LETTER)));
     this.#header = before.length - HEADER + 8;
-    this.#fixed = before.length + 1; // a number is below 2^53, and its first byte 0
-    this.#fixed -= this.#fixed % 64;
-    this.#fixedMac = this.#mac.after(this.#message.subarray(0, this.#fixed));
+    const shared = before.length + 1; // a number is below 2^53, and its first byte 0
+    this.#begun = this.#mac.after(this.#message, shared - (shared % 64));
     if (this.#state.next) this.#write(this.#state);
   }
 
   /** Write a state's message, all but its MAC. */
   #write({ number, check, values, beside }) {
-    const message = this.#message;
+    const message = this.#message.bytes;
     put(message, this.#header + HEADER - 8, number + 1);
     let at = lay(message, this.#header + HEADER, AHEAD);
     at = lay(message, sayWhole(message, at, number), CHECK);
@@ -247,23 +244,28 @@ export class End {
    * its number.
    */
   #ditherOf(x) {
-    const { before, number } = this.#state, data = this.#moving, out = new Uint8Array(DRAW);
-    put(data, 10, before + number);
-    pack(this.#reading, 0, nearest(x));
+    const { before, number } = this.#state, { bytes, view } = this.#moving;
+    const reading = 19 + this.#proof.length;
+    put(bytes, 10, before + number);
+    pack(view, reading, nearest(x, near));
     for (let at = 0; at < DRAW; at += 32) {
-      data[18] = at / 32;
-      const drawn = this.#dither.of(data), end = Math.min(DRAW - at, 32);
-      for (let i = 0; i < end; i++) out[at + i] = drawn[i];
+      bytes[18] = at / 32;
+      this.#dither.of(this.#moving, reading + DRAW, hashed);
+      for (let i = at; i < DRAW && i < at + 32; i++) drawn[i] = hashed[i - at];
     }
-    return out;
+    return drawn;
   }
 
-  /** Return the message under way, the same bytes each time; null where there is none. */
-  post() {
+  /**
+   * Return the message under way, the same bytes each time; null where there is none. room: POST
+   * bytes to write it into; else they are new, and take as long again as a block of SHA-256.
+   */
+  post(room = null) {
     if (!this.#state.next) return null;
-    const out = new Uint8Array(MAC + this.#end - this.#header);
-    out.set(this.#message.subarray(this.#header, this.#end), MAC);
-    return this.#fixedMac.of(this.#message, this.#fixed, this.#end, out);
+    const message = this.#message, length = MAC + this.#end - this.#header;
+    const out = room === null ? new Uint8Array(length) : room.subarray(0, length);
+    out.set(message.bytes.subarray(this.#header, this.#end), MAC);
+    return this.#begun.of(message, this.#end, out);
   }
 
   /** Take a reply in; what is not ours, or old, changes nothing. */
@@ -271,7 +273,8 @@ export class End {
     const state = this.#state, rest = reply.slice(MAC);
     const header = rest.slice(0, HEADER);
     if (
-      reply.length !== REPLY || !same(this.#mac.of(join(framed(this.hears), rest)), reply.slice(0, MAC)) ||
+      reply.length !== REPLY ||
+      !same(this.#mac.ofBytes(join(framed(this.hears), rest)), reply.slice(0, MAC)) ||
       header[0] !== 2 || header[1] !== 0 || read(header.slice(2, 4)) !== this.#generation ||
       hex(header.slice(12, 28)) !== state.session
     ) {

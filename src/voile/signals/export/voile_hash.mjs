@@ -15,15 +15,11 @@ const FIRST = Int32Array.of(
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 );
 
-const words = new Int32Array(64), now = new Int32Array(8); // one of each: no call here waits
+const now = new Int32Array(8); // one for all, since no call here waits
 
-// The standard's functions, each rotation spelt out: V8 inlines so much code into one, and no more.
-const sigma0 = (v) => ((v >>> 7) | (v << 25)) ^ ((v >>> 18) | (v << 14)) ^ (v >>> 3);
-const sigma1 = (v) => ((v >>> 17) | (v << 15)) ^ ((v >>> 19) | (v << 13)) ^ (v >>> 10);
-const sum0 = (v) => ((v >>> 2) | (v << 30)) ^ ((v >>> 13) | (v << 19)) ^ ((v >>> 22) | (v << 10));
-const sum1 = (v) => ((v >>> 6) | (v << 26)) ^ ((v >>> 11) | (v << 21)) ^ ((v >>> 25) | (v << 7));
+// V8 inlines any number of functions this small, but few that call others
+const turned = (v, n) => (v >>> n) | (v << (32 - n));
 const choose = (e, f, g) => g ^ (e & (f ^ g));
-const most = (a, b, c) => (a & b) | (c & (a | b));
 
 export function join(...parts) {
   const out = new Uint8Array(parts.reduce((n, part) => n + part.length, 0));
@@ -35,43 +31,84 @@ export function join(...parts) {
   return out;
 }
 
-// loops, since calls of set and fill cost more than so few words
+const PADDING = 72; // the longest, in bytes
+
+/** Bytes to be hashed, with room for the padding behind them. */
+export class Room {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset);
+  }
+
+  static of(data) {
+    return new Room(join(data, new Uint8Array(PADDING)));
+  }
+}
+
+// a loop, since a call of set costs more than so few words
 function copy(to, from) {
   for (let i = 0; i < 8; i++) to[i] = from[i];
 }
 
-function clear(from) {
-  for (let i = from; i < 16; i++) words[i] = 0;
-}
-
-/** Take the block in words into a state: four rounds a pass, the schedule 16 words ahead of them. */
-function compress(state) {
-  const w = words;
+/** Take a block into a state: eight rounds a pass, the words of the schedule in no array. */
+function compress(state, view, at) {
   let a = state[0], b = state[1], c = state[2], d = state[3];
-  let e = state[4], f = state[5], g = state[6], h = state[7], y = w[14], z = w[15];
-  for (let i = 0; i < 64; i += 4) {
-    const w0 = w[i], w1 = w[i + 1], w2 = w[i + 2], w3 = w[i + 3];
-    if (i < 48) {
-      y = w[i + 16] = (w0 + sigma0(w1) + w[i + 9] + sigma1(y)) | 0;
-      z = w[i + 17] = (w1 + sigma0(w2) + w[i + 10] + sigma1(z)) | 0;
-      y = w[i + 18] = (w2 + sigma0(w3) + w[i + 11] + sigma1(y)) | 0;
-      z = w[i + 19] = (w3 + sigma0(w[i + 4]) + w[i + 12] + sigma1(z)) | 0;
-    }
-    h = (h + sum1(e) + choose(e, f, g) + K[i] + w0) | 0;
+  let e = state[4], f = state[5], g = state[6], h = state[7];
+  let w0 = view.getInt32(at), w1 = view.getInt32(at + 4);
+  let w2 = view.getInt32(at + 8), w3 = view.getInt32(at + 12);
+  let w4 = view.getInt32(at + 16), w5 = view.getInt32(at + 20);
+  let w6 = view.getInt32(at + 24), w7 = view.getInt32(at + 28);
+  let w8 = view.getInt32(at + 32), w9 = view.getInt32(at + 36);
+  let w10 = view.getInt32(at + 40), w11 = view.getInt32(at + 44);
+  let w12 = view.getInt32(at + 48), w13 = view.getInt32(at + 52);
+  let w14 = view.getInt32(at + 56), w15 = view.getInt32(at + 60);
+  let p, q = b ^ c; // the majority of a, b and c is b, but where b differs from both
+  for (let i = 0; i < 64; i += 8) {
+    h = (h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + choose(e, f, g) + K[i] + w0) | 0;
     d = (d + h) | 0;
-    h = (h + sum0(a) + most(a, b, c)) | 0;
-    g = (g + sum1(d) + choose(d, e, f) + K[i + 1] + w1) | 0;
+    h = (h + (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + (b ^ ((p = a ^ b) & q))) | 0;
+    g = (g + (turned(d, 6) ^ turned(d, 11) ^ turned(d, 25)) + choose(d, e, f) + K[i + 1] + w1) | 0;
     c = (c + g) | 0;
-    g = (g + sum0(h) + most(h, a, b)) | 0;
-    f = (f + sum1(c) + choose(c, d, e) + K[i + 2] + w2) | 0;
+    g = (g + (turned(h, 2) ^ turned(h, 13) ^ turned(h, 22)) + (a ^ ((q = h ^ a) & p))) | 0;
+    f = (f + (turned(c, 6) ^ turned(c, 11) ^ turned(c, 25)) + choose(c, d, e) + K[i + 2] + w2) | 0;
     b = (b + f) | 0;
-    f = (f + sum0(g) + most(g, h, a)) | 0;
-    e = (e + sum1(b) + choose(b, c, d) + K[i + 3] + w3) | 0;
+    f = (f + (turned(g, 2) ^ turned(g, 13) ^ turned(g, 22)) + (h ^ ((p = g ^ h) & q))) | 0;
+    e = (e + (turned(b, 6) ^ turned(b, 11) ^ turned(b, 25)) + choose(b, c, d) + K[i + 3] + w3) | 0;
     a = (a + e) | 0;
-    e = (e + sum0(f) + most(f, g, h)) | 0;
-    const a4 = a, b4 = b, c4 = c, d4 = d;
-    a = e, b = f, c = g, d = h;
-    e = a4, f = b4, g = c4, h = d4;
+    e = (e + (turned(f, 2) ^ turned(f, 13) ^ turned(f, 22)) + (g ^ ((q = f ^ g) & p))) | 0;
+    d = (d + (turned(a, 6) ^ turned(a, 11) ^ turned(a, 25)) + choose(a, b, c) + K[i + 4] + w4) | 0;
+    h = (h + d) | 0;
+    d = (d + (turned(e, 2) ^ turned(e, 13) ^ turned(e, 22)) + (f ^ ((p = e ^ f) & q))) | 0;
+    c = (c + (turned(h, 6) ^ turned(h, 11) ^ turned(h, 25)) + choose(h, a, b) + K[i + 5] + w5) | 0;
+    g = (g + c) | 0;
+    c = (c + (turned(d, 2) ^ turned(d, 13) ^ turned(d, 22)) + (e ^ ((q = d ^ e) & p))) | 0;
+    b = (b + (turned(g, 6) ^ turned(g, 11) ^ turned(g, 25)) + choose(g, h, a) + K[i + 6] + w6) | 0;
+    f = (f + b) | 0;
+    b = (b + (turned(c, 2) ^ turned(c, 13) ^ turned(c, 22)) + (d ^ ((p = c ^ d) & q))) | 0;
+    a = (a + (turned(f, 6) ^ turned(f, 11) ^ turned(f, 25)) + choose(f, g, h) + K[i + 7] + w7) | 0;
+    e = (e + a) | 0;
+    a = (a + (turned(b, 2) ^ turned(b, 13) ^ turned(b, 22)) + (c ^ ((q = b ^ c) & p))) | 0;
+    if (i < 48) {
+      w0 = (w0 + (turned(w1, 7) ^ turned(w1, 18) ^ (w1 >>> 3)) + w9 +
+        (turned(w14, 17) ^ turned(w14, 19) ^ (w14 >>> 10))) | 0;
+      w1 = (w1 + (turned(w2, 7) ^ turned(w2, 18) ^ (w2 >>> 3)) + w10 +
+        (turned(w15, 17) ^ turned(w15, 19) ^ (w15 >>> 10))) | 0;
+      w2 = (w2 + (turned(w3, 7) ^ turned(w3, 18) ^ (w3 >>> 3)) + w11 +
+        (turned(w0, 17) ^ turned(w0, 19) ^ (w0 >>> 10))) | 0;
+      w3 = (w3 + (turned(w4, 7) ^ turned(w4, 18) ^ (w4 >>> 3)) + w12 +
+        (turned(w1, 17) ^ turned(w1, 19) ^ (w1 >>> 10))) | 0;
+      w4 = (w4 + (turned(w5, 7) ^ turned(w5, 18) ^ (w5 >>> 3)) + w13 +
+        (turned(w2, 17) ^ turned(w2, 19) ^ (w2 >>> 10))) | 0;
+      w5 = (w5 + (turned(w6, 7) ^ turned(w6, 18) ^ (w6 >>> 3)) + w14 +
+        (turned(w3, 17) ^ turned(w3, 19) ^ (w3 >>> 10))) | 0;
+      w6 = (w6 + (turned(w7, 7) ^ turned(w7, 18) ^ (w7 >>> 3)) + w15 +
+        (turned(w4, 17) ^ turned(w4, 19) ^ (w4 >>> 10))) | 0;
+      w7 = (w7 + (turned(w8, 7) ^ turned(w8, 18) ^ (w8 >>> 3)) + w0 +
+        (turned(w5, 17) ^ turned(w5, 19) ^ (w5 >>> 10))) | 0;
+    }
+    const v0 = w0, v1 = w1, v2 = w2, v3 = w3, v4 = w4, v5 = w5, v6 = w6, v7 = w7;
+    w0 = w8, w1 = w9, w2 = w10, w3 = w11, w4 = w12, w5 = w13, w6 = w14, w7 = w15;
+    w8 = v0, w9 = v1, w10 = v2, w11 = v3, w12 = v4, w13 = v5, w14 = v6, w15 = v7;
   }
   state[0] += a;
   state[1] += b;
@@ -83,34 +120,22 @@ function compress(state) {
   state[7] += h;
 }
 
-/** Take in the whole blocks among data[from..to); return where they end. */
-function take(state, data, from, to) {
-  let at = from;
-  while (to - at >= 64) {
-    for (let i = 0; i < 16; i++, at += 4) {
-      words[i] = (data[at] << 24) | (data[at + 1] << 16) | (data[at + 2] << 8) | data[at + 3];
-    }
-    compress(state);
-  }
-  return at;
+/** Take in the whole blocks of a room between two places. */
+function take(state, room, from, to) {
+  for (let at = from; at < to; at += 64) compress(state, room.view, at);
 }
 
-/** Take in data[from..to) and the padding, after so many bytes before; now is then the digest. */
-function finish(before, data, from, to) {
-  const rest = take(now, data, from, to), n = to - rest, total = before + to - from;
-  clear(0);
-  for (let i = 0; i < n; i++) words[i >> 2] |= data[rest + i] << (24 - 8 * (i & 3));
-  words[n >> 2] |= 0x80 << (24 - 8 * (n & 3));
-  if (n >= 56) {
-    compress(now);
-    clear(0);
-  }
-  words[14] = total / 2 ** 29;
-  words[15] = total << 3;
-  compress(now);
+/** Take in the rest of a room's first n bytes, from a place on, and the padding after so many. */
+function finish(room, from, n, total) {
+  const { bytes, view } = room, end = (n + 72) & -64;
+  bytes[n] = 0x80;
+  for (let at = n + 1; at < end - 8; at++) bytes[at] = 0;
+  view.setInt32(end - 8, total / 2 ** 29);
+  view.setInt32(end - 4, total << 3);
+  take(now, room, from, end);
 }
 
-function bytesOf(state, out = new Uint8Array(32)) {
+function write(out, state) {
   for (let i = 0; i < 8; i++) {
     const word = state[i];
     out[4 * i] = word >>> 24;
@@ -121,53 +146,61 @@ function bytesOf(state, out = new Uint8Array(32)) {
   return out;
 }
 
-export function sha256(data) {
+/** Return the digest of a room's first n bytes, in the first 32 of out. */
+export function digest(room, n, out = new Uint8Array(32)) {
   copy(now, FIRST);
-  finish(0, data, 0, data.length);
-  return bytesOf(now);
+  finish(room, 0, n, n);
+  return write(out, now);
 }
+
+export const sha256 = (data) => digest(Room.of(data), data.length);
+
+const second = new Room(new Uint8Array(64)); // what the outer hash is of
+second.bytes[32] = 0x80;
+second.view.setInt32(60, (64 + 32) * 8);
 
 /** MACs under one key, whose two blocks are taken in once. */
 export class Mac {
   #inner;
   #outer;
-  #before; // bytes that the inner state has taken in
+  #from; // how much of a room the inner state has taken in
 
-  constructor(inner, outer, before) {
+  constructor(inner, outer, from) {
     this.#inner = inner;
     this.#outer = outer;
-    this.#before = before;
+    this.#from = from;
   }
 
   static under(key) {
     const states = [0x36, 0x5c].map((pad) => {
-      const state = FIRST.slice(), block = new Uint8Array(64).fill(pad);
-      for (let i = 0; i < key.length; i++) block[i] ^= key[i];
+      const state = FIRST.slice(), block = new Room(new Uint8Array(64));
+      for (let i = 0; i < 64; i++) block.bytes[i] = i < key.length ? key[i] ^ pad : pad;
       take(state, block, 0, 64);
       return state;
     });
-    return new Mac(...states, 64);
+    return new Mac(...states, 0);
   }
 
-  /** Return the MACs of what goes on after these whole blocks, which are taken in once. */
-  after(blocks) {
+  /** Return the MACs of rooms that begin with the whole blocks of this one up to a place. */
+  after(room, to) {
     const inner = this.#inner.slice();
-    take(inner, blocks, 0, blocks.length);
-    return new Mac(inner, this.#outer, this.#before + blocks.length);
+    take(inner, room, this.#from, to);
+    return new Mac(inner, this.#outer, to);
   }
 
-  /** Return the MAC of data[from..to), or what it is then the first 32 bytes of. */
-  of(data, from = 0, to = data.length, out = new Uint8Array(32)) {
+  /** Return the MAC of a room's first n bytes, in the first 32 of out. */
+  of(room, n, out = new Uint8Array(32)) {
     copy(now, this.#inner);
-    finish(this.#before, data, from, to);
-    clear(8);
-    copy(words, now); // the inner digest, and its padding
-    words[8] = 1 << 31;
-    words[15] = (64 + 32) << 3;
+    finish(room, this.#from, n, 64 + n);
+    for (let i = 0; i < 8; i++) second.view.setInt32(4 * i, now[i]);
     copy(now, this.#outer);
-    compress(now);
-    return bytesOf(now, out);
+    compress(now, second.view, 0);
+    return write(out, now);
+  }
+
+  ofBytes(data) {
+    return this.of(Room.of(data), data.length);
   }
 }
 
-export const hmac = (key, data) => Mac.under(key).of(data);
+export const hmac = (key, data) => Mac.under(key).ofBytes(data);

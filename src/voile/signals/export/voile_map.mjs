@@ -9,9 +9,10 @@ const RANGE = 8; // normal scores of a plausible reading
 const { columns, grids, lattice, numbers, plans, steps, wholes } = tables;
 export const DRAW = 8 * columns; // bytes of dither that one reading takes
 
-// one of each, since no call here waits: what a step is given, the order of columns, lattice points
+// one of each, since no call here waits: what a step is given, the order of columns, lattice points,
+// what is sent
 const given = new Float64Array(columns), order = new Int32Array(columns);
-const point = new Float64Array(columns);
+const point = new Float64Array(columns), sent = new Float64Array(columns);
 
 export class VoileError extends Error {
   constructor(code, message) {
@@ -45,8 +46,13 @@ function onPiece(x, y, i, v) {
 
 const line = (x, y, n, v) => onPiece(x, y, pieceOf(x, n, v), v);
 
+/** Copy numbers into given: a call of set costs more than so few. */
+function give(v) {
+  for (let j = 0; j < columns; j++) given[j] = v[j];
+}
+
 function times(matrix, v) {
-  given.set(v);
+  give(v);
   for (let j = 0; j < columns; j++) {
     let total = 0;
     for (let i = 0; i < columns; i++) total += numbers[matrix + j * columns + i] * given[i];
@@ -74,7 +80,7 @@ function triangular(plan, at, v, back) {
   const bent = grid + plan[at++], m = plan[at++]; // means and spreads are flat beyond
   const low = numbers[bent], high = numbers[bent + m - 1];
   const z = given;
-  z.set(v);
+  give(v);
   for (let k = 0; k < columns; k++) {
     const j = plan[at++], curve = plan[at++];
     let shift = 0, scale = 1;
@@ -145,7 +151,7 @@ function frameOf(plan, at, levels) {
 
 function conditional(plan, at, v, back, frame) {
   const turned = plan[at] !== back, order = at + 1;
-  given.set(v);
+  give(v);
   // turned, or undone, the columns before are those that are found already
   const before = turned ? v : given;
   for (let k = 0, slope = 2 * columns; k < columns; k++) {
@@ -215,7 +221,7 @@ function check(v) {
 }
 
 /** Write the lattice's values nearest to a reading's into near, which is returned. */
-export function nearest(x, near = new Float64Array(columns)) {
+export function nearest(x, near) {
   for (let j = 0; j < columns; j++) near[j] = valueAt(j, whole(placeOf(j, x[j])));
   return near;
 }
@@ -233,7 +239,7 @@ export function encodeBy(map, x, draw) {
   if (!(draw instanceof Uint8Array) || draw.length !== DRAW) {
     throw new VoileError("entropy", "the entropy is no Uint8Array, or of another length");
   }
-  const k = point, v = new Float64Array(columns);
+  const k = point, v = sent;
   for (let j = 0; j < columns; j++) {
     const { step, per, offset } = lattice[j];
     k[j] = whole(placeOf(j, x[j]));
@@ -262,7 +268,8 @@ export function encodeBy(map, x, draw) {
 export function decode(which, z, known) {
   const map = mapOf(which, known);
   check(z);
-  const v = new Float64Array(z);
+  const v = new Float64Array(columns);
+  for (let j = 0; j < columns; j++) v[j] = z[j];
   inverse(map, v);
   nearest(v, v);
   const score = v.slice();
