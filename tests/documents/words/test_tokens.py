@@ -87,6 +87,18 @@ def test_the_rule_by_single_characters(given_texts):
     assert found == expected
 
 
+@given(st.lists(texts, max_size=6), st.integers(1, 30))
+def test_texts_are_cut_together_as_one_by_one(given_texts, batch):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("voile.documents.words.tokens.BATCH", batch)
+        together, known = tokenise(given_texts), Forms()
+    alone = [tokenise([text], known) for text in given_texts]
+    assert together.known.known == known.known
+    assert np.diff(together.first).tolist() == [*map(len, alone)]
+    for of in ("form", "starts", "ends", "gap"):
+        assert getattr(together, of).tolist() == [n for one in alone for n in getattr(one, of)]
+
+
 def test_signs_stay_in_their_words():
     assert tokenise(["अनामिका की , x"]).forms == ["अनामिका", "की", ",", "x"]
 

@@ -9,29 +9,30 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
-from typing import Protocol, TypeAlias
+from itertools import islice, pairwise
+from typing import NamedTuple, Protocol, TypeAlias
 from unicodedata import category
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
-from voile.documents.words.normalisation import normalise
+from voile.documents.words.normalisation import Normalised, normalise
 
 Ints: TypeAlias = NDArray[np.int32]
 Lists: TypeAlias = Mapping[str, frozenset[str]]  # name -> words in small letters
 
-BREAK = re.compile("\n")
 # Vowel signs and the like stay in their word, though they are not letters to `re`.
 SIGNS = "".join(one for one in map(chr, range(0x300, 0x10000)) if category(one)[0] == "M")
 MARK = r"\[[0-9_]*+[A-Z][A-Z0-9_]*+\]"
-RULE = re.compile(rf"({MARK}|\w[\w{SIGNS}]*|[^\w\s])")
+RULE = re.compile(rf"{MARK}|\w[\w{SIGNS}]*|[^\w\s]")
 HAS_MARK = re.compile(MARK)
 BLANKS, OTHER, WORDS, RARE = range(4)
 """Kinds of characters; what a sign belongs to depends on what stands before it."""
@@ -41,6 +42,8 @@ KINDS[:0x10000] = [
     for one in map(chr, range(0x10000))
 ]
 KINDS[[*map(ord, SIGNS)]] = RARE
+BATCH = 1 << 20
+"""Characters of texts that are cut together."""
 NOWHERE = -1
 GLUED, BLANK, LINE, PARAGRAPH = range(4)
 """What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
@@ -202,79 +205,110 @@ def add_hints(tokens: Tokens, hinter: Hinter | None) -> Tokens:
 def tokenise(
     texts: Iterable[str], known: Forms | None = None, tokeniser: Tokeniser | None = None
 ) -> Tokens:
-    """Split texts into tokens. Cost: O(characters), 1-2 million tokens a second."""
+    """Split texts into tokens. Cost: O(characters), 3-4 million tokens a second."""
     known = Forms() if known is None else known
-    numbers: list[Ints] = []
-    starts: list[NDArray[np.int32]] = []
-    ends: list[NDArray[np.int32]] = []
-    gaps: list[NDArray[np.uint8]] = []
-    for text in texts:
-        words, left, right, gap = _cut(text) if tokeniser is None else _given(text, tokeniser)
-        numbers.append(known.number(words))
-        starts.append(left)
-        ends.append(right)
-        gaps.append(gap)
+    cuts = [*(_by_rule(texts) if tokeniser is None else (_given(one, tokeniser) for one in texts))]
     none = np.zeros(0, dtype=np.int32)
     return Tokens(
         known,
-        np.concatenate([none, *numbers]),
-        np.concatenate([none, *starts]),
-        np.concatenate([none, *ends]),
+        np.concatenate([none, *(known.number(cut.words)[cut.word] for cut in cuts)]),
+        np.concatenate([none, *(cut.starts for cut in cuts)]),
+        np.concatenate([none, *(cut.ends for cut in cuts)]),
         Layout(
-            np.concatenate([none.astype(np.uint8), *gaps]),
-            np.cumsum([0, *map(len, numbers)], dtype=np.intp),
+            np.concatenate([none.astype(np.uint8), *(cut.gap for cut in cuts)]),
+            np.cumsum(np.concatenate([[0], *(cut.many for cut in cuts)]), dtype=np.intp),
         ),
     )
 
 
-def _cut(text: str) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
-    """Split one text by the rule: words, starts, ends, and the gap before each."""
-    plain = normalise(text)
-    words, left, right = _split(plain.text)
-    gap = _gaps(plain.text, left, right)
-    if plain.places is not None and plain.ends is not None and len(left):
-        left, right = plain.places[left], plain.ends[right - 1]
-        if (left[1:] < right[:-1]).any():
-            return _joined(words, left, right, gap)
-    return words, left, right, gap
+class _Cut(NamedTuple):
+    """The n tokens of a few texts, one after the other."""
+
+    words: Sequence[str]  # normalised, in the order in which they are first met
+    word: Ints  # (n,) which of them each token is
+    starts: Ints  # (n,) in the original, as `ends`
+    ends: Ints
+    gap: NDArray[np.uint8]  # (n,) as of a `Layout`
+    many: Sequence[int] | NDArray[np.intp]  # tokens of each text
 
 
-def _split(text: str) -> tuple[list[str], Ints, Ints]:
-    """Split normalised text by the rule: words, starts, ends; the usual by a table, sooner."""
-    kind = KINDS[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)]
-    if kind.max(initial=0) == RARE or HAS_MARK.search(text):
-        parts = RULE.split(text)  # what stands before a token and the token, again and again
-        ends = np.cumsum(np.fromiter(map(len, parts), np.int32, len(parts)), dtype=np.int32)
-        return parts[1::2], ends[:-1:2], ends[1::2]
-    goes_on = (kind[1:] == WORDS) & (kind[:-1] == WORDS)
-    begins, ends = kind != BLANKS, kind != BLANKS
-    begins[1:] &= ~goes_on
-    ends[:-1] &= ~goes_on
-    left = np.flatnonzero(begins).astype(np.int32)
-    right = np.flatnonzero(ends).astype(np.int32) + np.int32(1)
-    return [text[a:b] for a, b in zip(left.tolist(), right.tolist(), strict=True)], left, right
+def _by_rule(texts: Iterable[str]) -> Iterator[_Cut]:
+    """Cut texts by the rule, many at once: a step for each would cost more than what it does."""
+    batch: list[Normalised] = []
+    size = 0
+    for text in texts:
+        batch.append(normalise(text))
+        size += len(text)
+        if size >= BATCH:
+            yield _cut(batch)
+            batch, size = [], 0
+    if batch:
+        yield _cut(batch)
 
 
-def _joined(
-    words: list[str], left: Ints, right: Ints, gap: NDArray[np.uint8]
-) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
-    """Make one token of those that come from the same characters of the original."""
-    begins = np.flatnonzero(np.concatenate([[True], left[1:] >= np.maximum.accumulate(right)[:-1]]))
-    ends = [*begins[1:].tolist(), len(words)]
-    whole = ["".join(words[a:b]) for a, b in zip(begins.tolist(), ends, strict=True)]
-    return whole, left[begins], np.maximum.reduceat(right, begins), gap[begins]
-
-
-def _gaps(text: str, left: Ints, right: Ints) -> NDArray[np.uint8]:
-    breaks = [one.start() for one in BREAK.finditer(text)]
-    lines = np.diff(np.searchsorted(breaks, left), prepend=0)
+def _cut(texts: Sequence[Normalised]) -> _Cut:
+    text = "\n".join(one.text for one in texts)
+    first = np.cumsum([0, *(len(one.text) + 1 for one in texts)])
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    kind = KINDS[codes]
+    left, right = _split(text, kind, first)
+    own = np.searchsorted(left, first)
+    many = np.diff(own)
+    breaks = np.flatnonzero(codes == ord("\n"))
+    lines = np.bincount(np.searchsorted(left, breaks), minlength=len(left) + 1)[:-1]
     gap = (BLANK + np.minimum(lines, 2)).astype(np.uint8)
     gap[1:][left[1:] == right[:-1]] = GLUED
-    gap[:1] = PARAGRAPH
-    return gap
+    gap[own[:-1][many > 0]] = PARAGRAPH
+    size, before = right - left, np.repeat(first[:-1], many)
+    starts, ends = (left - before).astype(np.int32), (right - before).astype(np.int32)
+    goes_on = np.zeros(len(left), dtype=np.bool_)
+    for one, begin, end in zip(texts, own[:-1].tolist(), own[1:].tolist(), strict=True):
+        _set_back(one, starts[begin:end], ends[begin:end], goes_on[begin:end])
+    if goes_on.any():  # tokens that come from the same characters of the original are one
+        begins = np.flatnonzero(~goes_on)
+        starts, ends, gap = starts[begins], np.maximum.reduceat(ends, begins), gap[begins]
+        size, many = np.add.reduceat(size, begins), np.diff(np.searchsorted(begins, own))
+    return _Cut(*_encoded(codes[kind != BLANKS], size), starts, ends, gap, many)
 
 
-def _given(text: str, tokeniser: Tokeniser) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
+def _set_back(text: Normalised, starts: Ints, ends: Ints, goes_on: NDArray[np.bool_]) -> None:
+    """Put the places in the original in those of a text's tokens, and note where one goes on."""
+    if text.places is not None and text.ends is not None and len(starts):
+        starts[:], ends[:] = text.places[starts], text.ends[ends - 1]
+        goes_on[1:] = starts[1:] < np.maximum.accumulate(ends)[:-1]
+
+
+def _split(
+    text: str, kind: NDArray[np.uint8], first: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where the tokens of texts begin and end, by their characters' kinds."""
+    begins, ends = kind != BLANKS, kind != BLANKS
+    goes_on = (kind[1:] == WORDS) & (kind[:-1] == WORDS)
+    begins[1:] &= ~goes_on
+    ends[:-1] &= ~goes_on
+    for mark in HAS_MARK.finditer(text):
+        begins[mark.start() + 1 : mark.end()] = ends[mark.start() : mark.end() - 1] = False
+    rare = np.unique(np.searchsorted(first, np.flatnonzero(kind == RARE), side="right"))
+    for start, end in zip(first[rare - 1].tolist(), (first[rare] - 1).tolist(), strict=True):
+        begins[start:end] = ends[start:end] = False
+        for token in RULE.finditer(text, start, end):
+            begins[token.start()] = ends[token.end() - 1] = True
+    return np.flatnonzero(begins), np.flatnonzero(ends) + 1
+
+
+def _encoded(codes: NDArray[np.uint32], size: NDArray[np.intp]) -> tuple[list[str], Ints]:
+    """Return the distinct words of characters, each of so many, and which each word is."""
+    offsets = np.concatenate([[0], np.cumsum(4 * size)])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(codes)]
+    words = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(size), buffers)
+    encoded = words.dictionary_encode()
+    length = pc.binary_length(encoded.dictionary).to_numpy() // 4
+    ends = np.cumsum(length).tolist()
+    text = b"".join(encoded.dictionary.to_pylist()).decode("utf-32-le", "surrogatepass")
+    return [text[a:b] for a, b in pairwise([0, *ends])], encoded.indices.to_numpy()
+
+
+def _given(text: str, tokeniser: Tokeniser) -> _Cut:
     """Take another rule's tokens, with normalised forms."""
     words: list[str] = []
     spans: list[tuple[int, int]] = []
@@ -298,7 +332,8 @@ def _given(text: str, tokeniser: Tokeniser) -> tuple[list[str], Ints, Ints, NDAr
     places = np.array(spans, dtype=np.int32).reshape(-1, 2)
     gaps = np.array(gap, dtype=np.uint8)
     gaps[:1] = PARAGRAPH
-    return words, places[:, 0], places[:, 1], gaps
+    each = np.arange(len(words), dtype=np.int32)
+    return _Cut(words, each, places[:, 0], places[:, 1], gaps, [len(words)])
 
 
 def add_tags(tokens: Tokens, documents: Sequence[Document], tags: Forms | None = None) -> Tokens:
