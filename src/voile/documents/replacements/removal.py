@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from heapq import merge
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -87,11 +86,8 @@ def join_removals(*sources: Iterable[Removal]) -> list[Removal]:
     0 10 EMAIL ['pattern email', 'pass 1, crf']
     12 14 AGE ['deny-list']
     """
-    ranked = merge(
-        *(
-            sorted((one.start, rank, -one.end, one) for one in source)
-            for rank, source in enumerate(sources)
-        )
+    ranked = sorted(
+        (one.start, rank, -one.end, one) for rank, source in enumerate(sources) for one in source
     )
     groups: list[list[tuple[int, int, int, Removal]]] = []
     end = 0

@@ -62,9 +62,10 @@ def find_codes(
     total = parts.code
     for more in range(PARTS):
         query, item = values.meet(whose[at], total)
-        for place, number in zip(at[query].tolist(), item.tolist(), strict=True):
-            if parts.text(place, place + more) == codes[number]:
-                yield Found(*parts.span(place, place + more), number)
+        first = at[query]
+        texts = zip(parts.texts(first, first + more), item.tolist(), strict=True)
+        same = [text == codes[number] for text, number in texts]
+        yield from parts.found(first[same], first[same] + more, item[same])
         on = parts.joined[at + more]
         at = at[on]
         with np.errstate(over="ignore"):

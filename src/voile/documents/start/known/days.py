@@ -80,5 +80,5 @@ def find_days(parts: Parts, values: Owned, whose: Longs) -> Iterable[Found]:
         fits &= (day >= 1) & (day <= 31) & (named | ((month >= 1) & (month <= 12)))
         keys = (year * 100 + np.where(named, months[order.month], month)) * 100 + day
         query, item = values.meet(whose[at[fits]], keys[fits])
-        for place, number in zip(at[fits][query].tolist(), item.tolist(), strict=True):
-            yield Found(*parts.span(place, place + 2), number)
+        first = at[fits][query]
+        yield from parts.found(first, first + 2, item)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
+import numpy as np
 from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import PARTICLES
-from voile.documents.start.known.owned import EVERYONE
-from voile.documents.start.known.page import Match, TokenPlaces
+from voile.documents.start.known.owned import EVERYONE, Bools, Longs
+from voile.documents.start.known.page import NOTHING, SURE, Match, TokenPlaces
 from voile.documents.start.known.vocabulary import SMALL, words_of
 from voile.documents.words.tokens import BLANK
 
@@ -46,7 +47,7 @@ class Hit(NamedTuple):
     """A token that is a word of known names, or one typo away from it."""
 
     token: int
-    typo: bool
+    verdict: int  # of `TokenPlaces.judge`
     word: NameWord
 
 
@@ -103,19 +104,37 @@ class PeopleNames:
             )
         return self._joined[numbers]
 
-    def find(self, page: TokenPlaces, hits: Sequence[Hit]) -> Iterator[Match]:
-        """Find the names that the hits of all notes are in; hits by their tokens, each once."""
-        for run in self._runs(page, hits):
-            verdicts = {page.judge(hit.token, hit.typo, hit.word.own) for hit in run}
-            if verdicts == {None}:
+    def find(self, page: TokenPlaces, token: Longs, item: Longs, typo: Bools) -> Iterator[Match]:
+        """Find the names in all notes by tokens that meet an item, a word, in their order."""
+        for run in self._runs(page, self._hits(page, token, item, typo)):
+            verdict = max(hit.verdict for hit in run)
+            if verdict == NOTHING:
                 continue
             people = _in_common(run)
             first, last = self._start(page, run, people), self._end(page, run, people)
-            sure = True in verdicts or self._is_together(page, run, first, last)
+            sure = verdict == SURE or self._is_together(page, run, first, last)
             columns = dict.fromkeys(column for hit in run for column in hit.word.columns)
             yield Match(first, last, "NAME", tuple(columns), sure)
 
-    def _runs(self, page: TokenPlaces, hits: Sequence[Hit]) -> Iterator[list[Hit]]:
+    def _hits(self, page: TokenPlaces, token: Longs, item: Longs, typo: Bools) -> Iterator[Hit]:
+        """Yield the tokens, each once, but those that are no name and near to none."""
+        first = np.flatnonzero(np.diff(token, prepend=-1))
+        exact = np.logical_or.reduceat(~typo, first)
+        kept = ~typo | ~np.repeat(exact, np.diff(first, append=len(token)))
+        token, item = token[kept], item[kept]
+        first = np.flatnonzero(np.diff(token, prepend=-1))
+        own = np.array([word.own for word in self.words], dtype=np.bool_)[item]
+        at = token[first]
+        verdict = page.judge(at, ~exact, np.logical_or.reduceat(own, first))
+        apart = np.flatnonzero(np.diff(at, prepend=-_BETWEEN - 2) > _BETWEEN)
+        best = np.maximum.reduceat(verdict, apart)
+        may = np.repeat(best > NOTHING, np.diff(apart, append=len(at)))
+        places = np.stack([at, verdict, first, np.diff(first, append=len(token))])[:, may]
+        items = item.tolist()
+        for here, of, start, many in zip(*places.tolist(), strict=True):
+            yield Hit(here, of, self.word(tuple(items[start : start + many])))
+
+    def _runs(self, page: TokenPlaces, hits: Iterable[Hit]) -> Iterator[list[Hit]]:
         run: list[Hit] = []
         for hit in hits:
             if run and not self._go_on(page, run[-1], hit):
@@ -131,14 +150,14 @@ class PeopleNames:
             return other.token - one.token == 1 and page.near(other.token)
         if not all(page.near(at) for at in range(one.token + 1, other.token + 1)):
             return False
-        between = range(one.token + 1, other.token)
-        names = [at for at in between if page.written(at) and not page.is_initial(at)]
-        unknown = [at for at in names if page.fold(at) not in PARTICLES]
-        signs = {page.word(at) for at in between if not page.written(at)}
+        between = [page[at] for at in range(one.token + 1, other.token)]
+        names = [form for form in between if form.written and not form.is_initial]
+        unknown = [form for form in names if form.fold not in PARTICLES]
+        signs = {form.text for form in between if not form.written}
         if unknown or "," in signs:
-            few = len(unknown) <= 1 and all(map(page.is_capital, unknown))
+            few = len(unknown) <= 1 and all(form.is_capital for form in unknown)
             return few and signs <= {",", "-", "'"} and bool(one.word.people & other.word.people)
-        return signs <= {"-", "'"} or (signs <= {"-", "'", "."} and page.is_initial(between[0]))
+        return signs <= {"-", "'"} or (signs <= {"-", "'", "."} and between[0].is_initial)
 
     def _is_together(self, page: TokenPlaces, run: Sequence[Hit], first: int, last: int) -> bool:
         """Return whether words, none of which is a name by itself, are one beside each other."""
@@ -149,40 +168,42 @@ class PeopleNames:
         """Return where a name begins, with its initials and particles."""
         first = run[0].token
         for lead in sorted(run[0].word.leads, key=len, reverse=True):
-            here = range(first - len(lead), first)
-            if all(page.near(at + 1) for at in here) and tuple(map(page.fold, here)) == lead:
+            here = [*range(first - len(lead), first)]
+            near = all(page.near(at + 1) for at in here)
+            if near and lead == tuple(page[at].fold for at in here):
                 first = here[0]
                 break
         while (at := self._initial_before(page, first, people)) is not None:
             first = at
-        if self._is_other_word(page, first - 1, first, people, page.written(first)):
+        if self._is_other_word(page, first - 1, first, people, page[first].written):
             first -= 1
         return first
 
     def _initial_before(self, page: TokenPlaces, at: int, people: set[int]) -> int | None:
-        end = at
         if not page.near(at):
             return None
-        joined = page.word(at - 1) == "'"  # O'Brien, d'Angelo
-        at -= 2 if (joined or page.word(at - 1) == ".") and page.near(at - 1) else 1
-        small = joined or page.written(end) == SMALL  # in a note in small letters all is
-        letter = len(page.word(at)) == 1 if small else page.is_initial(at)
-        return at if letter and self._has_initial(page.fold(at), people) else None
+        end, sign = at, page[at - 1].text
+        joined = sign == "'"  # O'Brien, d'Angelo
+        at -= 2 if (joined or sign == ".") and page.near(at - 1) else 1
+        form = page[at]
+        small = joined or page[end].written == SMALL  # in a note in small letters all is
+        letter = len(form.text) == 1 if small else form.is_initial
+        return at if letter and self._has_initial(form.fold, people) else None
 
     def _end(self, page: TokenPlaces, run: Sequence[Hit], people: set[int]) -> int:
         last = run[-1].token
-        if self._is_other_word(page, last + 1, last + 1, people, page.written(last)):
+        if self._is_other_word(page, last + 1, last + 1, people, page[last].written):
             last += 1
         while (at := self._initial_after(page, last, people)) is not None:
             last = at
         return last
 
     def _initial_after(self, page: TokenPlaces, last: int, people: set[int]) -> int | None:
-        comma = page.near(last + 1) and page.word(last + 1) == ","
+        comma = page.near(last + 1) and page[last + 1].text == ","
         at = last + 1 + comma
-        if not (page.near(at) and page.is_initial(at) and self._has_initial(page.fold(at), people)):
+        if not (page.near(at) and page[at].is_initial and self._has_initial(page[at].fold, people)):
             return None
-        dotted = page.near(at + 1, BLANK) and page.word(at + 1) == "."
+        dotted = page.near(at + 1, BLANK) and page[at + 1].text == "."
         return at + dotted if comma or dotted else None
 
     def _has_initial(self, letter: str, people: set[int]) -> bool:
@@ -197,10 +218,11 @@ class PeopleNames:
         """
         if not page.near(edge) or len(people) > _LOOKED_AT:
             return False
-        word, small = page.fold(at), page.written(at) == written == SMALL
-        if len(word) < _SHORTEST or not (small or page.is_capital(at)):
+        form = page[at]
+        word, small = form.fold, form.written == written == SMALL
+        if len(word) < _SHORTEST or not (small or form.is_capital):
             return False
-        if word in page.guard.common if small else page.guard.is_ordinary(word):
+        if form.is_common if small else form.is_ordinary:
             return False
         others = {one for person in people for one in self._of_person[person]}
         return any(len(one) >= _SHORTEST and OSA.distance(one, word) <= 1 for one in others)

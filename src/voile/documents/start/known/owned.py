@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Longs = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 EVERYONE, NOBODY = 0, -1
 """The owner of values known to every document; that of a document whose subject is in no table."""
+
+BASE = 0x9E3779B97F4A7C15
+"""Odd: the code of some characters is a polynomial of them in it, modulo 2^64."""
 
 
 def runs(first: Longs, many: Longs) -> Longs:
@@ -42,10 +46,13 @@ class Owned:
     """
 
     def __init__(self, entries: Sequence[int]) -> None:
-        table = np.unique(np.array(entries, dtype=np.int64).reshape(-1, 3), axis=0)
-        self.keys: Longs = np.unique(table[:, 1])
-        self._codes = self._code(table[:, 0], np.searchsorted(self.keys, table[:, 1]))
-        self._items = table[:, 2]
+        owner, key, item = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+        self.keys, place = np.unique(key, return_inverse=True)
+        codes = self._code(owner, place)
+        order = np.lexsort((item, codes))
+        once = np.ones(len(order), dtype=np.bool_)
+        once[1:] = (np.diff(codes[order]) > 0) | (np.diff(item[order]) > 0)
+        self._codes, self._items = codes[order[once]], item[order[once]]
 
     def _code(self, owners: Longs, places: Longs) -> Longs:
         return np.asarray(owners * len(self.keys) + places, dtype=np.int64)

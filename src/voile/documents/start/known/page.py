@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from voile.documents.replacements.names import LANGUAGES, fold
 from voile.documents.start.known.guard import Guard
+from voile.documents.start.known.owned import Bools, Longs
 from voile.documents.start.known.vocabulary import (
     CAPITAL,
     CAPITALS,
+    NO_WORD,
     FormWords,
     written,
 )
@@ -19,6 +23,11 @@ from voile.documents.words.tokens import BLANK, LINE, PARAGRAPH, Tokens
 
 TITLES = frozenset(fold(one) for language in LANGUAGES for one in vocabulary(language).titles)
 """Folded words before a name."""
+NOTHING, PERHAPS, SURE = range(3)
+"""What a word by itself is of a known value."""
+SHORTEST_SURE = 3
+ACRONYM = 4
+"""Letters of a word in capitals that may be an acronym: ANA, MAR."""
 
 
 class Match(NamedTuple):
@@ -31,100 +40,111 @@ class Match(NamedTuple):
     sure: bool
 
 
-@dataclass
+class Form(NamedTuple):
+    """A token's form, as the matching of words looks at it."""
+
+    text: str
+    fold: str
+    written: int
+    is_ordinary: bool
+    is_common: bool
+
+    @property
+    def is_capital(self) -> bool:
+        return self.written >= CAPITAL
+
+    @property
+    def is_initial(self) -> bool:
+        return len(self.text) == 1 and self.written >= CAPITAL
+
+
 class TokenPlaces:
-    """What stands where, by the number of a token; lists, since single places are looked at.
+    """What stands where, by the number of a token.
 
     Behind the last token, and so before the first at -1, is one without letters that nothing is
     near to.
     """
 
-    tokens: Tokens
-    look: FormWords
-    guard: Guard
-    form: list[int] = field(init=False)
-    gap: list[int] = field(init=False)
-    forms: list[str] = field(init=False)
+    def __init__(self, tokens: Tokens, look: FormWords, guard: Guard) -> None:
+        self._tokens = tokens
+        self._form = np.append(tokens.form, np.int32(len(tokens.forms)))
+        self._gap = np.append(tokens.gap, np.uint8(PARAGRAPH))
+        self._form_at, self._gap_at = self._form.data, self._gap.data  # one by one
+        self._forms = _Forms(tokens.forms, look.folds, guard)
+        self._forms[len(tokens.forms)] = Form("", "", NO_WORD, False, False)
 
-    def __post_init__(self) -> None:
-        self.form = [*self.tokens.form.tolist(), len(self.tokens.forms)]
-        self.gap = [*self.tokens.gap.tolist(), PARAGRAPH]
-        self.forms = [*self.tokens.forms, ""]
-
-    def word(self, at: int) -> str:
-        """Return the token as it is written; nothing outside of all texts."""
-        return self.forms[self.form[at]]
-
-    def fold(self, at: int) -> str:
-        return self.look.folds[self.form[at]]
-
-    def written(self, at: int) -> int:
-        return written(self.forms[self.form[at]])
-
-    def is_capital(self, at: int) -> bool:
-        return self.written(at) >= CAPITAL
-
-    def is_initial(self, at: int) -> bool:
-        return len(self.word(at)) == 1 and self.is_capital(at)
+    def __getitem__(self, at: int) -> Form:
+        return self._forms[self._form_at[at]]
 
     def near(self, at: int, gap: int = LINE) -> bool:
         """Return whether less than a gap separates a token from the one before it."""
-        return self.gap[at] < gap
+        return self._gap_at[at] < gap
 
     def is_titled(self, at: int) -> bool:
         """Return whether a title stands before a token."""
         before = at - 1
-        if self.near(at) and self.word(before) == "." and self.near(before):
+        if self.near(at) and self[before].text == "." and self.near(before):
             before -= 1
-        return self.near(at) and before >= 0 and self.fold(before) in TITLES
+        return self.near(at) and before >= 0 and self[before].fold in TITLES
 
-    def beyond(self, at: int, step: int, gap: int, fillers: Container[str]) -> Iterator[int]:
-        """Yield the tokens from `at` on that may be the next word: signs and fillers go before."""
-        for _ in range(_SIGNS):
-            if not self.near(at if step > 0 else at + 1, gap):
-                return
-            yield at
-            if self.word(at).isalnum() and self.fold(at) not in fillers:
-                return
-            at += step
-
-    def judge(self, at: int, typo: bool, own: bool) -> bool | None:
-        """Return whether a word by itself is a known value for sure; None where it is none.
+    def judge(self, at: Longs, typo: Bools, own: Bools) -> NDArray[np.int8]:
+        """Return what words by themselves are, (n,): a known value for sure, perhaps, or `NOTHING`.
 
         `own` says that it is a value of the note's subject: one word of people known to all notes
         may as well be somebody else's, or an eponym.
         """
-        word, written = self.fold(at), self.written(at)
-        if self.guard.is_ordinary(word):
-            inside = written == CAPITAL and self.word(at + 1) != ":"
-            return False if inside and not typo and (own or not self._begins(at)) else None
-        if typo:
-            if written != CAPITAL or word in self.guard.common:
-                return None
-            return own
-        if not own and self._is_in_address(at):
-            return None
-        if len(word) < SHORTEST_SURE:
-            return False if written == CAPITAL and len(word) > 1 else None
-        return own and (written != CAPITALS or len(word) > ACRONYM or self._is_shouted(at))
+        numbers, form = np.unique(self._form[at], return_inverse=True)
+        looks = [
+            (len(one.fold), one.written, one.is_ordinary, one.is_common)
+            for one in map(self._forms.__getitem__, numbers.tolist())
+        ]
+        letters, written, ordinary, common = np.array(looks, np.int64).reshape(-1, 4)[form].T
+        capital = written == CAPITAL
+        inside = capital & ~typo & (own | ~self._begins(at)) & ~self._are(at + 1, ":")
+        acronym = (written == CAPITALS) & (letters <= ACRONYM)
+        acronym[acronym] = [not self._is_shouted(one) for one in at[acronym].tolist()]
+        verdict = np.select(
+            [ordinary > 0, typo, ~own & self._in_address(at), letters < SHORTEST_SURE],
+            [
+                np.where(inside, PERHAPS, NOTHING),
+                np.where(capital & (common == 0), np.where(own, SURE, PERHAPS), NOTHING),
+                NOTHING,
+                np.where(capital & (letters > 1), PERHAPS, NOTHING),
+            ],
+            np.where(own & ~acronym, SURE, PERHAPS),
+        )
+        return np.asarray(verdict, dtype=np.int8)
 
-    def _is_in_address(self, at: int) -> bool:
-        """Return whether an @ or a full stop joins a token to another, as in ann.lee@mail.org."""
-        before = self.near(at, BLANK) and self.word(at - 1) in ("@", ".")
-        after = self.near(at + 1, BLANK) and self.word(at + 1) in ("@", ".")
-        return before or (after and self.near(at + 2, BLANK))
+    def _in_address(self, at: Longs) -> Bools:
+        """Return which an @ or a full stop joins to another token, as in ann.lee@mail.org."""
+        glued = self._gap < BLANK
+        before = glued[at] & self._are(at - 1, "@.")
+        after = glued[at + 1] & self._are(at + 1, "@.")
+        after[after] = glued[at[after] + 2]
+        return before | after
 
-    def _begins(self, at: int) -> bool:
-        """Return whether a token begins a line or a sentence, so that its capital says nothing."""
-        return not self.near(at) or self.word(at - 1) in (".", "!", "?", ":")
+    def _begins(self, at: Longs) -> Bools:
+        """Return which begin a line or a sentence, so that their capital says nothing."""
+        return (self._gap[at] >= LINE) | self._are(at - 1, ".!?:")
+
+    def _are(self, at: Longs, signs: str) -> Bools:
+        return np.isin(self._form[at], [self._tokens.known.find(one) for one in signs])
 
     def _is_shouted(self, at: int) -> bool:
         """Return whether a token beside is in capitals too."""
         beside = [one for one, edge in ((at - 1, at), (at + 1, at + 1)) if self.near(edge)]
-        return any(self.written(one) == CAPITALS for one in beside)
+        return any(self[one].written == CAPITALS for one in beside)
 
 
-_SIGNS = 4  # between two words of a value
-SHORTEST_SURE = 3
-ACRONYM = 4
-"""Letters of a word in capitals that may be an acronym: ANA, MAR."""
+class _Forms(dict[int, Form]):
+    """The forms that are looked at, by their numbers."""
+
+    def __init__(self, texts: Sequence[str], folds: Sequence[str], guard: Guard) -> None:
+        self._texts, self._folds, self._guard = texts, folds, guard
+
+    def __missing__(self, number: int) -> Form:
+        text, word, guard = self._texts[number], self._folds[number], self._guard
+        self[number] = form = Form(
+            text, word, written(text), guard.is_ordinary(word), word in guard.common
+        )
+        return form

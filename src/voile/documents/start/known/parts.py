@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.replacements.dates import MONTHS
-from voile.documents.start.known.owned import Longs, runs
+from voile.documents.start.known.owned import BASE, Found, Longs, runs
 from voile.documents.words.tokens import LINE, NOWHERE, Tokens
 
-BASE = 0x9E3779B97F4A7C15
-"""Odd: a joined code is a polynomial of its characters in it, modulo 2^64."""
 _PIECE = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|ro|o)(?![^\W_])|\d+|[^\W\d_]+")
 _LETTERS = re.compile(r"[A-Z]{1,6}")
 _DIGIT = re.compile(r"\d")
@@ -34,6 +34,7 @@ class Piece(NamedTuple):
     power: int  # what a code before it is multiplied by
     number: int  # of up to four digits, else -1
     month: int  # 1 to 12 of a month's name, else 0
+    whole: int  # characters of the form that it is in
 
 
 @lru_cache(maxsize=1 << 16)
@@ -80,6 +81,7 @@ def _piece(match: re.Match[str]) -> Piece:
         _signed(pow(BASE, len(text), 2**64)),
         int(text) if digits and len(text) <= _LONGEST_YEAR else -1,
         MONTHS.read(text, "english").number + 1 if month else 0,
+        len(match.string),
     )
 
 
@@ -102,17 +104,22 @@ class Parts:
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
-        self._forms = forms = tokens.forms
-        pieces = [pieces_of(form) for form in forms]
+        pieces = [pieces_of(form) for form in tokens.forms]
         many = np.fromiter(map(len, pieces), np.int64, len(pieces))
-        table = np.array([one for found in pieces for one in found], dtype=np.int64).reshape(-1, 6)
+        numbers = chain.from_iterable(chain.from_iterable(pieces))
+        table = np.fromiter(numbers, np.int64).reshape(-1, len(Piece._fields)).T
         first = np.cumsum(many) - many
         at = np.flatnonzero(many[tokens.form])
         form = tokens.form[at]
         self.token = np.repeat(at, many[form])
-        rows = table[runs(first[form], many[form])]
-        self._start, self._end = rows[:, 0], rows[:, 1]
-        self.code, self.power, self.number, self.month = rows[:, 2:].T
+        self._row = runs(first[form], many[form])
+        parts = table[:, self._row]
+        self._texts = [
+            form[piece.start : piece.end]
+            for form, found in zip(tokens.forms, pieces, strict=True)
+            for piece in found
+        ]
+        self._start, self._end, self.code, self.power, self.number, self.month, self._whole = parts
         self.width = self._end - self._start
 
     @cached_property
@@ -134,31 +141,29 @@ class Parts:
         sign = np.zeros(len(tokens.forms) + 1, dtype=np.bool_)
         sign[[tokens.known.find(one) for one in signs]] = True
         sign[NOWHERE] = False
-        other = np.cumsum(~sign[tokens.form])
-        line = np.cumsum(tokens.gap >= LINE)
         here, then = self.token[:-1], self.token[1:]
-        between = other[np.maximum(then - 1, here)] == other[here]
-        near = (then - here <= _BETWEEN + 1) & (line[then] == line[here])
         linked = np.zeros(len(self.token), dtype=np.bool_)
-        linked[:-1] = between & near
+        linked[:-1] = then - here <= _BETWEEN + 1
+        for step in range(1, _BETWEEN + 2):
+            at = np.minimum(here + step, then)
+            goes_on = (tokens.gap[at] < LINE) & (sign[tokens.form[at]] | (at == then))
+            linked[:-1] &= goes_on | (here + step > then)
         return linked
 
-    def span(self, first: int, last: int) -> tuple[int, int, int]:
-        """Return the document of some parts, and their characters."""
-        tokens, (begin, end) = self._tokens, (self.token[first], self.token[last])
-        start, stop = int(tokens.starts[begin]), int(tokens.ends[end])
-        if int(tokens.ends[begin]) - start == len(self._forms[tokens.form[begin]]):
-            start += int(self._start[first])
-        if stop - int(tokens.starts[end]) == (whole := len(self._forms[tokens.form[end]])):
-            stop -= whole - int(self._end[last])
-        return int(self.document[first]), start, stop
+    def found(self, first: Longs, last: Longs, items: Longs) -> Iterator[Found]:
+        """Yield what was found in some parts, from one to another each, by its characters."""
+        tokens, begin, end = self._tokens, self.token[first], self.token[last]
+        start, stop = tokens.starts[begin], tokens.ends[end]
+        # a token that stands for other characters goes as a whole
+        plain = tokens.ends[begin] - start == self._whole[first]
+        start = start + plain * self._start[first]
+        plain = stop - tokens.starts[end] == self._whole[last]
+        stop = stop - plain * (self._whole[last] - self._end[last])
+        found = (self.document[first], start, stop, items)
+        yield from map(Found, *(one.tolist() for one in found))
 
-    def text(self, first: int, last: int) -> str:
-        """Return the code that some parts make."""
-        form = self._tokens.form
-        return code_of(
-            "".join(
-                self._forms[form[self.token[at]]][self._start[at] : self._end[at]]
-                for at in range(first, last + 1)
-            )
-        )
+    def texts(self, first: Longs, last: Longs) -> Iterator[str]:
+        """Yield the codes that some parts make, from one to another each."""
+        row = self._row.data
+        for low, high in zip(first.tolist(), last.tolist(), strict=True):
+            yield code_of("".join([self._texts[row[at]] for at in range(low, high + 1)]))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain, islice
+from typing import NamedTuple
 
+import numpy as np
 from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import PARTICLES
-from voile.documents.start.known.page import Match, TokenPlaces
+from voile.documents.start.known.owned import Bools
+from voile.documents.start.known.page import NOTHING, PERHAPS, SURE, Match, TokenPlaces
 from voile.documents.start.known.vocabulary import TYPO_FROM, words_of
 from voile.documents.words.tokens import BLANK, PARAGRAPH
 
@@ -55,6 +60,7 @@ _FLOOR = frozenset(
 _FILLERS = frozenset(["no", "num", "numero", "n", "nr"])
 _ADDRESS_TAIL = 10  # tokens behind a house number
 _STRONG = 2  # letters
+_SIGNS = 4  # between two words
 
 
 @dataclass(frozen=True)
@@ -105,23 +111,53 @@ class Phrase:
         return self.strong[: self.before] if self.kind == "email" else self.strong
 
 
-def find_phrase(
-    page: TokenPlaces, phrase: Phrase, token: int, anchor: int, typo: bool, own: bool
-) -> Match | None:
-    """Find a phrase around a token, its word number `anchor`; `own` as in `TokenPlaces.judge`."""
-    met = {anchor: token}
-    for step in (-1, 1):
-        at, place = token, anchor
-        while (then := _next(page, phrase, at, place, step)) is not None:
-            at, place = then
-            met[place] = at
-    sure = _is_sure(page, phrase, met, typo, own)
-    if sure is None:
-        return None
-    first, last = min(met.values()), max(met.values())
-    if phrase.kind == "address":
-        last = _tail(page, last)
-    return Match(first, last, phrase.kind.upper(), (phrase.column,), sure)
+class Met(NamedTuple):
+    """A phrase, and which tokens are its words, by their places in it; one at first."""
+
+    phrase: Phrase
+    places: dict[int, int]
+
+    @property
+    def judged(self) -> list[int]:
+        """The tokens that decide by what they are by themselves whether it is the phrase."""
+        if self.phrase.kind in ("email", "id"):
+            return [*self.places.values()] if len(self.places) == 1 else []
+        if self.phrase.kind == "address":
+            return []
+        return [self.places[place] for place in self.phrase.strong]
+
+
+def find_phrases(
+    page: TokenPlaces, asked: Sequence[Met], typo: Bools, own: Bools
+) -> Iterator[Match]:
+    """Find phrases around their tokens; `typo` and `own` as in `TokenPlaces.judge`."""
+    whole = [number for number, one in enumerate(asked) if _extend(page, one)]
+    judged = [asked[number].judged for number in whole]
+    by = np.repeat(whole, [*map(len, judged)]).astype(np.int64)
+    at = np.fromiter(chain.from_iterable(judged), np.int64)
+    verdicts = iter(page.judge(at, typo[by], own[by]).tolist())
+    for number, tokens in zip(whole, judged, strict=True):
+        phrase, places = asked[number]
+        sure = _is_sure(phrase, places, [*islice(verdicts, len(tokens))])
+        if sure is not None:
+            first, last = min(places.values()), max(places.values())
+            if phrase.kind == "address":
+                last = _tail(page, last)
+            yield Match(first, last, phrase.kind.upper(), (phrase.column,), sure)
+
+
+def _extend(page: TokenPlaces, met: Met) -> bool:
+    """Add the other words of a phrase; return whether those that it needs are there."""
+    phrase, places = met
+    ((place, token),) = places.items()
+    for step, end in ((-1, 0), (1, -1)):
+        at, here = token, place
+        while (then := _next(page, phrase, at, here, step)) is not None:
+            at, here = then
+            places[here] = at
+        if phrase.kind != "address" and step * here < step * phrase.strong[end]:
+            return False
+    return True
 
 
 def _next(
@@ -132,11 +168,16 @@ def _next(
     if not wanted:
         return None
     gap = BLANK if phrase.kind == "email" else PARAGRAPH
-    for token in page.beyond(at + step, step, gap, _FILLERS):
-        word = page.fold(token) if page.word(token)[:1].isalnum() else ""
-        for then in wanted if word else ():
-            if _same(word, phrase.words[then]):
-                return token, then
+    for token in range(at + step, at + step * (_SIGNS + 1), step):
+        if not page.near(max(token, token - step), gap):
+            return None
+        form = page[token]
+        if form.text[:1].isalnum():
+            for then in wanted:
+                if _same(form.fold, phrase.words[then]):
+                    return token, then
+            if form.text.isalnum() and form.fold not in _FILLERS:
+                return None
     return None
 
 
@@ -149,21 +190,15 @@ def _same(word: str, wanted: str) -> bool:
     return near and OSA.distance(word, wanted, score_cutoff=1) <= 1
 
 
-def _is_sure(
-    page: TokenPlaces, phrase: Phrase, met: dict[int, int], typo: bool, own: bool
-) -> bool | None:
+def _is_sure(phrase: Phrase, places: dict[int, int], verdicts: Sequence[int]) -> bool | None:
     """Return whether what was met is the phrase for sure; None where it is not enough."""
-    whole = met.keys() >= set(phrase.strong)
     if phrase.kind == "address":
-        return True if whole and len(met) > 1 else _is_part_of_address(phrase, met)
-    if not whole:
+        whole = len(places) > 1 and places.keys() >= set(phrase.strong)
+        return True if whole else _is_part_of_address(phrase, places)
+    best = max(verdicts, default=SURE)
+    if best == NOTHING or (best == PERHAPS and phrase.kind in ("email", "id")):
         return None
-    if phrase.kind in ("email", "id"):
-        return True if len(met) > 1 else page.judge(met[0], typo, own) or None
-    verdicts = [page.judge(met[place], typo, own) for place in phrase.strong]
-    if True in verdicts or False not in verdicts:
-        return True in verdicts or None
-    return len(verdicts) > 1
+    return best == SURE or len(verdicts) > 1
 
 
 def _is_part_of_address(phrase: Phrase, met: dict[int, int]) -> bool | None:
@@ -177,15 +212,15 @@ def _is_part_of_address(phrase: Phrase, met: dict[int, int]) -> bool | None:
 
 def _tail(page: TokenPlaces, last: int) -> int:
     """Return where an address ends, with its floor and door behind a number."""
-    if not any(map(str.isdigit, page.word(last))):
+    if not any(map(str.isdigit, page[last].text)):
         return last
     at = last
     while at + 1 < last + _ADDRESS_TAIL and page.near(at + 1):
         at += 1
-        word = page.word(at)
-        if page.fold(at) in _FLOOR or any(map(str.isdigit, word)) or page.is_initial(at):
+        form = page[at]
+        if form.fold in _FLOOR or any(map(str.isdigit, form.text)) or form.is_initial:
             last = at
-        elif word.isalnum():
+        elif form.text.isalnum():
             break
     return last
 

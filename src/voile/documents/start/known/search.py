@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +15,10 @@ from voile.documents.start.known.codes import SURE, find_codes, with_calling_cod
 from voile.documents.start.known.days import find_days
 from voile.documents.start.known.guard import Guard
 from voile.documents.start.known.index import Entries, Index
-from voile.documents.start.known.names import Hit
 from voile.documents.start.known.owned import EVERYONE, Found, Longs, Owned, runs
 from voile.documents.start.known.page import Match, TokenPlaces
 from voile.documents.start.known.parts import Parts
-from voile.documents.start.known.phrases import find_phrase
+from voile.documents.start.known.phrases import Met, find_phrases
 from voile.documents.words.tokens import Tokens
 
 Removals = Mapping[int, list[Removal]]
@@ -143,28 +141,18 @@ class Search:
         return anchors
 
     def _names(self, page: TokenPlaces) -> Iterator[Match]:
-        names = self._index.names
-        token, item, typo = self._hits(self._index.name_words, self._name_owners)
-        begins = np.flatnonzero(np.diff(token, prepend=-1))
-        items, typos = item.tolist(), typo.tolist()
-        hits = []
-        ends = pairwise([*begins.tolist(), len(items)])
-        for at, (start, end) in zip(token[begins].tolist(), ends, strict=True):
-            of = range(start, end)
-            sure = tuple(items[one] for one in of if not typos[one])
-            hits.append(Hit(at, not sure, names.word(sure or tuple(items[start:end]))))
-        return names.find(page, hits)
+        return self._index.names.find(page, *self._hits(self._index.name_words, self._name_owners))
 
     def _phrases(self, page: TokenPlaces) -> Iterator[Match]:
         anchors = self._anchors()
         owners = self._phrase_owners[anchors.phrases]
-        hits = self._hits(anchors.entries, owners)
-        for token, item, typo in zip(*(one.tolist() for one in hits), strict=True):
-            phrase = self._index.phrases[anchors.phrases[item]]
-            own = bool(owners[item] != EVERYONE)
-            match = find_phrase(page, phrase, token, anchors.places[item], typo, own)
-            if match is not None:
-                yield match
+        token, item, typo = self._hits(anchors.entries, owners)
+        own = owners[item] != EVERYONE
+        asked = [
+            Met(self._index.phrases[anchors.phrases[one]], {anchors.places[one]: at})
+            for at, one in zip(token.tolist(), item.tolist(), strict=True)
+        ]
+        return find_phrases(page, asked, typo, own)
 
     def _removals(self, matches: Iterable[Match]) -> Removals:
         tokens = self._tokens

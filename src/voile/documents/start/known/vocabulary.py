@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from voile.documents.replacements.names import fold
-from voile.documents.start.known.owned import Longs
+from voile.documents.start.known.owned import BASE, Longs, runs
 from voile.documents.words.tokens import SIGNS
 
 TYPO_FROM = 4
 """Letters of a word that is still itself with one typo, even if that leaves one letter fewer: a
 shorter one becomes another."""
 _TYPO_TO = 40
-"""Letters of the longest that is looked at so: what is left of it without each letter is kept."""
+"""Letters of the longest that is looked at so."""
 NO_WORD, SMALL, CAPITAL, CAPITALS = range(4)
 """How a form is written."""
 _WORD = re.compile(rf"[^\W_][^\W_{SIGNS}]*")
@@ -27,6 +27,7 @@ _APART = re.compile(
     r"(?<=[^\W\d_])[\d_]+|(?<![\d_])[\d_]+(?=[^\W\d_])|(?<=[a-z\u00df-\u00ff])(?=[A-Z\u00c0-\u00de])"
 )
 _SHORTEST_PART = 4  # letters of a name that is joined to something else
+_WEIGHTS = np.cumprod(np.full(_TYPO_TO + 1, BASE, np.uint64))  # of letters by their places
 
 
 @lru_cache(maxsize=1 << 16)
@@ -82,14 +83,15 @@ class Vocabulary:
             for part in _APART.split(form)
             if len(part) >= _SHORTEST_PART and (number := find(fold(part), -1)) >= 0
         ]
-        near = _Neighbours(word for word in self if _may_err(word, TYPO_FROM))
-        typos = [
-            (n, find(other, -1))
+        words = [word for word in self if _may_err(word, TYPO_FROM)]
+        unlike = [
+            n
             for n, (form, word) in enumerate(zip(forms, folds, strict=True))
             if form != word and word not in frequent
             if _may_err(word, TYPO_FROM - 1) and written(form) >= CAPITAL
-            for other in near.of(word)
         ]
+        near = _one_typo_apart([folds[n] for n in unlike], words)
+        typos = [(unlike[one], find(words[other], -1)) for one, other in near]
         return FormWords.of(folds, [*exact, *parts], typos)
 
 
@@ -117,22 +119,30 @@ def _may_err(word: str, letters: int) -> bool:
     return letters <= len(word) <= _TYPO_TO and word.isalpha()
 
 
-class _Neighbours:
-    """The words that are one typo away from another: both are the same without some letter."""
+def _one_typo_apart(words: Sequence[str], others: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the places of two words with one typo between them: without some letter both are one.
 
-    def __init__(self, words: Iterable[str]) -> None:
-        # by what is left of them, several joined by blanks: lists would be slower to keep
-        self._by_cut: dict[str, str] = {}
-        for word in words:
-            for cut in _cuts(word):
-                others = self._by_cut.get(cut)
-                self._by_cut[cut] = f"{others} {word}" if others else word
-
-    def of(self, word: str) -> list[str]:
-        near = " ".join(filter(None, map(self._by_cut.get, _cuts(word))))
-        found = sorted(set(near.split()))
-        return [one for one in found if one != word and OSA.distance(one, word) == 1]
+    Cost: O(letters log letters); codes that are equal by accident cost a comparison.
+    """
+    (cut, word), (theirs, other) = _cuts(words), _cuts(others)
+    order = np.argsort(theirs)
+    first, last = (np.searchsorted(theirs[order], cut, side) for side in ("left", "right"))
+    met = other[order][runs(first, last - first)]
+    pairs = np.unique(np.stack([np.repeat(word, last - first), met]), axis=1)
+    for one, two in zip(*pairs.tolist(), strict=True):
+        if OSA.distance(words[one], others[two]) == 1:
+            yield one, two
 
 
-def _cuts(word: str) -> set[str]:
-    return {word, *[word[:at] + word[at + 1 :] for at in range(len(word))]}
+def _cuts(words: Sequence[str]) -> tuple[NDArray[np.uint64], Longs]:
+    """Return the codes of words without each of their letters and with all, and of which word."""
+    size = np.fromiter(map(len, words), np.int64, len(words))
+    letter = np.frombuffer("".join(words).encode("utf-32-le"), np.uint32).astype(np.uint64)
+    word, at = np.repeat(np.arange(len(words)), size), runs(np.zeros_like(size), size)
+    stays, moves = letter * _WEIGHTS[at + 1], letter * _WEIGHTS[at]  # a letter before it is gone
+    before, after = np.cumsum(stays) - stays, np.cumsum(moves)
+    end = np.cumsum(size) - 1
+    start = end - size + 1
+    cut = before - before[start][word] + after[end][word] - after
+    whole = before[end] + stays[end] - before[start]
+    return np.concatenate([cut, whole]), np.concatenate([word, np.arange(len(words))])
