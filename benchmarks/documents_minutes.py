@@ -26,7 +26,8 @@ from voile.documents.reviewing.batches import FIRST
 from voile.documents.reviewing.desk import SHEET
 from voile.documents.reviewing.line import BLIND, Line
 from voile.documents.reviewing.order import next_lines
-from voile.documents.start.marks import Reviewed, reviewed_tokens
+from voile.documents.start.marked import reviewed_tokens
+from voile.documents.start.marks import Reviewed
 from voile.documents.start.rules import NAME
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import UncheckedWarning

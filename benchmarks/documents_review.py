@@ -26,7 +26,8 @@ from voile.documents.reviewing.line import Answer, Line, Shown
 from voile.documents.reviewing.order import cut_lines, next_lines
 from voile.documents.reviewing.refitting import Refitting, ReviewState
 from voile.documents.reviewing.store import Store
-from voile.documents.start.marks import Reviewed, reviewed_tokens
+from voile.documents.start.marked import reviewed_tokens
+from voile.documents.start.marks import Reviewed
 from voile.documents.start.starter import Starter
 from voile.documents.start.starter.learn import learn, read_corpora
 from voile.documents.verbs.columns import text_roles

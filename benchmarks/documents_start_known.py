@@ -20,6 +20,7 @@ from voile.documents.learning.greedy import sanitize_greedily
 from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns import patterns_of
 from voile.documents.start.known import KnownValues
+from voile.documents.start.marked import MarkedNotes
 from voile.documents.start.marks import ProposedMarks, is_sure
 from voile.documents.start.proposer import PatternProposer
 from voile.documents.start.quick_look import QuickLook
@@ -125,7 +126,7 @@ def marked(documents: Sequence[Document], known: KnownValues) -> Corpus:
     """Return the notes as `init` marks them."""
     proposers = [known, PatternProposer(patterns_of()), Rules("spanish")]
     marks = ProposedMarks.of(plain(documents), proposers)
-    return marks.corpus(QuickLook(documents, seed=0))
+    return MarkedNotes(marks, QuickLook(documents, seed=0)).corpus()
 
 
 def plain(documents: Sequence[Document]) -> list[Document]:

@@ -31,6 +31,7 @@ from voile.documents.committee.committee import Committee
 from voile.documents.patterns import patterns_of
 from voile.documents.start.known import KnownValues
 from voile.documents.start.known.vocabulary import words_of
+from voile.documents.start.marked import MarkedNotes
 from voile.documents.start.marks import ProposedMarks, is_sure
 from voile.documents.start.proposer import PatternProposer, Proposer
 from voile.documents.start.quick_look import QuickLook
@@ -63,7 +64,9 @@ class Setting:
         """Return the notes to learn from as `init` marks them."""
         proposers: list[Proposer] = [self.known, PatternProposer(patterns_of()), self.language]
         documents = plain(self.train)
-        return ProposedMarks.of(documents, proposers).corpus(QuickLook(documents, seed=0))
+        return MarkedNotes(
+            ProposedMarks.of(documents, proposers), QuickLook(documents, seed=0)
+        ).corpus()
 
 
 def spanish() -> Setting:

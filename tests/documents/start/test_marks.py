@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from tests.documents.start.made import STAFF, notes, patients
 
@@ -12,11 +13,13 @@ from voile.data import open_source
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements import Reason, Removal
 from voile.documents.start.known import KnownValues
+from voile.documents.start.marked import MarkedNotes
 from voile.documents.start.marks import ProposedMarks, Reviewed, is_sure
 from voile.documents.start.proposer import PatternProposer
 from voile.documents.start.quick_look import QuickLook
 from voile.documents.start.rules import Rules
 from voile.documents.text.document import Document, Span
+from voile.documents.words.tokens import token_labels, unknown_tokens
 
 PEOPLE = patients(40)
 NOTES = [
@@ -42,7 +45,7 @@ class Says:
 
 def marked(*proposers, documents=NOTES, reviewed=()):
     marks = ProposedMarks.of(documents, proposers)
-    return marks.corpus(QuickLook(documents), reviewed)
+    return MarkedNotes(marks, QuickLook(documents)).corpus(reviewed)
 
 
 def known(staff=STAFF):
@@ -277,10 +280,26 @@ def test_one_refusal_takes_a_word_back_alone_and_one_acceptance_nothing():
         assert [span.start for span in one.spans] == [12]
 
 
+def test_chances_are_those_of_the_corpus_by_a_look_at_it():
+    documents, rule = words_taken_too_far()
+    look = QuickLook(documents)
+    notes = MarkedNotes(ProposedMarks.of(documents, [rule]), look)
+    before = notes.probabilities()
+    reviewed = read(documents, 4)
+    corpus = notes.corpus(reviewed)
+    identifiers = token_labels(look.tokens, corpus, corpus.labels) > 0
+    known = identifiers | ~unknown_tokens(look.tokens, corpus)
+    expected = look.probabilities(identifiers, known) * notes.trust(reviewed)
+    np.testing.assert_array_equal(notes.probabilities(reviewed), expected)
+    np.testing.assert_array_equal(notes.probabilities(), before)  # no answer stays
+    assert (expected != before).any()
+
+
 def test_trust_falls_with_refusals_and_rises_with_acceptances():
     documents, rule = words_taken_too_far()
     marks, look = ProposedMarks.of(documents, [rule]), QuickLook(documents)
-    found = [marks.trust(look, read(documents, number)) for number in range(7)]
+    notes = MarkedNotes(marks, look)
+    found = [notes.trust(read(documents, number)) for number in range(7)]
     forms = look.tokens.forms
     word = look.tokens.form == forms.index("Ward")
     last = look.tokens.document == len(documents) - 1

@@ -8,12 +8,12 @@ has already teaches less each time it comes again.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from voile.documents.replacements.removal import Removal
@@ -128,7 +128,7 @@ def _greedily(
     most = (total[end] - total[first]) / (end - first + GLANCE)  # as if no word came twice
     heap = [*zip((-most).tolist(), first.tolist(), end.tolist(), strict=True)]
     heapify(heap)
-    seen: Counter[int] = Counter()
+    seen = np.zeros(len(tokens.known), dtype=np.int64)
     while heap and size > 0 and heap[0][0] < 0:
         _, a, b = heap[0]
         now = -_worth(tokens.form[a:b], cost[a:b], seen)
@@ -137,17 +137,19 @@ def _greedily(
             continue
         heappop(heap)
         size -= b - a
-        seen.update(tokens.form[a:b][cost[a:b] > 0].tolist())
+        np.add.at(seen, tokens.form[a:b], cost[a:b] > 0)
         yield a, b
 
 
-def _worth(forms: NDArray[np.int32], cost: Floats, seen: Counter[int]) -> float:
+@njit(cache=True, nogil=True)
+def _worth(forms: NDArray[np.int32], cost: Floats, seen: NDArray[np.int64]) -> float:
     """Return what a line saves for each token that is read, beside words seen so often."""
-    own = Counter[int]()
     total = 0.0
-    for form, one in zip(forms.tolist(), cost.tolist(), strict=True):
-        total += one / (1 + seen[form] + own[form])
-        own[form] += one > 0
+    for place in range(len(forms)):
+        total += cost[place] / (1 + seen[forms[place]])
+        seen[forms[place]] += cost[place] > 0
+    for place in range(len(forms)):
+        seen[forms[place]] -= cost[place] > 0
     return total / (len(cost) + GLANCE)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
@@ -14,7 +14,7 @@ from voile.documents.learning.training import number_subjects, split_into_folds
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.features import Extractor, Space
-from voile.documents.words.kernels import SEVERAL, meet
+from voile.documents.words.kernels import NOBODY, SEVERAL, meet
 from voile.documents.words.tokens import Tokens, tokenise
 
 Floats = NDArray[np.float64]
@@ -51,21 +51,21 @@ class QuickLook:
             fold = split_into_folds(subjects, sizes, folds, rng)
         self._fold = np.repeat(fold, sizes)
         self._rows = matrix.indptr.astype(np.int64), matrix.indices
-        self._order = rng.permutation(len(self.tokens))
-        self._shared = [
-            _columns_of_several(matrix, self._others(number), whose) for number in range(folds)
+        order = rng.permutation(len(self.tokens))
+        self._lessons = [
+            _lesson(self._rows, order[self._others(number)[order]], matrix.shape[1], whose)
+            for number in range(folds)
         ]
 
     def probabilities(self, identifiers: Bools, known: Bools) -> Floats:
         """Return the probabilities, (n,), after learning from the `known` tokens, (n,)."""
         margins, found = np.zeros((len(self.tokens), 1)), np.zeros(len(self.tokens))
         sign = np.where(identifiers, 1.0, -1.0)
-        for number, shared in enumerate(self._shared):
-            held, may = self._fold == number, known & self._others(number)
-            order = self._order[may[self._order]]
-            weights = _descend(self._rows, shared, order, sign, RIDGE, SWEEPS, ROUNDS)
+        for number, (rows, tokens, columns) in enumerate(self._lessons):
+            held, may = self._fold == number, np.flatnonzero(known[tokens])
+            weights = _descend(rows, columns, may, sign[tokens], RIDGE, SWEEPS, ROUNDS)
             margins[held, 0] = _sums(self._rows, weights, np.flatnonzero(held))
-        for number in range(len(self._shared)):
+        for number in range(len(self._lessons)):
             held, others = self._fold == number, known & self._others(number)
             if others.any():
                 curve = Calibration.fit(margins, identifiers.astype(np.int16), others)
@@ -78,21 +78,47 @@ class QuickLook:
         return others if others.any() else ~others
 
 
-def _columns_of_several(matrix: sp.csr_array, may: Bools, whose: NDArray[np.int32]) -> Bools:
-    """Return which columns two subjects or more of some tokens have; see `drop_rare_columns`."""
-    rows = np.flatnonzero(may).astype(np.int32)
-    met = np.full(matrix.shape[1], -1, dtype=np.int32)
-    meet(rows, matrix.indptr.astype(np.int64), matrix.indices, whose[rows], met)
-    return np.asarray(met == SEVERAL)
-
-
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
+
+
+class _Lesson(NamedTuple):
+    """What a fold's machine learns from, in the order in which it does: memory is read forwards."""
+
+    rows: Rows  # of each token the columns that two subjects or more have
+    tokens: NDArray[np.int64]
+    columns: int
+
+
+def _lesson(
+    rows: Rows, tokens: NDArray[np.int64], columns: int, whose: NDArray[np.int32]
+) -> _Lesson:
+    met = np.full(columns, NOBODY, dtype=np.int32)
+    meet(tokens.astype(np.int32), *rows, whose[tokens], met)
+    return _Lesson(_of_columns(rows, tokens, met == SEVERAL), tokens, columns)
+
+
+@njit(cache=True, nogil=True)
+def _of_columns(rows: Rows, tokens: NDArray[np.int64], kept: Bools) -> Rows:
+    """Return some tokens' rows with some of the columns alone."""
+    indptr, indices = rows
+    ends = np.zeros(len(tokens) + 1, dtype=np.int64)
+    for place in range(len(tokens)):
+        ends[place + 1] = ends[place]
+        for at in range(indptr[tokens[place]], indptr[tokens[place] + 1]):
+            ends[place + 1] += kept[indices[at]]
+    found, end = np.empty(ends[-1], dtype=np.int32), 0
+    for token in tokens:
+        for at in range(indptr[token], indptr[token + 1]):
+            if kept[indices[at]]:
+                found[end] = indices[at]
+                end += 1
+    return ends, found
 
 
 @njit(cache=True, nogil=True)
 def _descend(
     rows: Rows,
-    shared: Bools,
+    columns: int,
     order: NDArray[np.int64],
     sign: Floats,
     ridge: float,
@@ -104,18 +130,16 @@ def _descend(
     A sweep goes over all tokens, the rounds after it only over those that the one before moved.
     """
     indptr, indices = rows
-    weights, multiplier = np.zeros(len(shared) + 1), np.zeros(len(sign))
+    weights, multiplier = np.zeros(columns + 1), np.zeros(len(sign))
     moving = np.empty(len(order), dtype=np.int64)
     for _ in range(sweeps):
         some = order
         for _ in range(rounds + 1):
             moved = 0
             for i in some:
-                score, size = weights[-1], 1.0 + ridge
+                score, size = weights[-1], 1.0 + ridge + indptr[i + 1] - indptr[i]
                 for at in range(indptr[i], indptr[i + 1]):
-                    if shared[indices[at]]:
-                        score += weights[indices[at]]
-                        size += 1.0
+                    score += weights[indices[at]]
                 slope = sign[i] * score - 1.0 + ridge * multiplier[i]
                 step = max(-slope / size, -multiplier[i])
                 if step != 0.0:
@@ -124,8 +148,7 @@ def _descend(
                     multiplier[i] += step
                     weights[-1] += step * sign[i]
                     for at in range(indptr[i], indptr[i + 1]):
-                        if shared[indices[at]]:
-                            weights[indices[at]] += step * sign[i]
+                        weights[indices[at]] += step * sign[i]
             some = moving[:moved].copy()
     return weights
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from voile.data.files.outputs import WORK_KIT
-from voile.documents.replacements.removal import join_removals
 from voile.documents.reviewing.line import Line
 from voile.documents.reviewing.order import Ranked, next_lines
 from voile.documents.reviewing.refitting import ReviewState
@@ -41,13 +40,9 @@ def prepare(folder: Path) -> Callable[[ReviewState], Sequence[Line]]:
 
 def rank(work: Work, reviewed: Sequence[Reviewed] = ()) -> Ranked:
     """Return what is known of every token of the notes, by what was proposed and read."""
-    proposals = [
-        join_removals(sure, rest)
-        for sure, rest in zip(work.marks.sure, work.marks.doubtful, strict=True)
-    ]
     probability = work.probabilities(reviewed)[:, None]
     cost = np.array([DEFAULT_COST])
-    return Ranked(work.documents, work.look.tokens, probability, cost, proposals)
+    return Ranked(work.documents, work.look.tokens, probability, cost, work.marks.proposed)
 
 
 def refit_kit(work: Work, folder: Path, reviewed: Sequence[Reviewed]) -> None:

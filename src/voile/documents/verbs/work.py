@@ -26,6 +26,7 @@ from voile.documents.learning.training import Training
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements.names import Language
 from voile.documents.start.known import KnownValues
+from voile.documents.start.marked import MarkedNotes
 from voile.documents.start.marks import ProposedMarks, Reviewed
 from voile.documents.start.proposer import PatternProposer, Proposer
 from voile.documents.start.quick_look import QuickLook
@@ -142,17 +143,20 @@ class Work:
     def look(self) -> QuickLook:
         return QuickLook(self.documents, seed=self.file.seed)
 
+    @cached_property
+    def _marked(self) -> MarkedNotes:
+        return MarkedNotes(self.marks, self.look)
+
     def corpus(self, reviewed: Sequence[Reviewed] = ()) -> Corpus:
         """Return the notes as marked by proposals and reviewers, in the source's order."""
-        return self.marks.corpus(self.look, reviewed)
+        return self._marked.corpus(reviewed)
 
     def probabilities(self, reviewed: Sequence[Reviewed] = ()) -> NDArray[np.float64]:
         """Return each token's probability of identifying somebody, (n,) of `look.tokens`.
 
         Cost: two quick looks.
         """
-        found = self.marks.probabilities(self.look, self.corpus(reviewed))
-        return found * self.marks.trust(self.look, reviewed)
+        return self._marked.probabilities(reviewed)
 
     def fit(self, reviewed: Sequence[Reviewed] = (), *, progress: Progress = silent) -> Content:
         """Train committees on the notes as they are marked."""
