@@ -45,11 +45,12 @@ def frame(n, seed):
     )
 
 
-def fitted(n, **more):
+def fitted(n, *, of=None, **more):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SignalsWarning)
         options = {"time": "day", "strength": [1.0], "base": ["normal"], **more}
-        kit = voile.signals.fit(frame(n, 1), roles=ROLES, seed=0, **options)
+        source = frame(n, 1) if of is None else of
+        kit = voile.signals.fit(source, roles=ROLES, seed=0, **options)
     return kit, " ".join(str(one.message) for one in caught)
 
 
@@ -67,6 +68,14 @@ def test_sessions_that_reveal_the_class_are_left_out_unless_asked_for(tmp_path):
     assert "reveal the class to" in said
     assert "left out" not in said
     assert sequences_of(kit)[1].timed
+
+
+def test_readings_of_one_subject_at_one_time_are_named():
+    source = frame(60, 1)
+    assert "time of another" not in fitted(60, of=source)[1]
+    source.loc[source.day == 4, "day"] = 3
+    said = fitted(60, of=source)[1]
+    assert "60 readings have the time of another of their subject" in said
 
 
 def test_of_too_few_subjects_nothing_is_said():

@@ -116,6 +116,11 @@ def fit_sessions(
     if rows.times is not None and memory:
         unit = unit_of(rows.times, rows.whose)
         times = unit.of(rows.times.values)
+        if alike := _at_one_time(rows):
+            _warn(
+                f"{alike:,} readings have the time of another of their subject: which came first "
+                "is unknown, and one is taken for a unit of time later than the other"
+            )
 
     def fit(own: NDArray[np.bool_]) -> SequenceMap:
         map = SequenceMap(
@@ -152,6 +157,11 @@ def fit_sessions(
     if not sessions.hides:
         _warn(sessions.said)
     return sessions
+
+
+def _at_one_time(rows: SourceReadings) -> int:
+    """Count the readings whose time another of the subject has, too, but for one each."""
+    return len(rows.whose) - len(np.unique(np.stack([rows.whose, rows.moments]), axis=1).T)
 
 
 def _period(given: float | None, unit: TimeUnit | None) -> int | None:
