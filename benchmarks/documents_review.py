@@ -287,8 +287,7 @@ hint from rules, on wikigold from a starter that never saw it. A new order of {{
 after {READ[-1]:,} were read takes {{seconds:.1f}} CPU seconds (a prototype {PROTOTYPE_SECONDS});
 a key is answered meanwhile in {{key:.0f}} ms, the median of {{keys:,}}, without the browser's way.
 Prototypes had, on splits of their own, 130 and 55 for names of MEDDOCAN after 4,000 and 8,000
-tokens; 80 and 40 were aimed at, and 600 for wikigold after 8,000: none is reached, and learning
-from all annotations does not reach them either."""
+tokens; 80 and 40 were aimed at, and 600 for wikigold after 8,000: none is reached."""
 
 
 if __name__ == "__main__":
