@@ -107,6 +107,7 @@ def test_no_line_of_standard_input_ends_the_listening(ward, tmp_path, capsys, mo
     row = dict(zip(COLUMNS, rows[0], strict=True))
     whole = [{**row, "weight": value} for value in (1 << 70, 10**400, [1], {"a": 1}, "\ud800")]
     whole += [{**row, name: value} for name in ("id", "state") for value in ([], {"a": [1]})]
+    whole += [{**row, "id": "stranger"}]
     lines = [b"\xff\xfe", b"[]", b"[" * 100_000, b"", *(json.dumps(one).encode() for one in whole)]
     stdin = io.TextIOWrapper(io.BytesIO(b"\n".join(lines)), encoding="utf-8")
     monkeypatch.setattr(sys, "stdin", stdin)
@@ -124,6 +125,8 @@ def test_no_line_of_standard_input_ends_the_listening(ward, tmp_path, capsys, mo
     result, said = capsys.readouterr()
     told = json.loads(result)
     assert (told["left_out"], told["spooled"]) == (len(lines), 0), said
+    assert "\nline 2: is not a row of readings; left out\n" in said
+    assert f"\nline {len(lines)}: a subject is not enrolled; enrol it" in said
     assert time.monotonic() - started < 60, "it waits for an end of standard input that came"
 
 

@@ -173,13 +173,14 @@ def _listen(rows: _Rows, link: Link, reporter: Reporter) -> None:
         lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes: one that is not text is but a line
         for number, line in enumerate(lines, 1):
             if why := _left_out(rows, link, number, line):
-                reporter.insist(f"line {number:,}: {why}; left out")
+                reporter.insist(f"{why}; left out")
     finally:
         link.events.put(EndOfReadings())
 
 
 def _left_out(rows: _Rows, link: Link, number: int, line: bytes) -> str:
-    """Put one line's reading among the events, or say why it is left out."""
+    """Put one line's reading among the events, or say which is left out, and why."""
+    place = f"line {number:,}: "
     try:
         row = json.loads(line)
         batch = pa.RecordBatch.from_pylist([{name: row.get(name) for name in rows.columns}])
@@ -187,12 +188,12 @@ def _left_out(rows: _Rows, link: Link, number: int, line: bytes) -> str:
             link.events.put(taken)
     except RequestError as error:
         rows.lost.append(number)
-        return str(error)
+        return place + str(error).removeprefix(place)
     except NO_ROW:
         rows.lost.append(number)
-        return "is not a row of readings"
+        return f"{place}is not a row of readings"
     lacks = rows.lost[-1:] == [number]
-    return "lacks a class, a subject or a reading" if lacks else ""
+    return f"{place}lacks a class, a subject or a reading" if lacks else ""
 
 
 def _ended(
