@@ -10,6 +10,7 @@ import voile
 from voile.core.errors import RequestError
 from voile.documents import Document
 from voile.documents.start.lists import clusters_of
+from voile.documents.start.marks import Reviewed
 from voile.documents.start.rules import Rules
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import UncheckedWarning
@@ -38,10 +39,6 @@ def test_without_a_starter_what_rules_find_is_a_feature_of_what_is_learnt_and_ap
     voile.documents.init(tmp_path / "notes.csv", work, language="spanish", subject="who", **QUICK)
     kit = Kit.load(work)
     assert kit.facts["hinter"] == Rules("spanish").name
-    space = Content.of(kit).committees[10.0].space
-    assert space.lists == clusters_of("spanish")
-    assert [name for name in space.attributes if name.startswith("list=cluster")]
-    assert (kit.facts["lists"], Content.of(kit).lists) == ({}, {})  # the data holder has none
     remover = Content.of(kit).committees[10.0].remover()
     removed = remover([Document("Llega don Zzyzx Qwrt y Zzyzx Qwrt habla .")])
     hint = removed.tokens.hint
@@ -50,19 +47,24 @@ def test_without_a_starter_what_rules_find_is_a_feature_of_what_is_learnt_and_ap
     assert (hint == 2).sum() == 2
 
 
-def test_lists_of_ones_own_are_kept_beside_clusters_of_words(tmp_path):
+def test_clusters_of_words_are_seen_once_a_line_is_read(tmp_path):
     rows = [{"note": f"Vino la Dra. Oyono a las {n} .", "who": str(n)} for n in range(60)]
     write_table(tmp_path / "notes.csv", rows)
     own = {"lists": ["oyono=" + str(tmp_path / "list.txt")], "subject": "who"}
     (tmp_path / "list.txt").write_text("Oyono\n")
     work = tmp_path / "work"
     voile.documents.init(tmp_path / "notes.csv", work, language="spanish", **own, **QUICK)
-    kit = Kit.load(work)
-    assert kit.facts["lists"] == {"oyono": ["oyono"]}
-    assert Content.of(kit).lists == {"oyono": 1}
-    mine = {"oyono": frozenset({"oyono"})}
-    assert Content.of(kit).committees[10.0].space.lists == {**clusters_of("spanish"), **mine}
-    assert Content.of(kit).to_kit().facts["lists"] == kit.facts["lists"]
+    begun = Work.open(work)
+    for said, seen in ([], False), ([Reviewed(0, 0, 9, ())], True):
+        kit = begun.fit(said).to_kit()
+        read = Content.of(kit)
+        attributes = read.committees[10.0].space.attributes
+        assert "list=oyono" in attributes
+        assert any(name.startswith("list=cluster") for name in attributes) == seen
+        assert kit.facts["lists"] == read.to_kit().facts["lists"] == {"oyono": ["oyono"]}
+        assert read.lists == {"oyono": 1}  # what the data holder has
+        mine = {"oyono": frozenset({"oyono"})}
+        assert read.committees[10.0].space.lists == {**clusters_of("spanish"), **mine}
 
 
 def test_surrogates_are_of_the_language_of_the_notes(tmp_path, monkeypatch):

@@ -18,11 +18,11 @@ from voile.documents.text.corpus import Corpus
 from voile.documents.words.features import Extractor, Space
 from voile.documents.words.tokens import (
     Hinter,
+    Lists,
     Tokeniser,
     Tokens,
     add_hints,
     add_tags,
-    lists_behind,
     token_labels,
     tokenise,
     unknown_tokens,
@@ -49,6 +49,7 @@ class Training:
         corpus: Corpus,
         *,
         lists: Mapping[str, Iterable[str]] | None = None,
+        public: Lists | None = None,
         tokeniser: Tokeniser | None = None,
         hinter: Hinter | None = None,
     ) -> Training:
@@ -63,7 +64,7 @@ class Training:
         tokens = add_hints(add_tags(tokens, corpus), hinter)
         whose = np.repeat(number_subjects(subjects), np.diff(tokens.first))
         marks = [mark(label) for label in labels]
-        listed = {**lists_behind(hinter), **gazetteer_words(lists or {}, tokeniser)}
+        listed = {**(public or {}), **gazetteer_words(lists or {}, tokeniser)}
         space = Space.of(tokens, whose, marks=marks, lists=listed)
         unknown = unknown_tokens(tokens, corpus) & (truth == 0)
         return cls(tokens, truth, labels, subjects, space, unknown, tokeniser, hinter)

@@ -41,6 +41,7 @@ from voile.documents.verbs.content import Content
 from voile.documents.verbs.fit import SeedDraws, learn
 from voile.documents.verbs.options import Learning
 from voile.documents.verbs.policies import PROPOSED, REVIEWED, caveat
+from voile.documents.words.tokens import lists_behind
 from voile.release.kit import Kit
 from voile.report.wording import share
 
@@ -159,10 +160,15 @@ class Work:
         return self._marked.probabilities(reviewed)
 
     def fit(self, reviewed: Sequence[Reviewed] = (), *, progress: Progress = silent) -> Content:
-        """Train committees on the notes as they are marked."""
+        """Train committees on the notes as they are marked.
+
+        Learners see what the hinter lists once something is read: with proposals alone that costs
+        more than it saves.
+        """
         progress("proposing identifiers", 0)
         corpus = in_order(filter(is_usable, self.corpus(reviewed)))
-        training = Training.of(corpus, lists=self.lists, hinter=self.hinter)
+        public = lists_behind(self.hinter) if reviewed else None
+        training = Training.of(corpus, lists=self.lists, public=public, hinter=self.hinter)
         content = learn(
             training,
             corpus,

@@ -182,7 +182,7 @@ class Hinter(Protocol):
 
     @property
     def lists(self) -> Lists:
-        """The words of public lists, which learners see beside its levels."""
+        """The words of public lists, which learners can see beside its levels."""
 
     def levels(self, tokens: Tokens) -> Ints:
         """Return each token's level, (n,), from 0 to `HINTS` - 1."""
