@@ -205,7 +205,7 @@ def add_hints(tokens: Tokens, hinter: Hinter | None) -> Tokens:
 def tokenise(
     texts: Iterable[str], known: Forms | None = None, tokeniser: Tokeniser | None = None
 ) -> Tokens:
-    """Split texts into tokens. Cost: O(characters), 3-4 million tokens a second."""
+    """Split texts into tokens. Cost: O(characters), 3 million tokens a second."""
     known = Forms() if known is None else known
     cuts = [*(_by_rule(texts) if tokeniser is None else (_given(one, tokeniser) for one in texts))]
     none = np.zeros(0, dtype=np.int32)
