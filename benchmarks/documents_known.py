@@ -54,7 +54,7 @@ ENGLISH = (
 )
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PHONE_DIGITS = 9
-ROUNDS = 5
+ROUNDS = 15
 EACH = 8
 """The prototype takes its time, so that it is given every eighth note of a trial."""
 
@@ -352,6 +352,7 @@ def speed(setting: Setting) -> str:
 
 def main() -> None:
     spain = spanish()
+    speeds = speed(spain)  # before the trials fill the memory
     notes = spain.notes
     trials = {f"name: {form}": list(name_trials(notes, form)) for form in NAME_FORMS}
     trials |= {
@@ -385,7 +386,7 @@ def main() -> None:
         "to each note. False hits touch no annotation.",
         columns,
         rows,
-        f"The prototype had every eighth of these notes.\n{speed(spain)}",
+        f"The prototype had every eighth of these notes.\n{speeds}",
     )
 
 
