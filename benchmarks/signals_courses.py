@@ -17,7 +17,7 @@ from voile.signals.adversary.sessions import Overheard, overheard
 from voile.signals.sequences.basis import Basis
 
 LENGTH, FRESH, SIZES = 30, 600, (200, 800, 2_000)
-TIMED, TURNS = 60, 9  # subjects whose readings are timed, and how often
+TIMED, TURNS = 60, 45  # subjects whose readings are timed, and how often
 KINDS = (
     "AR(1)",
     "trend",
