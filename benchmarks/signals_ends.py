@@ -99,7 +99,7 @@ import { Mac, Room } from "./voile_hash.mjs";
 import { End, POST } from "./voile_end.mjs";
 import { tables } from "./voile_tables.mjs";
 const [given, out, record, n] = process.argv.slice(2);
-const SOME = 100, all = readFileSync(given), rows = +n, d = DRAW / 8, q = tables.grids.length;
+const SOME = 25, all = readFileSync(given), rows = +n, d = DRAW / 8, q = tables.grids.length;
 const first = 1 + d + q, size = first + d;
 const bytes = new Uint8Array(all.buffer.slice(all.byteOffset, all.byteOffset + all.length));
 const numbers = new Float64Array(bytes.buffer), z = new Float64Array(rows * d);
@@ -241,18 +241,12 @@ def sizes(folder: Path) -> tuple[int, int]:
 
 
 def timed(command: list[str], folder: Path, Z: np.ndarray) -> tuple[list[float], int]:
-    """Return microseconds by part and the bytes of a post, and how many rows have other bits.
-
-    Microseconds are the least of the runs' medians.
-    """
-    runs = []
-    for _ in range(3):
-        words = [*command, "given", "out", "record", str(N)]
-        done = subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True)
-        runs.append([float(one) for one in done.stdout.split()])
+    """Return microseconds by part and the bytes of a post, and how many rows have other bits."""
+    words = [*command, "given", "out", "record", str(N)]
+    done = subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True)
     made = np.fromfile(folder / "out", dtype="<u8").reshape(Z.shape)
     wrong = (made != Z.view("<u8")).any(axis=1)
-    return np.min(runs, axis=0).tolist(), int(wrong.sum())
+    return [float(one) for one in done.stdout.split()], int(wrong.sum())
 
 
 def blocks(post: float, known: int, columns: int, place: int) -> tuple[int, int, int]:
@@ -298,8 +292,11 @@ def ends(
         scripts = {name: len(COMMENT.sub("", text)) for name, text in texts.items()}
         spelt = scripts.pop("voile_tables")
         found = []
-        for what, command in (("C, gcc -O2", "./main"), ("JavaScript, node", "node main.mjs")):
-            (*spent, post), wrong = timed(command.split(), folder, Z)
+        both = {"C, gcc -O2": ["./main"], "JavaScript, node": ["node", "main.mjs"]}
+        turns = [[timed(command, folder, Z) for command in both.values()] for _ in range(TIMES)]
+        for what, runs in zip(both, zip(*turns, strict=True), strict=True):
+            *spent, post = np.min([figures for figures, _ in runs], axis=0).tolist()
+            wrong = max(other for _, other in runs)
             place = len("voile//readings") + record[20]
             least = blocks(post, numbers.shape[1], X.shape[1], place)
             hashed = f"{sum(least)} = {' + '.join(map(str, least))}"
@@ -332,12 +329,12 @@ def main() -> None:
     save(
         "signals_ends",
         "Microseconds of processor time for a reading of two columns (weight and BMI of NHANES\n"
-        "2011-12, four classes): the least of the runs' medians. `map` is encoding\n"
+        f"2011-12, four classes): the least of {TIMES} runs' medians, in turns. `map` is encoding\n"
         "alone, `dither` the HMAC that it is drawn by, `post` the MAC of a message and the\n"
-        "copy into room that is given, `message` all from the reading to the post, at an end in\n"
-        "use. Entropy and storing are the device's. `blocks` are the fewest of SHA-256 that a\n"
-        "message takes: for its dither, for the session's digest, and for its MAC. In C the seal\n"
-        "of the stored state takes two more.",
+        "copy into room that is given, `message` all from the reading to the post, at an end\n"
+        "in use (in JavaScript at 25 of them). Entropy and storing are the device's. `blocks`\n"
+        "are the fewest of SHA-256 that a message takes: for its dither, for the session's\n"
+        "digest, and for its MAC. In C the seal of the stored state takes two more.",
         ("end", "map", "decode", "dither", "post", "message", "blocks", "other bits than Python's"),
         [
             ("Python, in a batch", *(f"{v:.2f}" for v in batch), *"-----"),
