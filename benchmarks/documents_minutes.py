@@ -35,7 +35,7 @@ from voile.documents.verbs.refit import rank, refit_kit
 from voile.documents.verbs.work import Work
 from voile.documents.words.tokens import Tokens, are_signs, token_labels, tokenise
 
-RECALL, DRAWS = 0.97, 3
+RECALL = 0.97
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ WAYS = (
     Way("and a review, L/C 50", staff=True, cost=50.0, read=4_000),
 )
 CAREFUL = Way("patients' columns, L/C 300", cost=300.0)
-CASES = ((300, (WAYS[1], CAREFUL), (2.0,)), (100, (*WAYS, CAREFUL), (2.0, 1.0)))
-"""How many notes, by which ways, to which goals."""
+CASES = ((300, (WAYS[1], CAREFUL), (2.0,), 11), (100, (*WAYS, CAREFUL), (2.0, 1.0), 3))
+"""How many notes, by which ways, to which goals, and how often each release is read."""
 IDENTIFY = frozenset(TYPES) - {"FAMILIARES_SUJETO_ASISTENCIA", "PAIS"}
 """Types that a reader marks: a relative is nearly always a word such as *mother*, and a country
 identifies nobody."""
@@ -247,7 +247,9 @@ def covered(
     return token_labels(tokens, marked, [NAME]) > 0
 
 
-def rows(number: int, ways: Sequence[Way], goals: Sequence[float]) -> Iterator[tuple[str, ...]]:
+def rows(
+    number: int, ways: Sequence[Way], goals: Sequence[float], draws: int
+) -> Iterator[tuple[str, ...]]:
     """Yield a row for each way and goal."""
     documents = list(drawn(Corpus(notes("train")), number))
     for way in ways:
@@ -257,7 +259,7 @@ def rows(number: int, ways: Sequence[Way], goals: Sequence[float]) -> Iterator[t
             work, release, unmarked = released(folder, way, documents, first)
             before = left(release, documents)
             for goal in goals:
-                ends = [attempt(folder, work, release, unmarked, goal, first) for _ in range(DRAWS)]
+                ends = [attempt(folder, work, release, unmarked, goal, first) for _ in range(draws)]
                 yield row(number, way, goal, ends, before)
 
 
@@ -326,7 +328,7 @@ identifiers are left. *Left*: identifiers' tokens in the release, of 1,000 that 
 find {RECALL:.0%} of what annotators marked as names, dates, addresses, places, organisations,
 numbers, e-mail addresses and phones. The staff's names, e-mail addresses and hospitals are given
 whole; a review is of {max(way.read for way in WAYS):,} tokens, and counts. Each release was read
-{DRAWS} times, with other draws: the middle one by minutes, and the range."""
+as often as *accepted* says, with other draws: the middle one by minutes, and the range."""
 READING = f"""\
 A sheet shows {SHEET} words, or neighbours that could be one name, each in its line, and is
 confirmed by one key where nothing is marked. *Minutes*: the words asked of, at {WORDS_A_MINUTE} a
