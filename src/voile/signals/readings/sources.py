@@ -184,7 +184,7 @@ class SignalReader(Brief):
 
     def check(self, source: Source) -> None:
         """Refuse roles that do not fit the source, or this kind of data."""
-        self.roles.check(source.columns, "reading", "private")
+        self.roles.check(source.columns, "reading", "private", "known")
         if not self.forms:
             raise RequestError(
                 "no column has the role reading", where="roles", instead="say which hold them"
