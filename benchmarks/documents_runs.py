@@ -33,7 +33,7 @@ from voile.documents.learning.greedy import count_attempt, sanitize_greedily
 from voile.documents.learning.training import Training, split_into_folds
 from voile.documents.paper.ensemble import Ensemble
 from voile.documents.sanitizer import GreedySanitizer
-from voile.documents.words.tokens import token_labels
+from voile.documents.words.tokens import Lists, token_labels
 
 MISS_COSTS = (1, 2, 5, 10, 20, 50)
 FOLDS = 4
@@ -128,13 +128,16 @@ class Split:
 
     Parameters
     ----------
-    folder : where fits are kept.
+    folder : where fits are kept. public : words by list, which learners see.
     """
 
-    def __init__(self, corpus: Corpus, fold: int, folder: Path) -> None:
+    def __init__(
+        self, corpus: Corpus, fold: int, folder: Path, *, public: Lists | None = None
+    ) -> None:
         folds = dealt(corpus)
         self.test = corpus.subset(np.flatnonzero(folds == fold))
-        self.training = Training.of(corpus.subset(np.flatnonzero(folds != fold)))
+        learnt = corpus.subset(np.flatnonzero(folds != fold))
+        self.training = Training.of(learnt, public=public)
         self.labels, self.folder = self.training.labels, folder
         self._kept = Kept(Ensemble().crf)
         self._made: dict[tuple[str, float], Committee] = {}
@@ -277,7 +280,7 @@ def _outcomes(
                 split = split or Split(source.read(), fold, folder)
                 write(path, split.outcome(split.committee(method, cost or 1.0)))
             for one in miss_costs if method in FREE else (cost,):
-                found[method, one] = _read(path)
+                found[method, one] = read(path)
     return found
 
 
@@ -293,7 +296,7 @@ def write(path: Path, outcome: Outcome) -> None:
     path.with_suffix(".part").replace(path)
 
 
-def _read(path: Path) -> Outcome:
+def read(path: Path) -> Outcome:
     told = json.loads(path.read_text(encoding="utf-8"))
     members, removals = tuple(told.pop("members")), told.pop("removals")
     arrays = {k: np.array(v, dtype=np.int64) for k, v in told.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from tests.documents.flow import applied, fitted, read, table
@@ -10,8 +11,10 @@ from tests.documents.flow import applied, fitted, read, table
 from voile.core.errors import RequestError, SourceError
 from voile.documents.adversary import BudgetedAttacker
 from voile.documents.patterns.gazetteers import gazetteer_words, read_gazetteers
+from voile.documents.start.lists import clusters_of, name_clusters
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
+from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import AttackOptions, FitOptions
 from voile.release.kit import Kit
 
@@ -76,6 +79,33 @@ def test_a_kit_knows_its_lists_without_their_files(tmp_path):
     assert kits[1].facts["lists"] == {"ones": sorted(word.lower() for word in [*NAMES, *NEW])}
     assert kits[1].facts["holds_words"]
     assert kits[1].visibility == "private"
+
+
+def test_clusters_of_words_tell_of_names_that_no_note_had(tmp_path):
+    people, things = (
+        [word.title() for word in sorted(clusters_of("english")[f"cluster {path}"])[:40]]
+        for path in (cluster_of("john"), cluster_of("table"))
+    )
+    rows = table([*seen(people[:20], True), *seen(things[:20], False)])
+    unseen = table([*seen(people[20:], False), *seen(things[20:], False)])
+    gone = []
+    for clusters in (None, "english"):
+        kit = fitted(rows, miss_cost=[3], clusters=clusters)
+        kit.save(tmp_path / f"{clusters}")
+        again = Kit.load(tmp_path / f"{clusters}")
+        release = applied(unseen, tmp_path / f"{clusters}.jsonl", kit=again)
+        gone.append(["[NAME]" in row["note"] for row in read(release.path)])
+    assert gone[1] == [True] * 20 + [False] * 20
+    assert gone[0] != gone[1]
+    assert (kit.facts["lists"], kit.facts["clusters"]) == ({}, name_clusters("english"))
+    changed = replace(kit, facts={**kit.facts, "clusters": "english 0000"})
+    with pytest.raises(RequestError, match="another version of the clusters of words"):
+        Content.of(changed)
+
+
+def cluster_of(word):
+    found = (name for name, words in clusters_of("english").items() if word in words)
+    return max(found, key=len).removeprefix("cluster ")
 
 
 def test_she_may_bring_a_list():

@@ -17,8 +17,9 @@ from voile.documents.committee.committee import Committee, Decision, Member
 from voile.documents.learners import check_saveable, saved_name, saved_type
 from voile.documents.learners.arrays import from_table, to_table
 from voile.documents.learners.calibration import Calibration
+from voile.documents.start.lists import find_clusters
 from voile.documents.text.reader import DocumentReader
-from voile.documents.verbs.policies import Policies, Policy
+from voile.documents.verbs.policies import CLUSTERS, Policies, Policy
 from voile.documents.words.features import Space
 from voile.documents.words.tokens import Hinter, Lists, lists_behind
 from voile.release.kit import Kit
@@ -62,7 +63,7 @@ class Content(Policies):
     def to_kit(self) -> Kit:
         """Return the kit; it is private, since it holds words of the text."""
         first = next(iter(self.committees.values()))
-        own = own_lists(first.space.lists, first.hinter)
+        public = shipped_lists(first.hinter, self.found)
         arrays, members = _stored(self.committees)
         facts = {
             "policies": len(self.frontier),
@@ -70,7 +71,9 @@ class Content(Policies):
             "roles": self.reading.roles.model_dump(mode="json"),
             "hold_out": self.reading.hold_out.to_data(),
             "committees": members,
-            "lists": {name: sorted(words) for name, words in own.items()},
+            "lists": {
+                name: sorted(words) for name, words in own_lists(first.space.lists, public).items()
+            },
             "tags": list(first.space.tags),
             **self.found,
         }
@@ -97,7 +100,7 @@ class Content(Policies):
             tuple(facts["tags"]),
             _rising(arrays["columns"]),
             {
-                **lists_behind(hinter),
+                **shipped_lists(hinter, facts),
                 **{name: frozenset(words) for name, words in facts["lists"].items()},
             },
         )
@@ -125,9 +128,14 @@ class Content(Policies):
         }
 
 
-def own_lists(lists: Lists, hinter: Hinter | None) -> Lists:
+def shipped_lists(hinter: Hinter | None, facts: Mapping[str, Any]) -> Lists:
+    """Return the lists that come with voile: those of a hinter, and clusters of words."""
+    clusters = facts.get(CLUSTERS)
+    return {**lists_behind(hinter), **(find_clusters(clusters) if clusters else {})}
+
+
+def own_lists(lists: Lists, public: Lists) -> Lists:
     """Return the data holder's lists, among all that learners saw."""
-    public = lists_behind(hinter)
     return {name: words for name, words in lists.items() if public.get(name) != words}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,13 @@ from voile.documents.learning.fits import Fits, prepare_fits
 from voile.documents.learning.greedy import Loop, sanitize_greedily
 from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
+from voile.documents.start.lists import name_clusters
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reader import DocumentReader, text_hashes
-from voile.documents.verbs.content import Content, own_lists
+from voile.documents.verbs.content import Content, own_lists, shipped_lists
 from voile.documents.verbs.models import describe_models, open_models
 from voile.documents.verbs.options import FitOptions, Learning
-from voile.documents.verbs.policies import ANNOTATED
+from voile.documents.verbs.policies import ANNOTATED, CLUSTERS
 from voile.keys.random import streams
 from voile.release.kit import Kit
 
@@ -89,7 +91,8 @@ def fit(
     if options.context:
         corpus = label_context(corpus)
     folder = None if options.resume is None else Path(options.resume)
-    training = Training.of(corpus, lists=lists)
+    facts = {CLUSTERS: name_clusters(options.clusters)} if options.clusters else {}
+    training = Training.of(corpus, lists=lists, public=shipped_lists(None, facts))
     return learn(
         training,
         corpus,
@@ -99,6 +102,7 @@ def fit(
         progress=progress,
         folder=folder,
         models=models,
+        facts=facts,
     ).to_kit()
 
 
@@ -126,8 +130,9 @@ def learn(
     folder: Path | None = None,
     marks: str = ANNOTATED,
     models: Sequence[Model] = (),
+    facts: Mapping[str, str] = MappingProxyType({}),
 ) -> Content:
-    """Train a committee for each cost on a corpus.
+    """Train a committee for each cost on a corpus; `facts` are more of what the kit says.
 
     `folder` keeps finished fits; `marks` says who marked the identifiers; `models` are tried beside
     the learners.
@@ -152,7 +157,7 @@ def learn(
         _figures(training, corpus, loops, frontier.policies.tolist(), repeats=repeats)
         for repeats in (True, False)
     )
-    own = own_lists(training.space.lists, training.hinter)
+    own = own_lists(training.space.lists, shipped_lists(training.hinter, facts))
     return Content(
         frontier=Frontier(frontier.risk, frontier.loss, np.arange(len(figures))),
         figures=figures,
@@ -169,6 +174,7 @@ def learn(
             "stopped": next((s for s in STOPS if s in stopped), "finished"),
             **_unmarked(training, marks),
             **_described(models),
+            **facts,
         },
         lists={name: len(words) for name, words in sorted(own.items())},
         reading=reading,

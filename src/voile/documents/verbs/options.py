@@ -123,6 +123,9 @@ class Learning(voile.release.options.Options):
 class FitOptions(Learning, TextColumns, voile.release.options.FitOptions):
     """How committees are trained on annotated text."""
 
+    clusters: Literal["english", "spanish"] | None = Field(
+        None, description="language whose clusters of words are features of the learners [none]"
+    )
     context: bool = Field(
         False, description="learn words associated with identifiers as types, CONTEXT_..."
     )
@@ -199,9 +202,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     ages: Literal["keep", "mark"] = Field(
         "keep", description="treatment of ages up to 89 with surrogates; older ones are grouped"
     )
-    names: Place | None = Field(
-        None, description="folder of your own name lists for surrogates; see the guide"
-    )
+    names: Place | None = Field(None, description="folder of your own name lists for surrogates")
     kind: tuple[str, ...] = Field(
         (), description="TYPE=name, date, age, number ...: the kind of a type; repeatable"
     )

@@ -37,8 +37,10 @@ FACTS = (
 """How the fit went, and the corpus in numbers."""
 UNMARKED = ("marks", "unknown", "start", "default_policy", "default_means", "caveat", "language")
 """More facts, of a kit that was learnt from text that nobody annotated."""
-MODELS = "models"
-"""One more, of a kit with models of the user's own: what they are called, and their hashes."""
+MODELS, CLUSTERS = "models", "clusters"
+"""One of a kit with models of the user's own: what they are called, and their hashes; one of a kit
+whose learners saw clusters of words: their name."""
+OTHERS = (*UNMARKED, MODELS, CLUSTERS)
 ANNOTATED, PROPOSED, REVIEWED = "annotated", "proposed", "reviewed"
 """Who marked the identifiers that a kit learnt from: annotators, nobody, or nobody but reviewers of
 some lines."""
@@ -116,7 +118,7 @@ class Policies(StoredPolicies):
             "passes": kit.tables["passes"],
             "found": {
                 **{name: kit.facts[name] for name in FACTS},
-                **{name: kit.facts[name] for name in (*UNMARKED, MODELS) if name in kit.facts},
+                **{name: kit.facts[name] for name in OTHERS if name in kit.facts},
             },
             "lists": {name: len(words) for name, words in sorted(kit.facts["lists"].items())},
         }

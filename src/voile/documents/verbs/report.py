@@ -286,6 +286,9 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         called = listed([f"{name} ({counted(size, 'word')})" for name, size in lists.items()])
         names = f": {called}" * (audience == "internal")
         yield f"The learners used {counted(len(lists), 'list')} of the data holder's{names}."
+    if clusters := found.get("clusters"):
+        language = clusters.split(" ")[0].title()
+        yield f"The learners saw clusters of {language} words, which come with voile."
     if context.any():
         yield OF_CONTEXT
 

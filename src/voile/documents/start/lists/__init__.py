@@ -8,7 +8,8 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from voile.documents.replacements.names import Language
+from voile.core.errors import RequestError
+from voile.documents.replacements.names import LANGUAGES, Language
 
 TIERS = 3
 """How common a name is: 1 of one country's list, 3 of many."""
@@ -51,6 +52,22 @@ def clusters_of(language: Language) -> Mapping[str, frozenset[str]]:
         for bits in PATHS:
             clusters.setdefault(f"cluster {path[:bits]}", set()).update(words)
     return MappingProxyType({name: frozenset(words) for name, words in clusters.items()})
+
+
+def name_clusters(language: Language) -> str:
+    """Return what a kit calls a language's clusters; it tells their versions apart."""
+    return f"{language} {digest_of_clusters(language)[:16]}"
+
+
+def find_clusters(name: str) -> Mapping[str, frozenset[str]]:
+    """Return the clusters of a kit, by their whole name."""
+    language = next((one for one in LANGUAGES if name == name_clusters(one)), None)
+    if language is None:
+        raise RequestError(
+            "the kit learnt with another version of the clusters of words",
+            instead="apply it with the voile that made it, or fit anew",
+        )
+    return clusters_of(language)
 
 
 def digest_of_clusters(language: Language) -> str:
