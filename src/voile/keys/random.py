@@ -11,7 +11,6 @@ import builtins
 import hashlib
 import itertools
 import operator
-import os
 import secrets
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
 
@@ -134,7 +133,7 @@ class Protective:
     def bytes(self, n: int) -> builtins.bytes:
         """Return `n` >= 0 fresh bytes; each call gives others."""
         if self._key is None:
-            return os.urandom(n)
+            return secrets.token_bytes(n)
         call = next(self._calls).to_bytes(8, "big")
         return hashlib.shake_256(self._key + call).digest(n)
 

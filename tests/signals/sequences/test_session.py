@@ -323,7 +323,7 @@ X, C, WHOSE = days(120, 3, 3)
         ((2,), X, C, WHOSE, "none of the 2 columns"),
         ((0, 1), X, C, WHOSE, "no column changes"),
         ((), X, C, np.arange(360), "no subject with two readings"),
-        ((), X, np.where(np.arange(360) == 0, "odd", "even"), WHOSE, "1 subjects, fewer than 20"),
+        ((), X, np.where(np.arange(360) == 0, "odd", "even"), WHOSE, "1 subject, fewer than 20"),
         ((), X, np.where(np.arange(360) % 2, "odd", "even"), WHOSE, "a subject is of two classes"),
         ((), X, C[1:], WHOSE, "360 readings and 359 classes"),
         ((), X.astype(str), C, WHOSE, "a column is nominal"),

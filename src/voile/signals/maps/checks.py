@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.warn import warn
+from voile.core.wording import count
 from voile.signals.codec.place import CLASSES
 
 LEAST = 20
@@ -38,10 +39,10 @@ def check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[n
     sizes = np.bincount(pairs)
     if sizes.min() < LEAST:
         raise RequestError(
-            f"a class has {sizes.min()} subjects, fewer than {LEAST}",
+            f"a class has {count(int(sizes.min()), 'subject')}, fewer than {LEAST}",
             where=CLASSES,
             instead="merge it with another",
         )
     if sizes.min() < FEW:
-        note = f"a class has only {sizes.min()} subjects: the map hides it less well"
+        note = f"a class has only {count(int(sizes.min()), 'subject')}: the map hides it less well"
         warn(note, SignalsWarning)
