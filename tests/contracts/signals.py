@@ -14,7 +14,7 @@ from voile.data.roles import Roles
 PEOPLE = 240
 MOODS = ("calm", "glad", "low")
 LIMIT = "max_relative_risk"
-OWN_ROLES = {"reading", "private"}
+OWN_ROLES = {"reading", "private", "known"}
 NAMED_BY: tuple[str, ...] = ()
 
 

@@ -51,7 +51,7 @@ def test_ctrl_c_ends_it_and_says_what_was_done(work: Path) -> None:
         client.confirm()
         screen = client.screen()
         assert (screen["reviewer"], screen["types"][:2]) == ("Eva", ["NAME", "DATE"])
-        assert screen["standing"]["goal"] == 300
+        assert 300 <= screen["standing"]["goal"] < 310  # the last line is whole
         process.send_signal(signal.SIGINT)
         said, heard = process.communicate(timeout=120)
     assert process.returncode == 0, heard

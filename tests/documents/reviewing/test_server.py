@@ -184,6 +184,9 @@ def test_lines_that_are_added_are_counted(made: Make) -> None:
         assert counts.standing("Eva").lines == 4
         store.add([letter()], batch=2)
         assert counts.standing("Eva").lines == 5
+        assert counts.standing("Eva").goal == 100
+        store.add([letter()] * 10, batch=3)  # more than was planned
+        assert counts.standing("Eva").goal > 150
 
 
 def test_how_much_is_left_is_shown_and_the_end_ends_it(made: Make) -> None:

@@ -23,7 +23,7 @@ class Standing:
 
     Parameters
     ----------
-    read, goal : tokens; the goal is what the store holds where none was set.
+    read, goal : tokens; the goal is what the store holds where none was set, or it holds more.
     lines : that wait for this reviewer.
     minutes : to the goal, at the pace until now; 0 while that is unknown.
     agreed, compared : lines on which all their reviewers agree, of how many with several.
@@ -67,7 +67,7 @@ class LineCounts:
     def _count(self, reviewer: str) -> Standing:
         by = self._store.reviewers(self._purposes)
         read = sum(self._size(number) for number, reviewers in by.items() if reviewers)
-        goal = self._goal or sum(map(self._size, by))
+        goal = max(self._goal, sum(map(self._size, by)))
         several = any(len(reviewers) > 1 for reviewers in by.values())
         agreed = agreement(self._store, self._purposes) if several else (0, 0)
         lines = self._store.waiting(reviewer, (*self._purposes, "adjudication"))

@@ -42,6 +42,7 @@ def forecast(
     )
     if any(one.plan is None for one in found):
         reporter.say("where it says nothing, no amount of reading proves it")
+    reporter.say("proves: the chance that such a reading proves it")
     reporter.say("how many are left is assumed here, and nobody knows it before a release is read")
     result = {"tokens": tokens, **asdict(goal), "forecast": [_data(one) for one in found]}
     return Ended(result, rows=[_row(one) for one in found])
@@ -71,7 +72,7 @@ def _row(one: Assumed) -> Mapping[str, float | None]:
     plan = one.plan
     return {
         "left_per_1000": one.left,
-        "expected": None if plan is None else round(plan.expected),
+        "expected": None if plan is None else max(round(plan.expected), plan.least),
         "least": None if plan is None else plan.least,
         "most": None if plan is None else plan.most,
         "proves": None if plan is None else min(plan.chance, 0.99),
