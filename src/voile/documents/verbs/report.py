@@ -287,7 +287,7 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         names = f": {called}" * (audience == "internal")
         yield f"The learners used {counted(len(lists), 'list')} of the data holder's{names}."
     if clusters := found.get("clusters"):
-        language = clusters.split(" ")[0].title()
+        language = str(clusters).split(" ")[0].title()
         yield f"The learners saw clusters of {language} words, which come with voile."
     if context.any():
         yield OF_CONTEXT

@@ -116,11 +116,7 @@ def fit_sessions(
     if rows.times is not None and memory:
         unit = unit_of(rows.times, rows.whose)
         times = unit.of(rows.times.values)
-        if alike := _at_one_time(rows):
-            _warn(
-                f"{alike:,} readings have the time of another of their subject: which came first "
-                "is unknown, and one is taken for a unit of time later than the other"
-            )
+        _warn_of_ties(rows)
 
     def fit(own: NDArray[np.bool_]) -> SequenceMap:
         map = SequenceMap(
@@ -159,9 +155,14 @@ def fit_sessions(
     return sessions
 
 
-def _at_one_time(rows: SourceReadings) -> int:
-    """Count the readings whose time another of the subject has, too, but for one each."""
-    return len(rows.whose) - len(np.unique(np.stack([rows.whose, rows.moments]), axis=1).T)
+def _warn_of_ties(rows: SourceReadings) -> None:
+    """Warn of readings whose time another of the subject has, too; one of them is not counted."""
+    apart = np.unique(np.stack([rows.whose, rows.moments]), axis=1).shape[1]
+    if alike := len(rows.whose) - apart:
+        _warn(
+            f"{alike:,} readings have the time of another of their subject: which came first "
+            "is unknown, and one is taken for a unit of time later than the other"
+        )
 
 
 def _period(given: float | None, unit: TimeUnit | None) -> int | None:
