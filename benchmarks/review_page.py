@@ -37,7 +37,7 @@ PROPOSED = (
     ("12/03/2024", "DATE", "rule date", 0.1),
 )
 WHY = "A close call on 1 of 31 words: without you it is expected to cost 0.8 harmless words."
-WIDE: dict[str, Any] = {"viewport": {"width": 900, "height": 580}}
+WIDE: dict[str, Any] = {"viewport": {"width": 900, "height": 610}}
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 VIEWS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "Eva": ("review", WIDE, ()),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from voile.documents.acceptance.kept import Kept
-from voile.documents.acceptance.screens import Plant, draw_plants, identifiers
+from voile.documents.acceptance.reading import Due
+from voile.documents.acceptance.screens import Plant, draw_plants, identifiers, screens
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.replacements import Reason
 from voile.documents.replacements.published import Edit
@@ -44,3 +45,22 @@ def test_planted_ones_are_as_hard_only_where_all_that_is_shown_would_be_missed(
 ) -> None:
     pool = pool_of({"Ana": ana, "Rivera": 0.01})
     assert draw_plants(pool, len(pool), 0.1, np.random.default_rng(0))[1] is as_hard
+
+
+def test_a_screen_shows_whole_words_of_the_released_line() -> None:
+    """A mark is shorter than what it stands for; other lines are not shown."""
+    words = "otorrinolaringología " * 12
+    text = f"Alta\n{words}Ana pregunta por Luz . {words}\nFin"
+    tokens = tokenise([text])
+    none = np.zeros(len(tokens))
+    kept = Kept(tokens.document, tokens.starts, tokens.ends, none, none, none == 0, none > 0)
+    place = text.index("Ana")
+    edits = (Edit(place, place + 6, place, place + 3, "NAME", BY),)
+    pair = PublishedDocument(text.replace("Ana", "[NAME]"), edits=edits), Document(text)
+    asked = np.flatnonzero(tokens.starts == text.index("Luz"))
+    (line,) = screens(Due("sample", asked, 0), [], kept, [pair], np.random.default_rng(0))
+    assert line.text == "Luz"
+    assert line.before.endswith("otorrinolaringología [NAME] pregunta por ")
+    assert line.before.startswith("… otorrinolaringología ")
+    assert line.after.endswith(" otorrinolaringología …")
+    assert line.after.startswith(" . otorrinolaringología ")

@@ -192,6 +192,32 @@ def test_nothing_overflows_a_narrow_window(
             eva.press("Enter")
 
 
+@pytest.mark.parametrize(("width", "height"), [(320, 600), (390, 844), (1280, 720)])
+def test_a_sheet_of_lines_can_be_confirmed_without_scrolling(
+    made: Make, window: Callable[..., Window], width: int, height: int
+) -> None:
+    beside = "word " * 20
+    sheet = [line("Ana", before=beside, after=beside, purpose="census")] * 24
+    with served(made(*sheet), "Eva", purposes=["census"]) as server:
+        eva = window(viewport={"width": width, "height": height})
+        eva.open(server.addresses["Eva"])
+        for lines in ("24 lines", "12 lines"):
+            expect(eva.page.locator("#standing")).to_contain_text(lines)
+            for name in ("Enter Confirm", "Shift Enter Confirm all 12"):
+                button = eva.page.get_by_role("button", name=name, exact=True)
+                expect(button).to_be_in_viewport(ratio=1)
+            expect(eva.page.locator("#task")).to_be_in_viewport()
+            eva.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+            eva.press("Shift+Enter")
+        expect(eva.page.locator("#title")).to_have_text("Nothing is left to read")
+
+
+def test_no_word_stays_on_the_page_once_it_is_read(eva: Window) -> None:
+    eva.press(*["Enter"] * 4)
+    expect(eva.page.locator("#title")).to_have_text("Nothing is left to read")
+    assert "Summer" not in eva.page.locator("body").evaluate("(body) => body.textContent")
+
+
 def test_keys_are_shown_from_the_first_on_a_telephone(
     serving: Served, window: Callable[..., Window]
 ) -> None:

@@ -19,10 +19,11 @@ from voile.documents.acceptance.kept import Kept, Pair
 from voile.documents.acceptance.reading import Due
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.replacements import PublishedText
+from voile.documents.reviewing.beside import text_after, text_before
 from voile.documents.reviewing.line import Line
 
 CONTEXT = 160
-"""Characters of the line before and after, at most."""
+"""Characters of the released line before and after, at most."""
 BESIDE = 4
 """Tokens with a capital or a digit, on each side, that are shown as words of one name."""
 
@@ -114,18 +115,15 @@ def _line(
     pair: Pair, start: int, end: int, due: Due, *, document: int, extra: dict[str, list[int]]
 ) -> Line:
     published, origin = pair
-    text, shown = origin.text, PublishedText(published.text, published.edits)
-    begin = max(text.rfind("\n", 0, start) + 1, start - CONTEXT)
-    after = text.find("\n", end)
-    stop = min(after if after >= 0 else len(text), end + CONTEXT)
-
-    def as_released(a: int, b: int) -> str:
-        return published.text[slice(*shown.to_published(a, b))] if a < b else ""
-
+    text = published.text
+    here, there = PublishedText(text, published.edits).to_published(start, end)
+    begin, stop = text.rfind("\n", 0, here) + 1, text.find("\n", there)
     own = (start, end) if document >= 0 else (-1, -1)
     return Line(
         0, 0, due.purpose, document, *own,
-        as_released(begin, start), text[start:end], as_released(end, stop),
+        text_before(text, here, CONTEXT, since=begin),
+        origin.text[start:end],
+        text_after(text, there, CONTEXT, until=stop if stop >= 0 else None),
         why=WHY[due.purpose], extra=json.dumps(extra),
     )  # fmt: skip
 

@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from voile.documents.replacements.removal import Removal
+from voile.documents.reviewing.beside import text_after, text_before
 from voile.documents.reviewing.line import Line, Shown
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import LINE, Tokens
@@ -160,9 +161,9 @@ def _line(ranked: Ranked, cost: Floats, a: int, b: int) -> Line:
     start, end = int(tokens.starts[a]), int(tokens.ends[b - 1])
     return Line(
         0, 0, "review", number, start, end,
-        before=_after_blank(text[max(0, start - NEAR) : start]),
+        before=text_before(text, start, NEAR),
         text=text[start:end],
-        after=_before_blank(text[end : end + NEAR]),
+        after=text_after(text, end, NEAR),
         proposals=tuple(_shown(ranked, number, start, end)),
         why=_why(cost[a:b], float(ranked.miss_cost.max())),
     )  # fmt: skip
@@ -187,12 +188,3 @@ def _why(cost: Floats, miss_cost: float) -> str:
     close = int((cost > CLOSE * miss_cost / (1 + miss_cost)).sum())
     call = f"A close call on {close} of {len(cost)} words" if close else "No close call"
     return f"{call}: without you it is expected to cost {cost.sum():.1f} harmless words."
-
-
-def _after_blank(text: str) -> str:
-    """Begin with a whole word where the text was cut."""
-    return text if len(text) < NEAR else text[text.find(" ") + 1 :]
-
-
-def _before_blank(text: str) -> str:
-    return text if len(text) < NEAR else text[: text.rfind(" ") + 1]

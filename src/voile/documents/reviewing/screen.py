@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from voile.core.errors import RequestError
 from voile.core.wording import visible
+from voile.documents.reviewing.beside import text_after, text_before
 from voile.documents.reviewing.desk import Act, LineView, Stroke
 from voile.documents.reviewing.line import BLIND, Shown
 from voile.documents.reviewing.progress import Standing
@@ -74,9 +75,9 @@ def _beside(look: LineView) -> dict[str, Any]:
     line = look.line
     return {
         "number": line.number,
-        "before": visible(line.before[-BESIDE:]),
+        "before": visible(text_before(line.before, len(line.before), BESIDE)),
         "text": visible(line.text),
-        "after": visible(line.after[:BESIDE]),
+        "after": visible(text_after(line.after, 0, BESIDE)),
     }
 
 

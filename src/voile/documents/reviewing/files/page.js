@@ -38,7 +38,10 @@ function show(next) {
     showLine(screen);
     cursor = isSame ? step(screen.line, place(cursor.at), 0) : start(screen.line);
     showCursor(screen.line, cursor);
-    if (!isSame) by("line").focus();
+    if (!isSame) {
+      by("line").focus();
+      scrollTo(0, 0);
+    }
   } else if (screen.state === "learning") {
     const { read } = screen.standing; // before the first answer there is nothing to learn from
     const title = read ? "Learning from your answers" : "Choosing the first lines";

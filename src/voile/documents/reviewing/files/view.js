@@ -131,6 +131,7 @@ export function showStanding({ standing, reviewer, state }) {
 
 export function showNotice(title, message, { end = false, again = false, back = false } = {}) {
   by("desk").hidden = true;
+  for (const id of ["before", "line", "after", "sheet", "heard"]) by(id).replaceChildren();
   by("notice").hidden = false;
   by("title").textContent = title;
   by("message").textContent = message;
