@@ -75,7 +75,7 @@ class Files:
 
     def fit(self, out: Path) -> list[object]:
         roles = ["--roles", self.roles, "--population", self.population]
-        return ["tables", "fit", self.patients, *roles, "--out", out]
+        return ["tables", "fit", self.patients, *roles, "--method", "steepest", "--out", out]
 
     def apply(self, out: Path) -> list[object]:
         given = ["--policy", self.policy, "--no-pseudonyms"]

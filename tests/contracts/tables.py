@@ -102,7 +102,7 @@ def options(folder: Path) -> dict[str, dict[str, object]]:
     register = whole.slice(0, PEOPLE).select(["person", "age", "sex", "zip"])
     pq.write_table(register, folder / "register.parquet")
     population = str(folder / "population.parquet")
-    fit = {"population": [population], "population_gap": "sample"}
+    fit = {"population": [population], "population_gap": "sample", "method": "steepest"}
     return {
         "fit": fit,
         "impossible": {**fit, "k": 10**6},

@@ -77,7 +77,8 @@ def world(made: Path, tmp_path: Path) -> World:
 
 def fit(world: World, out: object) -> Words:
     source = [world["patients.csv"], "--roles", world["roles.toml"]]
-    return ["tables", "fit", *source, "--population", world["population.parquet"], "--out", out]
+    how = ["--population", world["population.parquet"], "--method", "steepest"]
+    return ["tables", "fit", *source, *how, "--out", out]
 
 
 def choose(world: World, out: object) -> Words:

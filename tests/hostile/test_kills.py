@@ -27,7 +27,6 @@ from voile.wings import WINGS
 
 pytestmark = pytest.mark.slow
 KILLS = 2
-QUICK = {"tables": ["--method", "steepest"]}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ class Flow:
         roles, options = folder / "roles.toml", tiny.options(folder)
         roles.write_text(tomli_w.dumps(tiny.roles().model_dump(exclude_none=True)))
         kit, policy, release = self.out("fit"), folder / "policy.toml", self.out("apply")
-        fit = [kind, "fit", self.source, "--roles", roles, "--seed", 1, *QUICK.get(kind, [])]
+        fit = [kind, "fit", self.source, "--roles", roles, "--seed", 1]
         apply = [kind, "apply", kit, self.source, "--policy", policy]
         attack = [kind, "attack", release, "--truth", self.source, "--seed", 1]
         self.commands: dict[str, list[object]] = {

@@ -205,7 +205,7 @@ def release(
     tables, (kit, chosen) = wing("tables"), fitted
     options = tables.ApplyOptions(key_file=key)
     applying = tables.prepare(kit, chosen, open_source(place / "0.parquet"), options)
-    run = partial(SpreadRun, prepare=tables.prepare, engine=engine, size=1)
+    run = partial(SpreadRun, prepare=tables.prepare, engine=engine, size=100)
     return write(applying, out, options, force=False, progress=silent, run=run)
 
 

@@ -24,7 +24,8 @@ MODEL |= {"positive": "yes"}
 
 
 def fitted(analysis, **options):
-    return vt.fit(table(), roles=ROLES, k=5, suppress=0.05, analysis=analysis, seed=1, **options)
+    how = {"k": 5, "suppress": 0.05, "method": "steepest", "seed": 1, **options}
+    return vt.fit(table(), roles=ROLES, analysis=analysis, **how)
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,7 @@ def folder(tmp_path_factory):
     pyarrow.csv.write_csv(pa.table({"age": [40], "people": [9]}), folder / "ages.csv")
     (folder / "roles.toml").write_text(KEEPING)
     options = FitOptions.model_validate(
-        {"population": [str(folder / "population.parquet")], "hold_out": 0.2}
+        {"population": [str(folder / "population.parquet")], "hold_out": 0.2, "method": "steepest"}
     )
     source = open_source(folder / "patients.csv")
     roles = Roles.read(folder / "roles.toml")
