@@ -181,7 +181,8 @@ def plan(forecast: Forecast, goal: Goal, number: int = 1) -> Plan:
     if best is not None:
         place = coarse.index(best.census)
         finer = _sizes(*(coarse[max(place - 1, 0)], coarse[min(place + 1, len(coarse) - 1)]))
-        best = _best([best, *_tried(forecast, goal, number, finer, (best.planted,))])
+        tried = _tried(forecast, goal, number, finer, (best.planted,), most=best.price)
+        best = _best([best, *tried])
     if best is None:
         nearest = _nearest(forecast, goal, number)
         raise RequestError(
@@ -215,15 +216,21 @@ def _tried(
     number: int,
     sizes: Sequence[int],
     planted: Sequence[int] = PLANTED,
+    *,
+    most: float = np.inf,
 ) -> Iterator[Plan]:
-    """Yield a plan for each number of planted identifiers and size of census that can do."""
+    """Yield a plan for each number of planted identifiers and size of census that can do.
+
+    Those are left out whose price must be above `most`, or that of one before.
+    """
     expected = np.concatenate([[0.0], np.cumsum(forecast.corrected)])
     for number_planted in [one for one in planted if one <= forecast.planted] or [0]:
         for census in sizes:
             there = float(expected[census])
             left = float(expected[-1]) - there
-            one = _cost(forecast, goal, number, number_planted, census, there, left)
+            one = _cost(forecast, goal, number, number_planted, census, there, left, most)
             if one is not None and one.chance >= HOPE:
+                most = min(most, one.price)
                 yield one
 
 
@@ -241,8 +248,16 @@ def _cost(
     census: int,
     there: float,
     left: float,
+    most: float,
 ) -> Plan | None:
-    """Weigh a census where `there` identifiers are expected, and `left` in the rest."""
+    """Weigh a census where `there` identifiers are expected, and `left` in the rest.
+
+    None where it cannot do, or its price must be above `most`: no sample is shorter than its first
+    turn.
+    """
+    certain = census + planted + MARKING * planted
+    if certain > most:
+        return None
     levels = goal.levels(number, planted=bool(forecast.planted))
     recall, missed = 1.0, 0
     if forecast.planted:
@@ -253,10 +268,10 @@ def _cost(
         missed = found
     allowed = goal.allowed(forecast.tokens) - missed
     shares = _shares(allowed, recall, levels.rest * NOMINAL)
-    if not len(shares):
+    rest = len(forecast.scores) - census
+    if not len(shares) or certain + shares[0] * rest > most:
         return None
     chance, share = _expected(shares, left * forecast.recall)
-    rest = len(forecast.scores) - census
     expected = census + planted + share * rest
     price = expected + MARKING * planted + (1 - chance) * shares[-1] * rest
     turns = tuple(ceil(one * rest) for one in shares)
@@ -297,8 +312,9 @@ def _expected(shares: Floats, seen: float) -> tuple[float, float]:
     means = _spread() * seen  # (8,)
     mean_more = means[:, None, None] * np.diff(shares, prepend=0.0)[:, None]
     count = np.arange(len(shares))
-    more = np.exp(xlogy(count, mean_more) - mean_more - gammaln(count + 1))  # (8, turn, x)
-    steps = np.triu(more[:, :, count - count[:, None]])  # (8, turn, x before, x after)
+    more = np.zeros((*mean_more.shape[:2], len(shares) + 1))  # (8, turn, x), the last for none
+    more[:, :, :-1] = np.exp(xlogy(count, mean_more) - mean_more - gammaln(count + 1))
+    steps = more[:, :, np.maximum(count - count[:, None], -1)]  # (8, turn, x before, x after)
     chances = np.zeros((len(means), 1, len(shares)))
     chances[:, :, 0] = 1.0
     accepted, mean = np.zeros(len(means)), np.zeros(len(means))
