@@ -32,7 +32,7 @@ from voile.cli.results import tell_applied, tell_attacked, tell_fitted
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, RELEASE
-from voile.release.evidence import AttackResults, default_place, write_evidence
+from voile.release.evidence import AttackResults, default_place, kept_evidence, write_evidence
 from voile.wings import ROLES_OPTIONAL, wing
 
 if TYPE_CHECKING:
@@ -202,8 +202,8 @@ def _attack(kind: str) -> click.Command:
 
         attacked = Release.open(Path(release))
         where = out or default_place(attacked)
-        EVIDENCE.check_free(where, force=force)
         secret = Secret.find(key_file)
+        EVIDENCE.check_free(where, force=force or kept_evidence(where, attacked, secret)[1])
         check_seal(attacked, secret)
         if secret is None and is_keyed(attacked):
             screen.insist(UNKEYED)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from voile.core.arguments import check_arguments
-from voile.core.errors import DamagedError, RequestError, named
+from voile.core.errors import DamagedError, RequestError, VoileError, named
 from voile.core.evidence import FORBID, Evidence, Rate
 from voile.core.mistakes import plainly
 from voile.data.files import outputs
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     from voile.keys.secret import Secret
     from voile.release.manifest import Release
+
+
+READ = "acceptance"
+"""Evidence for which people read: an attack that is run again does not replace it."""
 
 
 class AttackResults(tuple[Evidence, ...]):
@@ -148,22 +152,39 @@ def default_place(release: Release) -> Path:
 def write_evidence(
     place: Path, release: Release, found: Sequence[Evidence], secret: Secret | None, *, force: bool
 ) -> None:
-    """Write evidence with the hash of the release it is about, and seal it."""
+    """Write evidence with the hash of the release it is about, and seal it.
+
+    What people read for is kept, unless it is among what is found: `force` is for all else.
+    """
     from voile.data.files.atomic import write_text
     from voile.release.verify import seal_evidence
 
+    read, is_all = kept_evidence(place, release, secret)
+    names = {one.attack for one in found}
     given = found.given if isinstance(found, AttackResults) else ()
     file = _File(
         kind=release.kind,
         release=release.public["sha256"],
         options=tuple(map(dict, given)),
-        evidence=tuple(found),
+        evidence=(*(one for one in read if one.attack not in names), *found),
     )
     if place == default_place(release):
         place.parent.mkdir(mode=0o700, exist_ok=True)
     text = json.dumps(asdict(file), indent=1, ensure_ascii=False)
-    write_text(place, text, outputs.EVIDENCE, force=force)
+    write_text(place, text, outputs.EVIDENCE, force=force or is_all)
     seal_evidence(release, place, secret)
+
+
+def kept_evidence(
+    place: Path, release: Release, secret: Secret | None
+) -> tuple[Sequence[Evidence], bool]:
+    """Return what people read for in a file of evidence, and whether it has nothing else."""
+    try:
+        found = read_evidence(place, release, secret)
+    except VoileError:
+        return (), False
+    read = [one for one in found if one.attack == READ]
+    return read, len(read) == len(found)
 
 
 def find_evidence(release: Release, secret: Secret | None, given: object = None) -> AttackResults:

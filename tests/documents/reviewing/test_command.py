@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.documents.start.made import FAMILY, GIVEN, STAFF
 
 import voile.documents
 from voile.core.errors import RequestError
+from voile.documents.reviewing.line import Line
 from voile.documents.reviewing.store import Store
 from voile.documents.verbs.refit import harmless_in
 from voile.documents.verbs.work import Work
@@ -100,7 +102,23 @@ def test_what_cannot_be_reviewed_is_refused_in_one_sentence(work: Path, tmp_path
     named = wrong(work, "--reviewer", "Eva", "--reviewer", "Eva")
     assert "--reviewer: give each reviewer a name of their own" in named
     (work / "review.sqlite").write_bytes(b"nothing that SQLite knows" * 100)
-    assert "review.sqlite: is damaged or no review; put a backup" in wrong(work)
+    assert "review.sqlite: is damaged, or holds no answers" in wrong(work)
+
+
+def test_a_line_that_is_not_in_the_notes_is_refused(work: Path) -> None:
+    with Store.create(work / "review.sqlite", meta={"fingerprint": fingerprint(work)}) as store:
+        text = Work.open(work).documents[3].text[:9]
+        store.add([Line(0, 1, "review", 3, 0, 9, "", text, "")], batch=1)
+    for change in ("text = 'Another .'", "start = 1", "document = 999"):
+        other = sqlite3.connect(work / "review.sqlite")
+        with other:
+            other.execute(f"UPDATE lines SET {change}")
+        other.close()
+        assert "review.sqlite: is damaged, or holds no answers" in wrong(work)
+
+
+def fingerprint(work: Path) -> str:
+    return str(json.loads((work / "work.json").read_text())["fingerprint"])
 
 
 def test_a_review_of_other_notes_is_refused(work: Path) -> None:

@@ -185,13 +185,15 @@ def test_a_damaged_file_is_refused_in_one_sentence(store: Store, kept: int) -> N
     store.close()
     raw = store.path.read_bytes()
     store.path.write_bytes(raw[:kept] + b"\x7f" * (len(raw) - kept))
-    with pytest.raises(DamagedError, match=r"review\.sqlite: is damaged or no review; put a"):
+    with pytest.raises(
+        DamagedError, match=r"review\.sqlite: is damaged, or holds no answers of voile's; put a"
+    ):
         Store.open(store.path)
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "review.sqlite").write_bytes(b"")
-    with pytest.raises(DamagedError, match="is damaged or no review"):
+    with pytest.raises(DamagedError, match="is damaged, or holds no answers"):
         Store.open(tmp_path / "review.sqlite")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sqlite3
 import stat
 from functools import cache
 
@@ -10,13 +12,14 @@ import pytest
 from tests.documents.flow import applied, by_cost, kit_of, people, read, removals
 
 from voile import documents
-from voile.core.errors import RequestError, TamperedError
+from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.core.evidence import Evidence, Note
 from voile.documents.replacements import Reason
 from voile.documents.verbs.criteria import CRITERIA
 from voile.documents.wing import sections, verify
 from voile.face.commands import commands
 from voile.face.enough import is_it_enough
-from voile.release.evidence import find_evidence
+from voile.release.evidence import AttackResults, find_evidence
 from voile.release.manifest import Release
 from voile.release.verify import checks
 from voile.report.wording import share
@@ -285,3 +288,40 @@ def test_surrogates_stand_for_what_readers_found(tmp_path, monkeypatch):
     for one in mended:
         text = read(out)[one["row"]][one["column"]]
         assert "[" not in text[one["published_start"] : one["published_end"]]
+
+
+def test_what_reading_proved_stays_beside_attacks(released):
+    accept(released)
+    opened = Release.open(released)
+    attacked = AttackResults(opened, [Evidence("guesses", "inference", Note("Story."), (), ())])
+    for _ in range(2):
+        attacked.save()
+        found = find_evidence(opened, None)
+        assert [one.attack for one in found] == ["acceptance", "guesses"]
+        with pytest.raises(RequestError, match="is there already"):
+            attacked.save()
+        attacked.save(force=True)
+        assert [*find_evidence(opened, None)] == [*found]
+        os.unlink(opened.folder / "evidence.json")
+        documents.accept(kit_of(), released, source(), **GOAL, answers=attentive)
+
+
+def test_how_a_release_was_attacked_is_known_once_it_is_read(released):
+    guesses = Evidence("guesses", "inference", Note("Story."), (), ())
+    AttackResults(Release.open(released), [guesses], [{"budget": 3}]).save()
+    accept(released, answers=lambda line: attentive(line) if line.document < 0 else [])
+    found = find_evidence(Release.open(released), None)
+    assert sorted(one.attack for one in found) == ["acceptance", "guesses"]
+    assert found.given == ({"budget": 3},)
+
+
+@pytest.mark.parametrize("change", ["text = 'Somebody'", "start = start - 1", "purpose = 'sample'"])
+def test_lines_that_are_not_those_of_the_release_are_refused(change, released, tmp_path):
+    (tmp_path / "answers").touch()
+    assert accept(released, answers=str(tmp_path / "answers"))["decided"] is None
+    other = sqlite3.connect(f"{released}.acceptance/reading.sqlite")
+    with other:
+        other.execute(f"UPDATE lines SET {change} WHERE document >= 0")
+    other.close()
+    with pytest.raises(DamagedError, match="the lines that were read are not those of this rel"):
+        accept(released)

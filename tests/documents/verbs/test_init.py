@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from dataclasses import replace
 from functools import cache
@@ -258,6 +259,11 @@ def test_changed_notes_are_refused():
         ({"format": "voile-kit"}, "this is not a work folder"),
         ({"version": 99}, "use a newer voile"),
         ({"seed": "x"}, "work folder's index"),
+        ({"seed": -1}, "seed: must be 0 or more"),
+        ({"notes": "a\0b"}, "work folder's index"),
+        ({"more": 1}, "more: is not known here"),
+        ({"roles": {"columns": {"note": {"role": "none"}}}}, "columns.note.role"),
+        ({"learning": {"learners": ["rm"]}}, "learners.0"),
     ],
 )
 def test_a_wrong_index_is_refused(change, match, tmp_path):
@@ -267,6 +273,23 @@ def test_a_wrong_index_is_refused(change, match, tmp_path):
         Work.open(tmp_path)
     with pytest.raises(RequestError, match="no work folder here"):
         Work.open(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"language": "spanish"}, "disagree on the language or the starter"),
+        ({"starter": None}, "disagree on the language or the starter"),
+        ({"starter": "elvish"}, "no starter elvish"),
+        ({"starter": "english 0000"}, "another version of the starter"),
+    ],
+)
+def test_another_language_or_starter_than_the_kits_is_refused_at_once(change, match, tmp_path):
+    folder = Path(shutil.copytree(made() / "work", tmp_path / "work"))
+    index = json.loads((folder / "work.json").read_text())
+    (folder / "work.json").write_text(json.dumps({**index, **change}))
+    with pytest.raises(RequestError, match=match):
+        Work.open(folder)
 
 
 class TestRefusals:
@@ -346,6 +369,14 @@ def test_a_kit_of_another_version_of_the_starter_is_refused():
     kit = Kit.load(made() / "work")
     other = replace(kit, facts={**kit.facts, "hinter": "english 0000"})
     with pytest.raises(RequestError, match="another version of the starter"):
+        Content.of(other)
+
+
+@pytest.mark.parametrize("named", [5, 0, "", "english", None, ["english"], "english 0000"])
+def test_a_kit_of_other_clusters_of_words_is_refused(named):
+    kit = Kit.load(made() / "work")
+    other = replace(kit, facts={**kit.facts, "clusters": named})
+    with pytest.raises(RequestError, match="another version of the clusters of words"):
         Content.of(other)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.documents.acceptance.plan import Goal
 from voile.documents.acceptance.reading import Verdict
+from voile.release.evidence import READ
 
-ATTACK = "acceptance"
 IF_AS_WELL = "if readers see real ones as well as planted ones"
 IF_ALL = "if readers miss none"
 STORY = (
@@ -77,9 +77,7 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
             },
         )
     notes = (claim, *_notes(verdict))
-    evidence = Evidence(
-        ATTACK, "singling out", Note(STORY), (), tuple(_findings(verdict)), (), notes
-    )
+    evidence = Evidence(READ, "singling out", Note(STORY), (), tuple(_findings(verdict)), (), notes)
     public = {
         "at_most": goal.shown,
         "per": goal.per,

@@ -12,14 +12,15 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.data.files.database import Database
+from voile.documents.reviewing.intact import is_intact
 from voile.documents.reviewing.line import Answer, Line, Shown, check_spans
 
 __all__ = ["Answer", "Line", "Shown", "Store"]
 
 FORMAT = "1"
 DAMAGED = (
-    "is damaged or no review",
-    "put a backup of the work folder back, or make a new one",
+    "is damaged, or holds no answers of voile's",
+    "put a backup back, or remove it and read anew",
 )
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -309,14 +310,21 @@ class Store(Database):
         return int(self.meta.get("readers", "1"))
 
     def _check(self) -> None:
-        if self.run("PRAGMA quick_check") != [("ok",)]:
-            raise self.damaged()
-        if self.meta.get("format") != FORMAT:
+        if self.meta.get("format", FORMAT) != FORMAT:
             raise RequestError(
-                "is the review of another version of voile",
+                "holds answers of another version of voile",
                 where=str(self.path),
-                instead="use that version, or make a new work folder",
+                instead="use that version, or remove it and read anew",
             )
+        if "format" not in self.meta or not is_intact(self, TABLES):
+            raise self.damaged()
+        sql = (
+            "SELECT text, proposals FROM lines"
+            " UNION ALL SELECT text, spans FROM keys JOIN lines ON lines.number = keys.line"
+        )
+        with self.reading():
+            for text, spans in self.run(sql):
+                check_spans(text, _spans(spans))
 
     def _add(self, line: Line, batch: int) -> Line:
         values = (
@@ -367,4 +375,11 @@ def _json(spans: Sequence[Shown]) -> str:
 
 
 def _spans(text: str) -> tuple[Shown, ...]:
-    return tuple(Shown(*one) for one in json.loads(text))
+    return tuple(map(_shown, json.loads(text)))
+
+
+def _shown(one: Sequence[Any]) -> Shown:
+    start, end, label, by, doubt = one
+    if [*map(type, (start, end, label, by, float(doubt)))] != [int, int, str, str, float]:
+        raise TypeError
+    return Shown(start, end, label, by, doubt)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
@@ -25,11 +24,15 @@ from voile.documents.acceptance.plan import Goal
 from voile.documents.acceptance.reading import FEW, AcceptanceReading, Due, Verdict
 from voile.documents.acceptance.screens import identifiers
 from voile.documents.committee.committee import Committee
-from voile.documents.reviewing.line import Line
 from voile.documents.reviewing.store import Store
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
-from voile.documents.verbs.acceptance_answers import PURPOSES, take_answers, unanswered
+from voile.documents.verbs.acceptance_answers import (
+    PURPOSES,
+    take_answers,
+    unanswered,
+    write_waiting,
+)
 from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.local_page import page_server, types_on_page
@@ -42,7 +45,7 @@ from voile.documents.verbs.removals import REMOVALS
 from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.release.evidence import default_place, find_evidence, write_evidence
+from voile.release.evidence import READ, AttackResults, default_place, find_evidence, write_evidence
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.own_verbs import Ended, Reporter
@@ -52,8 +55,6 @@ SURE = frozenset({"known", "list"})
 """Kinds of reasons that know what they remove for an identifier."""
 LOCK = "acceptance.lock"
 """Of the command that goes on with a reading, from its first look at it to its last."""
-WAITING = "waiting.jsonl"
-"""What waits for answers, for who answers without the page."""
 
 
 def accept(
@@ -80,14 +81,14 @@ def accept(
         stack.enter_context(locked(folder / LOCK, _is_read(opened)))
         state = _begun(folder, scene, goal, options)
         store = stack.enter_context(closing(Store.open(folder / LINES)))
-        going = _Going(scene, state, store, folder, options)
+        going = _Going(scene, state, store, folder, options, reporter.insist)
         while isinstance(came := going.go_on(), Due):
             if serve is not None:
                 _served(going, serve, options)
             else:
                 take_answers(store, options.answers)
             if lines := unanswered(store):
-                return _waiting(lines, folder, reporter)
+                return write_waiting(lines, folder, reporter)
         return _ended(going, came, reporter)
 
 
@@ -161,10 +162,17 @@ class _Going:
     """A reading that goes on, from batch to batch and over the mending before a sample."""
 
     def __init__(
-        self, scene: _Scene, state: State, store: Store, folder: Path, options: AcceptOptions
+        self,
+        scene: _Scene,
+        state: State,
+        store: Store,
+        folder: Path,
+        options: AcceptOptions,
+        insist: Callable[[str], None],
     ) -> None:
         self.scene, self.state, self.store = scene, state, store
-        self._folder, self.options, self._again = folder, options, options.again
+        self._folder, self._again, self._insist = folder, options.again, insist
+        self._key_file, self.secret = options.key_file, Secret.find(options.key_file)
         first = scene.with_edits(folder / REMOVALS)
         self._kept = Kept.of(first, scene.committee)
         self._pool = identifiers(first, self._kept, SURE)
@@ -209,8 +217,11 @@ class _Going:
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
         """Write the release without what was found so far, and with these facts of the reading."""
         scene, found = self.scene, self.course.removals()
-        given = (facts, public, self.options.key_file, self.state.goal)
+        given = (facts, public, self._key_file, self.state.goal)
+        attacked = [one for one in find_evidence(scene.release, self.secret) if one.attack != READ]
         made = mend(scene.release, scene.source, scene.texts, scene.pairs, found, *given)
+        if attacked and made.public["sha256"] != scene.release.public["sha256"]:
+            self._insist("evidence of the release as it was is gone: attack it again")
         self.state = replace(self.state, now=made.public["sha256"])
         self.state.write(self._folder)
         self.scene = replace(scene, release=made)
@@ -353,45 +364,25 @@ def _served(going: _Going, serve: Callable[..., None], options: AcceptOptions) -
     going.renew()
 
 
-def _waiting(lines: Sequence[Line], folder: Path, reporter: Reporter) -> Ended:
-    """Say how many lines wait, and write them down for who answers without the page."""
-    shown = [
-        {"line": one.number, "before": one.before, "text": one.text, "after": one.after}
-        for one in lines
-    ]
-    text = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in shown)
-    place = folder / WAITING
-    place.touch(mode=0o600)
-    place.write_text(text, encoding="utf-8")
-    purpose = lines[0].purpose
-    reporter.say(f"{len(lines):,} lines of the {purpose} wait for an answer; run it again")
-    return Ended({"decided": None, "waiting": len(lines), "purpose": purpose}, code=1)
-
-
 def _ended(going: _Going, verdict: Verdict, reporter: Reporter) -> Ended:
     """Write the certificate into evidence and manifests, once; say it."""
     course = going.course
     subjects = going.scene.subjects()
     found = certificate(verdict, course.reading.goal, subjects, as_hard=course.as_hard)
-    _certify(going, verdict, found, reporter)
+    _certify(going, verdict, found)
     reporter.say(found.sentence)
     result = {"decided": verdict.accepted, "says": found.sentence, **asdict(verdict)}
     return Ended(result, code=0 if verdict.accepted else 1)
 
 
-def _certify(going: _Going, verdict: Verdict, found: Certificate, reporter: Reporter) -> None:
+def _certify(going: _Going, verdict: Verdict, found: Certificate) -> None:
     """Write a verdict into manifests and evidence, where it is not there yet."""
-    before, secret = going.scene.release, Secret.find(going.options.key_file)
-    evidence = find_evidence(before, secret)
     if going.decided < verdict.number:
         facts = {"decided": verdict.number, **asdict(verdict)}
         going.mend(facts, found.public if verdict.accepted else None)
-    elif any(one.attack == ACCEPTANCE for one in evidence):
-        return
     release = going.scene.release
-    others = [one for one in evidence if one.attack != ACCEPTANCE]
-    if others and release.public["sha256"] != before.public["sha256"]:
-        reporter.insist("evidence of the release as it was is gone: attack it again")
-        others = []
-    place = default_place(release)
-    write_evidence(place, release, [*others, found.evidence], secret, force=True)
+    evidence = find_evidence(release, going.secret)
+    others = [one for one in evidence if one.attack != READ]
+    both = AttackResults(release, [*others, found.evidence], evidence.given)
+    if both != evidence:
+        write_evidence(default_place(release), release, both, going.secret, force=True)

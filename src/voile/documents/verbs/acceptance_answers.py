@@ -10,7 +10,10 @@ from typing import Any
 from voile.core.errors import RequestError
 from voile.documents.reviewing.line import Line, Purpose, Shown
 from voile.documents.reviewing.store import Store
+from voile.release.own_verbs import Ended, Reporter
 
+WAITING = "waiting.jsonl"
+"""What waits for answers, for who answers without the page."""
 PURPOSES: tuple[Purpose, ...] = ("census", "sample")
 
 
@@ -18,6 +21,21 @@ def unanswered(store: Store) -> list[Line]:
     done = {one.line for one in store.answers()}
     lines = [one for purpose in PURPOSES for one in store.lines(purpose=purpose)]
     return [one for one in lines if one.number not in done]
+
+
+def write_waiting(lines: Sequence[Line], folder: Path, reporter: Reporter) -> Ended:
+    """Say how many lines wait, and write them down for who answers without the page."""
+    shown = [
+        {"line": one.number, "before": one.before, "text": one.text, "after": one.after}
+        for one in lines
+    ]
+    text = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in shown)
+    place = folder / WAITING
+    place.touch(mode=0o600)
+    place.write_text(text, encoding="utf-8")
+    purpose = lines[0].purpose
+    reporter.say(f"{len(lines):,} lines of the {purpose} wait for an answer; run it again")
+    return Ended({"decided": None, "waiting": len(lines), "purpose": purpose}, code=1)
 
 
 def take_answers(store: Store, answers: object) -> None:

@@ -151,7 +151,7 @@ class Course:
         known = self._store.lines(batch=self._batch)
         if not known:
             return self._store.add(lines, batch=self._batch)
-        if [one.extra for one in known] != [one.extra for one in lines]:
+        if [*map(_asked, known)] != [*map(_asked, lines)]:
             raise DamagedError(
                 "the lines that were read are not those of this release",
                 where=str(self._store.path),
@@ -220,6 +220,11 @@ class Course:
                 for marked in marked_in(line, [answer]):
                     types.update(dict.fromkeys(self._tokens(line, [marked]), marked[2]))
         return types
+
+
+def _asked(line: Line) -> Line:
+    """Return a line without what mending changes beside it."""
+    return replace(line, number=0, batch=0, before="", after="", why="")
 
 
 def marked_in(line: Line, answers: Sequence[Answer]) -> list[tuple[int, int, str]]:

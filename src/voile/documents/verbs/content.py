@@ -130,8 +130,8 @@ class Content(Policies):
 
 def shipped_lists(hinter: Hinter | None, facts: Mapping[str, Any]) -> Lists:
     """Return the lists that come with voile: those of a hinter, and clusters of words."""
-    clusters = facts.get(CLUSTERS)
-    return {**lists_behind(hinter), **(find_clusters(clusters) if clusters else {})}
+    clusters = find_clusters(facts[CLUSTERS]) if CLUSTERS in facts else {}
+    return {**lists_behind(hinter), **clusters}
 
 
 def own_lists(lists: Lists, public: Lists) -> Lists:

@@ -30,6 +30,7 @@ from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
 from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
+from voile.release.evidence import default_place, find_evidence, write_evidence
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release
 from voile.release.options import OPTIONS
 from voile.release.scoring import private_manifest_of
@@ -53,6 +54,8 @@ def mend(
     goal: Mapping[str, Any],
 ) -> Release:
     """Write the release without what was found, and with what its manifests are to say.
+
+    Evidence is of a release's bytes: it stays where these do.
 
     Parameters
     ----------
@@ -90,7 +93,11 @@ def mend(
     path = release.path
     if not isinstance(path, Path):
         raise RequestError("the release is in memory", instead="save it, and accept the file")
-    return write_release(path, fill, secret=secret, like=release.like, force=True)
+    evidence = find_evidence(release, secret)
+    mended = write_release(path, fill, secret=secret, like=release.like, force=True)
+    if evidence and mended.public["sha256"] == release.public["sha256"]:
+        write_evidence(default_place(mended), mended, evidence, secret, force=True)
+    return mended
 
 
 def _new(pair: Pair, found: Sequence[Removal]) -> list[Removal]:

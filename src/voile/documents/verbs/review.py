@@ -41,16 +41,18 @@ def review(
     """
     serve = page_server()
     folder = Path(work)
-    with _store(folder, Work.open(folder).file.fingerprint) as store:
+    with _store(folder, Work.open(folder)) as store:
         for name in ("readers", "goal"):
             if (given := getattr(options, name)) is not None:
                 store.note(name, str(given))
+        with store.reading():
+            goal = int(store.meta.get("goal", GOAL))
         serve(
             store,
             purposes=[PURPOSE],
             reviewers=options.reviewer,
             types=types_on_page(Kit.load(folder / WORK_KIT, "documents").facts["labels"]),
-            goal=int(store.meta.get("goal", GOAL)),
+            goal=goal,
             prepare=partial(prepare, folder),
             port=options.port,
             browser=options.browser,
@@ -59,12 +61,17 @@ def review(
         return Ended(_result(store, folder))
 
 
-def _store(folder: Path, fingerprint: str) -> Store:
+def _store(folder: Path, work: Work) -> Store:
+    """Open the review of a work folder, or begin one."""
     path = folder / FILE
     if not path.exists():
-        return Store.create(path, meta={"fingerprint": fingerprint})
+        return Store.create(path, meta={"fingerprint": work.file.fingerprint})
     store = Store.open(path)
-    store.check_notes(fingerprint)
+    store.check_notes(work.file.fingerprint)
+    for line in store.lines():
+        own = work.documents[line.document : line.document + 1]
+        if [one.text[line.start : line.end] for one in own] != [line.text]:
+            raise store.damaged()
     return store
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from voile.core.errors import RequestError
+from voile.core.errors import DamagedError, RequestError
 from voile.core.progress import Progress, silent
 from voile.data import Source
 from voile.data.files.outputs import WORK_FORMAT, WORK_INDEX, WORK_KIT, WORK_VERSION
@@ -56,7 +56,7 @@ class WorkFile(BaseModel):
 
     format: str = WORK_FORMAT
     version: int = WORK_VERSION
-    notes: str  # a path, as `open_source` takes it
+    notes: str = Field(pattern=r"^[^\x00]+$")  # a path, as `open_source` takes it
     table: str | None
     encoding: str | None
     fingerprint: str
@@ -67,7 +67,7 @@ class WorkFile(BaseModel):
     starter: str | None = None  # the name of what was learnt from public text; None where none is
     learning: dict[str, Any]
     models: tuple[Model, ...] = ()  # of the user's own, as they were
-    seed: int
+    seed: int = Field(ge=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,14 @@ class Work:
                 instead="put them back, or make a new one with voile documents init",
             )
         kit = Kit.load(folder / WORK_KIT, "documents")
-        return cls(file, source, Content.of(kit).known, kit.facts["lists"])
+        work = cls(file, source, Content.of(kit).known, kit.facts["lists"])
+        if (file.language, work.hinter.name) != (kit.facts["language"], kit.facts["hinter"]):
+            raise DamagedError(
+                f"{WORK_INDEX} and the kit disagree on the language or the starter",
+                where=str(folder),
+                instead="put a backup back, or make a new one with voile documents init",
+            )
+        return work
 
     @cached_property
     def documents(self) -> tuple[Document, ...]:
@@ -237,7 +244,10 @@ def read_work(folder: Path) -> WorkFile:
             where=str(folder),
             instead="use a newer voile",
         )
-    return checked(WorkFile, data, "the work folder's index", place)
+    file = checked(WorkFile, data, "the work folder's index", place)
+    checked(Roles, file.roles, "the work folder's index", place)
+    checked(Learning, file.learning, "the work folder's index", place)
+    return file
 
 
 def write_work(folder: Path, file: WorkFile) -> None:
