@@ -36,6 +36,17 @@ def test_loads_nothing_heavy(code: str) -> None:
     assert done.stderr.splitlines()[-1] == ""
 
 
+def test_a_policy_is_chosen_without_numba() -> None:
+    code = "import sys, voile.tables.verbs.choose, voile.tables.verbs.content"
+    ran = subprocess.run(
+        [sys.executable, "-c", f"{code}; print('numba' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.split() == ["False"]
+
+
 def test_a_command_imports_no_pandas_though_it_is_there(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("age,dx\n33,a\n41,b\n")
     code = (

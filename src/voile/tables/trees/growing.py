@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.tables.trees.ground import Ground, Growth
-from voile.tables.trees.kernels.grow import grow
-from voile.tables.trees.kernels.prune import last_cut, weakest_links
 from voile.tables.trees.tree import Tree
 
 DIGITS = 13
@@ -47,6 +45,9 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
 
     Cost: O(rows x depth x columns) to grow, O(n log n) to prune, n the boxes.
     """
+    from voile.tables.trees.kernels.grow import grow  # loads numba
+    from voile.tables.trees.kernels.prune import last_cut, weakest_links
+
     ground.check()
     column, cut, part, figures = grow(
         ground.people(), ground.worth(growth), ground.allowed(), ground.sensitive, ground.most_boxes
