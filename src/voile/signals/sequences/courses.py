@@ -181,7 +181,7 @@ def _swings(
     for kept in np.unique(np.clip(before + STEPS, -EDGE, EDGE)).tolist():
         own, parts, logs = _apart(kept, courses, functions, y)
         left = own - np.einsum("ntk,nk->nt", parts, found)
-        unsure = np.einsum("ntk,nkl,ntl->", parts, doubt, parts, optimize=True)
+        unsure = np.vdot(parts.transpose(0, 2, 1) @ parts, doubt)
         swing = float(((left * left).sum() + unsure) / count)
         best = min(best, (0.5 * count * np.log(max(swing, LEAST_SWING)) - logs, kept, swing))
     return best[1], best[2]
