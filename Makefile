@@ -19,9 +19,9 @@ demo: $(KERNELS)
 test: $(KERNELS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
 
-# Fuzz, kill, forge, leak: 20 times the cases that the tests try.
+# Fuzz, kill, forge, leak: 40 times the cases that the tests try.
 hostile: $(KERNELS)
-	VOILE_HOSTILE=20 $(BIN)/python -m pytest tests/hostile
+	VOILE_HOSTILE=40 $(BIN)/python -m pytest tests/hostile
 
 # Put small faults into the sources, and see which the tests notice: hours. FILES="io/locks.py" some.
 mutants: $(KERNELS)

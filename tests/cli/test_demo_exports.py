@@ -15,7 +15,7 @@ def test_the_demo_ends_with_a_release_in_the_form_of_the_export(
     voile: Any, tmp_path: Any, form: str, file: str
 ) -> None:
     out = tmp_path / "demo"
-    ran = voile("demo", f"--{form}", "--patients", "200", "--out", out, "--quiet")
+    ran = voile("demo", f"--{form}", "--patients", "80", "--out", out, "--quiet")
     assert ran.code == 0, ran.err
     study = Study.open(out / "study.toml")
     assert (study.plan.release / "export" / file).is_file()

@@ -188,7 +188,7 @@ def test_a_source_that_changes_under_the_run_is_refused(
     assert not [*tmp_path.glob(".*")]
 
 
-KILLS = {"tables": 10}
+KILLS = {"tables": 6}
 """How often a run of a kind is killed; of others, 3 times."""
 CHANGES = {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.chmod"}
 

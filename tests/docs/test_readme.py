@@ -43,7 +43,7 @@ def run(lines: str, folder: Path) -> None:
 def test_the_commands_run_as_printed_once_the_roles_are_corrected(tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     (folder / "demo-out").mkdir(parents=True)
-    write_county(make_county(people=20_000), folder / "demo-out" / "county")
+    write_county(make_county(people=10_000), folder / "demo-out" / "county")
     before, after = commands()
 
     run(before, folder)

@@ -54,7 +54,7 @@ class Files:
     write: Callable[[Path], None]
     use: Callable[[Path], None]
     names: tuple[str, ...] = ()
-    cases: int = 25
+    cases: int = 12
 
     def make(self, folder: Path) -> None:
         self.write(folder)
@@ -200,7 +200,7 @@ def _of(wing: Wing) -> dict[str, Files]:
     return {
         f"kit of {wing.kind}": Hashed(wing.write_kit, wing.use_kit),
         f"policy of {wing.kind}": Files(wing.write_policy, wing.use_policy),
-        f"roles of {wing.kind}": Files(wing.write_roles, wing.use_roles, cases=10),
+        f"roles of {wing.kind}": Files(wing.write_roles, wing.use_roles, cases=5),
         f"release of {wing.kind}": Files(wing.write_release, wing.use_release, release),
         f"manifest of {wing.kind}": Files(wing.write_release, wing.use_public, (manifest,)),
     }
@@ -212,8 +212,8 @@ OWN: dict[str, Files] = {
         _write_pointer,
         lambda scratch: str(_address(Pointer.read(scratch / "people.postgresql"))),
     ),
-    "released table": Files(_write_table, _use_table, ("people.duckdb.release.table",), cases=60),
-    "observations": Files(_write_observations, _encode, cases=60),
+    "released table": Files(_write_table, _use_table, ("people.duckdb.release.table",), cases=30),
+    "observations": Files(_write_observations, _encode, cases=30),
     "fields": Files(
         _write_fields,
         lambda scratch: read_fields(scratch / "fields.toml", [f.column for f in made.FIELDS]),

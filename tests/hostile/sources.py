@@ -49,7 +49,7 @@ class Damaged:
 
     name: str
     write: Callable[[Path], None]
-    cases: int = 60
+    cases: int = 30
 
     def make(self, folder: Path) -> None:
         self.write(folder / self.name)

@@ -82,7 +82,7 @@ def ages() -> Secret:
         Choice(max_loss=0.6),
         table,
         values,
-        4,
+        6,
     )
 
 
@@ -104,7 +104,7 @@ def baskets() -> Secret:
         "ill": "label",
     }
     return Secret(
-        "itemsets", {"columns": roles}, {}, Choice(max_loss=0.3), table, [*range(5, 64), 0], 6
+        "itemsets", {"columns": roles}, {}, Choice(max_loss=0.3), table, [*range(5, 64), 0], 10
     )
 
 
@@ -123,7 +123,7 @@ def pulses() -> Secret:
 
     roles = {"person": "identifier", "pulse": "reading", "ill": "private"}
     whole = {"subject": "person", "columns": roles}
-    return Secret("signals", whole, {}, Choice(max_relative_risk=0.5), table, [*range(61, 121)], 6)
+    return Secret("signals", whole, {}, Choice(max_relative_risk=0.5), table, [*range(61, 121)], 10)
 
 
 def names() -> Secret:
@@ -153,7 +153,7 @@ def names() -> Secret:
         Choice(max_loss=1.0),
         table,
         [*range(60)],
-        10,
+        15,
         {"learners": ["svm"], "jobs": 1},
     )
 

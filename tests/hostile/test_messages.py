@@ -144,7 +144,7 @@ def test_no_message_ends_the_recipient_or_keeps_another_device_s_readings_from_i
     (tmp_path / "ill").mkdir()
     ill, good = sender(tmp_path / "ill", **how), sender(tmp_path, **how)
     clinic = recipient(tmp_path, columns=COLUMNS, **how)
-    turns = cases(2000) // A_TURN
+    turns = cases(1000) // A_TURN
     weights = [80.0 + t % 7 for t in range(turns)]
     ill.take([Outgoing("A", "calm", (170.0, 70.0 + t % 9), {"a": t}) for t in range(turns)])
     good.take([Outgoing("B", "wild", (160.0, weight)) for weight in weights])
@@ -184,7 +184,7 @@ def test_no_values_in_step_end_the_recipient_or_what_it_keeps_of_the_session(tmp
         sealer("receipts"),
         DeviceKey.derive(SECRET, "A"),
     )
-    for turn in range(cases(60)):
+    for turn in range(cases(30)):
         session, posts = rng.randbytes(16).hex(), []
         check, size = beginning(session, codec.mark), 2.0 ** rng.choice((0, 4, 12, 30, 51, 52))
         for number in range(50):
@@ -211,7 +211,7 @@ def test_no_reply_ends_the_sender_or_takes_a_reading_from_its_spool(tmp_path):
     """The clinic is in other hands: it may refuse all, but what it has no receipt of stays."""
     rng = random.Random(7)
     device, clinic = sender(tmp_path), recipient(tmp_path)
-    turns = cases(1500) // A_TURN
+    turns = cases(750) // A_TURN
     device.take([Outgoing("A", "calm", (170.0, 70.0 + t % 9)) for t in range(turns)])
     seen = []
     for turn in range(turns):
@@ -308,7 +308,7 @@ def odd_state(rng, state):
 @pytest.mark.parametrize("harm", [broken, forged])
 def test_a_folder_that_is_damaged_or_forged_is_said_to_be_in_a_sentence(folders, tmp_path, harm):
     rng, errors = random.Random(3), 0
-    for case in range(cases(100)):
+    for case in range(cases(50)):
         folder = tmp_path / str(case)
         shutil.copytree(folders, folder)
         (folder / "other").mkdir()
@@ -316,14 +316,14 @@ def test_a_folder_that_is_damaged_or_forged_is_said_to_be_in_a_sentence(folders,
         said = work(folder)
         errors += any(isinstance(one, VoileError) for one in said)
         shutil.rmtree(folder)
-    assert errors > cases(100) / 4
+    assert errors > cases(50) / 4
 
 
 def test_a_damaged_enrolment_file_is_refused_in_a_sentence(tmp_path):
     rng, path = random.Random(5), tmp_path / "device.key"
     Enrolment.of(SECRET, "0" * 16, {"Zoë": 1, "17": 65535}).write(path)
     data, true = path.read_bytes(), Enrolment.read(path).pseudonyms
-    for _ in range(cases(1000)):
+    for _ in range(cases(500)):
         path.write_bytes(rng.choice((odd_bytes, odd_content))(rng, data))
         with suppress(VoileError):
             assert Enrolment.read(path).pseudonyms.items() <= true.items()
@@ -348,7 +348,7 @@ def test_a_clinic_at_a_real_broker_lives_through_hostile_messages_that_the_broke
         reproduction = {"session": "s", "number": 1, "after": 0, "check": "c", "values": [10**400]}
         old = {"format": 1, "map": "x", "ahead": 1, "message": reproduction, "beside": {}}
         payloads = [json.dumps(old).encode(), b"x" * (1 << 20), b""]
-        payloads += [hostile(rng, template).payload for _ in range(cases(300))]
+        payloads += [hostile(rng, template).payload for _ in range(cases(150))]
         topics = [
             "A",
             "B",

@@ -1,6 +1,6 @@
 """SIGKILL at requests to an object store: what is published is whole or nothing, again and again.
 
-One apply counts the requests that it makes. Others are killed at ten of them: half before the
+One apply counts the requests that it makes. Others are killed at six of them: half before the
 server acts on the request, half after it did and before it answers.
 """
 
@@ -19,7 +19,7 @@ from tests.hostile.tracing import Tracer
 from voile.face.release import open_release
 
 pytestmark = pytest.mark.slow
-KILLS = 10
+KILLS = 6
 TO = "s3://clinic/2024/visits.csv"
 KEYS = ["2024/visits.csv", "2024/visits.csv.manifest.json"]
 

@@ -51,8 +51,7 @@ def roles_file(place, columns, said):
     return place
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("said", [CHILDREN, EVERYONE], ids=["children", "everyone"])
+@pytest.mark.parametrize(("suffix", "said"), [("csv", EVERYONE), ("parquet", CHILDREN)])
 def test_everyone_comes_back_to_the_last_bit(nhanes, voile, tmp_path, suffix, said):
     folder, table = nhanes
     source, kit, policy = folder / f"nhanes.{suffix}", tmp_path / "kit", tmp_path / "policy.toml"

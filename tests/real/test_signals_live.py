@@ -1,4 +1,4 @@
-"""One reading of each child of NHANES, over a real broker and in FHIR, by the commands."""
+"""One reading of every fourth child of NHANES, over a real broker and in FHIR, by the commands."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def clinic(data_set, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clinic")
     path = data_set("nhanes-2011-2012") / "nhanes_2011_2012_bmx_demo.csv.gz"
     with gzip.open(path, "rt") as file:
-        children = [row for row in csv.DictReader(file) if all(row[name] for name in NAMES)]
+        children = [row for row in csv.DictReader(file) if all(row[name] for name in NAMES)][::4]
     for name, columns in (("children", NAMES), ("classes", NAMES[:2])):
         with (folder / f"{name}.csv").open("w", newline="") as file:
             rows = csv.DictWriter(file, columns, extrasaction="ignore")
@@ -57,7 +57,7 @@ def clinic(data_set, tmp_path_factory):
     return folder, children
 
 
-def test_every_child_s_reading_comes_once_and_right(clinic, broker, tmp_path, capsys):  # noqa: F811
+def test_each_child_s_reading_comes_once_and_right(clinic, broker, tmp_path, capsys):  # noqa: F811
     folder, children = clinic
     line = ["--broker", broker.url, "--json"]
     known = ["--classes", folder / "classes.csv", "--out", tmp_path / "clinic"]
@@ -91,7 +91,7 @@ def quantity(code, value, unit):
     return {"code": coded, "valueQuantity": {"value": value, **ucum}}
 
 
-def test_every_child_s_observation_comes_back_to_the_byte(clinic, tmp_path):
+def test_each_child_s_observation_comes_back_to_the_byte(clinic, tmp_path):
     folder, children = clinic
     observations = [
         {

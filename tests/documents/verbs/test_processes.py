@@ -87,7 +87,7 @@ def test_killed_at_a_random_moment_and_run_again(tmp_path, jobs):
     """Nothing is seen until all is; the run after it writes what an unkilled one does."""
     kit_of().save(tmp_path / "kit")
     source, out = tmp_path / "notes.parquet", tmp_path / "r.jsonl"
-    rows = pa.concat_tables([people()] * 60)
+    rows = pa.concat_tables([people()] * 30)
     pq.write_table(rows, source)
     command = [sys.executable, "-c", KILLED, *map(str, (tmp_path / "kit", source, out, jobs))]
     chance = random.Random(jobs)

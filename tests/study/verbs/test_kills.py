@@ -16,7 +16,7 @@ from voile.data.files.outputs import PRIVATE
 from voile.study import Study
 
 pytestmark = pytest.mark.slow
-KILLS = 5
+KILLS = 3
 FEW = 20  # notes
 
 
