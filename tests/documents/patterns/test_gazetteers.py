@@ -98,6 +98,11 @@ def test_clusters_of_words_tell_of_names_that_no_note_had(tmp_path):
     assert gone[1] == [True] * 20 + [False] * 20
     assert gone[0] != gone[1]
     assert (kit.facts["lists"], kit.facts["clusters"]) == ({}, name_clusters("english"))
+    spanish = table(
+        [f"El paciente de la sala {n} es de la ciudad {{Ana|NAME}} ." for n in range(9)]
+    )
+    with pytest.raises(RequestError, match="seems to be Spanish, and english was asked for"):
+        fitted(spanish, clusters="english")
     changed = replace(kit, facts={**kit.facts, "clusters": "english 0000"})
     with pytest.raises(RequestError, match="another version of the clusters of words"):
         Content.of(changed)

@@ -1,7 +1,6 @@
 """Notes as proposals, a machine and reviewers mark them: identifiers, harmless and unknown tokens.
 
-Of a doubtful proposal that is no identifier nobody knows, if its rule is mostly right or a machine
-doubts it too. Nor does anybody know of a token that this machine, which took it for harmless with
+Of a doubtful proposal that is no identifier nobody knows, if a machine doubts it too. Nor does anybody know of a token that this machine, which took it for harmless with
 all the rest, still thinks may identify: an unmatched doctor stands where other doctors stand. Nor
 of a proposal that is mostly wrong, as reviewers said of others like it.
 """
@@ -99,8 +98,9 @@ class MarkedNotes:
         probability = self.look.probabilities(identifiers, ~unknown)
         read, unsure = reviewed_tokens(self.look, reviewed)
         free = ~identifiers & ~read
-        doubted = ((probability > SUSPECT) | self._trusted) & free
-        doubted |= _as_elsewhere(self.look, doubted, free)
+        doubted = (probability > SUSPECT) & free
+        seen = doubted | (identifiers & (self._source > 0) & ~read)
+        doubted |= _as_elsewhere(self.look, seen, free | seen) & free
         return MarkedTokens(half, identifiers, doubted | unsure, believed)
 
     def _refused(self, believed: Floats) -> Iterator[Reviewed]:
@@ -118,24 +118,19 @@ class MarkedNotes:
         in_doubt = [[*filterfalse(is_sure, one)] for one in self.marks.proposed]
         return sources_of(self.look.tokens, self.marks.documents, in_doubt)
 
-    @cached_property
-    def _trusted(self) -> Bools:
-        """Which tokens a doubtful proposal has that is mostly right, (n,)."""
-        return np.asarray(token_labels(self.look.tokens, self.marks.trusted, ("",)) > 0)
 
-
-def _as_elsewhere(look: QuickLook, doubted: Bools, open_to_doubt: Bools) -> Bools:
-    """Return which tokens have a form that is often doubted elsewhere, and not in small letters.
+def _as_elsewhere(look: QuickLook, seen: Bools, unsure: Bools) -> Bools:
+    """Return which unsure tokens have a form that is often seen to identify, in capitals.
 
     A doctor whom no table has is met in the notes of many, now with a title and now without.
     """
     tokens = look.tokens
     size = len(tokens.forms)
-    often = np.bincount(tokens.form[doubted & open_to_doubt], minlength=size)
-    every = np.bincount(tokens.form[open_to_doubt], minlength=size)
+    often = np.bincount(tokens.form[seen], minlength=size)
+    every = np.bincount(tokens.form[unsure], minlength=size)
     large = np.array([form != form.lower() for form in tokens.forms], dtype=np.bool_)
     found = large & (often >= ELSEWHERE * every) & (often > 0)
-    return np.asarray(found[tokens.form] & open_to_doubt)
+    return np.asarray(found[tokens.form] & unsure)
 
 
 def reviewed_tokens(look: QuickLook, reviewed: Sequence[Reviewed]) -> tuple[Bools, Bools]:

@@ -1,7 +1,7 @@
 """What several proposers say of the same notes, joined, and what reviewers say of it.
 
-A known value or a checked number is an identifier. A doubtful proposal is one only where nothing
-sure is of its type.
+A known value or a checked number is an identifier. So is a doubtful proposal that is mostly right:
+a title, a field, a form; of other doubtful ones nobody knows.
 """
 
 from __future__ import annotations
@@ -53,12 +53,15 @@ class ProposedMarks:
 
     @classmethod
     def of(cls, documents: Sequence[Document], proposers: Sequence[Proposer]) -> ProposedMarks:
-        """Ask every proposer; where several propose the same, the first gives the type."""
+        """Ask every proposer.
+
+        Where several propose the same, one that is mostly right gives the type before others: of a
+        street that is called as a doctor, the rule of streets. Among equals the first does.
+        """
         plain = [replace(one, spans=(), unknown=()) for one in documents]
         proposed = list(zip(*(one.propose(plain) for one in proposers), strict=True))
         sure = [join_removals(*(filter(is_sure, one) for one in by)) for by in proposed]
-        rest = [join_removals(*(filterfalse(is_sure, one) for one in by)) for by in proposed]
-        return cls(tuple(plain), tuple(sure), tuple(rest))
+        return cls(tuple(plain), tuple(sure), tuple(map(_doubtful, proposed)))
 
     @cached_property
     def proposed(self) -> Sequence[list[Removal]]:
@@ -68,9 +71,8 @@ class ProposedMarks:
     def _taught(self) -> Mapping[str, Callable[[Removal], bool]]:
         """Return for each type which of its doubtful proposals are identifiers nevertheless.
 
-        Of names of whom some are sure, none: a rule that has others has strangers, or errors. Of
-        all else those that are mostly right, as of dates, of which columns have the birth alone;
-        where there are none, and nothing sure, all.
+        Those that are mostly right, as of dates, of which columns have the birth alone, and of
+        doctors whom no table has; where there are none, and nothing sure, all.
         """
         kinds: dict[str, Callable[[Removal], bool]] = {
             removal.label: _always for one in self.doubtful for removal in one
@@ -78,23 +80,13 @@ class ProposedMarks:
         rest = chain.from_iterable(self.doubtful)
         kinds |= {removal.label: is_trusted for removal in rest if is_trusted(removal)}
         sure = {removal.label for one in self.sure for removal in one}
-        return kinds | {label: _never if label == NAME else is_trusted for label in sure}
+        return kinds | dict.fromkeys(sure, self._has_more)
 
-    @property
-    def trusted(self) -> Corpus:
-        """The documents, with the doubtful proposals that are mostly right as spans."""
-        matched = self._matched_rules()
-        spans = (
-            tuple(
-                Span(one.start, one.end, "")
-                for one in rest
-                if is_trusted(one) and not all(reason.name in matched for reason in one.by)
-            )
-            for rest in self.doubtful
-        )
-        pairs = zip(self.documents, spans, strict=True)
-        return Corpus(replace(document, spans=own) for document, own in pairs)
+    def _has_more(self, one: Removal) -> bool:
+        """Return whether what no table has is mostly right, and of a rule that finds such."""
+        return is_trusted(one) and not all(why.name in self._matched_rules for why in one.by)
 
+    @cached_property
     def _matched_rules(self) -> frozenset[str]:
         """Return the rules of which sure proposals have nearly all: the rest are its errors."""
         found, every = Counter[str](), Counter[str]()
@@ -148,12 +140,16 @@ def is_sure(removal: Removal) -> bool:
     )
 
 
+def _doubtful(proposed: Iterable[Sequence[Removal]]) -> list[Removal]:
+    """Join what is proposed and not sure of a document, by its proposers."""
+    rest = [[*filterfalse(is_sure, one)] for one in proposed]
+    return join_removals(
+        *(filter(is_trusted, one) for one in rest), *(filterfalse(is_trusted, one) for one in rest)
+    )
+
+
 def _always(removal: Removal) -> bool:
     return True
-
-
-def _never(removal: Removal) -> bool:
-    return False
 
 
 def is_trusted(removal: Removal) -> bool:

@@ -32,6 +32,7 @@ from voile.documents.learning.greedy import Loop, sanitize_greedily
 from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.start.lists import name_clusters
+from voile.documents.start.rules import check_language
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reader import DocumentReader, text_hashes
 from voile.documents.verbs.content import Content, own_lists, shipped_lists
@@ -91,7 +92,11 @@ def fit(
     if options.context:
         corpus = label_context(corpus)
     folder = None if options.resume is None else Path(options.resume)
-    facts = {CLUSTERS: name_clusters(options.clusters)} if options.clusters else {}
+    facts = {}
+    if options.clusters is not None:
+        texts = (one.text for one in corpus)
+        check_language(options.clusters, texts, "leave --clusters out, or ask for the other")
+        facts = {CLUSTERS: name_clusters(options.clusters)}
     training = Training.of(corpus, lists=lists, public=shipped_lists(None, facts))
     return learn(
         training,

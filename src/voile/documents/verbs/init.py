@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +31,6 @@ from voile.documents.verbs.work import Work, WorkFile, place_of, starter_of, wri
 from voile.release.kit import Kit
 from voile.release.options import with_options
 from voile.release.own_verbs import Ended, Reporter, open_reported
-
-LOOKED_AT = 1000
-"""Notes by which the language is found."""
 
 
 def init(
@@ -71,7 +67,7 @@ def init(
     _check_unmarked(opened, roles)
     work = Work(file, opened, known, read_gazetteers(options.lists))
     _check_text(work.documents, opened)
-    texts = [one.text for one in islice(work.documents, LOOKED_AT)]
+    texts = [one.text for one in work.documents]
     if options.language is None:
         file = file.model_copy(update={"language": guess_language(texts)})
     else:
