@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.documents.start.marks import ProposedMarks, Reviewed, is_sure
 from voile.documents.start.quick_look import QuickLook
+from voile.documents.start.rules import NAME
 from voile.documents.start.trust import sources_of, trust
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import token_labels, unknown_tokens
@@ -99,7 +100,8 @@ class MarkedNotes:
         read, unsure = reviewed_tokens(self.look, reviewed)
         free = ~identifiers & ~read
         doubted = (probability > SUSPECT) & free
-        seen = doubted | (identifiers & (self._source > 0) & ~read)
+        names = token_labels(tokens, half, (NAME,)) > 0
+        seen = doubted | (names & (self._source > 0) & ~read)
         doubted |= _as_elsewhere(self.look, seen, free | seen) & free
         return MarkedTokens(half, identifiers, doubted | unsure, believed)
 
