@@ -1,8 +1,9 @@
 """Notes as proposals, a machine and reviewers mark them: identifiers, harmless and unknown tokens.
 
-Of a doubtful proposal that is no identifier nobody knows, if a machine doubts it too. Nor does anybody know of a token that this machine, which took it for harmless with
-all the rest, still thinks may identify: an unmatched doctor stands where other doctors stand. Nor
-of a proposal that is mostly wrong, as reviewers said of others like it.
+Of a doubtful proposal that is no identifier nobody knows, if a machine doubts it too. Nor does
+anybody know of a token that this machine, which took it for harmless with all the rest, still
+thinks may identify: an unmatched doctor stands where other doctors stand. Nor of a proposal that is
+mostly wrong, as reviewers said of others like it.
 """
 
 from __future__ import annotations
