@@ -21,7 +21,7 @@ from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
 NEARLY_ALL = 0.9
-"""Of a rule's proposals: if as many are known anyway, it has no more people to name."""
+"""Of a type's proposals that are mostly right: if as many are known anyway, the rest are errors."""
 SURE_RULES = frozenset(rule.name for rule in RULES if rule.sure or rule.label != NAME)
 """Rules that are mostly right: of names, those that say so; of all else, all."""
 CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
@@ -72,7 +72,8 @@ class ProposedMarks:
         """Return for each type which of its doubtful proposals are identifiers nevertheless.
 
         Those that are mostly right, as of dates, of which columns have the birth alone, and of
-        doctors whom no table has; where there are none, and nothing sure, all.
+        doctors whom no table has; none where tables have nearly all of them; where nothing is
+        sure or mostly right, all.
         """
         kinds: dict[str, Callable[[Removal], bool]] = {
             removal.label: _always for one in self.doubtful for removal in one
@@ -80,24 +81,18 @@ class ProposedMarks:
         rest = chain.from_iterable(self.doubtful)
         kinds |= {removal.label: is_trusted for removal in rest if is_trusted(removal)}
         sure = {removal.label for one in self.sure for removal in one}
-        return kinds | dict.fromkeys(sure, self._has_more)
+        return kinds | dict.fromkeys(sure, is_trusted) | dict.fromkeys(self._complete(), _never)
 
-    def _has_more(self, one: Removal) -> bool:
-        """Return whether what no table has is mostly right, and of a rule that finds such."""
-        return is_trusted(one) and not all(why.name in self._matched_rules for why in one.by)
-
-    @cached_property
-    def _matched_rules(self) -> frozenset[str]:
-        """Return the rules of which sure proposals have nearly all: the rest are its errors."""
+    def _complete(self) -> Iterator[str]:
+        """Yield the types of which what is sure has nearly all that is mostly right."""
         found, every = Counter[str](), Counter[str]()
         for sure, rest in zip(self.sure, self.doubtful, strict=True):
             ends = [one.end for one in sure]
-            for one in rest:
-                rules = [reason.name for reason in one.by if reason.kind == "rule"]
+            for one in filter(is_trusted, rest):
                 next_one = sure[bisect_right(ends, one.start) :][:1]
-                every.update(rules)
-                found.update(rules if next_one and next_one[0].start < one.end else ())
-        return frozenset(rule for rule, n in every.items() if found[rule] >= NEARLY_ALL * n)
+                every[one.label] += 1
+                found[one.label] += bool(next_one) and next_one[0].start < one.end
+        return (label for label, n in every.items() if found[label] >= NEARLY_ALL * n)
 
     def counts(self) -> Mapping[Reason, int]:
         """Count what is proposed, by what proposes it."""
@@ -150,6 +145,10 @@ def _doubtful(proposed: Iterable[Sequence[Removal]]) -> list[Removal]:
 
 def _always(removal: Removal) -> bool:
     return True
+
+
+def _never(removal: Removal) -> bool:
+    return False
 
 
 def is_trusted(removal: Removal) -> bool:
