@@ -66,8 +66,8 @@ class Case:
         source = open_source(columns)
         roles = text_roles(source, ("text",), (), "whose").model_dump(mode="json")
         file = WorkFile(
-            notes="", table=None, encoding=None, fingerprint="", subject_pattern=None, roles=roles,
-            by=None, language=self.language, learning=LEARNING, seed=seed,
+            notes="notes", table=None, encoding=None, fingerprint="", subject_pattern=None,
+            roles=roles, by=None, language=self.language, learning=LEARNING, seed=seed,
         )  # fmt: skip
         work = Work(file, source, None, {})
         vars(work)["starter"] = self.starter  # no file has one that left a corpus out
