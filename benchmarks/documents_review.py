@@ -237,13 +237,13 @@ def refitting() -> tuple[int, float, float, int]:
         desk, apart = Desk(store, ["review"]), Refitting(lambda: refit)
         apart.begin(reading)
         keys = []
-        while apart.is_running:
-            look = desk.look("Eva")
-            assert look is not None
+        while apart.is_running and (look := desk.look("Eva")):
             began = time.monotonic()
             desk.strike("Eva", Stroke("confirm", look.line.number, look.key))
             desk.look("Eva")
             keys.append(time.monotonic() - began)
+            time.sleep(PAUSE)
+        while apart.is_running:  # all lines are answered, and the new ones not there yet
             time.sleep(PAUSE)
         made = apart.take()
         apart.close()

@@ -8,7 +8,7 @@ from unicodedata import category
 _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _JOINERS = "\u00ad\u200c\u200d"
 """Invisible, and part of how words of some languages are written."""
-_FOREIGN = re.compile(r"[^ -~\t\n]")
+_FOREIGN = re.compile(r"(?!\r\n)[^ -~\t\n]")
 
 
 def count(n: int, noun: str) -> str:
@@ -24,8 +24,8 @@ def count(n: int, noun: str) -> str:
 def visible(text: str) -> str:
     r"""Show what a page would obey rather than show: the directions of writing, control signs.
 
-    >>> visible("a\u202eb")
-    'a⟨U+202E⟩b'
+    >>> visible("a\u202eb\r\n")
+    'a⟨U+202E⟩b\r\n'
     """
     return _FOREIGN.sub(lambda found: _shown(found[0]), text)
 

@@ -50,7 +50,7 @@ def test_planted_ones_are_as_hard_only_where_all_that_is_shown_would_be_missed(
 def test_a_screen_shows_whole_words_of_the_released_line() -> None:
     """A mark is shorter than what it stands for; other lines are not shown."""
     words = "otorrinolaringología " * 12
-    text = f"Alta\n{words}Ana pregunta por Luz . {words}\nFin"
+    text = f"Alta\r\n{words}Ana pregunta por Luz . {words}\r\nFin"
     tokens = tokenise([text])
     none = np.zeros(len(tokens))
     kept = Kept(tokens.document, tokens.starts, tokens.ends, none, none, none == 0, none > 0)
@@ -64,3 +64,15 @@ def test_a_screen_shows_whole_words_of_the_released_line() -> None:
     assert line.before.startswith("… otorrinolaringología ")
     assert line.after.endswith(" otorrinolaringología …")
     assert line.after.startswith(" . otorrinolaringología ")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_screen_ends_where_its_line_does(end: str) -> None:
+    text = f"Alta{end}Ana pregunta por Luz hoy{end}Fin"
+    tokens = tokenise([text])
+    none = np.zeros(len(tokens))
+    kept = Kept(tokens.document, tokens.starts, tokens.ends, none, none, none == 0, none > 0)
+    asked = np.flatnonzero(tokens.starts == text.index("Luz"))
+    pair = PublishedDocument(text), Document(text)
+    (line,) = screens(Due("sample", asked, 0), [], kept, [pair], np.random.default_rng(0))
+    assert (line.before, line.text, line.after) == ("Ana pregunta por ", "Luz", " hoy")

@@ -175,7 +175,7 @@ def test_a_review_of_another_version_is_refused(store: Store) -> None:
 
 
 def test_no_review_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="there is no review"):
+    with pytest.raises(RequestError, match="there are no answers"):
         Store.open(tmp_path / "review.sqlite")
 
 

@@ -8,7 +8,9 @@ import sqlite3
 import stat
 from functools import cache
 from itertools import count
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from tests.documents.flow import applied, by_cost, kit_of, people, read, removals
 
@@ -328,4 +330,36 @@ def test_lines_that_are_not_those_of_the_release_are_refused(change, released, t
         other.execute(f"UPDATE lines SET {change} WHERE document >= 0")
     other.close()
     with pytest.raises(DamagedError, match="the lines that were read are not those of this rel"):
+        accept(released)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"goal": {"at_most": -1, "per": 1000, "confidence": 0.95}},
+        {"goal": {"at_most": 12, "per": 1000, "confidence": "x"}},
+        {"goal": {"most": 12}},
+        {"seed": [-5, 1]},
+        {"seed": [float("inf")]},
+        {"recall": 7},
+        {"tries": "x"},
+        {"more": 1},
+    ],
+)
+def test_a_state_that_voile_never_writes_is_refused(change, released, tmp_path):
+    (tmp_path / "answers").touch()
+    accept(released, answers=str(tmp_path / "answers"))
+    place = Path(f"{released}.acceptance/acceptance.json")
+    place.write_text(json.dumps({**json.loads(place.read_text()), **change}))
+    with pytest.raises(DamagedError, match="the state of the reading is damaged"):
+        accept(released)
+
+
+@pytest.mark.parametrize("where", ["acceptance", "private"])
+def test_a_table_of_removals_that_voile_never_writes_is_refused(where, released, tmp_path):
+    (tmp_path / "answers").touch()
+    accept(released, answers=str(tmp_path / "answers"))
+    place = f"{released}.{where}/removals.parquet"
+    pq.write_table(pq.read_table(place).drop_columns(["label"]), place)
+    with pytest.raises(DamagedError, match=r"what was removed, removals\.parquet, lacks label"):
         accept(released)

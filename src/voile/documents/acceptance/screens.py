@@ -123,7 +123,7 @@ def _line(
         0, 0, due.purpose, document, *own,
         text_before(text, here, CONTEXT, since=begin),
         origin.text[start:end],
-        text_after(text, there, CONTEXT, until=stop if stop >= 0 else None),
+        text_after(text, there, CONTEXT, until=stop if stop >= 0 else None).rstrip("\r"),
         why=WHY[due.purpose], extra=json.dumps(extra),
     )  # fmt: skip
 

@@ -20,8 +20,8 @@ from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import NOWHERE, SIGNS, Forms, Tokens
 
 REPEAT = (Reason("repeat"),)
-SHORT, LONG = 2, 6
-"""Letters of a short name, and of one that is known with a letter wrong."""
+SHORT, LONG, LONGEST = 2, 6, 64
+"""Letters of a short name, and of one that is known with a letter wrong: a longer is no name."""
 _APART = re.compile(rf"(?:[\d_]|[^\w{SIGNS}])+")
 
 
@@ -44,7 +44,7 @@ class NameWords:
         if known is not self._known:
             self._begin(known)
         new = known.since(self._seen)
-        long = [any(len(word) >= LONG for word in _names_in(form)[0]) for form in new]
+        long = [any(map(_may_be_misspelt, _names_in(form)[0])) for form in new]
         single = [len(form) == 1 and form.isupper() for form in new]
         self.long = np.concatenate([self.long, np.array(long, dtype=np.bool_)])
         self.single = np.concatenate([self.single, np.array(single, dtype=np.bool_)])
@@ -120,13 +120,18 @@ def _add_misspelt(
     removed: TokenRemovals, gone: Gone, found: NDArray[np.int16], seen: NameWords
 ) -> None:
     tokens, forms = removed.tokens, removed.tokens.forms
-    long = {text: [word for word in known if len(word) >= LONG] for text, known in gone.items()}
+    long = {text: [*filter(_may_be_misspelt, known)] for text, known in gone.items()}
     near = {text: frozenset[str]().union(*map(_shortened, words)) for text, words in long.items()}
     left = (removed.type == 0) & (found == 0)
     for x in np.flatnonzero(seen.long[tokens.form] & left).tolist():
-        text, written = int(tokens.document[x]), _names_in(forms[tokens.form[x]])[0]
+        text, names = int(tokens.document[x]), _names_in(forms[tokens.form[x]])[0]
+        written = [*filter(_may_be_misspelt, names)]
         if any(not _shortened(word).isdisjoint(near.get(text, ())) for word in written):
             found[x] = _misspelt(written, long[text], gone[text])
+
+
+def _may_be_misspelt(name: str) -> bool:
+    return LONG <= len(name) <= LONGEST
 
 
 @lru_cache(maxsize=1 << 16)
@@ -139,7 +144,7 @@ def _misspelt(names: Sequence[str], long: Sequence[str], known: Mapping[str, int
     """Return the type of the first long known name of which one differs in a letter, else 0."""
     for other in long:
         for word in names:
-            if len(word) >= LONG and DamerauLevenshtein.distance(word, other, score_cutoff=1) <= 1:
+            if DamerauLevenshtein.distance(word, other, score_cutoff=1) <= 1:
                 return known[other]
     return 0
 

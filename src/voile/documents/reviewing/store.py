@@ -90,8 +90,8 @@ class Store(Database):
         DamagedError : the file is damaged, cut short or no store.
         """
         if not Path(path).is_file():
-            remedy = "make one with voile documents init"
-            raise RequestError("there is no review", where=str(path), instead=remedy)
+            remedy = "put a backup back, or remove its folder and begin anew"
+            raise RequestError("there are no answers", where=str(path), instead=remedy)
         store = cls(Path(path))
         try:
             store._check()

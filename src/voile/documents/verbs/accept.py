@@ -217,7 +217,7 @@ class _Going:
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
         """Write the release without what was found so far, and with these facts of the reading."""
         scene, found = self.scene, self.course.removals()
-        given = (facts, public, self._key_file, self.state.goal)
+        given = (facts, public, self._key_file, asdict(self.state.goal))
         attacked = [one for one in find_evidence(scene.release, self.secret) if one.attack != READ]
         made = mend(scene.release, scene.source, scene.texts, scene.pairs, found, *given)
         if attacked and made.public["sha256"] != scene.release.public["sha256"]:
@@ -268,11 +268,11 @@ def _begun(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> S
             )
         state = replace(state, now=sha256)  # it was mended, and the run ended before it said so
         state.write(folder)
-    if state.goal != asdict(goal):
+    if state.goal != goal:
         if not _is_answered(folder):
             return _begin(folder, scene, goal, options)
         raise RequestError(
-            f"the reading was begun for {Goal(**state.goal)}",
+            f"the reading was begun for {state.goal}",
             where=str(folder),
             instead="give the same --at-most, --per and --confidence, or remove the folder",
         )
@@ -290,7 +290,7 @@ def _begin(folder: Path, scene: _Scene, goal: Goal, options: AcceptOptions) -> S
         now=sha256,
         source=private_manifest_of(release)["source"]["sha256"],
         kit=scene.kit.id,
-        goal=asdict(goal),
+        goal=goal,
         seed=tuple(Protective().bytes(16)),
         recall=options.recall,
     )

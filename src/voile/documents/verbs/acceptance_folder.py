@@ -10,12 +10,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, TypeAdapter, ValidationError
 
 from voile.core.errors import DamagedError, RequestError
+from voile.core.evidence import FORBID
 from voile.data.files import outputs
 from voile.data.files.atomic import write_text
 from voile.data.files.own_files import read_json
@@ -41,18 +43,20 @@ class State:
     ----------
     first, now : the hash of the release as it was first, and as it is now.
     source, kit : the hash of the source, and the kit's id.
-    goal : as the fields of `Goal`. seed : of what is drawn.
-    recall : of the readers, as the plan expects it. tries : how many were begun.
+    seed : of what is drawn. recall : of the readers, as the plan expects it.
+    tries : how many were begun.
     """
+
+    __pydantic_config__ = FORBID
 
     first: str
     now: str
     source: str
     kit: str
-    goal: Mapping[str, Any]
-    seed: tuple[int, ...]
-    recall: float
-    tries: int = 1
+    goal: Goal
+    seed: tuple[Annotated[int, Field(ge=0)], ...]
+    recall: Annotated[float, Field(gt=0, le=1)]
+    tries: Annotated[int, Field(ge=1)] = 1
 
     def write(self, folder: Path) -> None:
         text = json.dumps(
@@ -67,10 +71,18 @@ class State:
         data = read_json(place, "the state of the reading")
         try:
             if data.pop("format") != outputs.ACCEPTANCE_FORMAT or data.pop("version") != VERSION:
-                raise RequestError("is of another version of voile", where=str(place))
-            return cls(**{**data, "seed": tuple(map(int, data["seed"]))})
-        except (KeyError, TypeError, AttributeError):
-            raise DamagedError("the state of the reading is damaged", where=str(place)) from None
+                raise RequestError(
+                    "is of another version of voile",
+                    where=str(place),
+                    instead="go on with that version, or remove the folder and read anew",
+                )
+            return TypeAdapter(cls).validate_python(data)
+        except (KeyError, TypeError, AttributeError, ValidationError):
+            raise DamagedError(
+                "the state of the reading is damaged",
+                where=str(place),
+                instead="put a backup of the folder back, or remove it and read anew",
+            ) from None
 
 
 class Course:
@@ -102,7 +114,7 @@ class Course:
         self._rng = np.random.default_rng([*state.seed, 1])
         self.reading = AcceptanceReading(
             kept.chances[self._numbers],
-            Goal(**state.goal),
+            state.goal,
             seed=state.seed,
             most_planted=len(pool),
             recall=state.recall,

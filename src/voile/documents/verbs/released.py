@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError
 from voile.data import open_source
+from voile.data.files.own_files import fitting
 from voile.data.formats.folders import FILE
 from voile.documents.committee.publication import PublishedDocument
 from voile.documents.replacements import Edit, Reason
@@ -28,7 +29,9 @@ def pair_documents(
 
     removals : the file of its edits, where these are not the private folder's.
     """
-    edits = edits_by_place(open_source(removals or release.folder / REMOVALS).read())
+    table = open_source(removals or release.folder / REMOVALS).read()
+    with fitting(f"the table of what was removed, {REMOVALS},", removals):
+        edits = edits_by_place(table)
     shown = release.rows().read()
     numbers, called = rows_shown(release), released_names(release)
     columns = [shown.column(called[name]).to_pylist() for name in texts]
