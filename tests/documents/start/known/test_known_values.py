@@ -55,10 +55,17 @@ def test_a_form_is_found_whole_and_for_sure(form):
         ("visto juan rivrea hoy", "juan rivrea"),
         ("visto j. rivera hoy", "j. rivera"),
         ("visto: juan hoy", "juan"),
+        ("visto rivrea hoy", "rivrea"),
+        ("VISTO RIVREA HOY; TAC", "RIVREA"),
     ],
 )
-def test_a_note_may_be_in_small_letters_alone(text, expected):
+def test_a_note_may_be_in_small_letters_or_capitals_alone(text, expected):
     assert found("1", text) == [(expected, True)]
+
+
+def test_a_frequent_word_in_small_letters_is_no_name_with_a_typo():
+    assert found("1", "paseo por la ribera") == []
+    assert found("1", "Visto rivrea hoy") == []  # here small letters say that it is a word
 
 
 def test_one_word_of_people_known_to_all_notes_is_a_proposal():
@@ -69,6 +76,32 @@ def test_one_word_of_people_known_to_all_notes_is_a_proposal():
         ("E. Romero", True),
         ("Selas Romero", True),
     ]
+
+
+@pytest.mark.parametrize("form", ["Slas", "Selsa", "Romreo", "ROMREO"])
+def test_one_word_of_people_known_to_all_notes_may_have_a_typo(form):
+    assert found("3", f"Visto por {form} hoy.") == [(form, False)]
+
+
+def test_a_frequent_word_is_theirs_where_the_note_has_more_of_the_name():
+    assert found("3", "Visto por Romeo hoy.") == []
+    assert found("3", "Romero Selas. Visto por Romeo hoy.") == [
+        ("Romero Selas", True),
+        ("Romeo", False),
+    ]
+    assert ("Romeo", False) not in found("3", "Romero, hoy. Selas. Visto por Romeo.")
+
+
+@pytest.mark.parametrize("form", ["Estefania+Romero", "E. Romero", "Romero+20Selas"])
+def test_a_name_may_be_joined_by_signs(form):
+    assert found("3", f"Visto por {form} hoy.") == [(form, True)]
+
+
+def test_the_small_letters_of_a_name_behind_an_apostrophe_make_it_no_word():
+    table = pa.table({"doctor": ["Tim O'rourke"]})
+    known = KnownValues.read(None, people=open_source(table))
+    texts = ["O'rourke, Tim", "Seen by O'rourke."]
+    assert [len(one) for one in known.propose([Document(text) for text in texts])] == [1, 1]
 
 
 def test_another_patients_values_are_not_looked_for():

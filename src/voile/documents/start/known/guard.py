@@ -37,7 +37,7 @@ class Guard:
     @classmethod
     def learn(cls, tokens: Tokens, look: FormWords, own: NDArray[np.bool_]) -> Guard:
         """Learn from all tokens but a subject's `own`, (n,)."""
-        counted = ~own & ~_in_addresses(tokens)
+        counted = ~own & ~_in_addresses(tokens) & ~_behind_letters(tokens)
         small, labels, total, texts = (Counter[str]() for _ in range(4))
         counts = zip(
             _counts(tokens, counted),
@@ -88,6 +88,15 @@ def _in_addresses(tokens: Tokens) -> NDArray[np.bool_]:
     found = np.zeros(len(tokens), dtype=np.bool_)
     found[1:] = glued[1:] & sign[:-1]
     found[:-2] |= glued[1:-1] & sign[1:-1] & glued[2:]
+    return found
+
+
+def _behind_letters(tokens: Tokens) -> NDArray[np.bool_]:
+    """Return which tokens an apostrophe joins to a capital: the rest of a name, as in O'brien."""
+    capital = np.array([len(one) == 1 and one.isupper() for one in tokens.forms], dtype=np.bool_)
+    joined = tokens.gap == GLUED
+    found = np.zeros(len(tokens), dtype=np.bool_)
+    found[2:] = capital[tokens.form[:-2]] & joined[1:-1] & _are(tokens, "'")[1:-1] & joined[2:]
     return found
 
 

@@ -121,18 +121,41 @@ class PeopleNames:
         first = np.flatnonzero(np.diff(token, prepend=-1))
         exact = np.logical_or.reduceat(~typo, first)
         kept = ~typo | ~np.repeat(exact, np.diff(first, append=len(token)))
-        token, item = token[kept], item[kept]
+        token, items = token[kept], item[kept].tolist()
         first = np.flatnonzero(np.diff(token, prepend=-1))
-        own = np.array([word.own for word in self.words], dtype=np.bool_)[item]
         at = token[first]
-        verdict = page.judge(at, ~exact, np.logical_or.reduceat(own, first))
-        apart = np.flatnonzero(np.diff(at, prepend=-_BETWEEN - 2) > _BETWEEN)
-        best = np.maximum.reduceat(verdict, apart)
-        may = np.repeat(best > NOTHING, np.diff(apart, append=len(at)))
-        places = np.stack([at, verdict, first, np.diff(first, append=len(token))])[:, may]
-        items = item.tolist()
-        for here, of, start, many in zip(*places.tolist(), strict=True):
-            yield Hit(here, of, self.word(tuple(items[start : start + many])))
+        bounds = pairwise([*first.tolist(), len(token)])
+        words = [self.word(tuple(items[start:end])) for start, end in bounds]
+        own = np.array([word.own for word in words], dtype=np.bool_)
+        named = self._are_named(page, at, words, exact, ~exact & ~own)
+        verdict = page.judge(at, ~exact, own, named)
+        may = np.flatnonzero(exact | own | (verdict > NOTHING))
+        apart = np.flatnonzero(np.diff(at[may], prepend=-_BETWEEN - 2) > _BETWEEN)
+        best = np.maximum.reduceat(verdict[may], apart)
+        may = may[np.repeat(best > NOTHING, np.diff(apart, append=len(may)))]
+        for number, here, of in zip(*np.stack([may, at[may], verdict[may]]).tolist(), strict=True):
+            yield Hit(here, of, words[number])
+
+    def _are_named(
+        self, page: TokenPlaces, at: Longs, words: Sequence[NameWord], exact: Bools, asked: Bools
+    ) -> Bools:
+        """Return which of those asked for are of people of whom their text has two words together.
+
+        Frequent words alone are asked about; the rest needs no such support.
+        """
+        named = np.zeros(len(at), dtype=np.bool_)
+        where, document = np.flatnonzero(exact), page.document
+        texts = document[at[where]]
+        for one in np.flatnonzero(asked).tolist():
+            if page[at[one]].is_frequent:
+                first, last = np.searchsorted(texts, document[at[one]] + np.arange(2))
+                people = words[one].people
+                met = [n for n in where[first:last].tolist() if people & words[n].people]
+                hits = [Hit(int(at[n]), NOTHING, words[n]) for n in met]
+                named[one] = any(
+                    people & _of_both(*pair) and self._go_on(page, *pair) for pair in pairwise(hits)
+                )
+        return named
 
     def _runs(self, page: TokenPlaces, hits: Iterable[Hit]) -> Iterator[list[Hit]]:
         run: list[Hit] = []
@@ -157,12 +180,12 @@ class PeopleNames:
         if unknown or "," in signs:
             few = len(unknown) <= 1 and all(form.is_capital for form in unknown)
             return few and signs <= {",", "-", "'"} and bool(one.word.people & other.word.people)
-        return signs <= {"-", "'"} or (signs <= {"-", "'", "."} and between[0].is_initial)
+        return signs <= {"-", "+", "'"} or (signs <= {"-", "'", "."} and between[0].is_initial)
 
     def _is_together(self, page: TokenPlaces, run: Sequence[Hit], first: int, last: int) -> bool:
         """Return whether words, none of which is a name by itself, are one beside each other."""
         initials = (first, last) != (run[0].token, run[-1].token)
-        return initials or page.is_titled(first) or any(starmap(_go_together, pairwise(run)))
+        return initials or page.is_titled(first) or any(starmap(_of_both, pairwise(run)))
 
     def _start(self, page: TokenPlaces, run: Sequence[Hit], people: set[int]) -> int:
         """Return where a name begins, with its initials and particles."""
@@ -228,9 +251,9 @@ class PeopleNames:
         return any(len(one) >= _SHORTEST and OSA.distance(one, word) <= 1 for one in others)
 
 
-def _go_together(one: Hit, other: Hit) -> bool:
-    """Return whether two hits are different words of one person's names."""
-    return one.word is not other.word and bool(one.word.people & other.word.people)
+def _of_both(one: Hit, other: Hit) -> set[int]:
+    """Return the people of whose names two hits are different words."""
+    return set() if one.word is other.word else one.word.people & other.word.people
 
 
 def _in_common(run: Sequence[Hit]) -> set[int]:

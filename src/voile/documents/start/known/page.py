@@ -18,6 +18,7 @@ from voile.documents.start.known.vocabulary import (
     FormWords,
     written,
 )
+from voile.documents.start.lists import frequent_words
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.words.tokens import BLANK, LINE, PARAGRAPH, Tokens
 
@@ -48,6 +49,7 @@ class Form(NamedTuple):
     written: int
     is_ordinary: bool
     is_common: bool
+    is_frequent: bool  # in any text, by public lists
 
     @property
     def is_capital(self) -> bool:
@@ -65,13 +67,13 @@ class TokenPlaces:
     near to.
     """
 
-    def __init__(self, tokens: Tokens, look: FormWords, guard: Guard) -> None:
-        self._tokens = tokens
+    def __init__(self, tokens: Tokens, look: FormWords, guard: Guard, one_case: Bools) -> None:
+        self._tokens, self._one_case = tokens, one_case
         self._form = np.append(tokens.form, np.int32(len(tokens.forms)))
         self._gap = np.append(tokens.gap, np.uint8(PARAGRAPH))
         self._form_at, self._gap_at = self._form.data, self._gap.data  # one by one
         self._forms = _Forms(tokens.forms, look.folds, guard)
-        self._forms[len(tokens.forms)] = Form("", "", NO_WORD, False, False)
+        self._forms[len(tokens.forms)] = Form("", "", NO_WORD, False, False, False)
 
     def __getitem__(self, at: int) -> Form:
         return self._forms[self._form_at[at]]
@@ -87,33 +89,46 @@ class TokenPlaces:
             before -= 1
         return self.near(at) and before >= 0 and self[before].fold in TITLES
 
-    def judge(self, at: Longs, typo: Bools, own: Bools) -> NDArray[np.int8]:
+    def judge(
+        self, at: Longs, typo: Bools, own: Bools, named: Bools | bool = False
+    ) -> NDArray[np.int8]:
         """Return what words by themselves are, (n,): a known value for sure, perhaps, or `NOTHING`.
 
         `own` says that it is a value of the note's subject: one word of people known to all notes
-        may as well be somebody else's, or an eponym.
+        may as well be somebody else's, or an eponym. With a typo it may be any frequent word,
+        unless the text has more of its person's name: `named`.
         """
         numbers, form = np.unique(self._form[at], return_inverse=True)
         looks = [
-            (len(one.fold), one.written, one.is_ordinary, one.is_common)
+            (len(one.fold), one.written, one.is_ordinary, one.is_common, one.is_frequent)
             for one in map(self._forms.__getitem__, numbers.tolist())
         ]
-        letters, written, ordinary, common = np.array(looks, np.int64).reshape(-1, 4)[form].T
-        capital = written == CAPITAL
-        inside = capital & ~typo & (own | ~self._begins(at)) & ~self._are(at + 1, ":")
-        acronym = (written == CAPITALS) & (letters <= ACRONYM)
+        letters, written, ordinary, common, frequent = (
+            np.array(looks, np.int64).reshape(-1, 5)[form].T
+        )
+        capital, capitals = written == CAPITAL, written == CAPITALS
+        inside = capital & (own | ~self._begins(at)) & ~self._are(at + 1, ":")
+        acronym = capitals & (letters <= ACRONYM)
         acronym[acronym] = [not self._is_shouted(one) for one in at[acronym].tolist()]
+        any_case = own & self._one_case[self.document[at]]
+        as_name = (ordinary == 0) & (capital | capitals & (letters > ACRONYM))
+        other = (common > 0) | (frequent > 0) & (any_case | capitals | ~(own | named))
         verdict = np.select(
-            [ordinary > 0, typo, ~own & self._in_address(at), letters < SHORTEST_SURE],
+            [typo, ordinary > 0, ~own & self._in_address(at), letters < SHORTEST_SURE],
             [
+                np.where((any_case | as_name) & ~other, np.where(own, SURE, PERHAPS), NOTHING),
                 np.where(inside, PERHAPS, NOTHING),
-                np.where(capital & (common == 0), np.where(own, SURE, PERHAPS), NOTHING),
                 NOTHING,
                 np.where(capital & (letters > 1), PERHAPS, NOTHING),
             ],
             np.where(own & ~acronym, SURE, PERHAPS),
         )
         return np.asarray(verdict, dtype=np.int8)
+
+    @property
+    def document(self) -> NDArray[np.intp]:
+        """Which text each token is of, (n,)."""
+        return self._tokens.document
 
     def _in_address(self, at: Longs) -> Bools:
         """Return which an @ or a full stop joins to another token, as in ann.lee@mail.org."""
@@ -144,7 +159,8 @@ class _Forms(dict[int, Form]):
 
     def __missing__(self, number: int) -> Form:
         text, word, guard = self._texts[number], self._folds[number], self._guard
+        ordinary, common = guard.is_ordinary(word), word in guard.common
         self[number] = form = Form(
-            text, word, written(text), guard.is_ordinary(word), word in guard.common
+            text, word, written(text), ordinary, common, word in frequent_words()
         )
         return form

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -23,10 +24,12 @@ from voile.documents.words.tokens import Tokens
 
 Removals = Mapping[int, list[Removal]]
 """By the number of a document."""
-LONG = 5
-"""Letters of a word that is looked for with a typo in every note."""
 _ANCHORS = 2
 """Words of an address by which it is looked for."""
+_LETTERS = [chr(code) for code in range(0x530)]  # Latin, Greek and Cyrillic
+_CAPITAL_THEN_SMALL = re.compile(
+    f"[{''.join(filter(str.isupper, _LETTERS))}][{''.join(filter(str.islower, _LETTERS))}]"
+)
 
 
 _RANKS = {
@@ -57,7 +60,10 @@ class Search:
     ) -> None:
         self._index, self._texts, self._tokens, self._whose = index, texts, tokens, whose
         self._guard = guard or Guard()
-        self._look = index.vocabulary.look(tokens.forms, self._guard.frequent)
+        mixed = map(_CAPITAL_THEN_SMALL.search, texts)
+        self._one_case = np.array([one is None for one in mixed], dtype=np.bool_)
+        small = np.unique(tokens.form[self._one_case[tokens.document]]).tolist()
+        self._look = index.vocabulary.look(tokens.forms, self._guard.frequent, small)
 
     def learn(self) -> Guard:
         """Learn which words are ordinary from these documents."""
@@ -73,7 +79,7 @@ class Search:
 
     def find(self) -> Iterator[Removals]:
         """Find all values, what is sure first."""
-        page = TokenPlaces(self._tokens, self._look, self._guard)
+        page = TokenPlaces(self._tokens, self._look, self._guard, self._one_case)
         yield self._numbers()
         ranked: dict[tuple[bool, int], list[Match]] = {}
         for match in (*self._phrases(page), *self._names(page)):
@@ -90,10 +96,7 @@ class Search:
         return np.array(self._index.phrase_owners, dtype=np.int64)
 
     def _hits(self, entries: Entries, owners: Longs) -> tuple[Longs, Longs, NDArray[np.bool_]]:
-        """Return the tokens that meet an entry, its item, and whether with a typo; in order.
-
-        A short word may be another with a typo of the note's own subject alone.
-        """
+        """Return the tokens that meet an entry, its item, and whether with a typo; in order."""
         tokens, look = self._tokens, self._look
         wanted = np.zeros(len(self._index.vocabulary) + 1, dtype=np.bool_)
         wanted[entries[1::3]] = True
@@ -106,19 +109,8 @@ class Search:
         entry = runs(look.first[form], many[form])
         query, item = Owned(entries).meet(self._whose[tokens.document[token]], look.word[entry])
         token, typo = token[query], look.typo[entry][query]
-        short = self._is_short[look.word[entry][query]] | self._has_short_form[tokens.form[token]]
-        kept = np.flatnonzero(~typo | ~short | (owners[item] != EVERYONE))
-        order = kept[np.lexsort((item[kept], token[kept]))]
+        order = np.lexsort((item, token))
         return token[order], item[order], typo[order]
-
-    @cached_property
-    def _is_short(self) -> NDArray[np.bool_]:
-        size = len(self._index.vocabulary)
-        return np.fromiter(map(len, self._index.vocabulary), np.intp, size) < LONG
-
-    @cached_property
-    def _has_short_form(self) -> NDArray[np.bool_]:
-        return np.fromiter(map(len, self._look.folds), np.intp, len(self._look.folds)) < LONG
 
     def _anchors(self) -> Anchors:
         """Return by which of its words each phrase is looked for: long ones, few in the notes."""

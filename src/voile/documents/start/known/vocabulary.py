@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -68,8 +68,12 @@ class Vocabulary:
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
 
-    def look(self, forms: Sequence[str], frequent: Container[str] = ()) -> FormWords:
+    def look(
+        self, forms: Sequence[str], frequent: Container[str] = (), small: Iterable[int] = ()
+    ) -> FormWords:
         """Return which words each form is, or is one typo away from unless it is frequent.
+
+        A form with a typo has a capital, or its number is among `small`.
 
         Cost: O(letters), of each.
         """
@@ -90,6 +94,7 @@ class Vocabulary:
             if form != word and word not in frequent
             if _may_err(word, TYPO_FROM - 1) and written(form) >= CAPITAL
         ]
+        unlike += {n for n in small if _may_err(folds[n], TYPO_FROM - 1)}.difference(unlike)
         near = _one_typo_apart([folds[n] for n in unlike], words)
         typos = [(unlike[one], find(words[other], -1)) for one, other in near]
         return FormWords.of(folds, [*exact, *parts], typos)

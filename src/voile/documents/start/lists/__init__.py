@@ -9,7 +9,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from voile.core.errors import RequestError
-from voile.documents.replacements.names import LANGUAGES, Language
+from voile.documents.replacements.names import LANGUAGES, Language, fold
 
 TIERS = 3
 """How common a name is: 1 of one country's list, 3 of many."""
@@ -52,6 +52,14 @@ def clusters_of(language: Language) -> Mapping[str, frozenset[str]]:
         for bits in PATHS:
             clusters.setdefault(f"cluster {path[:bits]}", set()).update(words)
     return MappingProxyType({name: frozenset(words) for name, words in clusters.items()})
+
+
+@cache
+def frequent_words() -> frozenset[str]:
+    """Return the most frequent words of all languages, names among them, folded."""
+    lines = (line for language in LANGUAGES for line in _lines(_CLUSTERS.format(language)))
+    words = (word for line in lines for word in line.split()[1:])
+    return frozenset(word if word.isascii() else fold(word) for word in words)
 
 
 def name_clusters(language: Language) -> str:
