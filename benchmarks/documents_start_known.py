@@ -198,7 +198,7 @@ def rows() -> Iterator[tuple[str, ...]]:
     yield line("annotators", "-", Score.of(learn(annotated(train)), test), PROTOTYPE_GOLD)
     for share in SHARES:
         known = tables(train, share)
-        what = f"patients, {share:.0%} of the staff"
+        what = f"patients, {share:.0%} of the staff" if share else "patients alone"
         ours = learn(marked(train, known), Rules("spanish"))
         yield line(what, "`init`, new people unknown", Score.of(ours, test))
         of_new = tables(held_out, share)
