@@ -150,6 +150,18 @@ def test_a_cell_may_hold_several_values_and_a_value_several_columns():
     assert proposed(known, "a@b.org or C@D.org") == ["a@b.org", "C@D.org"]
 
 
+@pytest.mark.parametrize(("between", "found"), [("; ", ["Zoe Quartz"]), ("\n", []), (" ", [])])
+def test_a_long_list_is_a_list_and_a_long_text_is_none(between, found):
+    family = between.join(
+        [*(f"Wyx{'abcdefghijklmnopqrstuv'[n]} Vluth" for n in range(20)), "Zoe Quartz"]
+    )
+    known = read(
+        pa.table({"pid": ["1", "2"], "family_name": [family, "Bo Ruiz"]}),
+        kinds={"family_name": "name"},
+    )
+    assert proposed(known, "seen with Zoe Quartz today") == found
+
+
 def test_people_known_to_all_notes_are_looked_for_in_all():
     staff = open_source(pa.table({"surname": ["Ortega Ruiz"], "given": ["Eva"]}))
     known = KnownValues.read(None, people=staff)

@@ -24,7 +24,8 @@ SCHEMA = pa.schema(
     ]
 )
 LONGEST = 200
-"""Characters of a value; what is longer is a text and no value that a note would repeat."""
+"""Characters between semicolons; what is longer is a text and no value that a note would repeat."""
+_LISTED = re.compile(r"[;|]")
 _SEVERAL = re.compile(r"\s*[;|\n]\s*")
 _BLANKS = re.compile(r"\s+")
 _WHOLE = re.compile(r"(\d+)\.0")
@@ -95,9 +96,10 @@ def texts_of(cell: object) -> list[str]:
         cell = int(cell) if cell.is_integer() else None
     if not isinstance(cell, str | int | dt.date) or isinstance(cell, bool):
         return []
-    if isinstance(cell, str) and len(cell) > LONGEST:
+    text = str(cell)
+    if max(map(len, _LISTED.split(text))) > LONGEST:
         return []
-    written = _SEVERAL.split(normalise(str(cell)).text)
+    written = _SEVERAL.split(normalise(text).text)
     parts = (_without_point(_BLANKS.sub(" ", part).strip()) for part in written)
     return [part for part in parts if part.casefold() not in PLACEHOLDERS and len(part) > 1]
 
