@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -216,6 +217,34 @@ def test_no_word_stays_on_the_page_once_it_is_read(eva: Window) -> None:
     eva.press(*["Enter"] * 4)
     expect(eva.page.locator("#title")).to_have_text("Nothing is left to read")
     assert "Summer" not in eva.page.locator("body").evaluate("(body) => body.textContent")
+
+
+def test_keys_wait_while_the_next_lines_are_chosen(
+    made: Make, window: Callable[..., Window]
+) -> None:
+    """What is pressed at a line that is answered already is not an answer to the next."""
+    path = made(line("Ana left.", purpose="census"))
+    gate, added = Event(), []
+
+    def more() -> bool:
+        gate.wait(30)
+        if not added:
+            added.extend(server.store.add([line("Eva came.", purpose="census")] * 2, batch=2))
+        return len(server.store.answers()) < 3
+
+    with served(path, "Eva", purposes=["census"], more=more) as server:
+        eva = window()
+        eva.open(server.addresses["Eva"])
+        eva.press("Enter")
+        expect(eva.page.locator("#said")).to_have_text("Saved. The next lines come in a moment.")
+        eva.press("Enter", "Space", "Shift+Enter")
+        gate.set()
+        expect(eva.page.locator("#line")).to_have_text("Eva came.")
+        expect(eva.page.locator("#desk")).to_have_attribute("aria-busy", "false")
+        assert len(server.store.answers()) == 1
+        eva.press("Enter")
+        expect(eva.page.locator("#standing")).to_contain_text("1 line at hand")
+        assert len(server.store.answers()) == 2
 
 
 def test_keys_are_shown_from_the_first_on_a_telephone(

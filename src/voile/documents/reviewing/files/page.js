@@ -2,9 +2,10 @@
 
 import { isMarked, jump, place, reach, start, step } from "./cursor.js";
 import { actOf } from "./keys.js";
-import { say, showCursor, showLine, showNotice, showStanding, showTypes } from "./view.js";
+import { say, showBusy, showCursor, showLine, showNotice, showStanding, showTypes } from "./view.js";
 
 const POLL = 400; // milliseconds between two looks for further lines
+const SLOW = 300; // milliseconds until a key that is not answered is said to be at work
 const by = (id) => document.getElementById(id);
 let screen = { state: "opening" };
 let cursor = place(0);
@@ -20,11 +21,15 @@ async function ask(path, body) {
 
 async function stroke(act, words = [0, 0], type = "", until = 0) {
   const { number = 0, key = 0 } = screen.line ?? {};
+  const slow = setTimeout(() => showBusy(true), SLOW);
   try {
     show(await ask("/stroke", JSON.stringify({ act, line: number, key, words, label: type, until })));
   } catch (error) {
     if (![400, 409].includes(error.status)) throw error;
     show({ ...(await ask("/screen")), said: error.message });
+  } finally {
+    clearTimeout(slow);
+    showBusy(false);
   }
 }
 
@@ -117,6 +122,7 @@ function queue(job) {
 
 document.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return;
+  if (by("desk").ariaBusy === "true") return event.preventDefault(); // of lines not seen yet
   const act = actOf(event);
   if (!act) return;
   event.preventDefault();

@@ -141,6 +141,11 @@ export function showNotice(title, message, { end = false, again = false, back = 
   by("notice").focus();
 }
 
+export function showBusy(isBusy) {
+  by("desk").ariaBusy = String(isBusy);
+  if (isBusy) by("said").textContent = "Saved. The next lines come in a moment.";
+}
+
 // A new line is read out whole to who cannot see it.
 export function say(text, line) {
   by("said").textContent = text;
