@@ -28,7 +28,9 @@ from voile.release.verify import checks
 QUICK = {"learners": ["svm"], "cross_fit": 3, "jobs": 1, "seed": 1, "least_left": 50}
 GOAL = {"at_most": 20, "confidence": 0.8, "recall": 0.9}
 OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in GOAL.items()]
-NAMES = {*GIVEN, *FAMILY, *(one.split()[1] for one in STAFF)}
+UNSEEN = ("Zelenko", "Orlovich", "Petrunin")
+"""Names that nothing tells from other words, each in one note."""
+NAMES = {*GIVEN, *FAMILY, *(one.split()[1] for one in STAFF), *UNSEEN}
 WORD = r"[\w/-]+"
 pytestmark = [
     pytest.mark.whole,
@@ -44,6 +46,10 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Release notes that nobody marked; nothing was known of the staff, whom they name."""
     folder = tmp_path_factory.mktemp("hospital")
     notes, people, _ = hospital(folder, 60, 4)
+    text = notes.read_text()
+    for name in UNSEEN:
+        text = text.replace(" The chest was clear", f" {name} the chest was clear", 1)
+    notes.write_text(text)
     voile.documents.init(notes, folder / "work", known=people, by="patient_id", **QUICK)
     voile.open_kit(folder / "work").apply(None, str(notes), keep_order=True).save(
         folder / "out.csv"
@@ -129,7 +135,6 @@ def test_the_server_stays_until_the_verdict_and_the_reading_goes_on_where_it_was
     assert found["decided"] is True
     assert found["planted"] == found["seen"] > 0
     assert {one.purpose for one in store.lines()} == {"census", "sample"}
-    assert len({one.batch for one in store.lines()}) >= 3
     assert not [word for word in NAMES if word in told + heard]
 
 
