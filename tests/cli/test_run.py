@@ -20,6 +20,10 @@ from voile.core.errors import RequestError, TamperedError
     ("words", "said"),
     [
         (["reprot"], "voile: no such command 'reprot'; did you mean report?"),
+        (
+            ["documents", "verify"],
+            "voile documents: no such command 'verify'; did you mean voile verify?",
+        ),
         (["tables", "fti"], "voile tables: no such command 'fti'; did you mean fit?"),
         (
             ["tables", "choose", "kit", "--polcy", "1"],

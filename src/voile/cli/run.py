@@ -107,6 +107,10 @@ def _mistake(error: click.UsageError) -> Problem:
     said = error.message if near else error.format_message()
     said = " ".join(said.split()).rstrip(".").replace("Choose from", "choose from")
     remedy = f"did you mean {' or '.join(near)}?" if near else f"see {path} --help"
+    if error.ctx and (asked := getattr(error, "command_name", None)):
+        root = error.ctx.find_root().command
+        if isinstance(root, click.Group) and asked in root.commands:
+            remedy = f"did you mean voile {asked}?"
     if isinstance(error, click.NoSuchOption):
         from voile.release.options import RENAMED
 
