@@ -83,7 +83,9 @@ def test_choose_writes_a_policy(voile: Any, files: Any, tmp_path: Path, how: lis
     out = tmp_path / "policy.toml"
     ran = voile("tables", "choose", files.kit, *how, "--out", out, "--json")
     assert ran.code == 0
-    assert ran.json["number"] == Chosen.read(out).number
+    number = Chosen.read(out).number
+    assert ran.json["number"] == number
+    assert ran.err.count(f"policy {number}") == 1
 
 
 def test_the_largest_risk_is_the_same_limit_in_choose_as_in_fit(
@@ -106,6 +108,7 @@ def test_a_release_that_was_changed_is_not_reported(
     release.write_text(release.read_text() + "\n")
     ran = voile("report", release, "--out", tmp_path / "page.html")
     assert (ran.code, "bytes" in ran.err, (tmp_path / "page.html").exists()) == (1, True, False)
+    assert "put it back as it was, or apply anew" in ran.err
 
 
 def test_choose_takes_exactly_one_way(voile: Any, files: Any, tmp_path: Path) -> None:

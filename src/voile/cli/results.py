@@ -48,7 +48,7 @@ def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
 def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
     own = "an edited policy" if chosen.edited else "a policy that the kit does not list"
     name = own if chosen.number is None else f"policy {chosen.number}"
-    screen.say(f"{place}: {name} ({chosen.how})")
+    screen.say(f"{place}: {name}" + f" ({chosen.how})" * (chosen.how != name))
     if chosen.figures:
         screen.say(f"  {_first(chosen.kind, chosen.figures)}")
     screen.result(

@@ -270,7 +270,9 @@ class Release(Brief):
             found = file_sha256(local)
         if found != self.public["sha256"]:
             raise TamperedError(
-                "the release's bytes are not those its manifest names", where=str(self.path)
+                "the release's bytes are not those its manifest names",
+                where=str(self.path),
+                instead="put it back as it was, or apply anew",
             )
         if self.path.suffix in TABLES:
             self.rows()
