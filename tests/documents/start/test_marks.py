@@ -241,6 +241,16 @@ def test_a_phone_number_that_no_table_has_is_an_identifier_by_its_form():
     assert [one.spans for one in corpus] == [(Span(5, 17, "PHONE"),)] * 2
 
 
+def test_a_number_beyond_nearly_complete_columns_is_an_identifier_by_its_form():
+    numbers = [f"555-{one:03}-{one:04}" for one in range(201, 221)]
+    documents = [Document(f"Call {one} .", subject=one) for one in numbers]
+    sure = {"pid": numbers[1:], "phone": numbers[1:]}
+    kinds = {"phone": "phone", "pid": "none"}
+    own = KnownValues.read(open_source(sure), "pid", kinds=kinds)
+    corpus = marked(own, PatternProposer(patterns_of()), documents=documents)
+    assert [one.spans for one in corpus] == [(Span(5, 17, "PHONE"),)] * len(numbers)
+
+
 @pytest.mark.parametrize(("unmatched", "more"), [(1, False), (9, True)])
 def test_what_a_rule_finds_beyond_nearly_complete_columns_is_its_errors(unmatched, more):
     names = [f"{one}al{one.lower() * 3}" for one in "BCDFGHJKLMNPQRSTVW"]  # none is another's typo

@@ -300,3 +300,9 @@ def test_an_attribute_that_is_null_is_refused():
     cut = pa.table({"attribute": pa.array([None, *names[1:]], pa.string())})
     with pytest.raises(DamagedError, match="attributes has another kind of attribute"):
         Content.of(replace(kit, tables={**kit.tables, "attributes": cut}))
+
+
+@pytest.mark.parametrize("named", [5, 0, "", "english", None, ["english"], "english 0000"])
+def test_a_kit_of_other_clusters_of_words_is_refused(named):
+    with pytest.raises(RequestError, match="another version of the clusters of words"):
+        Content.of(with_facts(kit_of(), clusters=named))

@@ -372,14 +372,6 @@ def test_a_kit_of_another_version_of_the_starter_is_refused():
         Content.of(other)
 
 
-@pytest.mark.parametrize("named", [5, 0, "", "english", None, ["english"], "english 0000"])
-def test_a_kit_of_other_clusters_of_words_is_refused(named):
-    kit = Kit.load(made() / "work")
-    other = replace(kit, facts={**kit.facts, "clusters": named})
-    with pytest.raises(RequestError, match="another version of the clusters of words"):
-        Content.of(other)
-
-
 def test_what_cannot_be_read_is_counted_and_no_note(tmp_path):
     folder = tmp_path / "mixed"
     folder.mkdir()

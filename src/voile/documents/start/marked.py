@@ -122,18 +122,18 @@ class MarkedNotes:
         return sources_of(self.look.tokens, self.marks.documents, in_doubt)
 
 
-def _as_elsewhere(look: QuickLook, seen: Bools, unsure: Bools) -> Bools:
-    """Return which unsure tokens have a form that is often seen to identify, in capitals.
+def _as_elsewhere(look: QuickLook, seen: Bools, among: Bools) -> Bools:
+    """Return which tokens have a form that is seen to identify in half of its places, in capitals.
 
     A doctor whom no table has is met in the notes of many, now with a title and now without.
     """
     tokens = look.tokens
     size = len(tokens.forms)
     often = np.bincount(tokens.form[seen], minlength=size)
-    every = np.bincount(tokens.form[unsure], minlength=size)
+    every = np.bincount(tokens.form[among], minlength=size)
     large = np.array([form != form.lower() for form in tokens.forms], dtype=np.bool_)
     found = large & (often >= ELSEWHERE * every) & (often > 0)
-    return np.asarray(found[tokens.form] & unsure)
+    return np.asarray(found[tokens.form] & among)
 
 
 def reviewed_tokens(look: QuickLook, reviewed: Sequence[Reviewed]) -> tuple[Bools, Bools]:

@@ -21,7 +21,7 @@ from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
 NEARLY_ALL = 0.9
-"""Of a type's proposals that are mostly right: if as many are known anyway, the rest are errors."""
+"""Of the names that are mostly right: if as many are known anyway, the rest are errors."""
 SURE_RULES = frozenset(rule.name for rule in RULES if rule.sure or rule.label != NAME)
 """Rules that are mostly right: of names, those that say so; of all else, all."""
 CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
@@ -72,7 +72,7 @@ class ProposedMarks:
         """Return for each type which of its doubtful proposals are identifiers nevertheless.
 
         Those that are mostly right, as of dates, of which columns have the birth alone, and of
-        doctors whom no table has; none where tables have nearly all of them; where nothing is
+        doctors whom no table has; no name where tables have nearly all of these; where nothing is
         sure or mostly right, all.
         """
         kinds: dict[str, Callable[[Removal], bool]] = {
@@ -81,18 +81,19 @@ class ProposedMarks:
         rest = chain.from_iterable(self.doubtful)
         kinds |= {removal.label: is_trusted for removal in rest if is_trusted(removal)}
         sure = {removal.label for one in self.sure for removal in one}
-        return kinds | dict.fromkeys(sure, is_trusted) | dict.fromkeys(self._complete(), _never)
+        kinds |= dict.fromkeys(sure, is_trusted)
+        return kinds | {NAME: _never} if self._knows_all_names() else kinds
 
-    def _complete(self) -> Iterator[str]:
-        """Yield the types of which what is sure has nearly all that is mostly right."""
-        found, every = Counter[str](), Counter[str]()
+    def _knows_all_names(self) -> bool:
+        """Return whether what is sure has nearly all names that are mostly right."""
+        known = []
         for sure, rest in zip(self.sure, self.doubtful, strict=True):
             ends = [one.end for one in sure]
-            for one in filter(is_trusted, rest):
-                next_one = sure[bisect_right(ends, one.start) :][:1]
-                every[one.label] += 1
-                found[one.label] += bool(next_one) and next_one[0].start < one.end
-        return (label for label, n in every.items() if found[label] >= NEARLY_ALL * n)
+            for one in rest:
+                if one.label == NAME and is_trusted(one):
+                    next_one = sure[bisect_right(ends, one.start) :][:1]
+                    known.append(bool(next_one) and next_one[0].start < one.end)
+        return bool(known) and sum(known) >= NEARLY_ALL * len(known)
 
     def counts(self) -> Mapping[Reason, int]:
         """Count what is proposed, by what proposes it."""
