@@ -43,7 +43,7 @@ from voile.signals.readings.sources import (
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.options import FitOptions
 from voile.signals.verbs.policies import Policy
-from voile.signals.verbs.sessions import fit_sessions
+from voile.signals.verbs.fit_sessions import fit_sessions
 
 
 def fit(
