@@ -1,6 +1,6 @@
 """The version, where every layer can name it, and those of what results depend on."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite", "numba", "pyarrow", "duckdb")
 
 

@@ -71,7 +71,7 @@ def render(
     ...     "A <b>older title",
     ...     [Section("limits", "Limits", (Prose(("Said.",)), Prose(("Kept.",), "internal")))],
     ...     audience="public",
-    ...     facts={"voile": "0.1.0"},
+    ...     facts={"voile": "0.2.0"},
     ... )
     >>> "A &lt;b&gt;older title" in page, "Said." in page, "Kept." in page
     (True, True, False)
