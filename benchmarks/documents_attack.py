@@ -28,7 +28,7 @@ from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.inspections import Inspections
 from voile.documents.adversary.predictions import Apprentice, predict
 from voile.documents.committee.publication import publish
-from voile.documents.learners import learners_of
+from voile.documents.learning.named_learners import learners_of
 from voile.documents.replacements import Removal, make_replacer, merge_neighbours
 
 MISS_COSTS = (5, 10)

@@ -24,12 +24,12 @@ from voile.core.progress import silent
 from voile.documents import Corpus
 from voile.documents.committee.committee import Committee, Member, Types
 from voile.documents.committee.publication import removals_by_text
-from voile.documents.learners import LEARNERS
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.learner import Classifier, Examples, Learner
 from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.fits import Fits, prepare_fits
 from voile.documents.learning.greedy import count_attempt, sanitize_greedily
+from voile.documents.learning.named_learners import LEARNERS
 from voile.documents.learning.training import Training, split_into_folds
 from voile.documents.paper.ensemble import Ensemble
 from voile.documents.sanitizer import GreedySanitizer

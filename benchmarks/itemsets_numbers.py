@@ -32,8 +32,8 @@ from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
 from voile.itemsets.selection import select
 from voile.itemsets.verbs.content import Content
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
-from voile.itemsets.wing import fit
 
 KS = (5, 10, 25, 50)
 FOLDS = 5

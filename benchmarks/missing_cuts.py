@@ -16,8 +16,11 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
+from voile.tables.module import TABLES
+from voile.tables.verbs.attack import attack
+from voile.tables.verbs.choose import choose
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.tables.wing import apply, attack, choose, fit
 
 ROWS = 8_000
 QUASI = ("age", "sex", "race", "hours-per-week", "marital-status")
@@ -68,7 +71,9 @@ def row(table: pa.Table, family: str, sensitive: str, promised: dict[str, float]
     chosen = choose(kit, Choice(least_loss=True))
     with TemporaryDirectory() as folder:
         out = Path(folder) / "release.parquet"
-        release = apply(kit, chosen, source, out, ApplyOptions(), force=False, progress=silent)
+        release = TABLES.apply(
+            kit, chosen, source, out, ApplyOptions(), force=False, progress=silent
+        )
         began = time.process_time()
         found = attack(release, source, AttackOptions(), seed=1, progress=silent)
         took = time.process_time() - began

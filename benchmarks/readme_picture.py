@@ -8,10 +8,10 @@ from benchmarks.tennessee import COLUMNS
 
 import voile.tables as vt
 from voile.data import open_source
+from voile.modules import find_module
 from voile.release.kit import Kit
 from voile.report.charts import frontier_chart
 from voile.report.sections import FrontierChart
-from voile.wings import wing
 
 WIDTH = 660
 
@@ -26,7 +26,7 @@ def main() -> None:
 
 def draw(kit: Kit) -> None:
     """Write docs/pictures/frontier.svg, as the report of the kit draws it."""
-    sections = wing("tables").sections(kit, (), audience="internal")
+    sections = find_module("tables").report(kit, (), audience="internal")
     blocks = (block for section in sections for block in section.blocks)
     chart = next(block for block in blocks if isinstance(block, FrontierChart))
     plot = dict(frontier_chart.draw(chart).plots)["log"]

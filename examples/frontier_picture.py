@@ -4,11 +4,11 @@ import re
 import sys
 from pathlib import Path
 
+from voile.modules import find_module
 from voile.release.kit import Kit
 from voile.report.charts import frontier_chart
 from voile.report.charts.svg import tag
 from voile.report.sections import FrontierChart
-from voile.wings import wing
 
 WIDTH, HEIGHT = 760, 460
 PLOT = {"x": 70, "y": 50, "width": 650, "height": 340, "overflow": "visible"}
@@ -44,7 +44,7 @@ def picture(chart: FrontierChart) -> str:
 def main(kit: str, out: str) -> None:
     """Read the kit, find its frontier in the public report, and draw it."""
     opened = Kit.load(Path(kit))
-    sections = wing(opened.kind).sections(opened, (), audience="public")
+    sections = find_module(opened.kind).report(opened, (), audience="public")
     blocks = [block for section in sections for block in section.blocks]
     chart = next(block for block in blocks if isinstance(block, FrontierChart))
     Path(out).write_text(picture(chart), encoding="utf-8")

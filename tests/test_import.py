@@ -18,7 +18,7 @@ HELP = "from voile.cli.run import run; run({})"
     "code",
     [
         "import voile",
-        "import voile.wings, voile.core.errors, voile.release.kit, voile.release.manifest",
+        "import voile.modules, voile.core.errors, voile.release.kit, voile.release.manifest",
         HELP.format(["--help"]),
         HELP.format(["--version"]),
         HELP.format(["tables", "--help"]),

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from voile.core.frontier import Frontier
     from voile.data import open_source
     from voile.data.roles import Roles
-    from voile.face.kit import Kit, open_kit
-    from voile.face.release import Release, open_release
+    from voile.face.kit import Kit
+    from voile.face.release import Release
+    from voile.opening import open_kit, open_release
     from voile.proposals.propose import inspect
     from voile.release.choice import Choice, Chosen
 
@@ -49,8 +50,8 @@ __getattr__ = lazily(
         "Release": "face.release",
         "Roles": "data.roles",
         "inspect": "proposals.propose",
-        "open_kit": "face.kit",
-        "open_release": "face.release",
+        "open_kit": "opening",
+        "open_release": "opening",
         "open_source": "data",
     },
 )

@@ -13,9 +13,9 @@ import pytest
 
 from voile.cli.run import run
 from voile.data.roles import Roles
+from voile.modules import MODULES
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
-from voile.wings import WINGS
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_a_release_of_an_unknown_kind_is_refused(voile: Any, release: Path) -> N
     ran = voile("verify", release)
     assert (ran.code, ran.err) == (
         2,
-        f"voile: there is no kind of data songs; use {', '.join(WINGS)}\n",
+        f"voile: there is no kind of data songs; use {', '.join(MODULES)}\n",
     )
 
 

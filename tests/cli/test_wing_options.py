@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.core.errors import RequestError
-from voile.wings import WINGS, wing
+from voile.modules import MODULES, find_module
 
 
 class Options(BaseModel):
@@ -92,7 +92,7 @@ def test_help_says_what_when_not_given() -> None:
     assert "--register TEXT Who is who." in lines
 
 
-@pytest.mark.parametrize("kind", sorted(WINGS))
+@pytest.mark.parametrize("kind", sorted(MODULES))
 def test_no_wing_takes_an_option_that_every_command_has(kind: str) -> None:
     from voile.cli.app import command
 
@@ -104,10 +104,10 @@ def test_no_wing_takes_an_option_that_every_command_has(kind: str) -> None:
         params = verb.get_params(click.Context(verb))
         names = [option for param in params for option in param.opts]
         assert len(names) == len(set(names)), verb.name
-    assert kind == wing(kind).KIND
+    assert kind == find_module(kind).kind
 
 
-@pytest.mark.parametrize("kind", WINGS)
+@pytest.mark.parametrize("kind", MODULES)
 @pytest.mark.parametrize("verb", ["fit", "apply", "attack"])
 def test_defaults_are_told_as_they_are_typed(voile: Any, kind: str, verb: str) -> None:
     told = voile(kind, verb, "--help").out

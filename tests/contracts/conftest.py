@@ -16,8 +16,9 @@ from voile.core.progress import silent
 from voile.data import Source, open_source
 from voile.face.kit import Kit
 from voile.face.release import Release
+from voile.modules import MODULES, find_module
 from voile.release.choice import Choice, Chosen
-from voile.wings import WINGS, wing
+from voile.release.module import AnyModule
 
 SEED = 11
 TINY = Path(__file__).parent
@@ -39,8 +40,8 @@ class Case:
     folder: Path
 
     @cached_property
-    def wing(self) -> Any:
-        return wing(self.kind)
+    def module(self) -> AnyModule:
+        return find_module(self.kind)
 
     @cached_property
     def options(self) -> dict[str, dict[str, Any]]:
@@ -55,16 +56,19 @@ class Case:
         return self.fit(self.table)
 
     def fit(self, thing: Any, *, how: str = "fit", seed: int = SEED) -> Kit:
-        options = self.wing.FitOptions.model_validate(self.options[how])
+        options = self.module.options.fit.model_validate(self.options[how])
         source = open_source(thing)
-        return Kit.of(self.wing.fit(source, self.tiny.roles(), options, seed=seed, progress=silent))
+        return Kit.of(
+            self.module.fit(source, self.tiny.roles(), options, seed=seed, progress=silent),
+            self.module,
+        )
 
     def middle(self, kit: Kit | None = None) -> Chosen:
         kit = kit or self.kit
-        return self.wing.choose(kit, Choice(policy=kit.facts["policies"] // 2))
+        return self.module.choose(kit, Choice(policy=kit.facts["policies"] // 2))
 
     def within(self, risk: float) -> Chosen:
-        return self.wing.choose(self.kit, Choice(**{self.tiny.LIMIT: risk}))
+        return self.module.choose(self.kit, Choice(**{self.tiny.LIMIT: risk}))
 
     def apply(
         self,
@@ -82,28 +86,28 @@ class Case:
             if isinstance(thing, Source)
             else open_source(self.table if thing is None else thing)
         )
-        release = self.wing.apply(
+        release = self.module.apply(
             kit,
             chosen or self.middle(kit),
             source,
             out,
-            self.wing.ApplyOptions.model_validate({**self.options["apply"], **options}),
+            self.module.options.apply.model_validate({**self.options["apply"], **options}),
             force=force,
             progress=silent,
         )
-        return Release.of(release)
+        return Release.of(release, self.module)
 
     def attack(self, release: Release, *, seed: int = SEED) -> tuple[Evidence, ...]:
-        options = self.wing.AttackOptions.model_validate(self.options["attack"])
+        options = self.module.options.attack.model_validate(self.options["attack"])
         truth = open_source(self.table)
-        return self.wing.attack(release, truth, options, seed=seed, progress=silent)
+        return self.module.attack(release, truth, options, seed=seed, progress=silent)
 
     def another(self, chosen: Chosen) -> Chosen:
         """Return a policy that was chosen from some other kit."""
         return replace(chosen, kit="0" * 16)
 
 
-@pytest.fixture(params=sorted(WINGS), scope="session")
+@pytest.fixture(params=sorted(MODULES), scope="session")
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     kind = request.param
     spec = spec_from_file_location(f"tiny_{kind}", TINY / f"{kind}.py")

@@ -60,7 +60,7 @@ def test_what_came_in_is_accounted_for(case: Any, tmp_path: Path) -> None:
 
 def test_identifiers_never_leave(case: Any, tmp_path: Path) -> None:
     texts = case.kind == "documents"  # which leave, and a policy may leave some of their names
-    chosen = case.wing.choose(case.kit, Choice(max_loss=1.0)) if texts else None
+    chosen = case.module.choose(case.kit, Choice(max_loss=1.0)) if texts else None
     release = case.apply(tmp_path / "release.csv", chosen=chosen)
     shown = seen_by_all(release)
     assert not [c for c in CANARIES if c.encode() in shown]
@@ -117,7 +117,7 @@ def test_a_lost_secret_is_noticed(
     case: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a secret a release has the columns that it has with one, or is refused."""
-    lasting = "no_pseudonyms" in case.wing.ApplyOptions.model_fields
+    lasting = "no_pseudonyms" in case.module.options.apply.model_fields
     asked = {"no_pseudonyms": False} if lasting else {}
     monkeypatch.setenv("VOILE_SECRET", "a secret that is long enough for anybody")
     columns = open_source(case.apply(tmp_path / "with.csv", **asked).path).columns
@@ -131,7 +131,7 @@ def test_a_lost_secret_is_noticed(
     assert "--no-pseudonyms" in str(refused.value)
     assert not out.exists()
     release = case.apply(out, no_pseudonyms=True)
-    assert all(holds is not False for _, holds in case.wing.verify(release))
+    assert all(holds is not False for _, holds in case.module.verify(release))
     assert not [c for c in CANARIES if c.encode() in seen_by_all(release)]
 
 
@@ -180,7 +180,7 @@ def test_a_limit_case_is_worked_on_or_refused(case: Any, tmp_path: Path, limit: 
         return
     kit = case.fit(table)
     for choice in (Choice(**{case.tiny.LIMIT: 1.0}), Choice(max_loss=1.0)):
-        chosen = case.wing.choose(kit, choice)
+        chosen = case.module.choose(kit, choice)
         out = tmp_path / "release.csv"
         release = case.apply(out, thing=table, kit=kit, chosen=chosen, force=True)
         assert release.private["counts"]["read"] == len(table)
@@ -193,7 +193,7 @@ def test_every_limit_case_is_there(case: Any) -> None:
 
 def test_a_release_verifies_until_it_is_touched(case: Any, tmp_path: Path) -> None:
     release = case.apply(tmp_path / "release.csv")
-    assert all(holds is not False for _, holds in case.wing.verify(release))
+    assert all(holds is not False for _, holds in case.module.verify(release))
 
 
 FORMULAS = ("=1+1", "+x", "@a", "-5-10", "'=x", "-5", "north")
@@ -207,7 +207,7 @@ def test_formulas_are_counted_and_escaped_where_asked(case: Any, tmp_path: Path)
     for formulas in ("keep", "escape"):
         out = tmp_path / f"{formulas}.csv"
         release = case.apply(out, kit=kit, thing=table, formulas=formulas)
-        assert all(holds is not False for _, holds in case.wing.verify(release))
+        assert all(holds is not False for _, holds in case.module.verify(release))
         found.append(Counter(row["ward"] for row in read_rows(release.rows())))
         cells = sum(found[-1][text] for text in FORMULAS[:4])
         escaped = formulas == "escape"

@@ -38,7 +38,7 @@ def texts(thing: object) -> Iterator[str]:
 def public(
     case: Any, subject: Kit | Release, found: tuple[Evidence, ...] = ()
 ) -> tuple[Section, ...]:
-    return case.wing.sections(subject, found, audience="public")
+    return case.module.report(subject, found, audience="public")
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_evidence_read_back_is_the_same(attacked: Any) -> None:
 
 
 def test_full_protection_yields_nothing_above_the_baseline(case: Any, tmp_path: Path) -> None:
-    closed = case.wing.choose(case.kit, Choice(max_loss=1.0))
+    closed = case.module.choose(case.kit, Choice(max_loss=1.0))
     release = case.apply(tmp_path / "release.csv", chosen=closed)
     for evidence in case.attack(release):
         for finding in evidence.findings:

@@ -42,7 +42,7 @@ def test_a_frontier_trades_risk_for_loss(case: Any) -> None:
 
 def test_no_protection_loses_nothing_and_full_protection_risks_least(case: Any) -> None:
     risk, loss = axes(case.kit)
-    open_, closed = case.within(1.0), case.wing.choose(case.kit, Choice(max_loss=1.0))
+    open_, closed = case.within(1.0), case.module.choose(case.kit, Choice(max_loss=1.0))
     assert loss[open_.number] == loss.min() == pytest.approx(0.0, abs=1e-9)
     assert risk[closed.number] == risk.min()
 
@@ -54,10 +54,10 @@ def test_a_choice_keeps_its_limit_and_is_the_best_within_it(case: Any) -> None:
         assert risk[number] <= limit
         assert loss[number] == loss[risk <= limit].min()
     for limit in (loss.max(), float(np.median(loss))):
-        number = case.wing.choose(case.kit, Choice(max_loss=limit)).number
+        number = case.module.choose(case.kit, Choice(max_loss=limit)).number
         assert loss[number] <= limit
         assert risk[number] == risk[loss <= limit].min()
-    assert 0 <= case.wing.choose(case.kit, Choice(knee=True)).number < len(risk)
+    assert 0 <= case.module.choose(case.kit, Choice(knee=True)).number < len(risk)
 
 
 def test_choosing_reads_the_frontier_and_what_names_its_policies(case: Any) -> None:
@@ -69,7 +69,9 @@ def test_choosing_reads_the_frontier_and_what_names_its_policies(case: Any) -> N
             return super().__getitem__(name)
 
     kit = replace(case.kit, tables=Noted(case.kit.tables))
-    assert case.wing.choose(kit, Choice(policy=0)) == case.wing.choose(case.kit, Choice(policy=0))
+    assert case.module.choose(kit, Choice(policy=0)) == case.module.choose(
+        case.kit, Choice(policy=0)
+    )
     assert read == {"frontier", *case.tiny.NAMED_BY}
 
 
@@ -80,11 +82,11 @@ def test_a_limit_is_on_the_risk_that_it_names_or_is_refused(case: Any, limit: st
     if column not in policies.column_names:
         named = f"choose with --{case.tiny.LIMIT.replace('_', '-')}$"
         with pytest.raises(RequestError, match=named):
-            case.wing.choose(case.kit, Choice(**{limit: 0.5}))
+            case.module.choose(case.kit, Choice(**{limit: 0.5}))
         return
     risk, loss = (policies[name].to_numpy() for name in (column, "loss"))
     most = float(np.median(risk))
-    number = case.wing.choose(case.kit, Choice(**{limit: most})).number
+    number = case.module.choose(case.kit, Choice(**{limit: most})).number
     assert risk[number] <= most
     assert loss[number] == loss[risk <= most].min()
 
@@ -104,7 +106,7 @@ JOINT = "joint_risk"
 
 def _is_taken(case: Any, way: str) -> bool:
     try:
-        case.wing.choose(case.kit, Choice(**{way: ASKED[way]}))
+        case.module.choose(case.kit, Choice(**{way: ASKED[way]}))
     except InfeasibleError:
         return True
     except RequestError:
@@ -115,10 +117,13 @@ def _is_taken(case: Any, way: str) -> bool:
 def test_help_offers_the_ways_that_choose_takes(case: Any) -> None:
     assert [field.name for field in fields(Choice)] == [*ASKED, JOINT]
     taken = tuple(way for way in ASKED if _is_taken(case, way))
-    help = kind_group(case.kind).commands["choose"].get_help(click.Context(click.Command("choose")))
+    command = kind_group(case.module).commands["choose"]
+    help = command.get_help(click.Context(click.Command("choose")))
     offered = tuple(way for way in ASKED if f"--{way.replace('_', '-')} " in help)
-    assert case.wing.WAYS == offered == taken
-    assert hasattr(case.wing, "choose_after") == ("--joint-risk " in help) == ("--after " in help)
+    assert case.module.ways == offered == taken
+    assert (
+        (case.module.choose_after is not None) == ("--joint-risk " in help) == ("--after " in help)
+    )
 
 
 def test_a_way_that_is_not_offered_is_refused_with_those_that_are(
@@ -127,9 +132,9 @@ def test_a_way_that_is_not_offered_is_refused_with_those_that_are(
     case.kit.save(tmp_path / "kit")
     words = [case.kind, "choose", str(tmp_path / "kit"), "--out", str(tmp_path / "policy.toml")]
     assert run(words) == 2
-    ways = ", ".join(f"--{way.replace('_', '-')}" for way in case.wing.WAYS)
+    ways = ", ".join(f"--{way.replace('_', '-')}" for way in case.module.ways)
     assert capsys.readouterr().err == f"voile: choose by exactly one of {ways}\n"
-    for way in ASKED.keys() - {*case.wing.WAYS}:
+    for way in ASKED.keys() - {*case.module.ways}:
         assert run([*words, f"--{way.replace('_', '-')}", "1"]) == 2
         assert "no such option" in capsys.readouterr().err
 
@@ -138,9 +143,9 @@ def test_what_no_policy_can_do_is_refused(case: Any) -> None:
     with pytest.raises(InfeasibleError):
         case.fit(case.table, how="impossible")
     with pytest.raises(RequestError):
-        case.wing.choose(case.kit, Choice(policy=case.kit.facts["policies"]))
+        case.module.choose(case.kit, Choice(policy=case.kit.facts["policies"]))
     with pytest.raises(RequestError):
-        case.wing.choose(case.kit, Choice(beats="no such policy"))
+        case.module.choose(case.kit, Choice(beats="no such policy"))
 
 
 def test_fit_stops_at_columns_that_are_undecided(case: Any) -> None:
@@ -148,18 +153,18 @@ def test_fit_stops_at_columns_that_are_undecided(case: Any) -> None:
     first = next(iter(told.columns))
     columns = {**told.columns, first: Column(role="undecided")}
     undecided = told.model_copy(update={"columns": columns})
-    options = case.wing.FitOptions.model_validate(case.options["fit"])
+    options = case.module.options.fit.model_validate(case.options["fit"])
     with pytest.raises(RequestError) as refused:
-        case.wing.fit(open_source(case.table), undecided, options, seed=1, progress=silent)
+        case.module.fit(open_source(case.table), undecided, options, seed=1, progress=silent)
     assert f"column {first} is undecided; a role is one of " in str(refused.value)
     assert str(refused.value).count("undecided") == 1
 
 
 def test_the_roles_to_choose_from_are_those_of_the_kind_of_data(case: Any) -> None:
     known, more = case.tiny.roles(), case.table.append_column("more", [[1] * len(case.table)])
-    options = case.wing.FitOptions.model_validate(case.options["fit"])
+    options = case.module.options.fit.model_validate(case.options["fit"])
     with pytest.raises(RequestError) as refused:
-        case.wing.fit(open_source(more), known, options, seed=1, progress=silent)
+        case.module.fit(open_source(more), known, options, seed=1, progress=silent)
     named = re.search(r"column more has no role; .*; a role is one of (.+)", str(refused.value))
     assert named is not None
     common = {"sensitive", "identifier", "label", "keep", "drop"}
@@ -192,7 +197,7 @@ def test_a_kit_read_back_is_the_same(case: Any, tmp_path: Path) -> None:
     assert read.facts == case.kit.facts
     assert read.tables == case.kit.tables
     choice = Choice(max_loss=0.5)
-    assert case.wing.choose(read, choice) == case.wing.choose(case.kit, choice)
+    assert case.module.choose(read, choice) == case.module.choose(case.kit, choice)
 
 
 def test_a_policy_file_read_back_is_the_same(case: Any, tmp_path: Path) -> None:
@@ -211,7 +216,7 @@ def test_a_kit_holds_no_identifier(case: Any, tmp_path: Path) -> None:
 
 
 def test_the_three_sets_of_options_refuse_what_they_do_not_know(case: Any) -> None:
-    for model in (case.wing.FitOptions, case.wing.ApplyOptions, case.wing.AttackOptions):
+    for model in (case.module.options.fit, case.module.options.apply, case.module.options.attack):
         with pytest.raises(ValueError, match="no_such_option"):
             model.model_validate({"no_such_option": 1})
         for name, field in model.model_fields.items():
@@ -237,10 +242,10 @@ def test_what_has_parts_that_nothing_looks_into_is_refused(case, kind, role, tmp
     with pytest.raises(
         RequestError, match=f"column extra is a {kind}; select its parts"
     ) as refused:
-        case.wing.fit(
+        case.module.fit(
             open_source(tmp_path / "s.parquet"),
             Roles.model_validate(roles),
-            case.wing.FitOptions.model_validate(case.options["fit"]),
+            case.module.options.fit.model_validate(case.options["fit"]),
             seed=1,
             progress=silent,
         )

@@ -16,6 +16,7 @@ from tests.contracts.conftest import SEED, Case
 from voile.cli.run import run
 from voile.face.kit import Kit
 from voile.face.release import Release
+from voile.opening import open_kit, open_release
 from voile.release.options import with_options
 from voile.report.sections import Audience
 
@@ -28,7 +29,7 @@ def made(case: Case, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ki
     folder = tmp_path_factory.mktemp("made")
     pq.write_table(case.table, folder / "patients of May.parquet")
     source = folder / "patients of May.parquet"
-    kit = with_options(case.kit, case.wing.FitOptions.model_validate(case.options["fit"]))
+    kit = with_options(case.kit, case.module.options.fit.model_validate(case.options["fit"]))
     policy = kit.choose(policy=len(kit.frontier) // 2)
     policy.save(folder / "policy.toml")
     kit.save(folder / "KIT")
@@ -59,13 +60,13 @@ def test_the_commands_of_a_report_make_the_same_again(
         "POPULATION": case.options["fit"].get("population", [""])[0],
     }
     assert run([str(placed.get(word, word)) for word in fit]) == 0
-    assert Kit.load(tmp_path / "KIT").id == kit.id
+    assert open_kit(tmp_path / "KIT").id == kit.id
 
     pages = [commands(release.report(internal=True).html)[x] for x in (1, 2, -1)]
     (tmp_path / "patients of May.parquet").write_bytes(placed["SOURCE"].read_bytes())
     monkeypatch.chdir(tmp_path)
     assert [run(words) for words in pages] == [0, 0, 0]
-    again = Release.open(tmp_path / "release.csv")
+    again = open_release(tmp_path / "release.csv")
     assert again.public["figures"] == release.public["figures"]
     assert again.private["options"] == release.private["options"]
 
@@ -104,11 +105,11 @@ def test_the_command_of_an_attack_has_the_options_that_were_given(
     read = release.report(tmp_path / "evidence.json").html
     assert commands(read) == commands(release.report(evidence).html)
     (attack,) = (line for line in commands(read) if line[1] == "attack")
-    shown = case.wing.AttackOptions.model_validate(given).model_fields_set - {"jobs"}
+    shown = case.module.options.attack.model_validate(given).model_fields_set - {"jobs"}
     assert {f"--{name.strip('_').replace('_', '-')}" for name in shown} <= {*attack}
     assert str(case.folder) not in " ".join(attack)
 
 
 def test_who_received_a_release_can_verify_it(made: tuple[Path, Kit, Release]) -> None:
-    received = Release(made[2].path, made[2].public)
+    received = Release(made[2].path, made[2].public, module=made[2].module)
     assert commands(received.report().html) == [["verify", "release.csv"]]

@@ -21,7 +21,7 @@ def test_a_kind_that_no_figure_bounds_is_refused_unless_a_reason_is_given(
     create(tmp_path / "l", Promise(expected_matches=1e9), key)
     how = {"ledger": tmp_path / "l", "key_file": key}
     how |= {name: x for name, x in case.options["apply"].items() if name != "key_file"}
-    if hasattr(case.wing, "judge"):
+    if case.module.judge is not None:
         case.apply(tmp_path / "r.parquet", **how)
         assert Ledger.read(tmp_path / "l").released[0].content["alone"]["matches"] > 0
         return

@@ -18,11 +18,11 @@ import pytest
 
 import voile.keys.random
 from voile.data import open_source
+from voile.modules import find_module
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Batch
 from voile.release.step import Applying
-from voile.wings import wing
 
 ROWS = 5
 ORDERS = (range(8), range(7, -1, -1), (3, 1, 3, 0, 3))
@@ -30,12 +30,12 @@ ORDERS = (range(8), range(7, -1, -1), (3, 1, 3, 0, 3))
 
 def prepared(kind: str, folder: Path, options: Mapping[str, Any]) -> Applying[Any, Any]:
     """Prepare what is done from files alone, as any process could."""
-    here = wing(kind)
+    here = find_module(kind)
     return here.prepare(
         Kit.load(folder / "kit"),
         Chosen.read(folder / "policy.toml"),
         open_source(folder / "source.parquet"),
-        here.ApplyOptions.model_validate(options),
+        here.options.apply.model_validate(options),
     )
 
 

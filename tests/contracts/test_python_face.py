@@ -24,11 +24,11 @@ from voile.core.errors import RequestError, TamperedError, VoileError
 from voile.data import open_source
 from voile.face.kit import Kit, SetAsideWarning
 from voile.face.release import Release
+from voile.modules import MODULES, find_module
 from voile.release.evidence import AttackResults
 from voile.release.kit import Kit as PlainKit
 from voile.release.manifest import manifest_path
 from voile.release.options import checked, fields_of, with_options
-from voile.wings import WINGS, wing
 
 
 def fit(case: Case, thing: Any = None, roles: Any = None, **options: Any) -> Kit:
@@ -40,7 +40,7 @@ def fit(case: Case, thing: Any = None, roles: Any = None, **options: Any) -> Kit
 
 def stored(case: Case) -> str:
     """Return the id of the contract's kit once it holds the options it was fitted with."""
-    return with_options(case.kit, case.wing.FitOptions.model_validate(case.options["fit"])).id
+    return with_options(case.kit, case.module.options.fit.model_validate(case.options["fit"])).id
 
 
 def apply(case: Case, thing: Any = None, out: Path | None = None, **options: Any) -> Release:
@@ -71,7 +71,7 @@ def test_a_kit_is_saved_and_opened(case: Case, tmp_path: Path) -> None:
 
 def test_choose_takes_the_ways_of_its_kind(case: Case) -> None:
     kit = case.kit
-    assert kit.choose(policy=0) == case.wing.choose(kit, voile.Choice(policy=0))
+    assert kit.choose(policy=0) == case.module.choose(kit, voile.Choice(policy=0))
     least = kit.choose(least_loss=True)
     assert least.number == len(kit.frontier) - 1
     assert least.how == "least loss"
@@ -210,7 +210,7 @@ def test_every_option_is_on_both_faces(verb: str, case: Case, held: Release) -> 
         "apply": case.kit.apply,
         "attack": held.attack,
     }[verb]
-    command = kind_group(case.kind).get_command(click.Context(click.Group()), verb)
+    command = kind_group(case.module).get_command(click.Context(click.Group()), verb)
     there = {str(param.name) for param in command.get_params(click.Context(command))}
     here = set(signature(call).parameters)
     assert here - ALONE[verb] == there - ALONE[verb] - EVERYWHERE
@@ -220,11 +220,11 @@ def test_every_option_is_on_both_faces(verb: str, case: Case, held: Release) -> 
             assert f"{param.name} : " in call.__doc__
 
 
-@pytest.mark.parametrize("kind", WINGS)
+@pytest.mark.parametrize("kind", MODULES)
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_what_is_no_finite_number_is_refused_alike(kind: str, number: float) -> None:
-    own = wing(kind)
-    for options in (own.FitOptions, own.ApplyOptions, own.AttackOptions):
+    own = find_module(kind)
+    for options in own.options:
         for name, field in fields_of(options).items():
             if field.annotation in (float, float | None):
                 with pytest.raises(RequestError, match=f"^{name}: must be a finite number"):
@@ -344,5 +344,5 @@ def test_a_kit_s_frontier_is_asked_as_any_frontier(case):
     assert 0 <= frontier.area() <= 1
     assert frontier.at(risk=float(frontier.risk[-1])).policy == frontier.policies[-1]
     assert frontier.knee().policy in frontier.policies
-    if "knee" in case.wing.WAYS:
+    if "knee" in case.module.ways:
         assert kit.choose(knee=True).number == frontier.knee().policy

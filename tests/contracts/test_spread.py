@@ -25,6 +25,7 @@ from voile.core.progress import silent
 from voile.data import Source, open_source
 from voile.engines.spark import on_spark
 from voile.face.release import Release
+from voile.opening import open_release
 from voile.release.apply import write
 from voile.release.kit import Kit
 from voile.release.spread.run import SpreadRun
@@ -70,17 +71,19 @@ def spread(
 ) -> Release:
     kit, chosen = held_out(case)
     given = asked(case, out, options)
-    applying = case.wing.prepare(kit, chosen, source, given)
+    applying = case.module.prepare(kit, chosen, source, given)
 
     def run(*about: Any) -> SpreadRun[Any, Any]:
-        return SpreadRun(*about, prepare=case.wing.prepare, engine=engine, size=BYTES)
+        return SpreadRun(*about, prepare=case.module.prepare, engine=engine, size=BYTES)
 
-    return Release.of(write(applying, out, given, force=force, progress=silent, run=run))
+    return Release.of(
+        write(applying, out, given, force=force, progress=silent, run=run), case.module
+    )
 
 
 def asked(case: Any, out: Path, options: dict[str, Any]) -> Any:
     given = {name: x for name, x in case.options["apply"].items() if name != "no_pseudonyms"}
-    return case.wing.ApplyOptions.model_validate(
+    return case.module.options.apply.model_validate(
         {**given, "key_file": out.with_name("key"), **options}
     )
 
@@ -98,8 +101,8 @@ def held_out(case: Any) -> tuple[Any, Any]:
 def apply_here(case: Any, source: Source, out: Path, **options: Any) -> Release:
     kit, chosen = held_out(case)
     given = asked(case, out, options)
-    made = case.wing.apply(kit, chosen, source, out, given, force=False, progress=silent)
-    return Release.of(made)
+    made = case.module.apply(kit, chosen, source, out, given, force=False, progress=silent)
+    return Release.of(made, case.module)
 
 
 def rows_by_number(release: Release) -> dict[int, str]:
@@ -120,7 +123,7 @@ def same(case: Any, release: Release, other: Release) -> None:
     for file in release.folder.iterdir():
         if file.suffix == ".csv" or file.name == "control.parquet":
             assert Counter(lines(file)) == Counter(lines(other.folder / file.name)), file.name
-    assert all(one.holds is not False for one in checks(release, case.wing.verify, None))
+    assert all(one.holds is not False for one in checks(release, case.module.verify, None))
 
 
 def lines(file: Path) -> Iterator[str]:
@@ -201,13 +204,13 @@ def test_a_killed_run_shows_nothing_and_the_next_is_whole(
     out, expected = tmp_path / "out", apply_here(case, source, tmp_path / "here.parquet")
     last = ended(lambda: spread(case, source, out, here))
     assert last > kills
-    same(case, Release.open(out), expected)
+    same(case, open_release(out), expected)
     for at in np.linspace(1, last, kills, dtype=int):
         for one in (out, *tmp_path.glob("out.*")):
             remove(one)
         assert ended(lambda: spread(case, source, out, here), at=int(at)) == at
         if out.exists():  # killed while it put away what it had needed
-            same(case, Release.open(out), expected)
+            same(case, open_release(out), expected)
     release = spread(case, source, out, here, force=True)
     same(case, release, expected)
     assert not [*tmp_path.glob(".*")]

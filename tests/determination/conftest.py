@@ -14,7 +14,8 @@ from tests.contracts.conftest import Case, case  # noqa: F401
 from tests.contracts.tables import ordinary, roles
 
 import voile.tables as tables
-from voile.face.release import Release, open_release
+from voile.face.release import Release
+from voile.opening import open_release
 
 DAY = date(2030, 5, 1)
 NOON = datetime(2030, 5, 1, 12, tzinfo=UTC)

@@ -18,10 +18,11 @@ from voile.core.errors import RequestError, TamperedError
 from voile.determination import Verified, determine, sign, verify
 from voile.determination.folder import signature_of
 from voile.determination.judging import LEDGER_IS_PRIVATE
-from voile.face.release import Release, open_release
+from voile.face.release import Release
 from voile.keys.seal import file_sha256
 from voile.ledger.ledger import Ledger, create
 from voile.ledger.promise import Promise
+from voile.opening import open_release
 
 CONDITIONS = "approve with conditions"
 Make = Callable[..., dict[str, Any]]
@@ -281,7 +282,7 @@ def test_a_release_changed_before_it_is_judged_is_refused(
     shutil.copyfile(f"{release.path}.manifest.json", f"{copy}.manifest.json")
     copy.write_bytes(copy.read_bytes() + b"\n")
     with pytest.raises(TamperedError, match="not those its manifest names"):
-        determine(Release.open(copy), context(), tmp_path / "d", pdf=False, on=DAY)
+        determine(open_release(copy), context(), tmp_path / "d", pdf=False, on=DAY)
     assert not (tmp_path / "d").exists()
 
 

@@ -48,7 +48,7 @@ def test_a_release_of_any_kind_is_determined(case: Any, tmp_path: Path) -> None:
     one = determine(release, CONTEXT, tmp_path / "d", evidence=found, pdf=False, on=DAY)
     answered = {each.name for each in one.criteria if each.figure is not None}
     assert answered >= ANSWERED[case.kind]
-    page = report_of(release, found, "public", "release.csv").html
+    page = report_of(release, case.module, found, "public", "release.csv").html
     asked, answer = page.index('<section id="enough"'), page.index('<section id="summary"')
     assert asked < answer  # is it enough, before what it is
     assert all(TITLES[name] in page[asked:answer] for name in answered)

@@ -12,11 +12,13 @@ import pyarrow as pa
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.documents.module import DOCUMENTS
 from voile.documents.replacements import Reason
 from voile.documents.verbs.apply import REMOVALS
+from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import Content
+from voile.documents.verbs.fit import fit
 from voile.documents.verbs.options import ApplyOptions, FitOptions
-from voile.documents.wing import apply, choose, fit
 from voile.release.choice import Choice
 from voile.release.manifest import ROW, ROWS
 
@@ -130,7 +132,7 @@ def by_cost(cost, passes=1):
 def applied(rows, out, *, kit=None, chosen=None, force=False, **options):
     """Apply the policy of the least risk, unless another is given, in the order of the source."""
     kit = kit or kit_of()
-    return apply(
+    return DOCUMENTS.apply(
         kit,
         chosen or choose(kit, Choice(policy=0)),
         open_source(rows),

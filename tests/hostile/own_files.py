@@ -28,6 +28,7 @@ from voile.data.postgres.release import _address
 from voile.data.released_table import Pointer
 from voile.data.roles import Roles
 from voile.data.source import hash_rows
+from voile.modules import MODULES
 from voile.release.choice import Chosen
 from voile.release.evidence import default_place, read_evidence, write_evidence
 from voile.release.kit import Kit
@@ -35,7 +36,6 @@ from voile.release.manifest import Release
 from voile.release.verify import checks
 from voile.report import render
 from voile.signals.fhir import encode, read_fields
-from voile.wings import WINGS
 
 Damage = Callable[[bytes, random.Random], bytes]
 BY_SUFFIX: dict[str, Damage] = {
@@ -110,9 +110,9 @@ class Wing:
 
     def use_roles(self, scratch: Path) -> None:
         case = self.case
-        options = case.wing.FitOptions.model_validate(case.options["fit"])
+        options = case.module.options.fit.model_validate(case.options["fit"])
         source = open_source(case.table)
-        case.wing.fit(source, Roles.read(scratch / HOW), options, seed=1, progress=silent)
+        case.module.fit(source, Roles.read(scratch / HOW), options, seed=1, progress=silent)
 
     def write_release(self, folder: Path) -> None:
         release = self.case.apply(folder / "out.csv")
@@ -120,7 +120,7 @@ class Wing:
 
     def use_release(self, scratch: Path) -> None:
         release = Release.open(scratch / "out.csv")
-        for _ in checks(release, self.case.wing.verify, None):
+        for _ in checks(release, self.case.module.verify, None):
             pass
         place = default_place(release)
         found = read_evidence(place, release, None) if place.exists() else ()
@@ -132,7 +132,7 @@ class Wing:
 
     def _report(self, shown: Any, found: Any = ()) -> None:
         with fitting("what is reported"):  # as `voile report` does
-            sections = self.case.wing.sections(shown, found, audience="public")
+            sections = self.case.module.report(shown, found, audience="public")
             render("it", sections, audience="public", facts={})
 
 
@@ -207,7 +207,7 @@ def _of(wing: Wing) -> dict[str, Files]:
 
 
 OWN: dict[str, Files] = {
-    **{name: files for kind in WINGS for name, files in _of(Wing(kind)).items()},
+    **{name: files for kind in MODULES for name, files in _of(Wing(kind)).items()},
     "postgresql": Files(
         _write_pointer,
         lambda scratch: str(_address(Pointer.read(scratch / "people.postgresql"))),

@@ -56,11 +56,11 @@ def flown(case: Any) -> Flown:
 
 def fly(case: Any, source: Strange) -> Flown:
     """Fit a source with strangers, and choose the policy that tells most of them."""
-    options = case.wing.FitOptions.model_validate(source.fit)
+    options = case.module.options.fit.model_validate(source.fit)
     table = open_source(source.fitted)
-    kit = case.wing.fit(table, source.roles, options, seed=3, progress=silent)
+    kit = case.module.fit(table, source.roles, options, seed=3, progress=silent)
     numbers = range(kit.policies)
-    chosen = [case.wing.choose(kit, Choice(policy=number)) for number in numbers]
+    chosen = [case.module.choose(kit, Choice(policy=number)) for number in numbers]
     return Flown(case, source, kit, max(chosen, key=_telling))
 
 
@@ -160,7 +160,7 @@ def test_no_command_prints_and_no_report_shows_somebody_who_was_not_released(
     voile("report", kit, "--out", out / "kit.html")
     voile("verify", release)
     (out / "said.txt").write_text("".join(capfd.readouterr()), encoding="utf-8")
-    received = flown.case.wing.sections(
+    received = flown.case.module.report(
         Release(release, Release.open(release).public), (), audience="public"
     )
     page = render("received", received, audience="public", facts={})
@@ -188,10 +188,10 @@ def test_nothing_lies_under_a_null_or_in_a_dictionary_inside_a_list(
     roles = source.roles.model_dump(mode="json", exclude_none=True)
     columns = {**roles["columns"], **dict.fromkeys(more, "keep")}
     roles = Roles.model_validate({**roles, "columns": columns})
-    options = flown.case.wing.FitOptions.model_validate(source.fit)
+    options = flown.case.module.options.fit.model_validate(source.fit)
     fitted = open_source(whole)
-    kit = flown.case.wing.fit(fitted, roles, options, seed=3, progress=silent)
-    chosen = flown.case.wing.choose(kit, Choice(policy=kit.policies // 2))
+    kit = flown.case.module.fit(fitted, roles, options, seed=3, progress=silent)
+    chosen = flown.case.module.choose(kit, Choice(policy=kit.policies // 2))
     again = replace(flown, source=source, kit=kit, chosen=chosen)
     release = again.apply(tmp_path / f"r{suffix}", keep_order=True)
     assert "tags" in open_source(release.path).columns

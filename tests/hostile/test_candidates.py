@@ -25,10 +25,10 @@ from voile.core.evidence import Evidence
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.modules import find_module
 from voile.release.choice import Choice, Chosen
 from voile.release.manifest import Release
 from voile.report import render
-from voile.wings import wing
 
 OF_SIXTY = 11  # as many must remain, as a public report counts no fewer people
 DRAWN = ("itemsets", "signals")
@@ -176,7 +176,7 @@ class Made:
 
     def shown(self, evidence: Sequence[Evidence] = ()) -> str:
         """Return the public figures: manifest's, and report's without its style and script."""
-        sections = wing(self.release.kind).sections(self.release, evidence, audience="public")
+        sections = find_module(self.release.kind).report(self.release, evidence, audience="public")
         page = render("report", sections, audience="public", facts={})
         page = re.sub(r"<(style|script)>.*?</\1>|<meta[^>]*>", "", page, flags=re.S)
         return json.dumps(self.release.public["figures"]) + page
@@ -186,7 +186,7 @@ def made(
     secret: Secret, value: Any, policy: Chosen | None, folder: Path, *, attacked: bool = True
 ) -> Made:
     """Fit, choose, apply and attack; with a policy, by that one, whatever the choice would be."""
-    maker, table = wing(secret.kind), open_source(secret.table(value))
+    maker, table = find_module(secret.kind), open_source(secret.table(value))
     fit = maker.FitOptions.model_validate(secret.options)
     kit = maker.fit(table, Roles.model_validate(secret.roles), fit, seed=1, progress=silent)
     learnt = secret.kind == "documents"  # a committee of this very kit

@@ -24,7 +24,7 @@ from tests.hostile.cases import cases
 from tests.hostile.tracing import Point, Tracer, check_strace
 
 from voile.cli.run import run
-from voile.wings import WINGS
+from voile.modules import MODULES
 
 pytestmark = pytest.mark.slow
 KILLS = 2
@@ -117,7 +117,7 @@ OF_ONE = [("tables", "attack"), ("tables", "report")]
 
 @pytest.mark.parametrize(
     ("flow", "verb"),
-    [*product(sorted(WINGS), ("fit", "apply")), *OF_ONE],
+    [*product(sorted(MODULES), ("fit", "apply")), *OF_ONE],
     indirect=["flow"],
     scope="module",
 )

@@ -16,7 +16,7 @@ from tests.data.stores.server import Server, served
 from tests.hostile.test_kills import Flow
 from tests.hostile.tracing import Tracer
 
-from voile.face.release import open_release
+from voile.opening import open_release
 
 pytestmark = pytest.mark.slow
 KILLS = 6

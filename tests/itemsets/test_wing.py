@@ -13,10 +13,13 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets.measures.containment import anonymity, part_anonymity, row_exact_anonymity
+from voile.itemsets.module import ITEMSETS
 from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.lookup import Knowledge, fitting, look_up, people, published
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
-from voile.itemsets.wing import apply, choose, fit, verify
+from voile.itemsets.verbs.verify import verify
 from voile.release.choice import Choice
 
 NAMES = tuple("abcdef")
@@ -40,7 +43,7 @@ def fitted(bits, **options):
 
 def applied(kit, chosen, bits, out):
     options = ApplyOptions()
-    return apply(kit, chosen, rows(bits), out, options, force=False, progress=silent)
+    return ITEMSETS.apply(kit, chosen, rows(bits), out, options, force=False, progress=silent)
 
 
 def test_every_policy_of_the_frontier_keeps_its_promise(bits):
@@ -100,7 +103,7 @@ def test_lists_are_not_written_where_they_would_be_text(tmp_path):
     chosen = choose(kit, Choice(max_risk=0.5))
     for name in ("r.csv", "r.tsv"):
         with pytest.raises(RequestError, match="column items holds lists"):
-            apply(
+            ITEMSETS.apply(
                 kit,
                 chosen,
                 source,
@@ -110,7 +113,7 @@ def test_lists_are_not_written_where_they_would_be_text(tmp_path):
                 progress=silent,
             )
     assert list(tmp_path.iterdir()) == []
-    held = apply(kit, chosen, source, None, ApplyOptions(), force=False, progress=silent)
+    held = ITEMSETS.apply(kit, chosen, source, None, ApplyOptions(), force=False, progress=silent)
     assert held.frame["items"].to_pylist() == [["tea"]] * 3
 
 

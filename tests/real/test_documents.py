@@ -13,8 +13,14 @@ from voile.core.evidence import Evidence
 from voile.core.progress import silent
 from voile.data import open_source as open_table
 from voile.data.roles import Roles
+from voile.documents.module import DOCUMENTS
+from voile.documents.text.source import open_source
+from voile.documents.verbs.attack import attack
+from voile.documents.verbs.choose import choose
+from voile.documents.verbs.fit import fit
 from voile.documents.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.documents.wing import apply, attack, choose, fit, open_source, sections, verify
+from voile.documents.verbs.report import sections
+from voile.documents.verbs.verify import verify
 from voile.release.choice import Choice
 from voile.report.wording import name_of
 
@@ -90,7 +96,7 @@ def test_generated_sentences_keep_their_people(data_set, tmp_path):
     key = tmp_path / "key"
     key.write_bytes(bytes(range(32)))
     key.chmod(0o600)
-    release = apply(
+    release = DOCUMENTS.apply(
         kit,
         choose(kit, Choice(policy=0)),
         source,

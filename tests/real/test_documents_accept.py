@@ -16,7 +16,7 @@ import voile
 from voile.documents import Corpus
 from voile.documents.reviewing.line import Line
 from voile.documents.verbs.policies import UncheckedWarning
-from voile.documents.wing import verify
+from voile.documents.verbs.verify import verify
 from voile.documents.words.tokens import are_signs, token_labels, tokenise
 from voile.release.manifest import Release
 from voile.release.verify import checks

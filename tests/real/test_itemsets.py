@@ -13,8 +13,12 @@ from voile.core.evidence import Evidence
 from voile.core.progress import silent
 from voile.data.formats.transactions import TransactionSource
 from voile.data.roles import Roles
+from voile.itemsets.module import ITEMSETS
+from voile.itemsets.verbs.attack import attack
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.itemsets.wing import apply, attack, choose, fit, verify
+from voile.itemsets.verbs.verify import verify
 from voile.release.choice import Choice
 from voile.report.wording import name_of
 
@@ -75,7 +79,7 @@ def test_transactions_stay_transactions(data_set, tmp_path):
     kit = fit(source, roles, options, seed=1, progress=silent)
     chosen = choose(kit, Choice(max_risk=0.1))
     out = tmp_path / "release.parquet"
-    release = apply(kit, chosen, source, out, ApplyOptions(), force=False, progress=silent)
+    release = ITEMSETS.apply(kit, chosen, source, out, ApplyOptions(), force=False, progress=silent)
     assert release.private["counts"]["released"] == 500
     assert release.private["figures"]["anonymity"] >= 10
     assert all(holds is not False for _, holds in verify(release))

@@ -13,11 +13,15 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import Kit
+from voile.tables.module import TABLES
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
 from voile.tables.policies.space import PolicySpace
+from voile.tables.verbs.attack import attack
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.tables.wing import apply, attack, choose, fit, verify
+from voile.tables.verbs.verify import verify
 
 pytestmark = pytest.mark.real
 QUASI = ["age", "sex", "race", "zip"]
@@ -92,7 +96,7 @@ def test_a_policy_that_beats_safe_harbor_is_released_and_verified(kit, folder, t
     assert chosen.figures["loss"] < loss
     source = open_source(folder / "adult.parquet")
     out = tmp_path / "release.parquet"
-    release = apply(kit, chosen, source, out, ApplyOptions(), force=False, progress=silent)
+    release = TABLES.apply(kit, chosen, source, out, ApplyOptions(), force=False, progress=silent)
     assert release.private["counts"]["released"] == 32_561
     expected = chosen.figures | release.private["chosen"]["figures"]
     for name in ("mean_risk", "k", "k_map", "sample_uniques", "expected_matches"):

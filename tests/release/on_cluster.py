@@ -19,11 +19,11 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.engines.spark import on_spark
 from voile.face.kit import policy_of
+from voile.modules import find_module
 from voile.release.apply import write
 from voile.release.kit import Kit
 from voile.release.spread import work as spread_work
 from voile.release.spread.run import SpreadRun
-from voile.wings import wing
 
 CANARY = "CANARYWARD"
 FAILING, SLOW, SECONDS = 12, 15, 60
@@ -75,9 +75,9 @@ def _wait(path: Path) -> None:
 
 def main(folder: Path, conf: Sequence[str]) -> None:
     """Release the source twice: with a task that always fails, then disturbed."""
-    tables, kit = wing("tables"), Kit.load(folder / "kit")
+    tables, kit = find_module("tables"), Kit.load(folder / "kit")
     chosen, source = policy_of(folder / "policy.toml"), folder / "source"
-    options = tables.ApplyOptions(engine="spark", spark_conf=conf, key_file=folder / "key")
+    options = tables.options.apply(engine="spark", spark_conf=conf, key_file=folder / "key")
     options.begin()
     group = pq.read_metadata(source / "0.parquet").row_group(0).total_byte_size
 

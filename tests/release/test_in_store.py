@@ -25,9 +25,9 @@ import voile.tables
 from voile.cli.run import run
 from voile.core.errors import TamperedError, VoileError
 from voile.determination import determine, verify
-from voile.face.release import open_release
 from voile.ledger.ledger import create
 from voile.ledger.promise import Promise
+from voile.opening import open_release
 
 CANARY = "CANARYWARD"
 ROLES = {

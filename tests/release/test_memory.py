@@ -15,10 +15,13 @@ from voile.face.release import Release
 from voile.release.apply import write
 from voile.release.evidence import AttackResults, find_evidence
 from voile.release.verify import check_seal, evidence_sealed, is_keyed, seal_evidence, sealed
+from voile.tables.module import TABLES
 
 
 def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
-    here = Release.of(write(run(named="visit"), None, IN_ORDER, force=False, progress=silent))
+    here = Release.of(
+        write(run(named="visit"), None, IN_ORDER, force=False, progress=silent), TABLES
+    )
     assert here.frame["word"].to_pylist() == [WORDS[row] for row in RELEASED]
     aside = ["row,column,reason,visit", "4,word,no word,v4", "10,word,no word,v10"]
     assert (here.folder / "set-aside.csv").read_text().splitlines() == aside
@@ -36,14 +39,14 @@ def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
 
 
 def test_evidence_of_a_release_in_memory_is_saved_and_sealed_with_it(tmp_path: Path) -> None:
-    here = Release.of(write(run(), None, IN_ORDER, force=False, progress=silent))
+    here = Release.of(write(run(), None, IN_ORDER, force=False, progress=silent), TABLES)
     story = Note("The adversary reads.")
     found = AttackResults(here, [Evidence("reading", "linkability", story, (), ())])
     for evidence in (found, None, found):
         saved = here.save(tmp_path / "out.csv", evidence, force=True)
         assert private(saved.path, "evidence.json").exists() == (evidence is not None)
         assert tuple(find_evidence(saved, SECRET)) == (evidence or ())
-    other = Release.of(write(run(), None, IN_ORDER, force=False, progress=silent))
+    other = Release.of(write(run(), None, IN_ORDER, force=False, progress=silent), TABLES)
     apart = replace(other, public={**other.public, "sha256": "0"})
     with pytest.raises(RequestError, match="about another release"):
         apart.save(tmp_path / "other.csv", found)
@@ -51,7 +54,7 @@ def test_evidence_of_a_release_in_memory_is_saved_and_sealed_with_it(tmp_path: P
 
 
 def test_a_changed_release_in_memory_is_found() -> None:
-    here = Release.of(write(run(), None, IN_ORDER, force=False, progress=silent))
+    here = Release.of(write(run(), None, IN_ORDER, force=False, progress=silent), TABLES)
     other = replace(here, public={**here.public, "sha256": "0"})
     with pytest.raises(TamperedError):
         other.check_hash()

@@ -25,13 +25,16 @@ from voile.core.errors import DamagedError, RequestError, VoileError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.keys.secret import Secret
+from voile.modules import find_module
 from voile.release.apply import write
 from voile.release.choice import Choice, Chosen
-from voile.release.spread.job import JOB, KEY, Staged
+from voile.release.spread.job import JOB, KEY, Staged, StepCode
 from voile.release.spread.plain import Plain
 from voile.release.spread.run import SpreadRun
 from voile.release.spread.work import STOP, make
-from voile.wings import wing
+from voile.tables.module import TABLES
+
+CODE = StepCode(TABLES.prepare, TABLES.options.apply)
 
 
 @dataclass(frozen=True)
@@ -169,14 +172,14 @@ def test_a_folder_that_others_may_write_to_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir(mode=0o755)
     (folder / JOB).touch()
-    said = json.loads(make(folder, 0))
+    said = json.loads(make(folder, CODE, 0))
     assert said["kind"] == "RequestError"
     assert "not this user's alone" in said["what"]
     assert "worker " in said["where"]
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    assert "cannot be read" in json.loads(make(tmp_path / "nowhere", 0))["what"]
+    assert "cannot be read" in json.loads(make(tmp_path / "nowhere", CODE, 0))["what"]
 
 
 ROWS = 400
@@ -202,8 +205,8 @@ def fitted(place: Path) -> tuple[Any, Chosen]:
 def release(
     place: Path, fitted: tuple[Any, Chosen], out: Path, engine: Engine, key: Path | None = None
 ) -> Any:
-    tables, (kit, chosen) = wing("tables"), fitted
-    options = tables.ApplyOptions(key_file=key)
+    tables, (kit, chosen) = find_module("tables"), fitted
+    options = tables.options.apply(key_file=key)
     applying = tables.prepare(kit, chosen, open_source(place / "0.parquet"), options)
     run = partial(SpreadRun, prepare=tables.prepare, engine=engine, size=100)
     return write(applying, out, options, force=False, progress=silent, run=run)
@@ -294,7 +297,7 @@ def test_a_worker_with_another_secret_is_refused(
 
 
 def test_what_no_other_process_has_is_refused() -> None:
-    options = wing("documents").ApplyOptions(known=pa.table({"name": ["CANARY"]}))
+    options = find_module("documents").options.apply(known=pa.table({"name": ["CANARY"]}))
     with pytest.raises(RequestError, match="holds rows or a function") as caught:
         options.at_worker().as_json()
     assert "CANARY" not in str(caught.value)

@@ -14,8 +14,11 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.signals import SignalsWarning
+from voile.signals.module import SIGNALS
+from voile.signals.verbs.choose import choose
+from voile.signals.verbs.decode import decode
+from voile.signals.verbs.fit import fit
 from voile.signals.verbs.options import ApplyOptions, FitOptions
-from voile.signals.wing import apply, choose, decode, fit
 
 ROLES = {
     "subject": "id",
@@ -67,7 +70,7 @@ def applied(kit, out, table=None, chosen=None, *, no_pseudonyms=True, **options)
     options = ApplyOptions.model_validate({"no_pseudonyms": no_pseudonyms, **options})
     source = open_source(people() if table is None else table)
     chosen = chosen or strongest(kit)
-    return apply(kit, chosen, source, out, options, force=False, progress=silent)
+    return SIGNALS.apply(kit, chosen, source, out, options, force=False, progress=silent)
 
 
 def decoded(kit, release, out, chosen=None, classes=None):

@@ -12,6 +12,7 @@ import voile.signals as vs
 from voile.cli.kind import kind_group
 from voile.core.errors import RequestError
 from voile.data import open_source
+from voile.signals.module import SIGNALS
 
 ROLES = {"who": "identifier", "dose": "reading", "sick": "private", "ward": "keep"}
 
@@ -71,7 +72,7 @@ def test_a_release_on_disk_is_saved_already_and_formulas_are_escaped_in_csv_alon
 
 @pytest.mark.parametrize("name", ["send", "receive", "enrol"])
 def test_the_verbs_that_signals_alone_have_take_the_options_of_the_command(name):
-    command = kind_group("signals").get_command(click.Context(click.Group()), name)
+    command = kind_group(SIGNALS).get_command(click.Context(click.Group()), name)
     there = {str(param.name) for param in command.get_params(click.Context(command))}
     call = getattr(vs, name)
     here = set(signature(call).parameters)

@@ -13,6 +13,7 @@ import voile.determination
 from voile.cli.run import run
 from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Rate
+from voile.determination import determine_study
 from voile.ledger.ledger import create
 from voile.ledger.promise import Promise
 from voile.release.criteria import worst_figure
@@ -37,7 +38,7 @@ def verdicts(one) -> dict[str, tuple[str, str]]:
 
 def test_joint_figures_and_those_of_parts_are_judged_and_verified(applied, folder):
     out = folder / "determination"
-    one = applied.determine(CONTEXT, out, pdf=False)
+    one = determine_study(applied, CONTEXT, out, pdf=False)
     found = verdicts(one)
     assert found["joint-risk"][1].startswith("ledger: ")
     assert found["text-left"][1] == "manifest: named_in_text"
@@ -87,14 +88,14 @@ def test_the_plan_names_the_context(applied, folder, capsys):
 @pytest.mark.parametrize("name", ["manifest.json", "visits.parquet"])
 def test_a_changed_byte_is_named(applied, folder, name):
     out = folder / "determination"
-    applied.determine(CONTEXT, out, pdf=False)
+    determine_study(applied, CONTEXT, out, pdf=False)
     path = folder / "study.release" / name
     path.write_bytes(path.read_bytes().replace(b"visits", b"vizits") + b" ")
     result = voile.determination.verify(out, key_file=folder / "study.key")
     failed = [check.says for check in result.checks if check.holds is False]
     assert any(name in said or "visits" in said for said in failed)
     with pytest.raises((TamperedError, RequestError)):
-        applied.determine(CONTEXT, folder / "other", pdf=False)
+        determine_study(applied, CONTEXT, folder / "other", pdf=False)
     assert not (folder / "other").exists()
 
 
@@ -156,7 +157,7 @@ def test_attacks_on_the_study_and_on_its_parts_enter_the_criteria(applied, folde
     public = StudyRelease.open(release).public
     inference = worst_figure("inference", CRITERIA, public, evidence)
     assert inference.evidence.endswith(", of part visits")
-    one = applied.determine(CONTEXT, folder / "determination", pdf=False)
+    one = determine_study(applied, CONTEXT, folder / "determination", pdf=False)
     assert next(x.figure for x in one.criteria if x.name == "inference") == inference
     result = voile.determination.verify(
         folder / "determination", key_file=folder / "study.key", ledger=folder / "county.ledger"
@@ -167,6 +168,6 @@ def test_attacks_on_the_study_and_on_its_parts_enter_the_criteria(applied, folde
     failed = [said for said, holds in applied.verify() if holds is False]
     assert failed == ["visits: its evidence is as attack sealed it"]
     with pytest.raises(TamperedError):
-        applied.determine(CONTEXT, folder / "other", pdf=False)
+        determine_study(applied, CONTEXT, folder / "other", pdf=False)
     applied.apply(force=True)  # which takes old evidence away
     assert not place.exists()

@@ -25,9 +25,9 @@ from tests.written_before import under_way
 from voile import signals
 from voile.cli.run import run
 from voile.determination import determine, sign
-from voile.face.release import open_release
+from voile.modules import MODULES
+from voile.opening import open_release
 from voile.study import Study
-from voile.wings import WINGS
 
 FILES = Path(__file__).parent / "files"
 DAY, NOON = date(2030, 5, 1), datetime(2030, 5, 1, 12, tzinfo=UTC)
@@ -114,7 +114,7 @@ def main() -> None:
     shutil.rmtree(FILES, ignore_errors=True)
     FILES.mkdir()
     os.umask(0o077)
-    for kind in sorted(WINGS):
+    for kind in sorted(MODULES):
         make_wing(kind, FILES / kind)
     make_determination(FILES / "tables")
     make_enrolment(FILES / "sessions")

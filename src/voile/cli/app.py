@@ -1,4 +1,4 @@
-"""The tree of commands; building it imports no wing and nothing heavy."""
+"""The tree of commands; building it imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voile.cli.report import report
 from voile.cli.reveal import reveal
 from voile.cli.study import study
 from voile.cli.verify import verify
-from voile.wings import WINGS
+from voile.modules import MODULES
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -52,7 +52,7 @@ def command() -> None:
     """
 
 
-_KINDS = map(kind_group, WINGS)
+_KINDS = map(kind_group, MODULES.values())
 _ON_RELEASES = (report, determine, sign, verify, ledger, reveal)
 for _command in (inspect, *_KINDS, study, *_ON_RELEASES, demo, completion):
     command.add_command(_command)

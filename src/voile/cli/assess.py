@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from voile.cli.parameters import (
-    Command,
     flag,
     open_and_report,
     out,
@@ -21,29 +20,15 @@ from voile.cli.results import show_evidence
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import REPORT
-from voile.wings import ASSESSED, ROLES_OPTIONAL, assessing
+from voile.release.module import AnyModule, Assessing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-def assess(kind: str) -> click.Command:
-    """Return the command of one wing; of a kind that is not assessed, one that says why."""
-    return _assess(kind) if kind in ASSESSED else _refuse(kind)
+def assess(module: AnyModule, verb: Assessing[Any]) -> click.Command:
+    """Return the command of a kind whose releases by other makers are assessed."""
 
-
-def _refuse(kind: str) -> click.Command:
-    def run(_: Screen, *, words: tuple[str, ...]) -> None:
-        """Say why releases of this kind that voile did not make are not assessed."""
-        assessing(kind)
-
-    words = click.Argument(["words"], nargs=-1, metavar="[ORIGINAL RELEASED]", type=str)
-    command = Command("assess", run, [words])
-    command.ignore_unknown_options = True  # whatever was asked for, the answer is the same
-    return command
-
-
-def _assess(kind: str) -> click.Command:
     def run(
         screen: Screen,
         *,
@@ -66,14 +51,13 @@ def _assess(kind: str) -> click.Command:
         from voile.data.roles import Roles
         from voile.face.assessment import Assessment
 
-        wing = assessing(kind)
         REPORT.check_free(out, force=force)
         given = None if roles is None else Roles.read(roles)
-        source = open_and_report(screen, original, table, encoding, kind)
-        theirs = open_and_report(screen, released, table, encoding, kind)
+        source = open_and_report(screen, original, table, encoding, module.kind)
+        theirs = open_and_report(screen, released, table, encoding, module.kind)
         with screen.progress() as progress:
-            made = wing.assess(source, theirs, given, options, seed=seed, progress=progress)
-        found = Assessment.of(made)
+            made = verb.assess(source, theirs, given, options, seed=seed, progress=progress)
+        found = Assessment.of(made, verb.sections)
         found.report(internal=internal).save(out, force=force)
         for sentence in found.summary:
             screen.say(sentence)
@@ -89,11 +73,11 @@ def _assess(kind: str) -> click.Command:
         path(
             "roles",
             "Roles file of the original: voile inspect proposes one.",
-            required=kind not in ROLES_OPTIONAL,
+            required=module.requires_roles,
         ),
         *to,
         flag("internal", "Internal report: includes small counts."),
         seed(),
         *reading(),
     ]
-    return WingCommand("assess", run, own, lambda: assessing(kind).AssessOptions)
+    return WingCommand("assess", run, own, lambda: verb.options)

@@ -11,15 +11,16 @@ from voile.cli.parameters import Command, Run, argument, load_kit, out
 from voile.cli.results import tell_chosen
 from voile.cli.screen import Screen
 from voile.data.files.outputs import POLICY
-from voile.wings import choose_by, opener, wing
+from voile.release.choosing import choose_by
+from voile.release.module import AnyModule
 
 
 class _Way(click.Option):
-    """A way to pick a policy, which a wing may not know."""
+    """A way to pick a policy, which a module may not have."""
 
 
 class _After(click.Option):
-    """An option of choosing by a ledger, which a wing may not know."""
+    """An option of choosing by a ledger, which a module may not have."""
 
 
 _WAYS: dict[str, dict[str, Any]] = {
@@ -71,7 +72,7 @@ _AFTER: dict[str, dict[str, Any]] = {
 }
 
 
-def choose(kind: str) -> click.Command:
+def choose(module: AnyModule) -> click.Command:
     """Return the command of one kind."""
 
     def run(
@@ -96,12 +97,13 @@ def choose(kind: str) -> click.Command:
         from voile.data.files.atomic import write_text
 
         chosen = choose_by(
-            load_kit(Path(kit), kind),
+            module,
+            load_kit(Path(kit), module.kind),
             how,
             after,
             key_file=key_file,
             releases=releases,
-            source=None if source is None else opener(kind)(source),
+            source=None if source is None else module.open_source(source),
             hold_back=hold_back,
             recipient=recipient,
             recount=recount,
@@ -111,22 +113,21 @@ def choose(kind: str) -> click.Command:
 
     ways = [_Way([name], **how) for name, how in _WAYS.items()]
     by_ledger = [_After([name], **how) for name, how in _AFTER.items()]
-    return _Choose(kind, run, [argument("kit"), *ways, *by_ledger, *out("POLICY", POLICY)])
+    return _Choose(module, run, [argument("kit"), *ways, *by_ledger, *out("POLICY", POLICY)])
 
 
 class _Choose(Command):
-    """Offer the ways that the wing knows; its code is imported only when they are asked for."""
+    """Offer the ways of the module; its code is imported only when they are asked for."""
 
-    def __init__(self, kind: str, run: Run, params: list[click.Parameter]) -> None:
+    def __init__(self, module: AnyModule, run: Run, params: list[click.Parameter]) -> None:
         super().__init__("choose", run, params)
-        self._kind = kind
+        self._module = module
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Leave out what the wing refuses."""
-        here = wing(self._kind)
+        """Leave out the ways that the module does not have."""
         params = [
             one for one in super().get_params(ctx)
-            if not isinstance(one, _Way) or one.name in here.WAYS
+            if not isinstance(one, _Way) or one.name in self._module.ways
         ]  # fmt: skip
-        judged = hasattr(here, "choose_after")
+        judged = self._module.choose_after is not None
         return [one for one in params if judged or not isinstance(one, _After)]

@@ -12,7 +12,7 @@ from voile.cli.parameters import Command, flag, out
 from voile.cli.screen import Screen
 from voile.core.errors import RequestError
 from voile.data.files.outputs import DEMO, DEMO_FORMAT, DEMO_MARK, manifest_of
-from voile.wings import wing
+from voile.modules import find_module
 
 Run = Callable[[list[str]], int]
 SEED = "2013"
@@ -123,7 +123,7 @@ def _sentences(release: Path) -> tuple[str, ...]:
     from voile.release.manifest import Release
     from voile.report.sections import Prose
 
-    summary, *_ = wing("tables").sections(Release.open(release), (), audience="public")
+    summary, *_ = find_module("tables").report(Release.open(release), (), audience="public")
     first = next(block for block in summary.blocks if isinstance(block, Prose))
     return first.paragraphs
 

@@ -10,11 +10,12 @@ from voile.cli.screen import Screen, show_table
 
 if TYPE_CHECKING:
     from voile.release.kit import Kit
+    from voile.release.module import AnyModule
 
 ROWS = 20
 
 
-def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
+def frontier(screen: Screen, kit: Kit, module: AnyModule, *, all: bool) -> None:
     """Show 20 of the policies, evenly spread, unless `all` are asked for.
 
     Columns of numbers and single texts are shown, and in JSON lists of numbers. Packed policies
@@ -24,7 +25,7 @@ def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
 
     from voile.face.frontier import KitFrontier
 
-    shown, caveat = KitFrontier(kit).to_arrow(), kit.facts.get("caveat")
+    shown, caveat = KitFrontier(kit, module).to_arrow(), kit.facts.get("caveat")
     if screen.json:
         result = {"kind": kit.kind, "kit": kit.id, "policies": shown.to_pylist()}
         screen.result({**result, **({"caveat": caveat} if caveat else {})})

@@ -10,7 +10,7 @@ from voile.cli.parameters import Command, open_and_report, out, reading, source_
 from voile.cli.screen import Screen
 from voile.core.errors import printable
 from voile.data.files.outputs import ROLES
-from voile.wings import WINGS
+from voile.modules import MODULES
 
 
 def _inspect(
@@ -54,7 +54,7 @@ def _inspect(
 
 KIND = click.Option(
     ["--kind"],
-    type=click.Choice(list(WINGS)),
+    type=click.Choice(list(MODULES)),
     help="What the roles are for [tables; documents where there are spans, itemsets lists].",
 )
 inspect = Command(

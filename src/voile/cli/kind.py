@@ -1,8 +1,8 @@
-"""`voile KIND VERB`: the same verbs for every wing, each a few lines over its contract."""
+"""`voile KIND VERB`: the same verbs for every module, each a few lines over its contract."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -33,53 +33,51 @@ from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, RELEASE
 from voile.release.evidence import AttackResults, default_place, kept_evidence, write_evidence
-from voile.wings import ROLES_OPTIONAL, wing
+from voile.release.module import AnyModule
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from voile.release.options import ApplyOptions
-    from voile.release.own_verbs import OwnVerb
 
 UNKEYED = (
     "The release was sealed under a secret, and this evidence will not be: verify fails it where "
     "the secret is given. Set VOILE_SECRET or --key-file, as for apply."
 )
-OWN = frozenset({"documents", "itemsets", "signals"})
-"""Kinds whose wing has verbs beyond the common ones, its `OWN_VERBS`."""
 
 
 class _KindGroup(Group):
     """The commands of one kind: those that all kinds have, then its own."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind, help=f"Fit, choose, apply and attack {kind}.")
-        self._kind = kind
-        for command in (_fit, _frontier, choose, _apply, _attack, assess):
-            self.add_command(command(kind))
+    def __init__(self, module: AnyModule) -> None:
+        super().__init__(module.kind, help=f"Fit, choose, apply and attack {module.kind}.")
+        self._module = module
+        for command in (_fit, _frontier, choose, _apply, _attack):
+            self.add_command(command(module))
+        if module.assessing is not None:
+            self.add_command(assess(module, module.assessing))
 
     @cached_property
     def _own(self) -> Mapping[str, click.Command]:
-        """The kind's own verbs, by name; its wing is imported when they are asked for."""
-        verbs: Sequence[OwnVerb] = getattr(wing(self._kind), "OWN_VERBS", ())
-        return {verb.name: own_command(self._kind, verb) for verb in verbs}
+        """The kind's own verbs, by name; their options are imported when they are asked for."""
+        return {verb.name: own_command(verb) for verb in self._module.own_verbs}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which they were added."""
-        return [*super().list_commands(ctx), *(self._own if self._kind in OWN else ())]
+        return [*super().list_commands(ctx), *self._own]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a command; the wing is imported for a name that not every kind has."""
-        own = self._own if self._kind in OWN and name not in self.commands else {}
+        """Return a command; options are imported for a name that not every kind has."""
+        own = self._own if name not in self.commands else {}
         return own.get(name) or super().get_command(ctx, name)
 
 
-def kind_group(kind: str) -> click.Group:
-    """Return the commands of one wing; its code is imported when one of them runs."""
-    return _KindGroup(kind)
+def kind_group(module: AnyModule) -> click.Group:
+    """Return the commands of one kind; its code is imported when one of them runs."""
+    return _KindGroup(module)
 
 
-def _fit(kind: str) -> click.Command:
+def _fit(module: AnyModule) -> click.Command:
     def run(
         screen: Screen,
         *,
@@ -102,15 +100,15 @@ def _fit(kind: str) -> click.Command:
         from voile.release.options import with_options
 
         given = None if roles is None else Roles.read(roles)
-        opened = open_and_report(screen, source, table, encoding, kind)
+        opened = open_and_report(screen, source, table, encoding, module.kind)
         given = None if given is None else given.completed(opened.columns, others)
         with screen.progress() as progress:
-            found = wing(kind).fit(opened, given, options, seed=seed, progress=progress)
+            found = module.fit(opened, given, options, seed=seed, progress=progress)
         kit = with_options(found, options)
         kit.save(out, force=force)
         return tell_fitted(screen, kit, out)
 
-    needed = kind not in ROLES_OPTIONAL
+    needed = module.requires_roles
     roles = path("roles", "What each column is; voile inspect proposes it.", required=needed)
     others = click.Option(
         ["--others"],
@@ -118,18 +116,18 @@ def _fit(kind: str) -> click.Command:
         help="Role of the columns that roles do not name; without it they are an error.",
     )
     own = [source_argument(), roles, *out("KIT", KIT), others, seed(), *reading()]
-    return WingCommand("fit", run, own, lambda: wing(kind).FitOptions)
+    return WingCommand("fit", run, own, lambda: module.options.fit)
 
 
-def _frontier(kind: str) -> click.Command:
+def _frontier(module: AnyModule) -> click.Command:
     def run(screen: Screen, *, kit: str, all: bool) -> None:
         """Show the policies of a kit."""
-        frontier(screen, load_kit(Path(kit), kind), all=all)
+        frontier(screen, load_kit(Path(kit), module.kind), module, all=all)
 
     return Command("frontier", run, [argument("kit"), flag("all", "Show every policy.")])
 
 
-def _apply(kind: str) -> click.Command:
+def _apply(module: AnyModule) -> click.Command:
     def run(
         screen: Screen,
         *,
@@ -151,15 +149,15 @@ def _apply(kind: str) -> click.Command:
         from voile.release.choice import Chosen, default_choice, default_in_words
 
         options.begin()
-        fitted = load_kit(Path(kit), kind)
+        fitted = load_kit(Path(kit), module.kind)
         if policy is None:
-            chosen = wing(kind).choose(fitted, default_choice(fitted))
+            chosen = module.choose(fitted, default_choice(fitted))
             screen.say(default_in_words(fitted))
         else:
             chosen = Chosen.read(policy)
-        opened = open_and_report(screen, source, table, encoding, kind)
+        opened = open_and_report(screen, source, table, encoding, module.kind)
         with screen.progress() as progress:
-            release = wing(kind).apply(
+            release = module.apply(
                 fitted, chosen, opened, out, options, force=force, progress=progress
             )
         return tell_applied(screen, release, chosen, allowed=allow_set_aside)
@@ -174,10 +172,10 @@ def _apply(kind: str) -> click.Command:
         allow,
         *reading(),
     ]
-    return WingCommand("apply", run, own, lambda: wing(kind).ApplyOptions)
+    return WingCommand("apply", run, own, lambda: module.options.apply)
 
 
-def _attack(kind: str) -> click.Command:
+def _attack(module: AnyModule) -> click.Command:
     def run(
         screen: Screen,
         *,
@@ -207,9 +205,9 @@ def _attack(kind: str) -> click.Command:
         check_seal(attacked, secret)
         if secret is None and is_keyed(attacked):
             screen.insist(UNKEYED)
-        opened = open_and_report(screen, truth, table, encoding, kind)
+        opened = open_and_report(screen, truth, table, encoding, module.kind)
         with screen.progress() as progress:
-            made = wing(kind).attack(attacked, opened, options, seed=seed, progress=progress)
+            made = module.attack(attacked, opened, options, seed=seed, progress=progress)
         found = AttackResults(attacked, made, [stored(options)])
         write_evidence(where, attacked, found, secret, force=force)
         tell_attacked(screen, found, where)
@@ -217,4 +215,4 @@ def _attack(kind: str) -> click.Command:
     truth = place("truth", "SOURCE", "The original source, used to score the attack.")
     to = out("EVIDENCE", EVIDENCE, required=False, default="RELEASE.private/evidence.json")
     own = [source_argument("release"), truth, *to, seed(), key_file(), *reading()]
-    return WingCommand("attack", run, own, lambda: wing(kind).AttackOptions)
+    return WingCommand("attack", run, own, lambda: module.options.attack)

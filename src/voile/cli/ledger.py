@@ -106,17 +106,17 @@ def _judge(
     from voile.core.errors import RequestError
     from voile.ledger.judgement import judge_for
     from voile.ledger.ledger import open_ledger
+    from voile.modules import find_module
     from voile.release.choice import Chosen
     from voile.release.kit import Kit
-    from voile.wings import opener, wing
 
     fitted = Kit.load(Path(kit))
-    judge = getattr(wing(fitted.kind), "judge", None)
-    if judge is None:
+    module = find_module(fitted.kind)
+    if module.judge is None:
         raise RequestError(f"releases of {fitted.kind} cannot be judged together", where=kit)
     chosen = Chosen.read(policy)
-    rows = None if source is None else opener(fitted.kind)(source)
-    judging = partial(judge, fitted, chosen, source=rows, releases=releases)
+    rows = None if source is None else module.open_source(source)
+    judging = partial(module.judge, fitted, chosen, source=rows, releases=releases)
     with open_ledger(Path(ledger), key_file) as opened:
         judged = judge_for(recipient, judging, opened.ledger, opened.keys)
     judged.check(opened.ledger.promise)

@@ -1,4 +1,4 @@
-"""The command of a verb that one kind of data alone has, as its wing describes it."""
+"""The command of a verb that one kind of data alone has, as its module describes it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from voile.cli.destination import Destination
 from voile.cli.parameters import argument, out, reading
 from voile.cli.screen import Screen, show_table
 from voile.cli.wing_options import WingCommand
-from voile.release.own_verbs import Ended, OwnVerb
-from voile.wings import wing
+from voile.release.own_verbs import OwnVerb
 
 
-def own_command(kind: str, verb: OwnVerb) -> click.Command:
+def own_command(verb: OwnVerb[Any]) -> click.Command:
     def run(screen: Screen, *, options: Any, **places: Any) -> int:
-        ended: Ended = getattr(wing(kind), verb.run)(options, screen, **places)
+        ended = verb.load()(options, screen, **places)
         screen.result(ended.result)
         if ended.rows and not screen.json:
             rows = [[*row.values()] for row in ended.rows]

@@ -134,9 +134,9 @@ def open_and_report(
     kind: str | None = None,
 ) -> Source:
     """Open a source as its kind does, and report what was found out about it."""
-    from voile.wings import opener
+    from voile.modules import find_opener
 
-    opened = opener(kind)(source, table=table, encoding=encoding)
+    opened = find_opener(kind)(source, table=table, encoding=encoding)
     if opened.notes:
         screen.say(f"{opened.name}: {', '.join(opened.notes)}")
     return opened

@@ -35,6 +35,7 @@ def _report(
     """
     from voile.face.report import report_of
     from voile.keys.secret import Secret
+    from voile.modules import find_module
     from voile.release.evidence import find_evidence
     from voile.release.kit import Kit
 
@@ -44,7 +45,9 @@ def _report(
         raise RequestError("evidence is about a release", instead="report the release")
     found = () if isinstance(shown, Kit) else find_evidence(shown, secret, evidence or None)
     audience: Audience = "internal" if internal else "public"
-    report_of(shown, found, audience, Path(subject).name).save(out, force=force)
+    report_of(shown, find_module(shown.kind), found, audience, Path(subject).name).save(
+        out, force=force
+    )
     attacks = f"with the evidence of {count(len(found), 'attack')}" if found else "without evidence"
     readers = "for the data holder alone" if internal else "for the public"
     screen.say(f"{out}: the report, {readers}, {attacks}")

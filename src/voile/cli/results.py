@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voile.cli.screen import Screen, count, short, show_table
 from voile.core.interruption import CUT_SHORT
-from voile.wings import wing
+from voile.modules import find_module
 
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence, Finding, Rate
@@ -184,7 +184,7 @@ def _first(kind: str, figures: Mapping[str, float]) -> str:
     from voile.report.charts.numbers import share
     from voile.report.wording import share_and_odds
 
-    axes, said = wing(kind).AXES, []
+    axes, said = find_module(kind).axes, []
     for name, value in list(figures.items())[:FIGURES]:
         axis = name.removesuffix("_low").removesuffix("_high")
         end = name.removeprefix(axis)

@@ -262,7 +262,9 @@ def _determine(
 
     The same as `voile determine` of the release's folder, with the plan's secret and ledger.
     """
-    one = _opened(plan, ledger).determine(context, out, pdf=pdf, force=force)
+    from voile.determination import determine_study
+
+    one = determine_study(_opened(plan, ledger), context, out, pdf=pdf, force=force)
     say_verdicts(screen, one, out)
 
 

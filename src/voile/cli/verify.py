@@ -44,8 +44,8 @@ def _verify(
         raise RequestError("is a release; --signers, --release, --ledger and --last go with a "
                            "determination", where=subject)  # fmt: skip
     from voile.determination.subject import is_study, open_subject
-    from voile.face.release import open_release
     from voile.keys.secret import Secret
+    from voile.opening import open_release
 
     if is_study(Path(subject)):
         found = [*open_subject(subject).checks(Secret.find(key_file))]

@@ -10,24 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-# Where every wing keeps the functions, and the measures, that it hands the ground floor.
-VERBS: Mapping[str, str] = {
-    "CRITERIA": "verbs.criteria",
-    "apply": "verbs.apply",
-    "assess": "verbs.assess",
-    "assessed_sections": "verbs.assess_report",
-    "attack": "verbs.attack",
-    "choose": "verbs.choose",
-    "fit": "verbs.fit",
-    "prepare": "verbs.apply",
-    "sections": "verbs.report",
-    "verify": "verbs.verify",
-}
-
 _NOT_FOR_USERS = {"TYPE_CHECKING", "annotations", "lazily"}
 
 
-def lazily(module: str, places: Mapping[str, str], *, package: str = "") -> Callable[[str], Any]:
+def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a module, one of whose names lies in each of these places.
 
     A name that was loaded stays in the module. The module's `__dir__` lists them all, so that a
@@ -37,7 +23,6 @@ def lazily(module: str, places: Mapping[str, str], *, package: str = "") -> Call
     ----------
     module : its `__name__`.
     places : in which module of the package each name is defined.
-    package : the package; the module itself unless given.
     """
     names = vars(sys.modules[module])
 
@@ -45,7 +30,7 @@ def lazily(module: str, places: Mapping[str, str], *, package: str = "") -> Call
         if name not in places:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         place = places[name]
-        found = import_module(f"{package or module}.{place}")
+        found = import_module(f"{module}.{place}")
         for own in (name, place):  # the import has set a module where a function has its name
             if places.get(own) == place:
                 names[own] = getattr(found, own)

@@ -6,9 +6,11 @@ import csv
 import glob
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path, PurePath
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -30,53 +32,136 @@ TABLES = (POSTGRESQL, TABLE)
 """What stands for a table: its rows are held to their hash whenever it is opened."""
 
 
+Opener: TypeAlias = Callable[..., Source]
+
+
 @dataclass(frozen=True)
 class Format:
     """Say how files of some suffixes are read.
 
-    reader : "module:class" below voile.data, imported when first used.
+    load : imports the reader, and returns it.
     choices : what can be asked for: the table of a file that holds several, the encoding of text,
         and what becomes of bytes that are not text.
     """
 
-    reader: str
+    load: Callable[[], Opener]
     choices: tuple[str, ...] = ()
 
     def open(self, path: Path | StorePath, **asked: str) -> Source:
-        from importlib import import_module
-
-        module, name = self.reader.split(":")
-        source: Source = getattr(import_module(f"voile.data.{module}"), name)(path, **asked)
-        return source
+        return self.load()(path, **asked)
 
 
-_CSV = Format("formats.delimited:DelimitedSource", ("encoding", "errors"))
-_JSON = Format("formats.jsonlines:JsonLinesSource", ("encoding", "errors"))
-_ARROW = Format("formats.arrow_files:ArrowSource")
-_EXCEL = Format("formats.excel:ExcelSource", ("table",))
-_DUCKDB = Format("formats.databases:DuckDBSource", ("table",))
-_SQLITE = Format("formats.databases:SQLiteSource", ("table",))
-_PARTITIONED = Format("formats.partitions:PartitionedSource")
-_DELTA = Format("formats.delta:DeltaSource", ("version",))
-_STATISTICS = Format("formats.statistics:StatisticsSource", ("encoding",))
+def _load_delimited() -> Opener:
+    from voile.data.formats.delimited import DelimitedSource
+
+    return DelimitedSource
+
+
+def _load_jsonlines() -> Opener:
+    from voile.data.formats.jsonlines import JsonLinesSource
+
+    return JsonLinesSource
+
+
+def _load_arrow() -> Opener:
+    from voile.data.formats.arrow_files import ArrowSource
+
+    return ArrowSource
+
+
+def _load_excel() -> Opener:
+    from voile.data.formats.excel import ExcelSource
+
+    return ExcelSource
+
+
+def _load_duckdb() -> Opener:
+    from voile.data.formats.databases import DuckDBSource
+
+    return DuckDBSource
+
+
+def _load_sqlite() -> Opener:
+    from voile.data.formats.databases import SQLiteSource
+
+    return SQLiteSource
+
+
+def _load_partitioned() -> Opener:
+    from voile.data.formats.partitions import PartitionedSource
+
+    return PartitionedSource
+
+
+def _load_delta() -> Opener:
+    from voile.data.formats.delta import DeltaSource
+
+    return DeltaSource
+
+
+def _load_statistics() -> Opener:
+    from voile.data.formats.statistics import StatisticsSource
+
+    return StatisticsSource
+
+
+def _load_parquet() -> Opener:
+    from voile.data.formats.arrow_files import ParquetSource
+
+    return ParquetSource
+
+
+def _load_transaction() -> Opener:
+    from voile.data.formats.transactions import TransactionSource
+
+    return TransactionSource
+
+
+def _load_svmlight() -> Opener:
+    from voile.data.formats.transactions import SvmlightSource
+
+    return SvmlightSource
+
+
+def _load_postgres() -> Opener:
+    from voile.data.postgres.release import open_released
+
+    return open_released
+
+
+def _load_table() -> Opener:
+    from voile.data.table_pointers import open_released
+
+    return open_released
+
+
+_CSV = Format(_load_delimited, ("encoding", "errors"))
+_JSON = Format(_load_jsonlines, ("encoding", "errors"))
+_ARROW = Format(_load_arrow)
+_EXCEL = Format(_load_excel, ("table",))
+_DUCKDB = Format(_load_duckdb, ("table",))
+_SQLITE = Format(_load_sqlite, ("table",))
+_PARTITIONED = Format(_load_partitioned)
+_DELTA = Format(_load_delta, ("version",))
+_STATISTICS = Format(_load_statistics, ("encoding",))
 
 FORMATS = {
     ".csv": _CSV, ".tsv": _CSV, ".txt": _CSV,
     ".csv.gz": _CSV, ".tsv.gz": _CSV, ".txt.gz": _CSV,
     ".jsonl": _JSON, ".ndjson": _JSON, ".jsonl.gz": _JSON, ".ndjson.gz": _JSON,
-    PARQUET: Format("formats.arrow_files:ParquetSource"),
+    PARQUET: Format(_load_parquet),
     ".arrow": _ARROW, ".feather": _ARROW,
     ".xlsx": _EXCEL, ".xls": _EXCEL,
     ".duckdb": _DUCKDB,
     ".sqlite": _SQLITE, ".sqlite3": _SQLITE, ".db": _SQLITE,
     ".sas7bdat": _STATISTICS, ".xpt": _STATISTICS, ".dta": _STATISTICS, ".sav": _STATISTICS,
-    ".dat": Format("formats.transactions:TransactionSource"),
-    ".dat.gz": Format("formats.transactions:TransactionSource"),
-    ".svm": Format("formats.transactions:SvmlightSource"),
-    ".svmlight": Format("formats.transactions:SvmlightSource"),
-    ".svm.gz": Format("formats.transactions:SvmlightSource"),
-    POSTGRESQL: Format("postgres.release:open_released"),
-    TABLE: Format("writing.duckdb_release:open_released"),
+    ".dat": Format(_load_transaction),
+    ".dat.gz": Format(_load_transaction),
+    ".svm": Format(_load_svmlight),
+    ".svmlight": Format(_load_svmlight),
+    ".svm.gz": Format(_load_svmlight),
+    POSTGRESQL: Format(_load_postgres),
+    TABLE: Format(_load_table),
 }  # fmt: skip
 """What reads a file, by the end of its name."""
 

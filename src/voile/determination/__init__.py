@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from voile.determination.context import Context
     from voile.determination.determination import Determination
     from voile.determination.determine import determine
+    from voile.determination.of_study import determine_study
     from voile.determination.sign import sign
     from voile.determination.verify import Verified, verify
 
-__all__ = ["Context", "Determination", "Verified", "determine", "sign", "verify"]
+__all__ = ["Context", "Determination", "Verified", "determine", "determine_study", "sign", "verify"]
 
 __getattr__ = lazily(
     __name__,
@@ -22,6 +23,7 @@ __getattr__ = lazily(
         "Determination": "determination",
         "Verified": "verify",
         "determine": "determine",
+        "determine_study": "of_study",
         "sign": "sign",
         "verify": "verify",
     },

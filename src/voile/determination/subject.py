@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
@@ -15,15 +14,14 @@ from voile.data.files.outputs import STUDY_FORMAT, STUDY_MANIFEST, json_at
 from voile.face.commands import commands
 from voile.face.report import facts_of
 from voile.keys.secret import Secret
+from voile.modules import find_module
 from voile.release.criteria import Measure
 from voile.release.evidence import find_evidence
 from voile.release.manifest import Release, manifest_path
 from voile.release.verify import Check, check_seal, checks
 from voile.report.sections import Section
-from voile.wings import WINGS, wing
-
-ABOVE: Mapping[str, str] = {"study": "voile.study.determined"}
-"""Where what is judged alike is, by kind: a module with `CRITERIA` and `open_subject`."""
+from voile.study.determined import CRITERIA, STUDY
+from voile.study.determined import open_subject as open_study
 
 
 class Subject(Protocol):
@@ -79,11 +77,11 @@ class OfRelease:
 
     def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
         """Return the wing's sections."""
-        return wing(self.kind).sections(self._release, evidence, audience="public")
+        return find_module(self.kind).report(self._release, evidence, audience="public")
 
     def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
         """Return the commands that made it, and what checks it."""
-        return list(commands(self._release, "public", self.name, evidence))
+        return list(commands(self._release, find_module(self.kind), "public", self.name, evidence))
 
     def facts(self) -> Mapping[str, str]:
         """Say what made it."""
@@ -91,13 +89,13 @@ class OfRelease:
 
     def checks(self, secret: Secret | None) -> Iterator[Check]:
         """Check it in every way."""
-        return checks(self._release, wing(self.kind).verify, secret)
+        return checks(self._release, find_module(self.kind).verify, secret)
 
 
 def open_subject(path: str | os.PathLike[str]) -> Subject:
     """Open what lies at a place: the folder of a study, or a wing's release."""
     if is_study(Path(path)):
-        return cast(Subject, import_module(ABOVE["study"]).open_subject(Path(path)))
+        return open_study(Path(path))
     return OfRelease(Release.open(path))
 
 
@@ -111,6 +109,4 @@ def criteria_of(kind: str) -> tuple[Measure, ...]:
 
     Raises RequestError: this voile has no such kind.
     """
-    if kind in ABOVE and kind not in WINGS:
-        return cast("tuple[Measure, ...]", import_module(ABOVE[kind]).CRITERIA)
-    return wing(kind).CRITERIA
+    return CRITERIA if kind == STUDY else find_module(kind).criteria

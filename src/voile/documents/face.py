@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from voile.documents.module import DOCUMENTS
 from voile.face.assessment import assess_of
 from voile.face.verbs import fit_of, own_of
 
-fit = fit_of("documents")
-assess = assess_of("documents")
-accept = own_of("documents", "accept")
-forecast = own_of("documents", "forecast")
-init = own_of("documents", "init")
-review = own_of("documents", "review")
+fit = fit_of(DOCUMENTS)
+assess = assess_of(DOCUMENTS, DOCUMENTS.assessing)
+accept = own_of(DOCUMENTS, "accept")
+forecast = own_of(DOCUMENTS, "forecast")
+init = own_of(DOCUMENTS, "init")
+review = own_of(DOCUMENTS, "review")

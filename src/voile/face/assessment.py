@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from pydantic import NonNegativeInt
@@ -15,24 +16,28 @@ from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
 from voile.face.report import Report, today
 from voile.face.verbs import roles_for
 from voile.release.assessment import Assessment as PlainAssessment
+from voile.release.module import AnyModule, Assessing
 from voile.release.options import checked
+from voile.release.verb_types import AssessedSections
 from voile.report import render
 from voile.report.sections import Audience, Prose
-from voile.wings import assessing, opener
 
 
+@dataclass(frozen=True)
 class Assessment(PlainAssessment):
     """What `assess` found: `figures`, `evidence` and `facts`, and the page that shows them."""
 
+    sections: AssessedSections = field(kw_only=True)
+
     @classmethod
-    def of(cls, assessment: PlainAssessment) -> Self:
+    def of(cls, assessment: PlainAssessment, sections: AssessedSections) -> Self:
         """Give an assessment its page."""
-        return cls(**vars(assessment))
+        return cls(**vars(assessment), sections=sections)
 
     @property
     def summary(self) -> tuple[str, ...]:
         """What it comes to, in sentences for the data holder."""
-        first, *_ = assessing(self.kind).assessed_sections(self, audience="internal")
+        first, *_ = self.sections(self, audience="internal")
         said = (block for block in first.blocks if isinstance(block, Prose))
         return tuple(paragraph for block in said for paragraph in block.paragraphs)
 
@@ -41,7 +46,7 @@ class Assessment(PlainAssessment):
         """Report it on one page; `internal` is for the data holder alone: includes small counts."""
         audience: Audience = "internal" if internal else "public"
         title = f"{self.name}: what it discloses, what it keeps"
-        sections = assessing(self.kind).assessed_sections(self, audience=audience)
+        sections = self.sections(self, audience=audience)
         libraries = ", ".join(f"{name} {x}" for name, x in versions().items() if name != "Python")
         facts = {
             "date of this report": today().isoformat(),
@@ -56,8 +61,7 @@ class Assessment(PlainAssessment):
         return self.report()._repr_html_()
 
 
-def assess_of(kind: str) -> Callable[..., Assessment]:
-    here = assessing(kind)
+def assess_of(module: AnyModule, verb: Assessing[Any]) -> Callable[..., Assessment]:
 
     def assess(
         original: object,
@@ -69,12 +73,12 @@ def assess_of(kind: str) -> Callable[..., Assessment]:
         **options: Any,
     ) -> Assessment:
         with as_keywords():
-            given = checked(here.AssessOptions, options)
+            given = checked(verb.options, options)
             own = checked_own(seed=(seed, NonNegativeInt))
-            read = roles_for(kind, roles)
-            sources = opener(kind)(original), opener(kind)(released)
-            found = here.assess(*sources, read, given, seed=own["seed"], progress=progress)
-        return Assessment.of(found)
+            read = roles_for(module, roles)
+            sources = module.open_source(original), module.open_source(released)
+            found = verb.assess(*sources, read, given, seed=own["seed"], progress=progress)
+        return Assessment.of(found, verb.sections)
 
     said = {
         "original": f"what the release was made from: {SOURCE}",
@@ -83,6 +87,6 @@ def assess_of(kind: str) -> Callable[..., Assessment]:
         "seed": SEED,
         "progress": PROGRESS,
     }
-    assess.__module__ = f"voile.{kind}"
+    assess.__module__ = f"voile.{module.kind}"
     first = "Assess a release that voile did not make, beside its original."
-    return documented(assess, first, said, here.AssessOptions)
+    return documented(assess, first, said, verb.options)

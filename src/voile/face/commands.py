@@ -12,21 +12,26 @@ from typing import TYPE_CHECKING, Any
 
 from voile.release.evidence import AttackResults
 from voile.release.manifest import Release
+from voile.release.module import find_own_verb
 from voile.release.options import OPTIONS, VERB, fields_of, leaves
-from voile.wings import wing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from voile.core.evidence import Evidence
     from voile.release.kit import Kit
+    from voile.release.module import AnyModule
     from voile.report.sections import Audience
 
 WIDTH = 76
 
 
 def commands(
-    subject: Kit | Release, audience: Audience, name: str, evidence: Sequence[Evidence]
+    subject: Kit | Release,
+    module: AnyModule,
+    audience: Audience,
+    name: str,
+    evidence: Sequence[Evidence],
 ) -> Iterator[str]:
     """Yield the commands that made a kit or a release called `name`, then what checks it.
 
@@ -34,24 +39,24 @@ def commands(
     """
     kind = subject.kind
     if not isinstance(subject, Release):
-        yield _fit(kind, subject.facts.get(OPTIONS, {}), audience, name)
+        yield _fit(module, subject.facts.get(OPTIONS, {}), audience, name)
         yield typed(["voile", kind, "frontier", name])
         return
     if private := subject.private:
         asked = private.get(OPTIONS, {})
         source = private["source"]["name"] if audience == "internal" else "SOURCE"
-        yield _fit(kind, asked.get("fit", {}), audience, "KIT")
+        yield _fit(module, asked.get("fit", {}), audience, "KIT")
         choice = private["chosen"]["choice"]
         if audience == "public" and "policy" in choice:
             choice = {"policy": None}
         ways = [word for way, value in choice.items() for word in _words(way, value)]
         yield typed(["voile", kind, "choose", "KIT", *ways, "--out", "policy.toml"])
-        own = _given(wing(kind).ApplyOptions, asked.get("apply", {}), audience)
+        own = _given(module.options.apply, asked.get("apply", {}), audience)
         policy = ["--policy", "policy.toml"]
         yield typed(["voile", kind, "apply", "KIT", source, *policy, *own, "--out", name])
-        verbs = [one for one in getattr(wing(kind), "OWN_VERBS", ()) if one.evidence]
+        verbs = [one for one in module.own_verbs if one.evidence]
         for given in _attacks(evidence, {one.evidence for one in verbs}):
-            own = _given(wing(kind).AttackOptions, given, audience)
+            own = _given(module.options.attack, given, audience)
             truth = ["--truth", source, *own, "--seed", "SEED"]
             yield typed(["voile", kind, "attack", name, *truth])
         places = {"kit": "KIT", "release": name, "source": source}
@@ -90,21 +95,21 @@ def typed(words: Sequence[str]) -> str:
     return " \\\n".join(lines)
 
 
-def _fit(kind: str, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
+def _fit(module: AnyModule, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
     if VERB in asked:
-        return _own(kind, asked, audience, out)
-    own = _given(wing(kind).FitOptions, asked, audience)
+        return _own(module, asked, audience, out)
+    own = _given(module.options.fit, asked, audience)
     where = ["--seed", "SEED", "--out", out]
     roles = [] if "text" in asked else ["--roles", "ROLES"]
-    return typed(["voile", kind, "fit", "SOURCE", *roles, *own, *where])
+    return typed(["voile", module.kind, "fit", "SOURCE", *roles, *own, *where])
 
 
-def _own(kind: str, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
+def _own(module: AnyModule, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
     """Write the command of a verb that a kind has of its own; its seed is for no page."""
-    (verb,) = (one for one in getattr(wing(kind), "OWN_VERBS", ()) if one.name == asked[VERB])
+    verb = find_own_verb(module, asked[VERB])
     own = _given(verb.options, {n: x for n, x in asked.items() if n != "seed"}, audience)
     places = [name.upper() for name in verb.arguments]
-    return typed(["voile", kind, verb.name, *places, *own, "--seed", "SEED", "--out", out])
+    return typed(["voile", module.kind, verb.name, *places, *own, "--seed", "SEED", "--out", out])
 
 
 def _given(model: type[BaseModel], asked: Mapping[str, Any], audience: Audience) -> list[str]:

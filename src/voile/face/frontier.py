@@ -12,12 +12,12 @@ from voile.core.frontier import Frontier, Point
 from voile.data import to_frame
 from voile.report.notebook import drawn
 from voile.report.sections import FrontierChart
-from voile.wings import wing
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from voile.release.kit import Kit
+    from voile.release.module import AnyModule
 
 
 class KitFrontier:
@@ -27,8 +27,8 @@ class KitFrontier:
     data: `Kit.choose` gives one policy whole.
     """
 
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
+    def __init__(self, kit: Kit, module: AnyModule) -> None:
+        self._kit, self._module = kit, module
 
     def __len__(self) -> int:
         return self._kit.policies
@@ -87,7 +87,7 @@ class KitFrontier:
         return self.drawn(f"{len(self):,} policies that no other beats")
 
     def drawn(self, title: str) -> str:
-        sections = wing(self._kit.kind).sections(self._kit, (), audience="public")
+        sections = self._module.report(self._kit, (), audience="public")
         blocks = [block for section in sections for block in section.blocks]
         return drawn(title, [one for one in blocks if isinstance(one, FrontierChart)][:1])
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, NoReturn, Self, cast
 
 from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, as_keywords, named, nearest
@@ -16,11 +17,13 @@ from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, documented
 from voile.face.release import Release
 from voile.face.report import Report, report_of
 from voile.release.choice import Chosen, default_choice
+from voile.release.choosing import choose_by
 from voile.release.kit import Kit as PlainKit
+from voile.release.module import AnyModule
 from voile.release.options import checked
-from voile.wings import choose_by, opener, wing
 
 
+@dataclass(frozen=True, eq=False)
 class Kit(PlainKit):
     """What `fit` learnt, and a folder where it is saved.
 
@@ -28,15 +31,24 @@ class Kit(PlainKit):
     to hold none is ``shareable``.
     """
 
+    module: AnyModule = field(kw_only=True)
+
     @classmethod
-    def of(cls, kit: PlainKit) -> Self:
-        """Give a kit its verbs."""
-        return cls(kit.kind, kit.visibility, kit.facts, kit.tables)
+    def of(cls, kit: PlainKit, module: AnyModule) -> Self:
+        """Give a kit the verbs of its kind; a kit that was read keeps its id."""
+        given = cls(kit.kind, kit.visibility, kit.facts, kit.tables, module=module)
+        vars(given).update({name: x for name, x in vars(kit).items() if name == "id"})
+        return given
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], kind: str | None = None) -> NoReturn:
+        """Refuse: `voile.open_kit` opens a kit with its verbs."""
+        raise RequestError("a kit is opened by voile.open_kit", instead="use voile.open_kit(path)")
 
     @property
     def frontier(self) -> KitFrontier:
         """Its policies, with their risk, loss and other figures."""
-        return KitFrontier(self)
+        return KitFrontier(self, self.module)
 
     @check_arguments
     def choose(
@@ -75,23 +87,21 @@ class Kit(PlainKit):
         InfeasibleError : no policy is within the limit.
         RequestError : no way, several, or one that this kind of data has not.
         """
-        here = wing(self.kind)
         with as_keywords():
             given = {name: x for name, x in how.items() if x is not None and x is not False}
-            judged = hasattr(here, "choose_after")
-            known = (*here.WAYS, *(["joint_risk"] if judged else []))
+            judged = self.module.choose_after is not None
+            known = (*self.module.ways, *(["joint_risk"] if judged else []))
             for name in given.keys() - set(known):
                 raise RequestError(f"no such option: {name}", instead=nearest(name, known))
-            if after is not None and not judged:
-                raise RequestError(f"releases of {self.kind} cannot be judged together")
             ledger, secret = (None if x is None else Path(x) for x in (after, key_file))
             return choose_by(
+                self.module,
                 self,
                 given,
                 ledger,
                 key_file=secret,
                 releases=[Path(x) for x in releases],
-                source=None if source is None else opener(self.kind)(source),
+                source=None if source is None else self.module.open_source(source),
                 hold_back=hold_back,
                 recipient=recipient,
                 recount=recount,
@@ -105,7 +115,7 @@ class Kit(PlainKit):
     @check_arguments
     def report(self, *, internal: bool = False) -> Report:
         """Report the policies, on one page; `internal`: for the data holder, with small counts."""
-        return report_of(self, (), "internal" if internal else "public", None)
+        return report_of(self, self.module, (), "internal" if internal else "public", None)
 
     def _repr_html_(self) -> str:
         return self.frontier.drawn(
@@ -113,14 +123,9 @@ class Kit(PlainKit):
         )
 
 
-@check_arguments
-def open_kit(path: str | PathLike[str]) -> Kit:
-    """Open a kit that `Kit.save` or `voile KIND fit` wrote."""
-    return Kit.load(Path(path))
-
-
 def apply_of(kit: Kit) -> Callable[..., Release]:
-    here = wing(kit.kind)
+    module = kit.module
+    model = module.options.apply
 
     def apply(
         policy: object,
@@ -132,19 +137,21 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
         **options: Any,
     ) -> Release:
         with as_keywords():
-            given = checked(here.ApplyOptions, options)
+            given = checked(model, options)
             given.begin()
-            chosen = here.choose(kit, default_choice(kit)) if policy is None else policy_of(policy)
-            made = here.apply(
+            chosen = (
+                module.choose(kit, default_choice(kit)) if policy is None else policy_of(policy)
+            )
+            made = module.apply(
                 kit,
                 chosen,
-                opener(kit.kind)(source),
+                module.open_source(source),
                 None if out is None else Path(out),
                 given,
                 force=force,
                 progress=progress,
             )
-        release = Release.of(made)
+        release = Release.of(made, module)
         _warn_of_set_aside(release)
         return release
 
@@ -156,9 +163,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
         "force": "replace the output if voile wrote it",
         "progress": PROGRESS,
     }
-    return documented(
-        apply, "Make the release of a source under a policy.", said, here.ApplyOptions
-    )
+    return documented(apply, "Make the release of a source under a policy.", said, model)
 
 
 def policy_of(given: object) -> Chosen:

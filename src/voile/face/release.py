@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 from pydantic import NonNegativeInt
 
@@ -19,12 +20,13 @@ from voile.face.report import Report, report_of
 from voile.keys.secret import Secret
 from voile.release.evidence import AttackResults, default_place, find_evidence, write_evidence
 from voile.release.manifest import Release as PlainRelease
+from voile.release.module import AnyModule
 from voile.release.options import checked, stored
 from voile.release.verify import Check, check_seal, checks
 from voile.release.writing import save_release
-from voile.wings import opener, wing
 
 
+@dataclass(frozen=True, eq=False)
 class Release(PlainRelease):
     """A release, on disk or in memory: what `Kit.apply` returns, and `open_release`.
 
@@ -32,10 +34,20 @@ class Release(PlainRelease):
     where only the release was received.
     """
 
+    module: AnyModule = field(kw_only=True)
+
     @classmethod
-    def of(cls, release: PlainRelease) -> Self:
-        """Give a release its verbs."""
-        return cls(release.path, release.public, release.private, release.like, release.secret)
+    def of(cls, release: PlainRelease, module: AnyModule) -> Self:
+        """Give a release the verbs of its kind."""
+        own = (release.path, release.public, release.private, release.like, release.secret)
+        return cls(*own, module=module)
+
+    @classmethod
+    def open(cls, path: object, **how: Any) -> NoReturn:
+        """Refuse: `voile.open_release` opens a release with its verbs."""
+        raise RequestError(
+            "a release is opened by voile.open_release", instead="use voile.open_release(path)"
+        )
 
     @property
     def attack(self) -> Callable[..., AttackResults]:
@@ -78,7 +90,7 @@ class Release(PlainRelease):
             of values, or there would be more than 5 million rows.
         TamperedError : the release's bytes are not those its manifest names.
         """
-        expand = getattr(wing(self.kind), "expand", None)
+        expand = self.module.expand
         if expand is None:
             raise RequestError(
                 f"a release of {self.kind} has no intervals to expand",
@@ -119,7 +131,7 @@ class Release(PlainRelease):
         check_seal(self, secret)  # the page speaks of these bytes and figures
         found = find_evidence(self, secret, evidence)
         name = None if isinstance(self.path, MemoryPath) else self.path.name
-        return report_of(self, found, "internal" if internal else "public", name)
+        return report_of(self, self.module, found, "internal" if internal else "public", name)
 
     @check_arguments
     def verify(self, *, key_file: str | PathLike[str] | None = None) -> tuple[Check, ...]:
@@ -129,7 +141,7 @@ class Release(PlainRelease):
         ----------
         key_file : file with the secret of the seals [variable VOILE_SECRET].
         """
-        return tuple(checks(self, wing(self.kind).verify, Secret.find(key_file)))
+        return tuple(checks(self, self.module.verify, Secret.find(key_file)))
 
     @check_arguments
     @as_keywords()
@@ -158,20 +170,12 @@ class Release(PlainRelease):
         saved = save_release(self, Path(path), escape=own["formulas"] == "escape", force=force)
         if found:
             write_evidence(default_place(saved), saved, found, self.secret, force=False)
-        return Release.of(saved)
-
-
-@check_arguments
-def open_release(path: str | PathLike[str]) -> Release:
-    """Open a release that `Kit.apply`, `Release.save` or `voile KIND apply` wrote.
-
-    Its `frame` is an Arrow table.
-    """
-    return Release.open(path)
+        return Release.of(saved, self.module)
 
 
 def attack_of(release: Release) -> Callable[..., AttackResults]:
-    here = wing(release.kind)
+    module = release.module
+    model = module.options.attack
 
     def attack(
         truth: object,
@@ -182,11 +186,11 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
         **options: Any,
     ) -> AttackResults:
         with as_keywords():
-            given = checked(here.AttackOptions, options)
+            given = checked(model, options)
             own = checked_own(seed=(seed, NonNegativeInt))
             check_seal(release, Secret.find(key_file))
-            opened = opener(release.kind)(truth)
-            found = here.attack(release, opened, given, seed=own["seed"], progress=progress)
+            opened = module.open_source(truth)
+            found = module.attack(release, opened, given, seed=own["seed"], progress=progress)
         return AttackResults(release, found, [stored(given)])
 
     said = {
@@ -196,4 +200,4 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
         "progress": PROGRESS,
     }
     first = "Attack the release as an adversary with the background knowledge given by the options."
-    return documented(attack, first, said, here.AttackOptions)
+    return documented(attack, first, said, model)

@@ -22,11 +22,11 @@ from voile.release.manifest import Release
 from voile.report import render
 from voile.report.notebook import framed
 from voile.report.sections import Audience, Commands, Section
-from voile.wings import wing
 
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence
     from voile.release.kit import Kit
+    from voile.release.module import AnyModule
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,11 @@ class Report(Brief):
 
 
 def report_of(
-    subject: Kit | Release, evidence: Sequence[Evidence], audience: Audience, name: str | None
+    subject: Kit | Release,
+    module: AnyModule,
+    evidence: Sequence[Evidence],
+    audience: Audience,
+    name: str | None,
 ) -> Report:
     """Return the page of what is called `name` on disk; what is in memory has no name."""
     is_release = isinstance(subject, Release)
@@ -69,12 +73,12 @@ def report_of(
         title = f"{name or f'A kit of {subject.kind}'}: the policies to choose from"
     placeholder = "RELEASE" if is_release else "KIT"
     with fitting("what is reported", Path(name or placeholder)):
-        lines = tuple(commands(subject, audience, name or placeholder, evidence))
+        lines = tuple(commands(subject, module, audience, name or placeholder, evidence))
         page = render(
             title,
             (
-                *_enough(subject, evidence),
-                *wing(subject.kind).sections(subject, evidence, audience=audience),
+                *_enough(subject, module, evidence),
+                *module.report(subject, evidence, audience=audience),
                 Section("reproduce", "How to reproduce", (Commands(lines),)),
             ),
             audience=audience,
@@ -84,10 +88,12 @@ def report_of(
     return Report(title, audience, page)
 
 
-def _enough(subject: Kit | Release, evidence: Sequence[Evidence]) -> Iterator[Section]:
+def _enough(
+    subject: Kit | Release, module: AnyModule, evidence: Sequence[Evidence]
+) -> Iterator[Section]:
     """Begin with what a determination would judge; a kit has released nothing yet."""
     if isinstance(subject, Release):
-        yield is_it_enough(subject.public, wing(subject.kind).CRITERIA, evidence)
+        yield is_it_enough(subject.public, module.criteria, evidence)
 
 
 def today() -> date:

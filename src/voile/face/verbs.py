@@ -18,13 +18,12 @@ from voile.core.warn import warn
 from voile.data.roles import Roles
 from voile.face.keywords import PROGRESS, SEED, SOURCE, VoileWarning, checked_own, documented
 from voile.face.kit import Kit
+from voile.release.module import AnyModule, find_own_verb
 from voile.release.options import checked, with_options
-from voile.release.own_verbs import Ended
-from voile.wings import ROLES_OPTIONAL, opener, wing
 
 
-def fit_of(kind: str) -> Callable[..., Kit]:
-    here = wing(kind)
+def fit_of(module: AnyModule) -> Callable[..., Kit]:
+    model = module.options.fit
 
     def fit(
         source: object,
@@ -36,14 +35,14 @@ def fit_of(kind: str) -> Callable[..., Kit]:
         **options: Any,
     ) -> Kit:
         with as_keywords():
-            given = checked(here.FitOptions, options)
+            given = checked(model, options)
             own = checked_own(seed=(seed, NonNegativeInt), others=(others, Literal["drop"]))
-            opened = opener(kind)(source)
-            read = roles_for(kind, roles)
+            opened = module.open_source(source)
+            read = roles_for(module, roles)
             if read is not None:
                 read = read.completed(opened.columns, own["others"])
-            found = here.fit(opened, read, given, seed=own["seed"], progress=progress)
-            kit = Kit.of(with_options(found, given))
+            found = module.fit(opened, read, given, seed=own["seed"], progress=progress)
+            kit = Kit.of(with_options(found, given), module)
         if kit.facts.get("stopped") == "interrupted":
             warn(CUT_SHORT, VoileWarning)
         return kit
@@ -55,14 +54,14 @@ def fit_of(kind: str) -> Callable[..., Kit]:
         "others": "role of the columns that roles do not name; without it they are an error",
         "progress": PROGRESS,
     }
-    first = f"Find the policies for {here.SUMMARY.partition(':')[0]} that no other beats."
-    fit.__module__ = f"voile.{kind}"
-    return documented(fit, first, said, here.FitOptions)
+    first = f"Find the policies for {module.summary.partition(':')[0]} that no other beats."
+    fit.__module__ = f"voile.{module.kind}"
+    return documented(fit, first, said, model)
 
 
-def roles_for(kind: str, given: object) -> Roles | None:
+def roles_for(module: AnyModule, given: object) -> Roles | None:
     """Read the roles that were given; none, where a kind's options can stand for them."""
-    return None if given is None and kind in ROLES_OPTIONAL else Roles.parse(given)
+    return None if given is None and not module.requires_roles else Roles.parse(given)
 
 
 SAID = {
@@ -81,10 +80,9 @@ KINDS = dict.fromkeys(("out", "spool", "work"), PATH)
 """What a verb of one kind of data takes paths for; the rest may be what Python has."""
 
 
-def own_of(kind: str, name: str) -> Callable[..., Mapping[str, Any]]:
+def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
     """Return a verb that one kind of data alone has; it returns what `--json` prints."""
-    here = wing(kind)
-    (verb,) = (one for one in getattr(here, "OWN_VERBS", ()) if one.name == name)
+    verb = find_own_verb(module, name)
     places = [
         Parameter(x, Parameter.POSITIONAL_OR_KEYWORD, annotation=KINDS.get(x, "object"))
         for x in (*verb.arguments, *verb.outputs)
@@ -102,10 +100,10 @@ def own_of(kind: str, name: str) -> Callable[..., Mapping[str, Any]]:
         with as_keywords():
             options = checked(verb.options, asked)
             how = {"table": None, "encoding": None} if verb.reads_source else {}
-            ended: Ended = getattr(here, verb.run)(options, _Warnings(), **bound.arguments, **how)
+            ended = verb.load()(options, _Warnings(), **bound.arguments, **how)
         return ended.result
 
-    run.__name__, run.__module__ = name.replace("-", "_"), f"voile.{kind}"
+    run.__name__, run.__module__ = name.replace("-", "_"), f"voile.{module.kind}"
     run.__signature__ = own  # type: ignore[attr-defined]
     said = {one.name: SAID[one.name] for one in places}
     return documented(run, inspect.getdoc(verb.options) or "", said, verb.options)

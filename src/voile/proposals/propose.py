@@ -12,12 +12,12 @@ from voile.core.arguments import check_arguments
 from voile.core.errors import as_keywords
 from voile.data import Source
 from voile.data.roles import Roles
+from voile.modules import find_module, find_opener
 from voile.proposals.documents import examine_documents, holds_spans
 from voile.proposals.items import examine_items, holds_lists
 from voile.proposals.proposal import Proposal
 from voile.proposals.readings import examine_readings
 from voile.proposals.tables import examine
-from voile.wings import opener, wing
 
 
 class ProposedRoles(Roles):
@@ -65,9 +65,9 @@ def inspect(source: object, kind: str | None = None) -> ProposedRoles:
     """
     with as_keywords():
         if kind is not None:
-            wing(kind)
+            find_module(kind)
         kind = kind or kind_named(source)
-        return ProposedRoles.of_proposal(propose(opener(kind)(source), kind))
+        return ProposedRoles.of_proposal(propose(find_opener(kind)(source), kind))
 
 
 def propose(source: Source, kind: str | None) -> Proposal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeVar
 
 from voile.core.errors import RequestError
 from voile.core.progress import Progress
@@ -20,19 +20,19 @@ from voile.release.options import ApplyOptions
 from voile.release.run import Run
 from voile.release.spread.run import SpreadRun
 from voile.release.step import Applying
+from voile.release.verb_types import Prepare
 from voile.release.writing import Manifests, Parts, check_lists, write_release
 
-Prepare: TypeAlias = Callable[[Kit, Chosen, Source, Any], Applying[Any, Any]]
-"""What a wing hands down: what it makes of the rows of a source under a policy of a kit."""
+A = TypeVar("A", bound=ApplyOptions)
 
 
 def apply_by(
-    prepare: Prepare,
+    prepare: Prepare[A],
     kit: Kit,
     chosen: Chosen,
     source: Source,
     out: Path | None,
-    options: Any,
+    options: A,
     *,
     force: bool,
     progress: Progress,

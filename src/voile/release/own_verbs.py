@@ -1,11 +1,20 @@
-"""Verbs that one kind of data has beyond the common ones, as its wing hands them to the faces."""
+"""Verbs that one kind of data has beyond the common ones, as its module hands them to the faces."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+)
 
 from voile.core.progress import Progress
 
@@ -13,6 +22,8 @@ if TYPE_CHECKING:
     from voile.data import Source
     from voile.data.files.outputs import Output
     from voile.release.options import Options
+
+G = TypeVar("G", bound="Options")
 
 
 class Reporter(Protocol):
@@ -36,13 +47,17 @@ class Ended(NamedTuple):
     rows: Sequence[Mapping[str, Any]] = ()
 
 
+RunVerb: TypeAlias = Callable[Concatenate[G, Reporter, ...], Ended]
+"""A verb as a function: `run(options, reporter, **places)`."""
+
+
 @dataclass(frozen=True)
-class OwnVerb:
-    """A verb of one wing alone.
+class OwnVerb(Generic[G]):
+    """A verb of one kind of data alone.
 
     name : on the command line.
     options : their model; its docstring is the verb's help.
-    run : name of the wing's function: `run(options, reporter, **places)` returns an `Ended`.
+    load : imports the verb's function, and returns it.
     arguments : places that it reads, by name.
     outputs : places that it writes, and what; None for a folder that it goes on with.
     reads_source : its run also takes the table and the encoding of a source.
@@ -50,8 +65,8 @@ class OwnVerb:
     """
 
     name: str
-    options: type[Options]
-    run: str
+    options: type[G]
+    load: Callable[[], RunVerb[G]]
     arguments: tuple[str, ...]
     outputs: Mapping[str, Output | None] = field(default_factory=dict)
     reads_source: bool = True

@@ -10,20 +10,19 @@ from voile.core.errors import as_keywords
 from voile.core.progress import Progress, silent
 from voile.data import open_source
 from voile.face.kit import policy_of
-from voile.face.release import open_release
 from voile.face.verbs import fit_of, own_of
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
+from voile.signals.module import SIGNALS
 from voile.signals.verbs import decode as verb
 from voile.signals.verbs.decode import Decoded
 from voile.signals.verbs.release_columns import CLASSES
 
-fit = fit_of("signals")
-enrol = own_of("signals", "enrol")
-export = own_of("signals", "export")
-send = own_of("signals", "send")
-receive = own_of("signals", "receive")
+fit = fit_of(SIGNALS)
+enrol = own_of(SIGNALS, "enrol")
+send = own_of(SIGNALS, "send")
+receive = own_of(SIGNALS, "receive")
 
 
 @check_arguments
@@ -53,7 +52,7 @@ def decode(
     ------
     RequestError : another kit or policy than the release's; a subject without a class.
     """
-    sent = release if isinstance(release, Release) else open_release(release)
+    sent = release if isinstance(release, Release) else _open_release(release)
     known: object = sent.folder / CLASSES if classes is None else classes
     with as_keywords():
         return verb.decode(
@@ -65,3 +64,8 @@ def decode(
             force=force,
             progress=progress or silent,
         )
+
+
+@check_arguments
+def _open_release(release: str | os.PathLike[str]) -> Release:
+    return Release.open(release)

@@ -12,6 +12,7 @@ from voile.core.evidence import Evidence
 from voile.core.rounding import rounded
 from voile.face.report import today
 from voile.keys.secret import Secret
+from voile.modules import MODULES
 from voile.release.criteria import Attacked, Bounds, Certified, Measure, Measurement, Name
 from voile.release.verify import Check
 from voile.report.sections import Section
@@ -20,7 +21,9 @@ from voile.study.study_release import MANIFEST, StudyRelease
 from voile.study.verbs.evidence import LINKED, StudyEvidence, read_evidence
 from voile.study.verbs.report import sections
 from voile.study.verbs.verify import verify
-from voile.wings import WINGS, wing
+
+STUDY = "study"
+"""The kind of a study's release."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ CRITERIA: tuple[Measure, ...] = (
     Guessed(),
     Certified("text-left", "named_in_text", "people whom a text names, at the kits' recall"),
     Certified("kept-columns", "all_parts_alone", "people whom no other equals in all parts"),
-    *(OfParts(kind, measure) for kind in WINGS for measure in wing(kind).CRITERIA),
+    *(OfParts(kind, measure) for kind, one in MODULES.items() for measure in one.criteria),
 )
 
 
@@ -96,7 +99,7 @@ class OfStudy:
     """The release of a study, for `voile determine` and `voile verify`."""
 
     release: StudyRelease
-    kind: str = "study"
+    kind: str = STUDY
 
     @property
     def name(self) -> str:

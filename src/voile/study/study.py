@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import pyarrow as pa
 
@@ -18,7 +18,6 @@ from voile.core.progress import Progress, silent
 from voile.data import open_source
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import KIT, REPORT
-from voile.determination import Determination, determine
 from voile.documents.verbs.options import ReviewOptions
 from voile.face.enough import is_it_enough
 from voile.face.report import today
@@ -27,7 +26,7 @@ from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter
 from voile.release.verify import Check
 from voile.report.sections import Audience
-from voile.study.determined import CRITERIA, open_subject
+from voile.study.determined import CRITERIA
 from voile.study.plan.plan import Plan
 from voile.study.study_kit import FRONTIER, load, unpack
 from voile.study.study_release import StudyRelease
@@ -185,39 +184,6 @@ class Study(Brief):
             page = report(release, enough, audience=audience, facts=facts)
             write_text(out, page, REPORT, force=force)
             return Path(out)
-
-    @check_arguments
-    def determine(
-        self,
-        context: str | PathLike[str] | Mapping[str, Any] | None,
-        out: str | PathLike[str],
-        *,
-        pdf: bool = True,
-        force: bool = False,
-    ) -> Determination:
-        """Judge the release for a recipient and a purpose, and write the folder that people sign.
-
-        context : a TOML file, or what such a file holds; None for the one that the plan names.
-        out : the folder; `force` replaces an unsigned determination. pdf : print the page where
-        there is a Chromium.
-        """
-        with self.words():
-            plan = self.plan
-            given = plan.context if context is None else context
-            if given is None:
-                raise RequestError(
-                    "a determination needs a context: recipient, purpose, thresholds, expiry",
-                    instead="give its file, or name it in the plan's [determination] as context",
-                )
-            return determine(
-                open_subject(plan.release),
-                given,
-                out,
-                key_file=plan.key_file,
-                ledger=plan.ledger,
-                pdf=pdf,
-                force=force,
-            )
 
     @check_arguments
     def verify(self) -> tuple[Check, ...]:

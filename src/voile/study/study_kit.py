@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError
 from voile.data.files.own_files import fitting
+from voile.modules import find_module
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.study.plan.plan import Plan
-from voile.wings import wing
 
 KIND, FRONTIER = "study", "frontier"
 
@@ -73,7 +73,7 @@ def searched(kit: Kit, policy: Mapping[str, Any]) -> Chosen:
 
 def _chosen(kit: Kit, named: int | Mapping[str, Any]) -> Chosen:
     if isinstance(named, int):
-        return wing(kit.kind).choose(kit, Choice(policy=named))
+        return find_module(kit.kind).choose(kit, Choice(policy=named))
     return searched(kit, named)
 
 

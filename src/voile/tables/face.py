@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from voile.face.assessment import assess_of
 from voile.face.verbs import fit_of
+from voile.tables.module import TABLES
 
-fit = fit_of("tables")
-assess = assess_of("tables")
+fit = fit_of(TABLES)
+assess = assess_of(TABLES, TABLES.assessing)

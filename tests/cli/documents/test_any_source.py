@@ -22,7 +22,7 @@ from tests.cli.documents.ward import (
 )
 
 import voile.documents as vd
-from voile.face.kit import open_kit
+from voile.opening import open_kit
 from voile.release.manifest import Release
 
 

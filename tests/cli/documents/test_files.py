@@ -20,7 +20,7 @@ from tests.cli.documents.ward import HARMLESS, WORD, Notes, attack_on, refused, 
 
 from voile.documents import Corpus
 from voile.documents.text.source import open_source
-from voile.face.kit import open_kit
+from voile.opening import open_kit
 from voile.release.manifest import Release
 
 HIDDEN = re.compile(WORD.pattern.replace(f"|{HARMLESS}", ""), re.IGNORECASE)

@@ -20,7 +20,7 @@ from voile.data import open_source
 from voile.data.stores.path import StorePath
 from voile.data.stores.systems import file_system
 from voile.data.stores.upload import upload
-from voile.face.release import open_release
+from voile.opening import open_release
 
 CSV = b"zip,age\n00501,1\n00544,2\n"
 ROWS = pa.table(

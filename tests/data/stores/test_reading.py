@@ -16,7 +16,7 @@ from tests.data.stores.server import DENIED, KEY, SECRET, Server
 from voile.core.errors import VoileError
 from voile.data import open_source
 from voile.data.stores.systems import file_system
-from voile.wings import opener
+from voile.modules import find_opener
 
 ROWS = pa.table({"zip": ["00501", "00544", None] * 400, "age": range(1200)})
 CSV = b"zip,age\n00501,1\n00544,2\n"
@@ -210,5 +210,5 @@ def test_every_kind_opens_what_is_there(
     bucket: Server, tmp_path: Path, kind: str, name: str, body: bytes
 ) -> None:
     (tmp_path / name).write_bytes(body)
-    here, there = opener(kind)(tmp_path / name), opener(kind)(bucket.put(name, body))
+    here, there = find_opener(kind)(tmp_path / name), find_opener(kind)(bucket.put(name, body))
     assert there.read().equals(here.read())

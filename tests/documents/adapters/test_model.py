@@ -14,8 +14,9 @@ from tests.documents.learners.made import FORMS, harmless, made, of_forms
 
 from voile.core.errors import RequestError
 from voile.documents.adapters.model import Model, ModelClassifier, odds_of, put_on_tokens
-from voile.documents.adapters.model_folder import FAR, ModelFolder, Pieces
+from voile.documents.adapters.model_folder import ModelFolder
 from voile.documents.adapters.onnx_folder import open_folder, windows
+from voile.documents.adapters.reading import FAR, Pieces
 from voile.documents.learners.arrays import from_table, to_table
 from voile.documents.words.tokens import BLANK, GLUED, LINE
 

@@ -19,7 +19,8 @@ from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.core.evidence import Evidence, Note
 from voile.documents.replacements import Reason
 from voile.documents.verbs.criteria import CRITERIA
-from voile.documents.wing import sections, verify
+from voile.documents.verbs.report import sections
+from voile.documents.verbs.verify import verify
 from voile.face.commands import commands
 from voile.face.enough import is_it_enough
 from voile.release.evidence import AttackResults, find_evidence

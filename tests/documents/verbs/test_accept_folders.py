@@ -22,11 +22,13 @@ from voile import documents
 from voile.core.errors import RequestError
 from voile.data.roles import Roles
 from voile.documents import Corpus
+from voile.documents.module import DOCUMENTS
 from voile.documents.replacements import Reason
 from voile.documents.reviewing.line import Line
+from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.released import rows_shown
-from voile.documents.wing import choose, verify
+from voile.documents.verbs.verify import verify
 from voile.face.kit import Kit
 from voile.release.choice import Choice
 from voile.release.evidence import find_evidence
@@ -74,7 +76,7 @@ def kit() -> Kit:
     text = {"role": "text", "spans": "spans"}
     columns = {"text": text, "person": "identifier", "spans": "label"}
     roles = Roles.model_validate({"subject": "person", "columns": columns})
-    return Kit.of(fitted(pa.table(cells), roles))
+    return Kit.of(fitted(pa.table(cells), roles), DOCUMENTS)
 
 
 @cache

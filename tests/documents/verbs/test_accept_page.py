@@ -20,7 +20,7 @@ import voile
 from voile.core.errors import RequestError
 from voile.documents.reviewing.line import Line
 from voile.documents.reviewing.store import Store
-from voile.documents.wing import verify
+from voile.documents.verbs.verify import verify
 from voile.release.evidence import find_evidence
 from voile.release.manifest import Release
 from voile.release.verify import checks

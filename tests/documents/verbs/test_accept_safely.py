@@ -15,7 +15,7 @@ from tests.documents.verbs.test_accept import accept, source
 
 from voile.data.files.atomic import settle
 from voile.data.files.outputs import RELEASE
-from voile.documents.wing import verify
+from voile.documents.verbs.verify import verify
 from voile.release.evidence import find_evidence
 from voile.release.manifest import Release
 from voile.release.verify import checks

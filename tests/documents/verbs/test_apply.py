@@ -30,10 +30,10 @@ from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs import apply as applying
 from voile.documents.verbs.apply import FIGURES
+from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import WholeWarning
 from voile.documents.verbs.recipe import NamelessWarning
-from voile.documents.wing import choose
 from voile.release.choice import Choice
 from voile.release.manifest import manifest_path
 

@@ -29,8 +29,8 @@ from voile.documents.learning.quantities import FOUND
 from voile.documents.replacements.names import builtin_names
 from voile.documents.verbs import attack as attacking
 from voile.documents.verbs.attack import builtin_words
+from voile.documents.verbs.choose import choose
 from voile.documents.verbs.report_data import IN_SAMPLE
-from voile.documents.wing import choose
 from voile.documents.words.tokens import tokenise
 from voile.release.choice import Choice
 from voile.release.manifest import Release

@@ -17,7 +17,7 @@ from voile.data import open_source
 from voile.documents.verbs import apply as applying
 from voile.documents.verbs.certify import MARK, certify
 from voile.documents.verbs.verify import verify
-from voile.documents.wing import verify as of_wing
+from voile.documents.verbs.verify import verify as of_wing
 
 TEXT = st.text(st.sampled_from("[]A_9a é😀\n"), max_size=12)
 

@@ -14,9 +14,9 @@ from tests.documents.flow import PEOPLE, applied, fitted, kit_of, people, table
 
 from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
 from voile.documents.learners.arrays import SCHEMA
+from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import Policy
-from voile.documents.wing import choose
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 
@@ -268,13 +268,15 @@ import sys
 from pathlib import Path
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
-from voile.documents.wing import ApplyOptions, apply, choose
+from voile.documents.verbs.options import ApplyOptions
+from voile.documents.module import DOCUMENTS
+from voile.documents.verbs.choose import choose
 from voile.data import open_source
 from voile.core.progress import silent
 kit = Kit.load(Path(sys.argv[1]))
 chosen = choose(kit, Choice(policy=0))
-apply(kit, chosen, open_source(sys.argv[2]), Path(sys.argv[3]), ApplyOptions(), force=False,
-      progress=silent)
+DOCUMENTS.apply(kit, chosen, open_source(sys.argv[2]), Path(sys.argv[3]), ApplyOptions(),
+                force=False, progress=silent)
 heavy = {"sklearn", "pycrfsuite", "spacy", "torch", "transformers", "pickle5", "dill"}
 print(sorted(heavy & sys.modules.keys()))
 """

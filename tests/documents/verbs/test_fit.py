@@ -23,9 +23,9 @@ from voile.data.roles import Roles
 from voile.documents.learning.training import Training
 from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs import fit as fitting
+from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.fit import CostlyWarning
-from voile.documents.wing import choose
 from voile.release.choice import Choice
 
 

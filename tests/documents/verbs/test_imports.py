@@ -11,16 +11,16 @@ from tests.documents.flow import kit_of
 
 HEAVY = ("numba", "sklearn", "joblib", "voile.documents.learners", "voile.documents.committee")
 CHOOSE = """
-from voile.documents.wing import choose
+from voile.documents.verbs.choose import choose
 from voile.release.choice import Choice
 choose(Kit.load(place), Choice(policy=0))
 """
 KIT = """
-from voile.documents.wing import sections
+from voile.documents.verbs.report import sections
 sections(Kit.load(place), (), audience="public")
 """
 RELEASE = """
-from voile.documents.wing import sections
+from voile.documents.verbs.report import sections
 from voile.release.manifest import Release
 sections(Release.open(place), (), audience="internal")
 """

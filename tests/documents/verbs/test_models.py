@@ -19,10 +19,10 @@ from voile.data import open_source
 from voile.documents.adapters.model import ModelClassifier
 from voile.documents.adapters.model_folder import opened
 from voile.documents.verbs.content import Content
+from voile.documents.verbs.fit import fit
 from voile.documents.verbs.models import with_models
 from voile.documents.verbs.options import FitOptions
 from voile.documents.verbs.work import Work
-from voile.documents.wing import fit
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.options import checked, stored

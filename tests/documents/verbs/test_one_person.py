@@ -8,7 +8,7 @@ import pytest
 from tests.documents.flow import NAMELESS, ROLES, applied, by_cost, fitted, people, read, table
 
 from voile.core.errors import RequestError
-from voile.documents.wing import verify
+from voile.documents.verbs.verify import verify
 from voile.keys.pseudonyms import Secret, pseudonym
 from voile.release.verify import checks
 

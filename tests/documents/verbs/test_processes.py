@@ -66,7 +66,9 @@ def test_processes_are_started_where_more_than_one_job_is_asked_for(tmp_path, mo
 KILLED = """
 import sys
 from pathlib import Path
-from voile.documents.wing import ApplyOptions, apply, choose
+from voile.documents.verbs.options import ApplyOptions
+from voile.documents.module import DOCUMENTS
+from voile.documents.verbs.choose import choose
 from voile.data import open_source
 from voile.release.choice import Choice
 from voile.release.kit import Kit
@@ -76,7 +78,7 @@ chosen = choose(kit, Choice(policy=0))
 options = ApplyOptions(keep_order=True, jobs=int(sys.argv[4]))
 def progress(what, done, total=None):
     print(what, flush=True)
-apply(kit, chosen, open_source(sys.argv[2]), Path(sys.argv[3]), options, force=True,
+DOCUMENTS.apply(kit, chosen, open_source(sys.argv[2]), Path(sys.argv[3]), options, force=True,
       progress=progress)
 """
 

@@ -17,10 +17,10 @@ from tests.documents.reported import said, shown
 from voile.core.errors import TamperedError
 from voile.core.rounding import rounded
 from voile.documents.patterns import find
+from voile.documents.verbs.choose import choose
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_recipe
-from voile.documents.wing import choose
 from voile.release.choice import Choice
 
 SHIPS = ("The {} sails at noon .", "A ship , the {} , came in .", "Nobody was on board .")

@@ -26,12 +26,14 @@ from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents.committee import worker as working
 from voile.documents.committee.publication import publish
+from voile.documents.module import DOCUMENTS
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source
 from voile.documents.verbs.apply import REMOVALS, ROWS_AT_A_TIME
+from voile.documents.verbs.choose import choose
 from voile.documents.verbs.options import ApplyOptions
-from voile.documents.wing import apply, choose, verify
+from voile.documents.verbs.verify import verify
 from voile.release.choice import Choice
 from voile.release.manifest import manifest_path
 
@@ -108,7 +110,7 @@ def test_why_a_file_could_not_be_read_is_told(tmp_path, corpus_kit, jobs):
     for name, content in {**fine, **files}.items():
         (tmp_path / "notes" / f"{name}.txt").write_bytes(content)
     with pytest.warns(UnreadWarning):
-        release = apply(
+        release = DOCUMENTS.apply(
             corpus_kit,
             choose(corpus_kit, Choice(policy=0)),
             open_source(tmp_path / "notes"),

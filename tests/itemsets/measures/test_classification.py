@@ -17,8 +17,9 @@ from voile.itemsets.measures import classification
 from voile.itemsets.measures.classification import FOLDS, CrossValidation
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
-from voile.itemsets.wing import choose, fit
 from voile.release.choice import Choice
 
 NAMES = tuple("abcd")

@@ -13,9 +13,12 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source, open_writer
 from voile.data.roles import Roles
+from voile.itemsets.module import ITEMSETS
 from voile.itemsets.rows.sources import RowReader
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
-from voile.itemsets.wing import apply, choose, fit, verify
+from voile.itemsets.verbs.verify import verify
 from voile.release.choice import Choice
 
 N = 90
@@ -161,7 +164,7 @@ def test_a_release_of_every_kind_holds_what_is_published_and_no_more(
 ):
     kit, chosen, source = chosen_of(kind)
     out, options = tmp_path / name, ApplyOptions(keep_order=True)
-    release = apply(kit, chosen, source, out, options, force=False, progress=silent)
+    release = ITEMSETS.apply(kit, chosen, source, out, options, force=False, progress=silent)
     assert all(holds is not False for _, holds in verify(release))
     features = set(chosen.policy["features"])
     roles = Roles.model_validate(kit.facts["roles"])
@@ -186,6 +189,6 @@ def test_a_file_that_has_no_place_for_a_column_is_refused(kind, name, said, chos
     kit, chosen, source = chosen_of(kind)
     options = ApplyOptions()
     with pytest.raises(RequestError, match="this format's columns are exactly") as refused:
-        apply(kit, chosen, source, tmp_path / name, options, force=False, progress=silent)
+        ITEMSETS.apply(kit, chosen, source, tmp_path / name, options, force=False, progress=silent)
     assert said in refused.value.what
     assert list(tmp_path.iterdir()) == []

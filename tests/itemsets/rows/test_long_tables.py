@@ -18,11 +18,15 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.itemsets.module import ITEMSETS
 from voile.itemsets.rows import long_tables
 from voile.itemsets.rows.long_tables import Records, RecordWriter
 from voile.itemsets.rows.sources import RowReader
+from voile.itemsets.verbs.attack import attack
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.itemsets.wing import apply, attack, choose, fit, verify
+from voile.itemsets.verbs.verify import verify
 from voile.release.choice import Choice
 from voile.report.wording import name_of
 
@@ -185,7 +189,7 @@ def test_the_verbs_take_a_long_table_and_write_one(purchases, tmp_path, name):
     chosen = choose(kit, Choice(max_risk=0.2))
     out = tmp_path / name
     options = ApplyOptions(keep_order=True)
-    release = apply(kit, chosen, source, out, options, force=False, progress=silent)
+    release = ITEMSETS.apply(kit, chosen, source, out, options, force=False, progress=silent)
     counts, figures = release.private["counts"], release.private["figures"]
     assert (counts["read"], counts["released"]) == (260, 260 - counts["held_out"])
     assert figures["anonymity"] >= 5

@@ -16,8 +16,9 @@ from voile.data.roles import Roles
 from voile.itemsets import Incidence, anonymity, hamdist
 from voile.itemsets.rows.matrix_source import matrix_source
 from voile.itemsets.rows.sources import RowReader
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
-from voile.itemsets.wing import choose, fit
 from voile.release.choice import Choice
 
 NAMES = ["tea", "milk", "rum", "ale"]

@@ -16,8 +16,8 @@ from voile.itemsets.rows.labels import Labels
 from voile.itemsets.searches import unseen
 from voile.itemsets.selection import select
 from voile.itemsets.verbs.content import Content
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
-from voile.itemsets.wing import fit
 
 DETERMINED = ("joint", "paper-hamdist", "paper-distcnt", "cm-greedy", "k-anonymity-distcnt")
 

@@ -8,8 +8,10 @@ import pyarrow as pa
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.itemsets.module import ITEMSETS
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
-from voile.itemsets.wing import apply, choose, fit
 from voile.release.choice import Choice
 
 NUMBERS = {"role": "items", "as": "numbers"}
@@ -57,5 +59,5 @@ def released(kit, table, out, *, risk=None, policy=None):
     chosen = choose(kit, Choice(max_risk=risk) if policy is None else Choice(policy=policy))
     source = open_source(pa.table(table))
     options = ApplyOptions(keep_order=True)
-    release = apply(kit, chosen, source, out, options, force=True, progress=silent)
+    release = ITEMSETS.apply(kit, chosen, source, out, options, force=True, progress=silent)
     return release, release.rows().read().to_pydict()

@@ -11,9 +11,12 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.itemsets.module import ITEMSETS
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.verbs.policies import EmptyPolicyWarning
-from voile.itemsets.wing import apply, choose, fit, verify
+from voile.itemsets.verbs.verify import verify
 from voile.release.choice import Choice
 
 WORDS = {"role": "items", "as": "words"}
@@ -35,7 +38,7 @@ def kit_of(baskets, given, k, *, drop_unlabelled=False, **columns):
 
 
 def written(kit, chosen, read, out):
-    return apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
+    return ITEMSETS.apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
 
 
 def test_one_person_short_of_the_promise_is_withdrawn(tmp_path):

@@ -10,8 +10,11 @@ import pytest
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.itemsets.module import ITEMSETS
+from voile.itemsets.verbs.attack import attack
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.itemsets.wing import apply, attack, choose, fit
 from voile.release.choice import Choice
 from voile.report.wording import name_of
 
@@ -34,7 +37,7 @@ def untouched(tmp_path_factory):
     kit = fit(source(), ROLES, options, seed=1, progress=silent)
     chosen = choose(kit, Choice(max_loss=0.0))
     out = tmp_path_factory.mktemp("release") / "r.csv"
-    return apply(kit, chosen, source(), out, ApplyOptions(), force=False, progress=silent)
+    return ITEMSETS.apply(kit, chosen, source(), out, ApplyOptions(), force=False, progress=silent)
 
 
 def rates(release, **options):
@@ -68,7 +71,9 @@ def test_what_is_not_published_tells_her_nothing(tmp_path):
     policy = {"k": 2, "absences": False, "features": ["basket=a0"]}
     chosen = replace(choose(kit, Choice(policy=0)), policy=policy)
     out = tmp_path / "r.csv"
-    release = apply(kit, chosen, source(), out, ApplyOptions(), force=False, progress=silent)
+    release = ITEMSETS.apply(
+        kit, chosen, source(), out, ApplyOptions(), force=False, progress=silent
+    )
     found = rates(release)
     assert found["one person left before, 2 random items"].rate.value == 1
     assert found["one person left, 2 random items"].rate.successes == 0

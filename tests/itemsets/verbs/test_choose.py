@@ -7,8 +7,9 @@ import pyarrow as pa
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
-from voile.itemsets.wing import choose, fit
 from voile.release.choice import Choice
 
 BASKETS = ["tea milk salt"] * 2 + ["tea milk"] * 4 + ["tea"] * 8

@@ -25,8 +25,11 @@ from tests.itemsets.verbs.clinic import (
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
+from voile.itemsets.module import ITEMSETS
+from voile.itemsets.verbs.attack import attack
+from voile.itemsets.verbs.choose import choose
 from voile.itemsets.verbs.options import ApplyOptions, AttackOptions
-from voile.itemsets.wing import apply, attack, choose, verify
+from voile.itemsets.verbs.verify import verify
 from voile.release.choice import Choice
 
 
@@ -179,7 +182,7 @@ def test_a_policy_of_a_part_of_the_intervals_is_refused(tmp_path):
     less = [name for name in chosen.policy["features"] if name != ages[1]]
     edited = replace(chosen, policy={**chosen.policy, "features": less})
     with pytest.raises(RequestError, match="column age: the policy's intervals overlap, or leave"):
-        apply(
+        ITEMSETS.apply(
             kit,
             edited,
             open_source(pa.table(table)),

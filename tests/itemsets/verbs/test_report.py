@@ -17,10 +17,12 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.face.kit import Kit
 from voile.face.release import Release
+from voile.itemsets.module import ITEMSETS
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE, Knowledge
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.verbs.report import sections
-from voile.itemsets.wing import apply, choose, fit
 from voile.release.choice import Choice
 from voile.report.sections import BarChart, Bullets, Figures, FrontierChart, Grid, LineChart
 
@@ -39,7 +41,7 @@ def release(kit, tmp_path_factory):
     read = open_source(pa.table({"basket": BASKETS}))
     chosen = choose(kit, Choice(max_risk=0.2))
     out = tmp_path_factory.mktemp("release") / "r.csv"
-    return apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
+    return ITEMSETS.apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
 
 
 def shown(release, evidence=(), *, audience):
@@ -52,7 +54,7 @@ def _is_public(block):
 
 
 def test_a_page_is_for_the_public_unless_the_holder_asks_for_more(kit, release):
-    for subject in (Kit.of(kit), Release.of(release)):
+    for subject in (Kit.of(kit, ITEMSETS), Release.of(release, ITEMSETS)):
         assert subject.report().audience == "public"
         assert subject.report(internal=True).audience == "internal"
 
@@ -76,7 +78,7 @@ def test_a_long_name_does_not_fill_the_page(audience, tmp_path):
     kit = fit(read, roles, FitOptions(k=(5,)), seed=1, progress=silent)
     chosen = choose(kit, Choice(max_loss=0))
     out = tmp_path / "r.jsonl"
-    made = apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
+    made = ITEMSETS.apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
     for subject in (kit, made):
         told = json.dumps([asdict(b) for b in shown(subject, audience=audience)])
         assert "x" * 200 not in told
@@ -95,7 +97,7 @@ def reached(tmp_path, times, k, audience):
     kit = fit(read, ROLES, FitOptions(k=(k,)), seed=1, progress=silent)
     chosen = choose(kit, Choice(max_loss=0))
     assert (chosen.figures["k"], chosen.figures["k_reached"]) == (k, times)
-    made = apply(
+    made = ITEMSETS.apply(
         kit, chosen, read, tmp_path / "r.csv", ApplyOptions(), force=False, progress=silent
     )
     (figures,) = (b for b in shown(made, audience=audience) if isinstance(b, Figures))
@@ -224,7 +226,8 @@ KIT = "sections(Kit.load(place), (), audience='public')"
 RELEASE = "sections(Release.open(place), (), audience='internal')"
 WITHOUT = """
 import sys
-from voile.itemsets.wing import choose, sections
+from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.report import sections
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.release.manifest import Release

@@ -13,8 +13,9 @@ from tests.itemsets.verbs.clinic import PEOPLE, ROLES, clinic, fitted, released
 from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source
+from voile.itemsets.verbs.attack import attack
 from voile.itemsets.verbs.options import AttackOptions
-from voile.itemsets.wing import attack, verify
+from voile.itemsets.verbs.verify import verify
 
 COST = {**ROLES, "grade": "drop", "cost": "label"}
 

@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 from voile.cli.kind import kind_group
+from voile.signals.module import SIGNALS
 
 A_COMMAND = Path(__file__).with_name("a_command.py")
 ROLES = """subject = "id"
@@ -23,7 +24,7 @@ MOODS = ("low", "middling", "high")
 
 def command(verb, *words):
     """Run a command here; return its exit code."""
-    return kind_group("signals").main([verb, *map(str, words)], standalone_mode=False)
+    return kind_group(SIGNALS).main([verb, *map(str, words)], standalone_mode=False)
 
 
 def table(path, columns, rows):

@@ -27,7 +27,8 @@ from voile.cli.run import run
 from voile.core.errors import RequestError, TamperedError
 from voile.release.choice import Choice, Chosen
 from voile.release.manifest import Release
-from voile.signals.wing import choose, verify
+from voile.signals.verbs.choose import choose
+from voile.signals.verbs.verify import verify
 
 
 @pytest.fixture(scope="module")

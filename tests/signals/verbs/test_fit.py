@@ -31,10 +31,11 @@ from voile.signals.maps.checks import SignalsWarning
 from voile.signals.maps.registry import METHODS
 from voile.signals.maps.trials import Trials, points, trials
 from voile.signals.readings.sources import SourceReadings, without_copies
+from voile.signals.verbs.choose import choose
 from voile.signals.verbs.content import Content
+from voile.signals.verbs.fit import fit
 from voile.signals.verbs.options import FitOptions
 from voile.signals.verbs.policies import Policy
-from voile.signals.wing import choose, fit
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,8 @@ from voile.release.manifest import Release
 from voile.signals.maps.checks import SignalsWarning
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.decode import decode
-from voile.signals.wing import sections, verify
+from voile.signals.verbs.report import sections
+from voile.signals.verbs.verify import verify
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from voile.report import render
 from voile.signals.adversary.attackers import IDENTIFIED
 from voile.signals.information.leakage import LEAKAGE
 from voile.signals.verbs.criteria import CRITERIA
-from voile.signals.wing import sections
+from voile.signals.verbs.report import sections
 
 STORY = Note("The adversary overhears.")
 MANY = Rate(40, 100)

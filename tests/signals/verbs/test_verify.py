@@ -11,7 +11,8 @@ from tests.signals.clinic import applied, fitted, people, roles
 
 from voile.release.choice import Choice
 from voile.release.manifest import Release, manifest_path
-from voile.signals.wing import choose, verify
+from voile.signals.verbs.choose import choose
+from voile.signals.verbs.verify import verify
 
 GRAIN = "no message is finer than 2^-44"
 MESSAGES = "every row holds a message for each reading, or none"

@@ -12,9 +12,11 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.proposals.tables import examine
 from voile.release.choice import Choice
+from voile.tables.module import TABLES
 from voile.tables.policies.space import PolicySpace
+from voile.tables.verbs.choose import choose
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
-from voile.tables.wing import apply, choose, fit
 
 PAIR = {"lat": {"pair": "lon"}}
 
@@ -63,7 +65,9 @@ def test_trees_cut_a_place_into_rectangles_of_both_columns(bounds):
     asked = FitOptions.model_validate({"family": "tree", "k": 5})
     kit = fit(open_source(places()), roles, asked, seed=1, progress=silent)
     chosen, options = choose(kit, Choice(least_loss=True)), ApplyOptions(bounds=bounds)
-    release = apply(kit, chosen, open_source(places()), None, options, force=True, progress=silent)
+    release = TABLES.apply(
+        kit, chosen, open_source(places()), None, options, force=True, progress=silent
+    )
     ends = ["_low", "_high"] if bounds else [""]
     rows = release.rows().read().to_pylist()
     lat, lon = (

@@ -18,17 +18,19 @@ from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.report.sections import Prose
+from voile.tables.module import TABLES
 from voile.tables.people.counted_boxes import CountedBoxes, estimate_each
 from voile.tables.people.counts import distinct_rows
 from voile.tables.scoring.group_measures import estimated_matches
 from voile.tables.trees.estimating import CountedPeople
 from voile.tables.trees.growing import grow_tree
 from voile.tables.trees.measuring import BoxMeasures
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.report_data import report_data
-from voile.tables.wing import apply, choose, fit
 
 ROLES = Roles.model_validate({"columns": dict.fromkeys(("age", "sex", "job", "town"), "quasi")})
 NAMES = ("a", "b", "c")
@@ -139,7 +141,9 @@ def test_a_fit_says_what_it_estimates_and_leads_with_what_it_counts(tmp_path):
     assert content.absent["safe-harbor"]
     asked = ApplyOptions()
     chosen = choose(kit, Choice(max_relative_risk=0.9))
-    release = apply(kit, chosen, open_source(sample), None, asked, force=True, progress=silent)
+    release = TABLES.apply(
+        kit, chosen, open_source(sample), None, asked, force=True, progress=silent
+    )
     text = " ".join(
         line
         for section in sections(release, (), audience="internal")

@@ -11,14 +11,17 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import Kit
+from voile.tables.module import TABLES
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import GroupMeasure
 from voile.tables.trees.policy import TreePolicy
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.forests import grow, score_tree
 from voile.tables.verbs.options import ApplyOptions, FitOptions
-from voile.tables.wing import apply, choose, fit, verify
+from voile.tables.verbs.verify import verify
 
 QUASI = ["age", "sex", "town"]
 ROLES = Roles.model_validate({"columns": {**dict.fromkeys(QUASI, "quasi"), "ill": "sensitive"}})
@@ -119,7 +122,7 @@ def test_both_families_stand_on_one_frontier_of_any_measures(options):
     assert "trees" not in Content.of(kit).absent
     assert "tree" in kit.tables["frontier"].column("family").to_pylist()
     chosen = choose(kit, Choice(least_loss=True))
-    release = apply(
+    release = TABLES.apply(
         kit, chosen, open_source(people()), None, ApplyOptions(), force=True, progress=silent
     )
     assert all(check.holds is not False for check in verify(release))

@@ -21,14 +21,18 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import Kit
+from voile.tables.module import TABLES
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.trees.growing import grow_tree
+from voile.tables.verbs.attack import attack
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.expand import expand
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.report import sections
-from voile.tables.wing import apply, attack, choose, fit, verify
+from voile.tables.verbs.verify import verify
 
 FREE = (True, False, True)
 
@@ -156,7 +160,7 @@ def fitted(roles, **options):
 def applied(kit, table, out=None, **options):
     chosen = choose(kit, Choice(least_loss=True))
     asked = ApplyOptions.model_validate(options)
-    return apply(kit, chosen, open_source(table), out, asked, force=True, progress=silent)
+    return TABLES.apply(kit, chosen, open_source(table), out, asked, force=True, progress=silent)
 
 
 def test_a_release_shows_any_sets_of_values_in_disjoint_boxes_of_k(tmp_path):

@@ -21,9 +21,12 @@ from voile.demo.county import ROLES, make_county, register_with_errors
 from voile.release.choice import Choice
 from voile.release.manifest import Release
 from voile.report.wording import name_of
+from voile.tables.module import TABLES
+from voile.tables.verbs.attack import attack
+from voile.tables.verbs.choose import choose
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.verbs.scene import Scene
-from voile.tables.wing import apply, attack, choose, fit
 
 UNNAMED = ApplyOptions(no_pseudonyms=True)
 KEEPING = re.sub(r'(insurance|ward|length_of_stay) = "drop"', r'\1 = "keep"', ROLES)
@@ -55,7 +58,7 @@ def folder(tmp_path_factory):
     for name, number in (("top", 0), ("bottom", last)):
         chosen = choose(kit, Choice(policy=number))
         out = folder / f"{name}.csv"
-        apply(kit, chosen, source, out, UNNAMED, force=False, progress=silent)
+        TABLES.apply(kit, chosen, source, out, UNNAMED, force=False, progress=silent)
     return folder
 
 
@@ -183,7 +186,7 @@ def test_a_null_is_a_value_of_the_control_and_no_knowledge_of_a_register(tmp_pat
     roles = Roles.model_validate({"columns": {"age": "quasi", "ill": "sensitive"}})
     kit = fit(open_source(table), roles, FitOptions(hold_out=0.3), seed=2, progress=silent)
     chosen = choose(kit, Choice(policy=kit.facts["policies"] - 1))
-    release = apply(
+    release = TABLES.apply(
         kit, chosen, open_source(table), tmp_path / "o.csv", UNNAMED, force=False,
         progress=silent,
     )  # fmt: skip
@@ -292,7 +295,7 @@ def test_an_attack_with_nothing_to_do_is_refused(tmp_path):
     roles = Roles.model_validate({"columns": {"age": "quasi"}})
     kit = fit(open_source(table), roles, FitOptions(family="global"), seed=1, progress=silent)
     chosen = choose(kit, Choice(knee=True))
-    release = apply(
+    release = TABLES.apply(
         kit, chosen, open_source(table), tmp_path / "o.csv", UNNAMED, force=False,
         progress=silent,
     )  # fmt: skip

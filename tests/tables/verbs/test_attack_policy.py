@@ -17,10 +17,15 @@ from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.parser import Parser
+from voile.tables.module import TABLES
 from voile.tables.recoding.codebook import CodedColumn
+from voile.tables.verbs.attack import attack
 from voile.tables.verbs.attack_places import places
+from voile.tables.verbs.choose import choose
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.tables.wing import apply, attack, choose, fit, sections, verify
+from voile.tables.verbs.report import sections
+from voile.tables.verbs.verify import verify
 
 QUASI = ["age", "zip"]
 ROLES = Roles.model_validate(
@@ -56,7 +61,9 @@ def fitted(table, **options):
 def released(table, out, **options):
     kit = fitted(table, **options)
     chosen = choose(kit, Choice(least_loss=True))
-    return apply(kit, chosen, open_source(table), out, ApplyOptions(), force=True, progress=silent)
+    return TABLES.apply(
+        kit, chosen, open_source(table), out, ApplyOptions(), force=True, progress=silent
+    )
 
 
 def attacked(release, table, **options):
@@ -106,7 +113,7 @@ def test_a_tree_is_attacked_by_what_it_shows_alone(tmp_path):
     asked = FitOptions(family="tree", k=3)
     kit = fit(open_source(table), roles, asked, seed=1, progress=silent)
     chosen, out = choose(kit, Choice(least_loss=True)), tmp_path / "out.csv"
-    release = apply(
+    release = TABLES.apply(
         kit, chosen, open_source(table), out, ApplyOptions(), force=True, progress=silent
     )
     found = attacked(release, table)
@@ -238,7 +245,7 @@ def test_attacks_made_once_for_each_sensitive_column_have_headings_of_their_own(
     asked = FitOptions(family="tree", k=3, l_diversity=2)
     kit = fit(open_source(table), roles, asked, seed=1, progress=silent)
     chosen, out = choose(kit, Choice(least_loss=True)), tmp_path / "out.csv"
-    release = apply(
+    release = TABLES.apply(
         kit, chosen, open_source(table), out, ApplyOptions(), force=True, progress=silent
     )
     found = attack(release, open_source(table), AttackOptions(), seed=3, progress=silent)

@@ -11,9 +11,8 @@ from tests.tables.verbs.test_fit import fitted, people
 from voile.core.errors import InfeasibleError, RequestError
 from voile.release.choice import Choice
 from voile.release.kit import Kit
-from voile.tables.verbs.choose import OneGroupWarning
+from voile.tables.verbs.choose import OneGroupWarning, choose
 from voile.tables.verbs.content import Content, Policies
-from voile.tables.wing import choose
 
 BEATS = Choice(beats="safe-harbor")
 

@@ -18,9 +18,11 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
+from voile.tables.module import TABLES
 from voile.tables.recoding.boxes import read_codebook
+from voile.tables.verbs.choose import choose
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
-from voile.tables.wing import apply, choose, fit
 
 QUASI = ["age", "zip", "sex"]
 ROLES = Roles.model_validate({"columns": {**dict.fromkeys(QUASI, "quasi"), "ill": "sensitive"}})
@@ -80,7 +82,7 @@ def released(options, table, met, rng):
         kit = fit(open_source(table), ROLES, asked, seed=1, progress=silent)
         chosen = choose(kit, Choice(policy=int(rng.integers(kit.facts["policies"]))))
         source = open_source(met)
-        return apply(kit, chosen, source, None, ApplyOptions(), force=True, progress=silent)
+        return TABLES.apply(kit, chosen, source, None, ApplyOptions(), force=True, progress=silent)
     except InfeasibleError:
         return None
 

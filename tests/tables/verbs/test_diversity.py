@@ -18,14 +18,16 @@ from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.release.manifest import Release
+from voile.tables.module import TABLES
 from voile.tables.people.counts import Constraints, SensitiveColumn
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.disclosure import t_closeness
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
 from voile.tables.verbs.search import search
 from voile.tables.verbs.verify import PROMISES, _of_sensitive, verify
-from voile.tables.wing import apply, choose, fit
 
 QUASI = ("age", "zip")
 ROLES = Roles.model_validate(
@@ -54,7 +56,7 @@ def fitted(family="tree", roles=ROLES, table=None, **options):
 def applied(kit, table, out=None, **way):
     chosen = choose(kit, Choice(**(way or {"least_loss": True})))
     source = open_source(table)
-    return apply(kit, chosen, source, out, ApplyOptions(), force=True, progress=silent)
+    return TABLES.apply(kit, chosen, source, out, ApplyOptions(), force=True, progress=silent)
 
 
 def by_group(frame, column):

@@ -14,12 +14,12 @@ import voile
 import voile.tables as vt
 from voile.core.errors import RequestError, TamperedError
 from voile.face.release import Release
+from voile.modules import MODULES
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 from voile.tables.recoding.possible import Possible, expected, widths
 from voile.tables.verbs import expand as verb
 from voile.tables.verbs.content import Content
-from voile.wings import WINGS
 
 TOWNS = ("Ash", "Birch", "Cedar", "Elm")
 ROLES = {"age": "quasi", "town": "quasi", "zip": "quasi", "ill": "sensitive"}
@@ -289,7 +289,7 @@ def test_a_release_of_other_bytes_is_not_expanded(release):
         release.expand()
 
 
-@pytest.mark.parametrize("kind", sorted(WINGS.keys() - {"tables"}))
+@pytest.mark.parametrize("kind", sorted(MODULES.keys() - {"tables"}))
 def test_other_kinds_have_no_intervals(kind, tmp_path):
     with pytest.raises(RequestError, match=f"release of {kind} has no intervals to expand"):
         Release(tmp_path / "out.csv", {"kind": kind}).expand()

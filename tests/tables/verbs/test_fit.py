@@ -17,12 +17,13 @@ from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.report.sections import Grid, Prose
 from voile.tables.policies.policy import Policy
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.global_search import FewFoundWarning
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.report_data import report_data
-from voile.tables.wing import choose, fit
 
 ROLES_OF = {"size": "quasi", "sex": "quasi", "town": "quasi"}
 ROLES = Roles.model_validate({"columns": ROLES_OF})

@@ -23,7 +23,7 @@ from voile.tables.recoding.marginals import marginals_in
 from voile.tables.verbs import apply as verb
 from voile.tables.verbs import showing
 from voile.tables.verbs.promises import LEAST_IMPLIED
-from voile.tables.wing import sections
+from voile.tables.verbs.report import sections
 
 QUASI = ("age", "kg", "zip", "job", "born")
 JOBS = tuple(f"{letter}. trade" for letter in "abcdefghijkl")

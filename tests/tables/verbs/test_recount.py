@@ -20,11 +20,11 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.ledger.ledger import create
 from voile.ledger.promise import Promise
+from voile.modules import find_module
 from voile.release.apply import write
 from voile.release.spread.run import SpreadRun
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
-from voile.wings import wing
 
 ROLES = {
     "columns": {"who": "identifier", "age": "quasi", "sex": "quasi", "dx": "sensitive"},
@@ -140,7 +140,7 @@ def test_days_enter_a_ledger_with_one_kit(tmp_path: Path) -> None:
 def test_workers_count_by_what_the_driver_counted(kit: Any, tmp_path: Path) -> None:
     rows = people(90, 5, ages=(2, 9))
     pq.write_table(rows, tmp_path / "source.parquet", row_group_size=30)
-    policy, tables = kit.choose(policy=len(kit.frontier.to_arrow()) - 1), wing("tables")
+    policy, tables = kit.choose(policy=len(kit.frontier.to_arrow()) - 1), find_module("tables")
     options = tables.ApplyOptions(recount=True, no_pseudonyms=True)
     source = open_source(tmp_path / "source.parquet")
     here = kit.apply(policy, source, tmp_path / "here.parquet", recount=True, no_pseudonyms=True)

@@ -15,12 +15,18 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.face.kit import Kit
+from voile.opening import open_kit
 from voile.release.choice import Choice
+from voile.tables.module import TABLES
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.trees.policy import TreePolicy
+from voile.tables.verbs.attack import attack
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.tables.wing import apply, attack, choose, fit, sections, verify
+from voile.tables.verbs.report import sections
+from voile.tables.verbs.verify import verify
 
 ROLES = Roles.model_validate(
     {"columns": {"who": "drop", "age": "quasi", "zip": "quasi", "sex": "quasi", "ill": "sensitive"}}
@@ -45,13 +51,13 @@ def people(seed=1, rows=400, towns=TOWNS):
 def fitted(table=None, roles=ROLES, **options):
     asked = FitOptions.model_validate({"family": "tree", "k": 5, **options})
     source = open_source(people() if table is None else table)
-    return Kit.of(fit(source, roles, asked, seed=1, progress=silent))
+    return Kit.of(fit(source, roles, asked, seed=1, progress=silent), TABLES)
 
 
 def applied(kit, table, out=None, *, way=None, **options):
     chosen = choose(kit, Choice(**(way or {"least_loss": True})))
     asked = ApplyOptions.model_validate(options)
-    return apply(kit, chosen, open_source(table), out, asked, force=True, progress=silent)
+    return TABLES.apply(kit, chosen, open_source(table), out, asked, force=True, progress=silent)
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +183,7 @@ def test_a_global_policy_of_a_joint_kit_is_applied_as_ever(tmp_path):
 
 def test_a_kit_of_trees_is_read_back_as_it_was(kit, tmp_path):
     kit.save(tmp_path / "kit")
-    again = Content.of(Kit.load(tmp_path / "kit"))
+    again = Content.of(open_kit(tmp_path / "kit"))
     first = Content.of(kit)
     for number in range(len(first.family)):
         one, other = first.family.policy(number), again.family.policy(number)

@@ -14,28 +14,16 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from voile.core.errors import RequestError, SourceError, VoileError
+from voile.core.errors import RequestError, VoileError
 from voile.data.column_types import conform, plain_schema
 from voile.data.files.outputs import MANIFEST, check_replaceable
 from voile.data.formats.databases import DuckDBSource, refused
 from voile.data.opening import split_table
-from voile.data.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
-from voile.data.source import BATCH_ROWS, OFFLINE, Source, hash_rows, identifier, unreadable
+from voile.data.released_table import MARK, ArrowRows, TableWriter
+from voile.data.source import BATCH_ROWS, OFFLINE, hash_rows, identifier, unreadable
 
 if TYPE_CHECKING:
     import duckdb
-
-
-def open_released(path: Path) -> Source:
-    """Open the table that a `.table` file stands for; see `open_table`."""
-
-    def beside(pointer: Pointer) -> Source:
-        database = path.parent / Path(pointer.database).name
-        if not database.is_file():
-            raise SourceError("its database is not beside it", where=path.name)
-        return DuckDBSource(database, table=pointer.table)
-
-    return open_table(path, beside)
 
 
 class DuckDBTableWriter(TableWriter):

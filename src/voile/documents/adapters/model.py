@@ -10,7 +10,8 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.adapters.model_folder import FAR, Kind, ModelFolder, Pieces
+from voile.documents.adapters.model_folder import ModelFolder
+from voile.documents.adapters.reading import FAR, Kind, Pieces
 from voile.documents.learners.arrays import misfit, take
 from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
@@ -51,6 +52,8 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class ModelClassifier:
+    saved_as: ClassVar[str] = "model"
+
     model: ModelFolder
     trust: Floats  # (T, K) weights of the model's types
     bias: Floats  # (T,)

@@ -10,20 +10,12 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal
 
 from voile.core.errors import RequestError
+from voile.documents.adapters.reading import MARKS, Kind, Pieces, Reader
 
-Kind = Literal["onnx", "spacy"]
-FAR = 8.0
-"""Log-odds beyond this are alike."""
-MARKS: dict[Kind, str] = {"onnx": "model.onnx", "spacy": "config.cfg"}
-"""The file by which a folder's kind is known."""
 Part = Literal["configuration", "tokenizer", "weights", "patterns"]
 _PARTS: dict[str, Part] = {
     "config.json": "configuration",
@@ -35,27 +27,6 @@ _PARTS: dict[str, Part] = {
 }
 PATTERNS = ".jsonl"
 """How the file of a spaCy ruler ends: phrases that somebody wrote down, perhaps of few people."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """What a model says of p parts of a text, of its own K types."""
-
-    # starts, ends: (p,) characters
-    starts: NDArray[np.intp]
-    ends: NDArray[np.intp]
-    odds: NDArray[np.float32]  # (p, K) log-odds of each type, from -FAR to FAR
-
-
-class Reader(Protocol):
-    """A model that is open."""
-
-    @property
-    def types(self) -> Sequence[str]:
-        """The K types that it knows, by name; not "O", which is none of them."""
-
-    def read(self, text: str) -> Pieces:
-        """Return what it says of a text."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +54,7 @@ class ModelFolder:
                 instead="give a folder with model.onnx, tokenizer.json and config.json, or a "
                 "spaCy pipeline's; weights of other formats are exported to ONNX first",
             )
-        names: list[str] = _module(kind).files_of(place)
+        names = _files_of(kind, place)
         return cls(folder, kind, tuple((name, sha256_of(place / name)) for name in sorted(names)))
 
     def parts(self) -> list[tuple[Part, str, str]]:
@@ -110,7 +81,7 @@ class ModelFolder:
 @lru_cache(maxsize=4)
 def opened(model: ModelFolder) -> Reader:
     model.check()
-    return _Remembering(_module(model.kind).open_folder(Path(model.folder)))
+    return _Remembering(_open_folder(model.kind, Path(model.folder)))
 
 
 class _Remembering:
@@ -150,8 +121,24 @@ def _part_of(file: str) -> Part:
     return _PARTS.get(file.partition("/")[0], "weights")
 
 
-def _module(kind: Kind) -> Any:
-    return import_module(f"voile.documents.adapters.{kind}_folder")
+def _files_of(kind: Kind, folder: Path) -> list[str]:
+    """Return the names of the model's files in its folder."""
+    if kind == "onnx":
+        from voile.documents.adapters.onnx_folder import files_of
+    else:
+        from voile.documents.adapters.spacy_folder import files_of
+    return files_of(folder)
+
+
+def _open_folder(kind: Kind, folder: Path) -> Reader:
+    """Open the model in a folder."""
+    if kind == "onnx":
+        from voile.documents.adapters.onnx_folder import open_folder as open_onnx
+
+        return open_onnx(folder)
+    from voile.documents.adapters.spacy_folder import open_folder as open_spacy
+
+    return open_spacy(folder)
 
 
 def sha256_of(path: Path) -> str:

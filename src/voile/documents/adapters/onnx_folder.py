@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.adapters.model_folder import FAR, MARKS, Pieces
 from voile.documents.adapters.onnx_parts import outside_files
+from voile.documents.adapters.reading import FAR, MARKS, Pieces
 from voile.documents.adapters.scikit_learn import library, log_odds_of
 
 MODEL, TOKENIZER, CONFIG = MARKS["onnx"], "tokenizer.json", "config.json"

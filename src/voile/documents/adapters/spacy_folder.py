@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.documents.adapters.model_folder import FAR, MARKS, Pieces
+from voile.documents.adapters.reading import FAR, MARKS, Pieces
 from voile.documents.adapters.scikit_learn import library
 
 CONFIG = MARKS["spacy"]

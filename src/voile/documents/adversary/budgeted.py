@@ -28,8 +28,8 @@ from voile.documents.adversary.predictions import (
     rank_by_starter,
 )
 from voile.documents.adversary.remaining import match_documents
-from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
+from voile.documents.learning.named_learners import learners_of
 from voile.documents.learning.training import count_by_subject
 from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.start.rules import guess_language

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
@@ -84,6 +84,8 @@ def regressors(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) 
 
 @dataclass(frozen=True, eq=False)
 class ConsensusClassifier:
+    saved_as: ClassVar[str] = "agreed"
+
     weights: Weights  # (columns, m + 2 T) of the CRF's m labels, the SVM and AdaBoost
     chain: Chain  # the CRF
     history: Weights  # (window, T, T) of the SVM; see `Linear`

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,8 @@ def _section(
 @dataclass(frozen=True, eq=False)
 class Chain:
     """What a conditional random field has learnt; its margins are log-odds of marginals."""
+
+    saved_as: ClassVar[str] = "chain"
 
     weights: NDArray[np.float32]  # (columns, m) of each label met in training
     transitions: NDArray[np.float64]  # (m, m) from the label before

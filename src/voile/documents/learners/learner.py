@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -112,7 +112,12 @@ class Classifier(Protocol):
 
 @runtime_checkable
 class Saveable(Classifier, Protocol):
-    """A classifier that a kit can hold: arrays without pickled objects."""
+    """A classifier that a kit can hold: arrays without pickled objects.
+
+    saved_as : the name of its type in kits.
+    """
+
+    saved_as: ClassVar[str]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays of numbers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
@@ -19,6 +19,8 @@ Weights = NDArray[np.float32]
 @dataclass(frozen=True, eq=False)
 class Linear(Brief):
     """A sum of weights for each type."""
+
+    saved_as: ClassVar[str] = "linear"
 
     weights: Weights  # (columns, T)
     bias: Weights  # (T,) what every token gets

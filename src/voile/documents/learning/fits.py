@@ -18,7 +18,6 @@ from voile.core.version import __version__
 from voile.data.files.atomic import write_bytes
 from voile.data.files.outputs import Output
 from voile.documents.committee.committee import Types, check_margins
-from voile.documents.learners import learners_of, saved_name, saved_type
 from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
 from voile.documents.learning.cross_fitting import (
     OutOfFold,
@@ -26,6 +25,8 @@ from voile.documents.learning.cross_fitting import (
     cross_fit,
     drop_rare_columns,
 )
+from voile.documents.learning.named_learners import learners_of
+from voile.documents.learning.saved_classifiers import saved_name, saved_type
 from voile.documents.learning.training import Training
 from voile.keys.random import RandomState, streams
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -75,6 +75,8 @@ def neighbours(
 
 @dataclass(frozen=True, eq=False)
 class EnsembleClassifier:
+    saved_as: ClassVar[str] = "judged"
+
     weights: NDArray[np.float32]  # (columns, m + T) of the CRF's m labels and of the SVM's T types
     chain: Chain  # the CRF
     beside: NDArray[np.float32]  # (3 T, T) the SVM's weights of the CRF's log-odds

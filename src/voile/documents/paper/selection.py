@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,8 @@ class SelectedClassifier:
 
 
 class SaveableSelected(SelectedClassifier):
+    saved_as: ClassVar[str] = "selected"
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         assert isinstance(self.classifier, Saveable)
         inner = {f"of {name}": one for name, one in self.classifier.to_arrays().items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,6 @@ from voile.documents.verbs.report_data import STATING, report_data
 from voile.documents.verbs.worked import Worked
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
-from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.entering import no_bound
 from voile.release.kit import Kit
@@ -111,9 +109,6 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         worker=Worker(recipe),
         files=files,
     )
-
-
-apply = partial(apply_by, prepare)
 
 
 def _released_roles(roles: Roles, options: ApplyOptions) -> Roles:

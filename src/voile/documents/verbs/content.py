@@ -14,9 +14,9 @@ from voile.core.errors import DamagedError, RequestError
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.documents.committee.committee import Committee, Decision, Member
-from voile.documents.learners import check_saveable, saved_name, saved_type
 from voile.documents.learners.arrays import from_table, to_table
 from voile.documents.learners.calibration import Calibration
+from voile.documents.learning.saved_classifiers import check_saveable, saved_name, saved_type
 from voile.documents.start.lists import find_clusters
 from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs.policies import CLUSTERS, Policies, Policy

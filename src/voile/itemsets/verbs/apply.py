@@ -29,7 +29,6 @@ from voile.itemsets.verbs.policies import Policy
 from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
-from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
@@ -99,9 +98,6 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         policy=policy,
         masks=masks,
     )
-
-
-apply = partial(apply_by, prepare)
 
 
 def _subject_named(roles: Roles, secret: Secret | None) -> str:

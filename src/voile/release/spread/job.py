@@ -19,13 +19,11 @@ tried twice, at once or after a failure, one attempt counts and no row is lost o
 from __future__ import annotations
 
 import hmac
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -43,15 +41,22 @@ from voile.release.options import ApplyOptions
 from voile.release.outcomes import Tally
 from voile.release.spread.plain import Plain
 from voile.release.step import Applying
+from voile.release.verb_types import Prepare
 
 JOB, KEY, KIT, MADE, KNOWN, PARTS = "job", "key", "kit", "made", "known", "parts"
 ROWS_OF, NOTES_OF, PART, TAIL, SUMS = ".rows", ".notes", ".parquet", ".tail.parquet", ".sums"
-STEP = re.compile(r"voile\.[a-z]+\.verbs\.apply")
-"""A module that may prepare a step."""
 SEAL = 32
 """Bytes of a seal, which stands before what it seals."""
 
-Prepare: TypeAlias = Callable[[Kit, Chosen, Any, Any], Applying[Any, Any]]
+
+class StepCode(NamedTuple):
+    """The code of a step, which an engine ships to its workers by name.
+
+    prepare : of the module. options : the model of what it is told.
+    """
+
+    prepare: Prepare[Any]
+    options: type[ApplyOptions]
 
 
 class PiecedSource(Source):
@@ -68,7 +73,6 @@ class PiecedSource(Source):
 class Job(Brief):
     """How to make the pieces of one release, in paths and plain data.
 
-    step : the module whose `prepare` prepares the step, and whose `ApplyOptions` these are.
     chosen : the policy, of the kit as it is staged.
     options : as JSON.
     name, kind, columns, notes : of the source; `columns` a batch without rows.
@@ -79,7 +83,6 @@ class Job(Brief):
 
     shows = ("buckets",)
 
-    step: str
     chosen: Chosen
     options: str
     name: str
@@ -95,7 +98,6 @@ class Job(Brief):
     def of(
         cls,
         key: Secret,
-        prepare: Prepare,
         applying: Applying[Any, Any],
         kit: str,
         options: ApplyOptions,
@@ -104,7 +106,6 @@ class Job(Brief):
     ) -> Job:
         source, chosen = applying.source, applying.chosen
         return cls(
-            prepare.__module__,
             replace(chosen, kit=kit, figures=dict(chosen.figures), policy=dict(chosen.policy)),
             options.at_worker().as_json(),
             source.name,
@@ -117,22 +118,19 @@ class Job(Brief):
             _mark(key, options),
         )
 
-    def prepare(self, kit: Kit, key: Secret) -> Applying[Any, Any]:
+    def prepare(self, code: StepCode, kit: Kit, key: Secret) -> Applying[Any, Any]:
         """Prepare the step as the driver did, with its secret: another gives other pseudonyms."""
         self.chosen.check(kit)
-        if not STEP.fullmatch(self.step):
-            raise DamagedError("the job names no step of voile")
-        wing = import_module(self.step)
         source = PiecedSource(self.name, self.kind, self.columns.schema, self.notes)
-        options = wing.ApplyOptions.model_validate_json(self.options)
-        secrets = {self.secret, _mark(key, options)}  # the wing refuses where one is needed
+        options = code.options.model_validate_json(self.options)
+        secrets = {self.secret, _mark(key, options)}  # the module refuses where one is needed
         if None not in secrets and len(secrets) > 1:
             raise RequestError(
                 "the secret is not the one that the driver read",
                 where=None if options.key_file is None else str(options.key_file),
                 instead="give every worker the same file",
             )
-        applying: Applying[Any, Any] = wing.prepare(kit, self.chosen, source, options)
+        applying = code.prepare(kit, self.chosen, source, options)
         return applying.with_found(self.found)
 
     @cached_property
@@ -227,11 +225,11 @@ class Ready(Brief):
     staged: Staged
 
     @classmethod
-    def of(cls, folder: Path) -> Ready:
+    def of(cls, folder: Path, code: StepCode) -> Ready:
         """Prepare the step as the driver did."""
         staged = Staged(folder, Secret.from_file(folder / KEY))
         job: Job = staged.load(JOB)
-        return cls(job, job.prepare(Kit.load(folder / KIT), staged.key), staged)
+        return cls(job, job.prepare(code, Kit.load(folder / KIT), staged.key), staged)
 
     @cached_property
     def account(self) -> Accounting[Any, Any]:

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from voile.core import errors
 from voile.core.errors import DamagedError, RequestError, VoileError
@@ -44,13 +44,14 @@ from voile.release.spread.job import (
     Gathered,
     Job,
     Noted,
-    Prepare,
     Staged,
+    StepCode,
     Sums,
     accounting,
 )
 from voile.release.spread.work import finish, make
 from voile.release.step import Applying
+from voile.release.verb_types import Prepare
 from voile.release.writing import Parts
 
 PIECE_BYTES = 64 << 20
@@ -87,12 +88,13 @@ class SpreadRun(Run[Notes, Known]):
         options: ApplyOptions,
         progress: Progress,
         *,
-        prepare: Prepare,
+        prepare: Prepare[Any],
         engine: Engine,
         size: int = PIECE_BYTES,
     ) -> None:
         super().__init__(applying, options, progress)
-        self._prepare, self._engine, self._size = prepare, engine, size
+        self._code = StepCode(prepare, type(options))
+        self._engine, self._size = engine, size
         self._key = Protective().bytes(32).hex().encode()
         self._account = accounting(applying, Secret(self._key))
 
@@ -102,7 +104,7 @@ class SpreadRun(Run[Notes, Known]):
         with ExitStack() as files:
             beside = self._open_beside(files, parts)
             made = []
-            for name in self._work(partial(make, staged.folder), len(job.pieces)):
+            for name in self._work(partial(make, staged.folder, self._code), len(job.pieces)):
                 noted: Noted = staged.load(f"{MADE}/{name}{NOTES_OF}", types)
                 self._take(noted.notes, noted.tally, noted.dropped)
                 for file, lines in noted.beside:
@@ -111,7 +113,7 @@ class SpreadRun(Run[Notes, Known]):
                 self._progress("applying the policy", self._tally.read, self._tally.read)
             summary = None if self._applying.unfinished is None else self._summary
             staged.store(KNOWN, Gathered(summary, made), types)
-            names = self._work(partial(finish, staged.folder), job.parts)
+            names = self._work(partial(finish, staged.folder, self._code), job.parts)
             self._move(staged, names, parts.release, beside[ROWS])
             self._write_last(beside)
         return {}
@@ -146,7 +148,7 @@ class SpreadRun(Run[Notes, Known]):
         buckets = None if options.keep_order else count
         kit = Kit.load(folder / KIT).id  # written again, a kit that was read has other bytes
         staged = Staged(folder, Secret(self._key))
-        job = Job.of(staged.key, self._prepare, applying, kit, options, pieces, buckets)
+        job = Job.of(staged.key, applying, kit, options, pieces, buckets)
         staged.store(JOB, job)
         return staged, job
 

@@ -33,6 +33,7 @@ from voile.release.spread.job import (
     Noted,
     Ready,
     Staged,
+    StepCode,
     Sums,
 )
 
@@ -46,24 +47,26 @@ class WorkError(Exception):
     """A failure that may be tried again, in words without a value of the data."""
 
 
-def make(folder: Path, number: int) -> str:
+def make(folder: Path, code: StepCode, number: int) -> str:
     """Make a piece of the source; return what its files are called."""
-    return _attempt(folder, number, _make)
+    return _attempt(folder, code, number, _make)
 
 
-def finish(folder: Path, number: int) -> str:
+def finish(folder: Path, code: StepCode, number: int) -> str:
     """Write a part of the release; return what its files are called."""
-    return _attempt(folder, number, _finish)
+    return _attempt(folder, code, number, _finish)
 
 
-def _attempt(folder: Path, number: int, work: Callable[[Path, int, str], None]) -> str:
+def _attempt(
+    folder: Path, code: StepCode, number: int, work: Callable[[Path, StepCode, int, str], None]
+) -> str:
     """Do it under a fresh name. What voile refuses is returned, since no other try would do."""
     name = f"{number}-{secrets.token_hex(8)}"
     if (folder / STOP).exists():
         return json.dumps({"stopped": True})
     try:
         _check(folder)
-        work(folder, number, name)
+        work(folder, code, number, name)
     except VoileError as error:
         if folder.exists():
             (folder / STOP).touch()
@@ -102,8 +105,8 @@ def _without_values(error: Exception) -> str:
     return f"{type(error).__name__}{code} at {place}"
 
 
-def _make(folder: Path, number: int, name: str) -> None:
-    ready = _ready(folder)
+def _make(folder: Path, code: StepCode, number: int, name: str) -> None:
+    ready = _ready(folder, code)
     applying, piece = ready.applying, ready.job.pieces[number]
     tally, notes = Tally(), []
     rows: list[pa.RecordBatch] = []
@@ -166,8 +169,8 @@ def _read_bucket(staged: Staged, name: str, buckets: int, bucket: int) -> Iterat
             yield from pa.ipc.open_stream(rows)
 
 
-def _finish(folder: Path, number: int, name: str) -> None:
-    ready = _ready(folder)
+def _finish(folder: Path, code: StepCode, number: int, name: str) -> None:
+    ready = _ready(folder, code)
     applying, account = ready.applying, ready.account
     shown, place = account.shown, folder / PARTS
     part, tail = place / f"{name}{PART}", place / f"{name}{TAIL}"

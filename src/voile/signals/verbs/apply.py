@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from voile.data import Source
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
@@ -83,9 +82,6 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         lasts=lasting is not None,
         keyed=lasting or Secret(Protective().bytes(32)),
     )
-
-
-apply = partial(apply_by, prepare)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

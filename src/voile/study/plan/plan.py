@@ -20,9 +20,10 @@ from voile.data.writing.writers import WRITERS
 from voile.documents.text.source import split_format
 from voile.keys.date_rule import WEEK, DateRule
 from voile.keys.secret import Secret
+from voile.modules import find_module
 from voile.release.archive import LEDGER_FOLDER
 from voile.release.choice import Choice
-from voile.release.options import Options, checked, fields_of, leaves
+from voile.release.options import M, checked, fields_of, leaves
 from voile.study.adversary.informed import DAYS
 from voile.study.plan.entries import (
     JOINT,
@@ -38,7 +39,6 @@ from voile.study.plan.entries import (
     StudyTable,
     TextPart,
 )
-from voile.wings import opener, wing
 
 DECIDED = "the study decides it for all parts: take it out"
 OF_STUDY = frozenset(
@@ -272,11 +272,14 @@ class Plan(Entry):
         if part.of is not None:
             return self.opened(part.of)
         place = self.source(str(part.source))
-        return open_source(place) if part.kind == "tables" else opener(part.kind)(place)
+        return (
+            open_source(place)
+            if part.kind == "tables"
+            else find_module(part.kind).open_source(place)
+        )
 
-    def options(self, kind: str, verb: str, given: Mapping[str, Any], where: str) -> Any:
-        """Return a part's options of a verb, with the files that they name beside the plan."""
-        model: type[Options] = getattr(wing(kind), f"{verb}Options")
+    def options(self, model: type[M], given: Mapping[str, Any], where: str) -> M:
+        """Return a part's options of a verb, with their files placed relative to the plan."""
         placed = dict(given)
         for name, field in fields_of(model).items():
             if name in given and (types := leaves(field.annotation)) & PLACES:

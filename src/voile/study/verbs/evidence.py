@@ -15,11 +15,11 @@ from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.keys.secret import Secret
+from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence, write_evidence
 from voile.study.plan.plan import Plan
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.attack import Linked
-from voile.wings import wing
 
 JOINT_ATTACK = "joint linkage"
 LINKED = "people linked rightly"
@@ -85,8 +85,8 @@ def _attack_part(
     given: dict[str, Any] = dict(part.attack)
     if register is not None and name == plan.table[0]:
         given = {"register": register, **given}
-    options = plan.options(part.kind, "Attack", given, f"parts.{name}.attack")
-    return wing(part.kind).attack(
+    options = plan.options(find_module(part.kind).options.attack, given, f"parts.{name}.attack")
+    return find_module(part.kind).attack(
         release.part(name), plan.opened(name), options, seed=plan.study.seed, progress=progress
     )
 

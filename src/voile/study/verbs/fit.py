@@ -18,6 +18,7 @@ from voile.documents.replacements.kinds import kind_of
 from voile.documents.start.rules import RULES
 from voile.documents.verbs.policies import ANNOTATED, PROPOSED
 from voile.ledger.ledger import Keys, Ledger
+from voile.modules import find_module
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
 from voile.release.kit import Kit
 from voile.release.options import with_options
@@ -34,11 +35,11 @@ from voile.study.verbs.checks import check_written_once
 from voile.study.verbs.export import carrier_of
 from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.writing import options_of_rows
+from voile.tables.module import TABLES
 from voile.tables.people.population import PopulationGapError
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import Archive
-from voile.wings import wing
 
 SHOWN = 32
 """Policies that the joint frontier shows."""
@@ -88,9 +89,13 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
 def _fit_part(plan: Plan, name: str, source: Source, roles: Roles, progress: Progress) -> Kit:
     part = plan.rows[name]
     promised = plan.promise.constraints if name == plan.table[0] else {}
-    options = plan.options(part.kind, "Fit", {**part.fit, **promised}, f"parts.{name}.fit")
+    options = plan.options(
+        find_module(part.kind).options.fit, {**part.fit, **promised}, f"parts.{name}.fit"
+    )
     try:
-        made = wing(part.kind).fit(source, roles, options, seed=plan.study.seed, progress=progress)
+        made = find_module(part.kind).fit(
+            source, roles, options, seed=plan.study.seed, progress=progress
+        )
     except PopulationGapError as error:
         if plan.export is None:
             raise
@@ -162,9 +167,9 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
 def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
     part = plan.parts[name]
     if part.choose:
-        return wing(part.kind).choose(kit, Choice.parse(part.choose))
+        return find_module(part.kind).choose(kit, Choice.parse(part.choose))
     try:
-        return wing(part.kind).choose(kit, default_choice(kit))
+        return find_module(part.kind).choose(kit, default_choice(kit))
     except RequestError:
         raise RequestError(
             "no policy of its kit is chosen",
@@ -209,7 +214,7 @@ def _beside(
     facts = []
     for name in plan.linked_rows:
         source, options = plan.opened(name), options_of_rows(plan, name)
-        release = wing(plan.rows[name].kind).apply(
+        release = find_module(plan.rows[name].kind).apply(
             kits[name], chosen[name], source, None, options, force=False, progress=silent
         )
         facts.append(facts_of(release, source, plan.study.subject, LINKED_ROLES).facts)
@@ -272,7 +277,7 @@ class _Judge:
 
 def _pick(plan: Plan, kit: Kit, judge: _Judge, leaks: Leaks) -> Chosen:
     """Pick the table's policy by the promise; by a joint risk, given what a ledger has out."""
-    tables, choice = wing("tables"), plan.choice()
+    tables, choice = TABLES, plan.choice()
     if choice is None and plan.ledger is not None:
         return _pick_after(plan, plan.ledger, kit, judge, leaks)
     if choice is None:
@@ -293,7 +298,7 @@ def _pick_after(plan: Plan, place: Path, kit: Kit, judge: _Judge, leaks: Leaks) 
     number = content.family.number_of(policy)
     if number is not None:
         judge(number)
-        return wing("tables").choose(kit, Choice(policy=number))
+        return TABLES.choose(kit, Choice(policy=number))
     judge.add(policy, float(content.score(policy).loss))
     return searched(kit, policy.to_data())
 

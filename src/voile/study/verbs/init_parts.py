@@ -11,12 +11,12 @@ from pathlib import Path
 from voile.core.errors import RequestError, nearest
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.documents.module import DOCUMENTS
 from voile.documents.text.corpus import Corpus
 from voile.documents.verbs.options import FitOptions
 from voile.proposals.seen import printable
 from voile.release.kit import Kit
 from voile.study.plan.plan import EXPORT
-from voile.wings import opener
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def labels_of(asked: Asked) -> Sequence[str] | None:
     if asked.kit:
         return list(Kit.load(Path(asked.kit), "documents").facts["labels"])
     if asked.annotated:
-        source, roles = opener("documents")(asked.annotated), roles_beside(asked.annotated)
+        source, roles = DOCUMENTS.open_source(asked.annotated), roles_beside(asked.annotated)
         read = None if roles is None else Roles.read(roles)
         own = FitOptions.model_validate({}).roles_of(source, read)
         return Corpus.from_source(source, own).labels

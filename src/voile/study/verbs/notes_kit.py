@@ -17,13 +17,15 @@ from voile.data.files.atomic import write_text
 from voile.data.files.outputs import KIT, WORK, Output, json_at
 from voile.data.places import PLACES, with_places
 from voile.data.roles import Roles
+from voile.documents.module import DOCUMENTS
+from voile.documents.verbs.init import init
+from voile.documents.verbs.options import FitOptions, InitOptions
 from voile.face.keywords import VoileWarning
 from voile.keys.seal import file_sha256
 from voile.release.kit import Kit
 from voile.release.options import fields_of, leaves, with_options
 from voile.study.carriers.carrier import NOTE
 from voile.study.plan.plan import Plan
-from voile.wings import opener, wing
 
 KIND = "documents"
 MADE = "voile-made-kit"
@@ -86,21 +88,27 @@ def _remember(memory: Path, made_from: str | None) -> None:
 
 
 def _init(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
-    documents: Any = wing(KIND)
     source, given = _source(plan, name)
-    options = plan.options(KIND, "Init", given, f"parts.{name}.init")
-    how = {"table": None, "encoding": None}
-    documents.init(options, _Reports(progress), source=source, out=place, force=force, **how)
+    options = plan.options(InitOptions, given, f"parts.{name}.init")
+    init(
+        options,
+        _Reports(progress),
+        source=source,
+        out=place,
+        force=force,
+        table=None,
+        encoding=None,
+    )
 
 
 def _fit(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
     source, given = _source(plan, name)
     roles = given.pop("roles", None)
     read = None if roles is None else Roles.read(plan.place(Path(roles)))
-    options = plan.options(KIND, "Fit", given, f"parts.{name}.fit")
-    opened = opener(KIND)(source)
+    options = plan.options(FitOptions, given, f"parts.{name}.fit")
+    opened = DOCUMENTS.open_source(source)
     read = read and read.completed(opened.columns, None)
-    kit = wing(KIND).fit(opened, read, options, seed=plan.study.seed, progress=progress)
+    kit = DOCUMENTS.fit(opened, read, options, seed=plan.study.seed, progress=progress)
     with_options(kit, options).save(place, force=force)
 
 
@@ -127,14 +135,17 @@ def _hash_of(plan: Plan, name: str) -> str:
     """Hash what a kit is made from: its options, and the bytes of every source that they name."""
     source, given = _source(plan, name)
     verb = "init" if plan.texts[name].fit is None else "fit"
-    sources = {"source": opener(KIND)(source).fingerprint(), **dict(_named(plan, verb, given))}
+    sources = {
+        "source": DOCUMENTS.open_source(source).fingerprint(),
+        **dict(_named(plan, verb, given)),
+    }
     whole = {"verb": verb, "options": given, "seed": plan.study.seed, "sources": sources}
     return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _named(plan: Plan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the hash of each file or table that options name."""
-    fields = fields_of(getattr(wing(KIND), f"{verb.title()}Options"))
+    fields = fields_of(InitOptions if verb == "init" else FitOptions)
     types = {name: leaves(field.annotation) for name, field in fields.items()} | {"roles": {Path}}
     for option in sorted(given.keys() & {name for name, own in types.items() if own & PLACES}):
         named: list[str] = []
@@ -143,7 +154,7 @@ def _named(plan: Plan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[st
             if Path(place).is_file():
                 yield f"{option}.{at}", file_sha256(Path(place))
             elif option.startswith("known"):
-                yield f"{option}.{at}", opener(KIND)(place).fingerprint()
+                yield f"{option}.{at}", DOCUMENTS.open_source(place).fingerprint()
 
 
 @dataclass(frozen=True)

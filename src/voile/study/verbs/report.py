@@ -10,6 +10,7 @@ from typing import Any
 from voile.core.evidence import Rate
 from voile.data import open_source
 from voile.data.source import BATCH_ROWS
+from voile.modules import find_module
 from voile.report.charts.numbers import number, share
 from voile.report.page import render
 from voile.report.sections import (
@@ -28,7 +29,6 @@ from voile.report.sections import (
 from voile.report.wording import share_and_odds
 from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import StudyRelease
-from voile.wings import wing
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
 UNCHECKED = "counting every identifier as missed, since nobody checked what the notes' kits propose"
@@ -50,7 +50,7 @@ def sections(release: StudyRelease, *, audience: Audience) -> tuple[Section, ...
     found = [_joint(release), _dates(release), _mentions(release), _said(release)]
     for name in release.public["parts"]:
         part = release.part(name)
-        own = wing(part.kind).sections(part, (), audience=audience)
+        own = find_module(part.kind).report(part, (), audience=audience)
         found += [_of_part(name, one) for one in own]
     return tuple(found)
 

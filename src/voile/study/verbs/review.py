@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
 from voile.core.errors import RequestError
 from voile.documents.verbs.options import ReviewOptions
+from voile.documents.verbs.review import review as review_work
 from voile.release.own_verbs import Ended, Reporter
 from voile.study.plan.plan import Plan
-from voile.wings import wing
 
 __all__ = ["ReviewOptions", "review"]
 
@@ -21,10 +20,8 @@ def review(plan: Plan, name: str | None, options: ReviewOptions, reporter: Repor
 
     Raises RequestError: there is no such part, or `fit` did not make its kit yet.
     """
-    documents: Any = wing("documents")
     work, then = plan.notes_kit(_part(plan, name)), next_commands(plan, name)
-    ended: Ended = documents.review(options, reporter, work=work, **then)
-    return ended
+    return review_work(options, reporter, work=work, **then)
 
 
 def next_commands(plan: Plan, name: str | None) -> dict[str, str]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from voile.core.errors import TamperedError
 from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
+from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence
 from voile.release.verify import MALFORMED, Check, accounted, as_published
 from voile.study.study_release import OF_ATTACKS, StudyRelease
 from voile.study.verbs.export import check_files
-from voile.wings import wing
 
 
 def verify(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
@@ -51,7 +51,7 @@ def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[Ch
     part = release.part(name)
     try:
         found = [*accounted(part), *as_published(part)]
-        found += [] if in_place else wing(part.kind).verify(part)
+        found += [] if in_place else find_module(part.kind).verify(part)
     except MALFORMED:
         found = [Check(f"it can be read as a release of {part.kind}", False)]
     yield from (Check(f"{name}: {one.says}", one.holds) for one in found)

@@ -13,6 +13,8 @@ import pyarrow as pa
 
 from voile.core.progress import Progress
 from voile.data import Source, open_source
+from voile.documents.module import DOCUMENTS
+from voile.modules import find_module
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import ROWS, source_rows
@@ -40,7 +42,6 @@ from voile.study.verbs.checks import (
 from voile.study.verbs.export import pack
 from voile.study.verbs.naming import made_up_names, put_names
 from voile.tables.recoding.boxes import read_codebook
-from voile.wings import wing
 
 
 @dataclass
@@ -90,7 +91,7 @@ class Writing:
     def _rows(self, name: str) -> Manifests:
         """Write a part of rows, its people under the study's pseudonyms or under none."""
         part, options = self.plan.rows[name], options_of_rows(self.plan, name)
-        step = wing(part.kind).prepare(
+        step = find_module(part.kind).prepare(
             self.kits[name], self.chosen[name], self.plan.opened(name), options
         )
         return self._run(name, step, options, self.place(name))
@@ -118,8 +119,8 @@ class Writing:
             given["date_shift_days"] = self.plan.study.date_shift_days
             given.setdefault("language", "english")  # as the names of the table's columns
             check_surrogates(self.plan, name, self.kits[name], self.extract)
-        options = self.plan.options("documents", "Apply", _given(given), f"parts.{name}.apply")
-        step: Any = wing("documents").prepare(self.kits[name], self.chosen[name], source, options)
+        options = self.plan.options(DOCUMENTS.options.apply, _given(given), f"parts.{name}.apply")
+        step: Any = DOCUMENTS.prepare(self.kits[name], self.chosen[name], source, options)
         check_kept(name, source, step.schema.names, self.shown)
         rules = self.rules(options)
         writer = writer_of(rules, self.names.words_of)
@@ -232,7 +233,7 @@ def options_of_rows(plan: Plan, name: str) -> Any:
         "key_file": plan.key_file,
         **(named if plan.study.join else unnamed),
     }
-    return plan.options(part.kind, "Apply", _given(given), f"parts.{name}.apply")
+    return plan.options(find_module(part.kind).options.apply, _given(given), f"parts.{name}.apply")
 
 
 def _some(texts: Source, column: str) -> list[str]:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
-from voile.release.apply import apply_by
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
@@ -102,9 +101,6 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         recounts=options.recount,
         showing=_showing(content, policy, options.counts_runs),
     )
-
-
-apply = partial(apply_by, prepare)
 
 
 def _showing(content: Content, policy: AnyPolicy, marginals: bool | None) -> Showing[Any]:

@@ -14,9 +14,9 @@ from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.tables.policies.policy import Policy
 from voile.tables.verbs.apply import _check_constraints, _check_implied
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.verify import verify
-from voile.tables.wing import choose
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"

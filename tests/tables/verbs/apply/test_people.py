@@ -16,8 +16,8 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.verify import verify
-from voile.tables.wing import choose
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"

@@ -11,8 +11,8 @@ from tests.tables.verbs.apply.visits import fitted, middle, roles, run
 from voile.core.errors import InfeasibleError, RequestError
 from voile.release.choice import Choice
 from voile.release.kit import Kit
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
-from voile.tables.wing import choose
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"

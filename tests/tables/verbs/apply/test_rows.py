@@ -17,11 +17,12 @@ from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.manifest import Release
 from voile.report.wording import share
+from voile.tables.module import TABLES
+from voile.tables.verbs.choose import choose
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.verify import verify
 from voile.tables.verbs.wording import format_expected
-from voile.tables.wing import apply, choose
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"
@@ -144,7 +145,9 @@ def test_nothing_is_left_after_an_error(kit, patients, key_file, tmp_path, monke
     monkeypatch.setattr(source, "_read", broken)
     asked = ApplyOptions.model_validate({"key_file": key_file})
     with pytest.raises(OSError, match="went away"):
-        apply(kit, middle(kit), source, tmp_path / "o.csv", asked, force=False, progress=silent)
+        TABLES.apply(
+            kit, middle(kit), source, tmp_path / "o.csv", asked, force=False, progress=silent
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -222,7 +225,7 @@ def test_a_share_that_comes_to_few_of_this_release_is_not_in_public(
 REPORT = """
 import sys
 from voile.release.manifest import Release
-from voile.tables.wing import sections
+from voile.tables.verbs.report import sections
 
 assert len(sections(Release.open(sys.argv[1]), (), audience="internal")) > 5
 print(*(m for m in sys.modules if m == "numba" or m.startswith("voile.tables.kernels")))

@@ -11,8 +11,10 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
+from voile.tables.module import TABLES
+from voile.tables.verbs.choose import choose
+from voile.tables.verbs.fit import fit
 from voile.tables.verbs.options import ApplyOptions, FitOptions
-from voile.tables.wing import apply, choose, fit
 
 COLUMNS = {
     "who": "identifier",
@@ -71,7 +73,7 @@ def run(kit, table, out, *, chosen=None, force=False, **options):
     asked = ApplyOptions.model_validate({"no_pseudonyms": "key_file" not in options, **options})
     source = open_source(table)
     chosen = chosen or middle(kit)
-    return apply(kit, chosen, source, out, asked, force=force, progress=silent)
+    return TABLES.apply(kit, chosen, source, out, asked, force=force, progress=silent)
 
 
 def read(path, columns=None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -19,12 +19,19 @@ from voile.documents.text.formats.file import (
     stem,
     suffix,
 )
-from voile.documents.text.formats.registry import FORMATS, Format
+from voile.documents.text.formats.mixed import read_each
+from voile.documents.text.formats.recognition import recognise
+from voile.documents.text.formats.registry import SINGLE_FORMATS, Format
 from voile.documents.text.formats.subjects import SubjectPattern
 
 __all__ = ["FORMATS", "Format", "read_documents"]
 
 
+FORMATS: Mapping[str, Format] = {
+    **SINGLE_FORMATS,
+    "files": Format(read_each, "files of any of these formats", (), single=True),
+}
+"""The formats by their names."""
 Aside = Callable[[str, RequestError], None]
 
 
@@ -46,8 +53,6 @@ def read_documents(
 
     pattern : says whom documents are about by the names of their files.
     """
-    from voile.documents.text.formats.recognition import recognise
-
     name = recognise(path, encoding) if format is None else format
     if name not in FORMATS:
         raise RequestError(f"there is no format {name}", instead=nearest(name, FORMATS))

@@ -10,7 +10,7 @@ from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.file import File, Unread, suffix
 from voile.documents.text.formats.kinds import file_kind
 from voile.documents.text.formats.recognition import format_of
-from voile.documents.text.formats.registry import FORMATS
+from voile.documents.text.formats.registry import SINGLE_FORMATS
 
 
 def read_each(file: File) -> Iterator[Document | Unread]:
@@ -21,4 +21,4 @@ def read_each(file: File) -> Iterator[Document | Unread]:
     if format is None or format == "table":
         what = "tables are not documents" if format else "not read"
         raise SourceError(f"{file_kind(file.path)}: {what}", where=file.path.name)
-    yield from FORMATS[format].read(file)
+    yield from SINGLE_FORMATS[format].read(file)

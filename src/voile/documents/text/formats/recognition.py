@@ -17,7 +17,7 @@ from voile.documents.text.formats.conll import BOUNDARY, TOKEN
 from voile.documents.text.formats.fhir import is_fhir
 from voile.documents.text.formats.file import File, report_unreadable, suffix
 from voile.documents.text.formats.json import read_objects
-from voile.documents.text.formats.registry import FORMATS
+from voile.documents.text.formats.registry import SINGLE_FORMATS
 from voile.documents.text.formats.tags import HARMLESS, TAG
 
 BY_NAME = {
@@ -71,7 +71,7 @@ def recognise(
 def _are_plain(formats: list[str]) -> bool:
     """Say whether some formats are read here, and nobody annotated what these hold."""
     read = [format for format in formats if format != "table"]
-    return bool(read) and all(FORMATS[format].plain for format in read)
+    return bool(read) and all(SINGLE_FORMATS[format].plain for format in read)
 
 
 def list_files(path: Path) -> Iterator[Path]:

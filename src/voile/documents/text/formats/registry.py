@@ -1,20 +1,18 @@
-"""The one table of formats: a reader takes a `File` and yields what is in it."""
+"""The formats of one kind of file: a reader takes a `File`, and yields its documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 
 from voile.documents.text.document import Document
+from voile.documents.text.formats import brat, conll, fhir, html, i2b2, json, mail, office, tables
 from voile.documents.text.formats.file import File, Unread
-
-PACKAGE = "voile.documents.text.formats"
 
 
 @dataclass(frozen=True)
 class Format:
-    reader: str  # "module:function" below voile.documents.text.formats, imported when first used
+    read: Callable[[File], Iterator[Document | Unread]]
     holds: str  # what it is, for people
     # of the files that are taken from a folder; .gz may follow where it is text
     suffixes: tuple[str, ...]
@@ -23,34 +21,31 @@ class Format:
     text: bool = True  # whether a file's encoding can be stated
     plain: bool = False  # whether nobody annotated it, so that a folder may mix it with others
 
-    def read(self, file: File) -> Iterator[Document | Unread]:
-        module, name = self.reader.split(":")
-        reader = getattr(import_module(f"{PACKAGE}.{module}"), name)
-        found: Iterator[Document | Unread] = reader(file)
-        return found
+
+def _read_table(file: File) -> Iterator[Document]:
+    return tables.read_table(file.path, file.encoding, file.subject)
 
 
 _JSON = (".jsonl", ".ndjson", ".json")
 _CONLL = (".conll", ".bio", ".iob", ".txt", ".tsv")
 _HTML = (".html", ".htm", ".xhtml")
 
-FORMATS: Mapping[str, Format] = {
-    "jsonl": Format("json:read_jsonl", "JSON lines: text, spans, id, subject", _JSON, subject=True),
-    "presidio": Format("json:read_presidio", "JSON of presidio-research", _JSON, subject=True),
-    "doccano": Format("json:read_doccano", "JSON lines of doccano", _JSON, subject=True),
-    "conll": Format("conll:read", "columns; documents by -DOCSTART-", _CONLL),
-    "conll-sentences": Format("conll:read_sentences", "columns; each block a document", _CONLL),
-    "conll-header": Format("conll:read_with_header", "columns with names", (".tsv",), subject=True),
-    "brat": Format("brat:read", ".txt with .ann beside it", (".txt",), single=True),
-    "i2b2-2006": Format("i2b2:read_2006", "XML with PHI elements in the text", (".xml",)),
-    "i2b2-2014": Format("i2b2:read_2014", "XML with TEXT and TAGS", (".xml",), single=True),
-    "txt": Format("office:read_plain", "plain text", (".txt",), single=True, plain=True),
-    "docx": Format("office:read_docx", "Word", (".docx",), single=True, text=False, plain=True),
-    "pdf": Format("office:read_pdf", "PDF", (".pdf",), single=True, text=False, plain=True),
-    "eml": Format("mail:read_mail", "e-mail", (".eml",), single=True, text=False, plain=True),
-    "html": Format("html:read_html", "HTML", _HTML, single=True, plain=True),
-    "fhir": Format("fhir:read_fhir", "FHIR's DocumentReference", _JSON, text=False, plain=True),
-    "files": Format("mixed:read_each", "files of any of these formats", (), single=True),
-    "table": Format("tables:read_table", "a table with a column text", (), subject=True),
+SINGLE_FORMATS: Mapping[str, Format] = {
+    "jsonl": Format(json.read_jsonl, "JSON lines: text, spans, id, subject", _JSON, subject=True),
+    "presidio": Format(json.read_presidio, "JSON of presidio-research", _JSON, subject=True),
+    "doccano": Format(json.read_doccano, "JSON lines of doccano", _JSON, subject=True),
+    "conll": Format(conll.read, "columns; documents by -DOCSTART-", _CONLL),
+    "conll-sentences": Format(conll.read_sentences, "columns; each block a document", _CONLL),
+    "conll-header": Format(conll.read_with_header, "columns with names", (".tsv",), subject=True),
+    "brat": Format(brat.read, ".txt with .ann beside it", (".txt",), single=True),
+    "i2b2-2006": Format(i2b2.read_2006, "XML with PHI elements in the text", (".xml",)),
+    "i2b2-2014": Format(i2b2.read_2014, "XML with TEXT and TAGS", (".xml",), single=True),
+    "txt": Format(office.read_plain, "plain text", (".txt",), single=True, plain=True),
+    "docx": Format(office.read_docx, "Word", (".docx",), single=True, text=False, plain=True),
+    "pdf": Format(office.read_pdf, "PDF", (".pdf",), single=True, text=False, plain=True),
+    "eml": Format(mail.read_mail, "e-mail", (".eml",), single=True, text=False, plain=True),
+    "html": Format(html.read_html, "HTML", _HTML, single=True, plain=True),
+    "fhir": Format(fhir.read_fhir, "FHIR's DocumentReference", _JSON, text=False, plain=True),
+    "table": Format(_read_table, "a table with a column text", (), subject=True),
 }
-"""The formats by their names."""
+"""The formats of one kind of file, by their names; see `formats.FORMATS` for all."""

@@ -1,0 +1,22 @@
+"""A released table of a DuckDB file, opened by the file that stands for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from voile.core.errors import SourceError
+from voile.data.formats.databases import DuckDBSource
+from voile.data.released_table import Pointer, open_table
+from voile.data.source import Source
+
+
+def open_released(path: Path) -> Source:
+    """Open the table that a `.table` file stands for; see `open_table`."""
+
+    def beside(pointer: Pointer) -> Source:
+        database = path.parent / Path(pointer.database).name
+        if not database.is_file():
+            raise SourceError("its database is not beside it", where=path.name)
+        return DuckDBSource(database, table=pointer.table)
+
+    return open_table(path, beside)

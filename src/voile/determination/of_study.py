@@ -1,0 +1,56 @@
+"""Determine the release of a study, with the secret, the ledger and the context of its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from voile.core.arguments import check_arguments
+from voile.core.errors import RequestError
+from voile.determination.determination import Determination
+from voile.determination.determine import determine
+from voile.study.determined import open_subject
+from voile.study.study import Study
+
+
+@check_arguments
+def determine_study(
+    study: Study,
+    context: str | PathLike[str] | Mapping[str, Any] | None,
+    out: str | PathLike[str],
+    *,
+    pdf: bool = True,
+    force: bool = False,
+) -> Determination:
+    """Evaluate a study's release for a recipient and a purpose, and write the folder to sign.
+
+    Parameters
+    ----------
+    study : an open study, whose plan sets the secret and the ledger.
+    context : a TOML file, or the content of one; None for the context in the plan.
+    out : the folder; `force` replaces an unsigned determination.
+    pdf : print the page where there is a Chromium.
+
+    Raises
+    ------
+    RequestError : no context, or one with mistakes; the study has no release.
+    TamperedError : the release or its evidence is not as it was sealed.
+    """
+    with study.words():
+        plan = study.plan
+        given = plan.context if context is None else context
+        if given is None:
+            raise RequestError(
+                "a determination needs a context: recipient, purpose, thresholds, expiry",
+                instead="give its file, or name it in the plan's [determination] as context",
+            )
+        return determine(
+            open_subject(plan.release),
+            given,
+            out,
+            key_file=plan.key_file,
+            ledger=plan.ledger,
+            pdf=pdf,
+            force=force,
+        )

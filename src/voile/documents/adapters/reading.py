@@ -1,0 +1,37 @@
+"""What an open model says of a text, whatever kind of folder it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind = Literal["onnx", "spacy"]
+FAR = 8.0
+"""Log-odds beyond this are alike."""
+MARKS: dict[Kind, str] = {"onnx": "model.onnx", "spacy": "config.cfg"}
+"""The file by which a folder's kind is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """What a model says of p parts of a text, of its own K types."""
+
+    # starts, ends: (p,) characters
+    starts: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    odds: NDArray[np.float32]  # (p, K) log-odds of each type, from -FAR to FAR
+
+
+class Reader(Protocol):
+    """A model that is open."""
+
+    @property
+    def types(self) -> Sequence[str]:
+        """The K types that it knows, by name; not "O", which is none of them."""
+
+    def read(self, text: str) -> Pieces:
+        """Return what it says of a text."""

@@ -1,0 +1,87 @@
+"""Learners of tokens, by the names that users give; each is imported when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from voile.core.errors import RequestError, named, nearest
+from voile.documents.learners.learner import Learner
+
+
+def _make_crf(cost_sensitive: bool = False) -> Learner:
+    from voile.documents.learners.crf import CRF
+
+    return CRF(cost_sensitive=cost_sensitive)
+
+
+def _make_svm(cost_sensitive: bool = False) -> Learner:
+    from voile.documents.learners.svm import SVM
+
+    return SVM(cost_sensitive=cost_sensitive)
+
+
+def _make_adaboost(cost_sensitive: bool = False) -> Learner:
+    from voile.documents.learners.adaboost import AdaBoost
+
+    return AdaBoost(cost_sensitive=cost_sensitive)
+
+
+def _make_ensemble(cost_sensitive: bool = False) -> Learner:
+    from voile.documents.paper.ensemble import Ensemble
+
+    return Ensemble(cost_sensitive=cost_sensitive)
+
+
+def _make_selection(cost_sensitive: bool = False) -> Learner:
+    from voile.documents.paper.selection import Selection
+
+    return Selection(cost_sensitive=cost_sensitive)
+
+
+def _make_consensus() -> Learner:
+    from voile.documents.learners.consensus import Consensus
+
+    return Consensus()
+
+
+LEARNERS: Mapping[str, Callable[[], Learner]] = {
+    "crf": _make_crf,
+    "svm": _make_svm,
+    "adaboost": _make_adaboost,
+    "ensemble": _make_ensemble,
+    "selection": _make_selection,
+    "consensus": _make_consensus,
+    "crf-cost": partial(_make_crf, cost_sensitive=True),
+    "svm-cost": partial(_make_svm, cost_sensitive=True),
+    "adaboost-cost": partial(_make_adaboost, cost_sensitive=True),
+    "ensemble-cost": partial(_make_ensemble, cost_sensitive=True),
+    "selection-cost": partial(_make_selection, cost_sensitive=True),
+}
+"""The paper's five, each in a variant that weighs costs while it learns; and their consensus."""
+
+
+def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
+    """Return learners by their names; a name stands for the learner of `LEARNERS`.
+
+    >>> from voile.documents.learners.svm import SVM
+    >>> list(learners_of(["crf", SVM(C=1.0)]))
+    ['crf', 'svm']
+    """
+    found: dict[str, Learner] = {}
+    for one in [given] if isinstance(given, str) else given:
+        if isinstance(one, str) and one not in LEARNERS:
+            raise RequestError(f"there is no learner {one}", instead=nearest(one, LEARNERS))
+        learner = LEARNERS[one]() if isinstance(one, str) else one
+        if not (hasattr(learner, "name") and hasattr(learner, "fit")):
+            raise RequestError(
+                f"{named(learner)} is not a learner: it lacks a name or fit",
+                instead="wrap a classifier of scikit-learn in "
+                "voile.documents.adapters.scikit_learn.Sklearn",
+            )
+        if learner.name in found:
+            raise RequestError(f"two learners are called {learner.name}", instead="rename one")
+        found[learner.name] = learner
+    if not found:
+        raise RequestError("no learner", instead=f"use {', '.join(LEARNERS)}")
+    return found

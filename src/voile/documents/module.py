@@ -1,0 +1,141 @@
+"""The module of documents: what it hands to the layers above, loaded when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from voile.release.module import Assessing, Module, ModuleOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voile.data.roles import Roles
+    from voile.documents.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
+    from voile.release.criteria import Measure
+    from voile.release.own_verbs import OwnVerb
+    from voile.release.verb_types import (
+        Assess,
+        AssessedSections,
+        Attack,
+        Choose,
+        Fit,
+        OpenSource,
+        Prepare,
+        ReportSections,
+        Verify,
+    )
+
+
+class DocumentsAssessing(Assessing["AssessOptions"]):
+    """Assess a release of documents from any maker."""
+
+    @property
+    def options(self) -> type[AssessOptions]:
+        """The options of `assess`."""
+        from voile.documents.verbs.options import AssessOptions
+
+        return AssessOptions
+
+    @property
+    def assess(self) -> Assess[AssessOptions, Roles | None]:
+        """Assess a release."""
+        from voile.documents.verbs.assess import assess
+
+        return assess
+
+    @property
+    def sections(self) -> AssessedSections:
+        """Return the sections of an assessment's report."""
+        from voile.documents.verbs.assess_report import assessed_sections
+
+        return assessed_sections
+
+
+class DocumentsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
+    """Documents: free text: notes, e-mails, rulings."""
+
+    kind = "documents"
+    summary = "free text: notes, e-mails, rulings"
+    ways = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
+    assessing = DocumentsAssessing()
+    requires_roles = False
+
+    @property
+    def options(self) -> ModuleOptions[FitOptions, ApplyOptions, AttackOptions]:
+        """The options of its verbs."""
+        from voile.documents.verbs.options import ApplyOptions, AttackOptions, FitOptions
+
+        return ModuleOptions(FitOptions, ApplyOptions, AttackOptions)
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """The names of its risk and its loss."""
+        from voile.documents.verbs.options import AXES
+
+        return AXES
+
+    @property
+    def criteria(self) -> tuple[Measure, ...]:
+        """The figures and findings by which a determination judges its releases."""
+        from voile.documents.verbs.criteria import CRITERIA
+
+        return CRITERIA
+
+    @property
+    def fit(self) -> Fit[FitOptions, Roles | None]:
+        """Find the policies that no other beats."""
+        from voile.documents.verbs.fit import fit
+
+        return fit
+
+    @property
+    def choose(self) -> Choose:
+        """Pick one policy."""
+        from voile.documents.verbs.choose import choose
+
+        return choose
+
+    @property
+    def prepare(self) -> Prepare[ApplyOptions]:
+        """Prepare the step that every row of a source goes through."""
+        from voile.documents.verbs.apply import prepare
+
+        return prepare
+
+    @property
+    def attack(self) -> Attack[AttackOptions]:
+        """Train on the released text, and inspect tokens in ranked order."""
+        from voile.documents.verbs.attack import attack
+
+        return attack
+
+    @property
+    def report(self) -> ReportSections:
+        """Return the sections of a report."""
+        from voile.documents.verbs.report import sections
+
+        return sections
+
+    @property
+    def verify(self) -> Verify:
+        """Check a release."""
+        from voile.documents.verbs.verify import verify
+
+        return verify
+
+    @property
+    def open_source(self) -> OpenSource:
+        """Open a corpus, or a table with a column of text."""
+        from voile.documents.text.source import open_source
+
+        return open_source
+
+    @property
+    def own_verbs(self) -> tuple[OwnVerb[Any], ...]:
+        """The verbs that this kind alone has."""
+        from voile.documents.verbs.own import OWN_VERBS
+
+        return OWN_VERBS
+
+
+DOCUMENTS = DocumentsModule()

@@ -1,0 +1,43 @@
+"""The verbs that documents alone have, each loaded when it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from voile.data.files.outputs import WORK
+from voile.documents.verbs.options import AcceptOptions, ForecastOptions, InitOptions, ReviewOptions
+from voile.release.own_verbs import OwnVerb, RunVerb
+
+
+def _load_init() -> RunVerb[InitOptions]:
+    from voile.documents.verbs.init import init
+
+    return init
+
+
+def _load_review() -> RunVerb[ReviewOptions]:
+    from voile.documents.verbs.review import review
+
+    return review
+
+
+def _load_forecast() -> RunVerb[ForecastOptions]:
+    from voile.documents.verbs.forecast import forecast
+
+    return forecast
+
+
+def _load_accept() -> RunVerb[AcceptOptions]:
+    from voile.documents.verbs.accept import accept
+
+    return accept
+
+
+OWN_VERBS: tuple[OwnVerb[Any], ...] = (
+    OwnVerb("init", InitOptions, _load_init, ("source",), {"out": WORK}),
+    OwnVerb("review", ReviewOptions, _load_review, ("work",), reads_source=False),
+    OwnVerb("forecast", ForecastOptions, _load_forecast, ("source",)),
+    OwnVerb(
+        "accept", AcceptOptions, _load_accept, ("kit", "release", "source"), evidence="acceptance"
+    ),
+)

@@ -1,0 +1,140 @@
+"""The module of itemsets: what it hands to the layers above, loaded when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voile.release.module import Assessing, Module, ModuleOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voile.data.roles import Roles
+    from voile.itemsets.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
+    from voile.release.criteria import Measure
+    from voile.release.verb_types import (
+        Assess,
+        AssessedSections,
+        Attack,
+        Choose,
+        Fit,
+        JudgePolicy,
+        OpenSource,
+        Prepare,
+        ReportSections,
+        Verify,
+    )
+
+
+class ItemsetsAssessing(Assessing["AssessOptions"]):
+    """Assess a release of itemsets from any maker."""
+
+    @property
+    def options(self) -> type[AssessOptions]:
+        """The options of `assess`."""
+        from voile.itemsets.verbs.options import AssessOptions
+
+        return AssessOptions
+
+    @property
+    def assess(self) -> Assess[AssessOptions, Roles]:
+        """Assess a release."""
+        from voile.itemsets.verbs.assess import assess
+
+        return assess
+
+    @property
+    def sections(self) -> AssessedSections:
+        """Return the sections of an assessment's report."""
+        from voile.itemsets.verbs.assess_report import assessed_sections
+
+        return assessed_sections
+
+
+class ItemsetsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
+    """Itemsets: sparse 0/1 rows with a class label: purchases, searches, diagnoses, words."""
+
+    kind = "itemsets"
+    summary = "sparse 0/1 rows with a class label: purchases, searches, diagnoses, words"
+    ways = ("max_risk", "max_loss", "policy", "least_loss", "knee")
+    assessing = ItemsetsAssessing()
+
+    @property
+    def options(self) -> ModuleOptions[FitOptions, ApplyOptions, AttackOptions]:
+        """The options of its verbs."""
+        from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
+
+        return ModuleOptions(FitOptions, ApplyOptions, AttackOptions)
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """The names of its risk and its loss."""
+        from voile.itemsets.verbs.options import AXES
+
+        return AXES
+
+    @property
+    def criteria(self) -> tuple[Measure, ...]:
+        """The figures and findings by which a determination judges its releases."""
+        from voile.itemsets.verbs.criteria import CRITERIA
+
+        return CRITERIA
+
+    @property
+    def fit(self) -> Fit[FitOptions, Roles]:
+        """Find the policies that no other beats."""
+        from voile.itemsets.verbs.fit import fit
+
+        return fit
+
+    @property
+    def choose(self) -> Choose:
+        """Pick one policy."""
+        from voile.itemsets.verbs.choose import choose
+
+        return choose
+
+    @property
+    def prepare(self) -> Prepare[ApplyOptions]:
+        """Prepare the step that every row of a source goes through."""
+        from voile.itemsets.verbs.apply import prepare
+
+        return prepare
+
+    @property
+    def attack(self) -> Attack[AttackOptions]:
+        """Look people up by some of their items."""
+        from voile.itemsets.verbs.attack import attack
+
+        return attack
+
+    @property
+    def report(self) -> ReportSections:
+        """Return the sections of a report."""
+        from voile.itemsets.verbs.report import sections
+
+        return sections
+
+    @property
+    def verify(self) -> Verify:
+        """Check a release."""
+        from voile.itemsets.verbs.verify import verify
+
+        return verify
+
+    @property
+    def open_source(self) -> OpenSource:
+        """Open a table, or a matrix of zeros and ones."""
+        from voile.itemsets.rows.matrix_source import open_source
+
+        return open_source
+
+    @property
+    def judge(self) -> JudgePolicy:
+        """How a policy is evaluated together with the releases of a ledger."""
+        from voile.itemsets.verbs.judging import judge
+
+        return judge
+
+
+ITEMSETS = ItemsetsModule()

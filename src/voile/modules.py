@@ -1,0 +1,39 @@
+"""The registry of the kinds of data: one line for each, above the modules and below the faces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from voile.core.errors import RequestError
+from voile.documents.module import DOCUMENTS
+from voile.itemsets.module import ITEMSETS
+from voile.signals.module import SIGNALS
+from voile.tables.module import TABLES
+
+if TYPE_CHECKING:
+    from voile.release.module import AnyModule
+    from voile.release.verb_types import OpenSource
+
+MODULES: Mapping[str, AnyModule] = {one.kind: one for one in (DOCUMENTS, ITEMSETS, SIGNALS, TABLES)}
+
+
+def find_module(kind: str) -> AnyModule:
+    """Return the module of this kind of data.
+
+    Raises
+    ------
+    RequestError : this voile has no such kind.
+    """
+    if kind not in MODULES:
+        raise RequestError(f"there is no kind of data {kind}", instead=f"use {', '.join(MODULES)}")
+    return MODULES[kind]
+
+
+def find_opener(kind: str | None) -> OpenSource:
+    """Return what opens a source of this kind; without a kind, of any table."""
+    if kind is None:
+        from voile.data import open_source
+
+        return open_source
+    return find_module(kind).open_source

@@ -1,0 +1,75 @@
+"""Pick one policy of a kit: by its frontier, or by a ledger of earlier releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voile.core.errors import RequestError
+
+if TYPE_CHECKING:
+    from voile.data import Source
+    from voile.release.choice import Chosen
+    from voile.release.kit import Kit
+    from voile.release.module import AnyModule
+
+
+def choose_by(
+    module: AnyModule,
+    kit: Kit,
+    ways: Mapping[str, Any],
+    after: Path | None = None,
+    *,
+    key_file: Path | None = None,
+    releases: Sequence[Path] = (),
+    source: Source | None = None,
+    hold_back: bool = False,
+    recipient: str | None = None,
+    recount: bool = False,
+) -> Chosen:
+    """Pick one policy of a kit by exactly one way.
+
+    after : a ledger; the policy is then safe given its releases.
+    ways : of `ways` of the kit's module; None and False are not given.
+    key_file, releases, source, hold_back, recipient, recount : of the ledger; see `ChooseAfter`.
+
+    Raises
+    ------
+    RequestError : no way or several, or an option of a ledger without one.
+    """
+    from voile.release.choice import Choice, check_exactly_one
+
+    given = {n: x for n, x in ways.items() if x is not None and x is not False}
+    if after is None:
+        by_ledger = {
+            "key-file": key_file,
+            "releases": releases,
+            "source": source,
+            "hold-back": hold_back,
+            "recipient": recipient,
+            "recount": recount,
+        }
+        for name in (name for name, value in by_ledger.items() if value):
+            raise RequestError(f"--{name} is of a ledger", instead="name it with --after")
+        check_exactly_one({**dict.fromkeys(module.ways), **given})
+        return module.choose(kit, Choice.parse(given))
+    joint_risk = given.pop("joint_risk", None)
+    if given:
+        raise RequestError(
+            f"--after picks by the joint risk, and {', '.join(given)} is another way",
+            instead="give --joint-risk with it, or nothing",
+        )
+    if module.choose_after is None:
+        raise RequestError(f"releases of {module.kind} cannot be judged together")
+    return module.choose_after(
+        kit,
+        after,
+        key_file=key_file,
+        joint_risk=joint_risk,
+        releases=releases,
+        source=source,
+        hold_back=hold_back,
+        recipient=recipient,
+        recount=recount,
+    )

@@ -1,0 +1,191 @@
+"""The contract: what the module of one kind of data hands to every layer above it.
+
+A module states what it is in plain values, and loads its code when a verb is asked for. Each verb
+is typed by one of the protocols here, so that mypy compares it with what the callers give it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pydantic import BaseModel
+
+    from voile.core.progress import Progress
+    from voile.data import Source
+    from voile.release.choice import Chosen
+    from voile.release.criteria import Measure
+    from voile.release.kit import Kit
+    from voile.release.manifest import Release
+    from voile.release.options import ApplyOptions, AttackOptions, FitOptions
+    from voile.release.own_verbs import OwnVerb
+    from voile.release.verb_types import (
+        Assess,
+        AssessedSections,
+        Attack,
+        Choose,
+        ChooseAfter,
+        ExpandRows,
+        Fit,
+        JudgePolicy,
+        OpenSource,
+        Prepare,
+        ReportSections,
+        Verify,
+    )
+
+F = TypeVar("F", bound="FitOptions")
+A = TypeVar("A", bound="ApplyOptions")
+K = TypeVar("K", bound="AttackOptions")
+B = TypeVar("B", bound="BaseModel")
+
+
+class ModuleOptions(NamedTuple, Generic[F, A, K]):
+    """The options of `fit`, `apply` and `attack` beyond their arguments.
+
+    The command line makes one option of each field.
+    """
+
+    fit: type[F]
+    apply: type[A]
+    attack: type[K]
+
+
+class Assessing(Protocol[B]):
+    """How a module assesses releases that voile did not make."""
+
+    @property
+    def options(self) -> type[B]:
+        """The options of `assess` beyond its arguments."""
+        ...
+
+    @property
+    def assess(self) -> Assess[B, Any]:
+        """Assess a release."""
+        ...
+
+    @property
+    def sections(self) -> AssessedSections:
+        """Return the sections of an assessment's report."""
+        ...
+
+
+class Module(Protocol[F, A, K]):
+    """One kind of data: its verbs, their options, and the capabilities that not every kind has.
+
+    A module is a class that derives from this protocol. A capability that it lacks is None.
+
+    kind, summary : its name, and one line on its data.
+    ways : the fields of `Choice` by which a policy of its kits may be picked.
+    requires_roles : whether `fit` needs roles; without it the options can name the columns.
+    assessing : how a release of any origin is assessed.
+    """
+
+    kind: str
+    summary: str
+    ways: tuple[str, ...]
+    requires_roles: bool = True
+    assessing: Assessing[Any] | None = None
+
+    @property
+    def options(self) -> ModuleOptions[F, A, K]:
+        """The options of its verbs."""
+        ...
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """The names of its risk and its loss, for screens and reports."""
+        ...
+
+    @property
+    def criteria(self) -> tuple[Measure, ...]:
+        """The figures and findings by which a determination judges its releases."""
+        ...
+
+    @property
+    def fit(self) -> Fit[F, Any]:
+        """Find the policies that no other beats."""
+        ...
+
+    @property
+    def choose(self) -> Choose:
+        """Pick one policy."""
+        ...
+
+    @property
+    def prepare(self) -> Prepare[A]:
+        """Prepare the step that every row of a source goes through."""
+        ...
+
+    def apply(
+        self,
+        kit: Kit,
+        chosen: Chosen,
+        source: Source,
+        out: Path | None,
+        options: A,
+        *,
+        force: bool,
+        progress: Progress,
+    ) -> Release:
+        """Write the release of a source under a policy; see `voile.release.apply.apply_by`."""
+        from voile.release.apply import apply_by
+
+        return apply_by(
+            self.prepare, kit, chosen, source, out, options, force=force, progress=progress
+        )
+
+    @property
+    def attack(self) -> Attack[K]:
+        """Attack a release."""
+        ...
+
+    @property
+    def report(self) -> ReportSections:
+        """Return the sections of a report."""
+        ...
+
+    @property
+    def verify(self) -> Verify:
+        """Check a release."""
+        ...
+
+    @property
+    def open_source(self) -> OpenSource:
+        """Open a source."""
+        from voile.data import open_source
+
+        return open_source
+
+    @property
+    def own_verbs(self) -> tuple[OwnVerb[Any], ...]:
+        """The verbs that this kind alone has."""
+        return ()
+
+    @property
+    def judge(self) -> JudgePolicy | None:
+        """How a policy is evaluated together with the releases of a ledger."""
+        return None
+
+    @property
+    def choose_after(self) -> ChooseAfter | None:
+        """How a policy is searched that is safe given the releases of a ledger."""
+        return None
+
+    @property
+    def expand(self) -> ExpandRows | None:
+        """How intervals of a release are expanded to values."""
+        return None
+
+
+AnyModule: TypeAlias = "Module[Any, Any, Any]"
+FindModule: TypeAlias = Callable[[str], AnyModule]
+
+
+def find_own_verb(module: AnyModule, name: str) -> OwnVerb[Any]:
+    """Return the verb of this name that the module alone has."""
+    (verb,) = (one for one in module.own_verbs if one.name == name)
+    return verb

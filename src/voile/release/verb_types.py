@@ -1,0 +1,151 @@
+"""The verbs of a module as types: what callers give them, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pydantic import BaseModel
+
+    from voile.core.evidence import Evidence
+    from voile.core.progress import Progress
+    from voile.data import Source
+    from voile.ledger.judgement import Judgement
+    from voile.ledger.ledger import Keys, Ledger
+    from voile.release.assessment import Assessment
+    from voile.release.choice import Choice, Chosen
+    from voile.release.kit import Kit
+    from voile.release.manifest import Release
+    from voile.release.options import ApplyOptions, AttackOptions, FitOptions
+    from voile.release.step import Applying
+    from voile.release.verify import Check
+    from voile.report.sections import Audience, Section
+
+F_in = TypeVar("F_in", bound="FitOptions", contravariant=True)
+A_in = TypeVar("A_in", bound="ApplyOptions", contravariant=True)
+K_in = TypeVar("K_in", bound="AttackOptions", contravariant=True)
+B_in = TypeVar("B_in", bound="BaseModel", contravariant=True)
+R_in = TypeVar("R_in", contravariant=True)
+
+
+class Fit(Protocol[F_in, R_in]):
+    """See the data once; return the frontier's policies and what applying them needs."""
+
+    def __call__(
+        self, source: Source, roles: R_in, options: F_in, *, seed: int | None, progress: Progress
+    ) -> Kit: ...
+
+
+class Choose(Protocol):
+    """Pick one policy of the kit's frontier."""
+
+    def __call__(self, kit: Kit, choice: Choice) -> Chosen: ...
+
+
+class Prepare(Protocol[A_in]):
+    """Decide what becomes of each row of a source; the same wherever it is prepared again."""
+
+    def __call__(
+        self, kit: Kit, chosen: Chosen, source: Source, options: A_in
+    ) -> Applying[Any, Any]: ...
+
+
+class Attack(Protocol[K_in]):
+    """Act as an adversary who has the release and the background that the options give."""
+
+    def __call__(
+        self,
+        release: Release,
+        truth: Source,
+        options: K_in,
+        *,
+        seed: int | None,
+        progress: Progress,
+    ) -> tuple[Evidence, ...]: ...
+
+
+class ReportSections(Protocol):
+    """Return, as data, what the report shows of a kit or a release."""
+
+    def __call__(
+        self, subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
+    ) -> tuple[Section, ...]: ...
+
+
+class Verify(Protocol):
+    """Check a release once more, by other code than made it."""
+
+    def __call__(self, release: Release) -> Iterator[Check]: ...
+
+
+class OpenSource(Protocol):
+    """Open a table, or what else this kind of data is read from."""
+
+    def __call__(
+        self, thing: object, *, table: str | None = None, encoding: str | None = None
+    ) -> Source: ...
+
+
+class Assess(Protocol[B_in, R_in]):
+    """Count what a release of any origin discloses, next to its original, and attack it."""
+
+    def __call__(
+        self,
+        original: Source,
+        released: Source,
+        roles: R_in,
+        options: B_in,
+        *,
+        seed: int | None,
+        progress: Progress,
+    ) -> Assessment: ...
+
+
+class AssessedSections(Protocol):
+    """Return, as data, what the report shows of an assessment."""
+
+    def __call__(self, assessment: Assessment, *, audience: Audience) -> tuple[Section, ...]: ...
+
+
+class JudgePolicy(Protocol):
+    """Compute what a policy of a kit would add to the releases that a ledger lists."""
+
+    def __call__(
+        self,
+        kit: Kit,
+        chosen: Chosen,
+        ledger: Ledger,
+        keys: Keys,
+        *,
+        source: Source | None = None,
+        releases: Sequence[Path] = (),
+    ) -> Judgement: ...
+
+
+class ChooseAfter(Protocol):
+    """Search the policy of least loss that is safe given the releases of a ledger."""
+
+    def __call__(
+        self,
+        kit: Kit,
+        after: Path,
+        *,
+        key_file: Path | None,
+        joint_risk: float | None = None,
+        releases: Sequence[Path] = (),
+        source: Source | None = None,
+        hold_back: bool = False,
+        recipient: str | None = None,
+        recount: bool = False,
+    ) -> Chosen: ...
+
+
+class ExpandRows(Protocol):
+    """Expand intervals to values, with weights."""
+
+    def __call__(
+        self, release: Release, columns: Sequence[str], *, weight: str, row: str
+    ) -> Any: ...

@@ -1,0 +1,97 @@
+"""The module of signals: what it hands to the layers above, loaded when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from voile.release.module import Module, ModuleOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voile.data.roles import Roles
+    from voile.release.criteria import Measure
+    from voile.release.own_verbs import OwnVerb
+    from voile.release.verb_types import Attack, Choose, Fit, Prepare, ReportSections, Verify
+    from voile.signals.verbs.options import ApplyOptions, AttackOptions, FitOptions
+
+
+class SignalsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
+    """Signals: readings sent again and again to a recipient who knows each person's class."""
+
+    kind = "signals"
+    summary = "readings sent again and again to a recipient who knows each person's class"
+    ways = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
+
+    @property
+    def options(self) -> ModuleOptions[FitOptions, ApplyOptions, AttackOptions]:
+        """The options of its verbs."""
+        from voile.signals.verbs.options import ApplyOptions, AttackOptions, FitOptions
+
+        return ModuleOptions(FitOptions, ApplyOptions, AttackOptions)
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """The names of its risk and its loss."""
+        from voile.signals.verbs.options import AXES
+
+        return AXES
+
+    @property
+    def criteria(self) -> tuple[Measure, ...]:
+        """The figures and findings by which a determination judges its releases."""
+        from voile.signals.verbs.criteria import CRITERIA
+
+        return CRITERIA
+
+    @property
+    def fit(self) -> Fit[FitOptions, Roles]:
+        """Find the policies that no other beats."""
+        from voile.signals.verbs.fit import fit
+
+        return fit
+
+    @property
+    def choose(self) -> Choose:
+        """Pick one policy."""
+        from voile.signals.verbs.choose import choose
+
+        return choose
+
+    @property
+    def prepare(self) -> Prepare[ApplyOptions]:
+        """Prepare the step that every row of a source goes through."""
+        from voile.signals.verbs.apply import prepare
+
+        return prepare
+
+    @property
+    def attack(self) -> Attack[AttackOptions]:
+        """Infer the class of each person from the messages."""
+        from voile.signals.verbs.attack import attack
+
+        return attack
+
+    @property
+    def report(self) -> ReportSections:
+        """Return the sections of a report."""
+        from voile.signals.verbs.report import sections
+
+        return sections
+
+    @property
+    def verify(self) -> Verify:
+        """Check a release."""
+        from voile.signals.verbs.verify import verify
+
+        return verify
+
+    @property
+    def own_verbs(self) -> tuple[OwnVerb[Any], ...]:
+        """The verbs that this kind alone has."""
+        from voile.signals.verbs.own import OWN_VERBS
+
+        return OWN_VERBS
+
+
+SIGNALS = SignalsModule()

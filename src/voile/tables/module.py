@@ -1,0 +1,148 @@
+"""The module of tables: what it hands to the layers above, loaded when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voile.release.module import Assessing, Module, ModuleOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voile.data.roles import Roles
+    from voile.release.criteria import Measure
+    from voile.release.verb_types import (
+        Assess,
+        AssessedSections,
+        Attack,
+        Choose,
+        ChooseAfter,
+        ExpandRows,
+        Fit,
+        JudgePolicy,
+        Prepare,
+        ReportSections,
+        Verify,
+    )
+    from voile.tables.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
+
+
+class TablesAssessing(Assessing["AssessOptions"]):
+    """Assess a release of tables from any maker."""
+
+    @property
+    def options(self) -> type[AssessOptions]:
+        """The options of `assess`."""
+        from voile.tables.verbs.options import AssessOptions
+
+        return AssessOptions
+
+    @property
+    def assess(self) -> Assess[AssessOptions, Roles]:
+        """Assess a release."""
+        from voile.tables.verbs.assess import assess
+
+        return assess
+
+    @property
+    def sections(self) -> AssessedSections:
+        """Return the sections of an assessment's report."""
+        from voile.tables.verbs.assess_report import assessed_sections
+
+        return assessed_sections
+
+
+class TablesModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
+    """Tables: records with quasi-identifiers: age, sex, race, ZIP code."""
+
+    kind = "tables"
+    summary = "records with quasi-identifiers: age, sex, race, ZIP code"
+    ways = ("max_risk", "max_relative_risk", "max_loss", "beats", "policy", "least_loss", "knee")
+    assessing = TablesAssessing()
+
+    @property
+    def options(self) -> ModuleOptions[FitOptions, ApplyOptions, AttackOptions]:
+        """The options of its verbs."""
+        from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
+
+        return ModuleOptions(FitOptions, ApplyOptions, AttackOptions)
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """The names of its risk and its loss."""
+        from voile.tables.verbs.options import AXES
+
+        return AXES
+
+    @property
+    def criteria(self) -> tuple[Measure, ...]:
+        """The figures and findings by which a determination judges its releases."""
+        from voile.tables.verbs.criteria import CRITERIA
+
+        return CRITERIA
+
+    @property
+    def fit(self) -> Fit[FitOptions, Roles]:
+        """Find the policies that no other beats."""
+        from voile.tables.verbs.fit import fit
+
+        return fit
+
+    @property
+    def choose(self) -> Choose:
+        """Pick one policy."""
+        from voile.tables.verbs.choose import choose
+
+        return choose
+
+    @property
+    def prepare(self) -> Prepare[ApplyOptions]:
+        """Prepare the step that every row of a source goes through."""
+        from voile.tables.verbs.apply import prepare
+
+        return prepare
+
+    @property
+    def attack(self) -> Attack[AttackOptions]:
+        """Link records to people, infer values, and regrow the policy."""
+        from voile.tables.verbs.attack import attack
+
+        return attack
+
+    @property
+    def report(self) -> ReportSections:
+        """Return the sections of a report."""
+        from voile.tables.verbs.report import sections
+
+        return sections
+
+    @property
+    def verify(self) -> Verify:
+        """Check a release."""
+        from voile.tables.verbs.verify import verify
+
+        return verify
+
+    @property
+    def judge(self) -> JudgePolicy:
+        """How a policy is evaluated together with the releases of a ledger."""
+        from voile.tables.verbs.judging import judge
+
+        return judge
+
+    @property
+    def choose_after(self) -> ChooseAfter:
+        """How a policy is searched that is safe given the releases of a ledger."""
+        from voile.tables.verbs.after import choose_after
+
+        return choose_after
+
+    @property
+    def expand(self) -> ExpandRows:
+        """How intervals of a release are expanded to values."""
+        from voile.tables.verbs.expand import expand
+
+        return expand
+
+
+TABLES = TablesModule()
