@@ -9,7 +9,7 @@ from voile.core.lazy import lazily
 if TYPE_CHECKING:
     from voile.signals.adversary.map_audit import Audit, audit
     from voile.signals.codec.codec import Codec
-    from voile.signals.face import decode, enrol, export, fit, receive, send
+    from voile.signals.face import decode, enrol, fit, receive, send
     from voile.signals.information.mutual import mutual_information
     from voile.signals.information.subjects import Subjects
     from voile.signals.maps.checks import SignalsWarning
@@ -30,7 +30,6 @@ __all__ = [
     "audit",
     "decode",
     "enrol",
-    "export",
     "fit",
     "mutual_information",
     "receive",
@@ -42,7 +41,6 @@ __getattr__ = lazily(
     {
         "decode": "face",
         "enrol": "face",
-        "export": "face",
         "fit": "face",
         "receive": "face",
         "send": "face",

@@ -21,7 +21,6 @@ from voile.signals.verbs.release_columns import CLASSES
 
 fit = fit_of("signals")
 enrol = own_of("signals", "enrol")
-export = own_of("signals", "export")
 send = own_of("signals", "send")
 receive = own_of("signals", "receive")
 

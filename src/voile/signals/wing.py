@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voile.core.lazy import VERBS, lazily
-from voile.data.files.outputs import ENROLMENT, EXPORT, READINGS
+from voile.data.files.outputs import ENROLMENT, READINGS
 from voile.release.own_verbs import OwnVerb
 from voile.signals.verbs.options import (
     AXES,
@@ -13,7 +13,6 @@ from voile.signals.verbs.options import (
     DecodeOptions,
     EncodeFhirOptions,
     EnrolOptions,
-    ExportOptions,
     FitOptions,
     ReceiveOptions,
     SendOptions,
@@ -25,7 +24,6 @@ WAYS = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
 OWN_VERBS = (
     OwnVerb("decode", DecodeOptions, "decode_release", ("kit", "release"), {"out": READINGS}),
     OwnVerb("enrol", EnrolOptions, "enrol", ("kit",), {"out": ENROLMENT}),
-    OwnVerb("export", ExportOptions, "export", ("kit",), {"out": EXPORT}, reads_source=False),
     OwnVerb("send", SendOptions, "send", ("kit", "source"), {"spool": None}),
     OwnVerb("receive", ReceiveOptions, "receive", ("kit",), {"out": None}),
     OwnVerb("encode-fhir", EncodeFhirOptions, "encode_fhir", ("kit", "source"), {"out": READINGS}),
@@ -52,7 +50,6 @@ __getattr__ = lazily(
         "decode_release": "verbs.decode",
         "encode_fhir": "verbs.fhir",
         "enrol": "verbs.enrol",
-        "export": "verbs.export",
         "receive": "verbs.receive",
         "send": "verbs.send",
     },
