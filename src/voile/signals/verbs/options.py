@@ -45,11 +45,6 @@ class FitOptions(voile.release.options.FitOptions):
         description="keep the map of sequences even where whole sessions are shown to reveal the "
         "class of subjects held out",
     )
-    epsilon: float | None = Field(
-        None,
-        gt=0,
-        description="differential privacy of the maps; the roles file gives bounds",
-    )
     beliefs: Data | None = Field(
         None,
         description="table of the eavesdropper's prior beliefs: a column of subjects, and one of "
