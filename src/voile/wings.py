@@ -39,10 +39,6 @@ ROLES_OPTIONAL = frozenset({"documents"})
 """Kinds whose options of fit can say what columns are, in the place of roles."""
 ASSESSED = frozenset({"documents", "itemsets", "tables"})
 """Kinds of which a release of any origin can be assessed."""
-UNASSESSED = {
-    "signals": "a message means nothing without the map that made it: attack what voile sent",
-}
-"""What to do of kinds whose foreign releases are refused."""
 
 
 class Wing(Protocol):
@@ -123,17 +119,7 @@ class AssessingWing(Wing, Protocol):
 
 
 def assessing(kind: str) -> AssessingWing:
-    """Load a wing that assesses.
-
-    Raises
-    ------
-    RequestError : the wing's releases cannot be assessed.
-    """
-    if kind not in ASSESSED:
-        raise RequestError(
-            f"a release of {kind} that voile did not make cannot be assessed",
-            instead=UNASSESSED.get(kind, f"use {', '.join(WINGS)}"),
-        )
+    """Load a wing of `ASSESSED`."""
     return cast(AssessingWing, wing(kind))
 
 

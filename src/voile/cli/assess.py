@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from voile.cli.parameters import (
-    Command,
     flag,
     open_and_report,
     out,
@@ -21,29 +20,15 @@ from voile.cli.results import show_evidence
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import REPORT
-from voile.wings import ASSESSED, ROLES_OPTIONAL, assessing
+from voile.wings import ROLES_OPTIONAL, assessing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
 def assess(kind: str) -> click.Command:
-    """Return the command of one wing; of a kind that is not assessed, one that says why."""
-    return _assess(kind) if kind in ASSESSED else _refuse(kind)
+    """Return the command of a kind of `ASSESSED`."""
 
-
-def _refuse(kind: str) -> click.Command:
-    def run(_: Screen, *, words: tuple[str, ...]) -> None:
-        """Say why releases of this kind that voile did not make are not assessed."""
-        assessing(kind)
-
-    words = click.Argument(["words"], nargs=-1, metavar="[ORIGINAL RELEASED]", type=str)
-    command = Command("assess", run, [words])
-    command.ignore_unknown_options = True  # whatever was asked for, the answer is the same
-    return command
-
-
-def _assess(kind: str) -> click.Command:
     def run(
         screen: Screen,
         *,

@@ -33,7 +33,7 @@ from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, RELEASE
 from voile.release.evidence import AttackResults, default_place, kept_evidence, write_evidence
-from voile.wings import ROLES_OPTIONAL, wing
+from voile.wings import ASSESSED, ROLES_OPTIONAL, wing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -45,7 +45,7 @@ UNKEYED = (
     "The release was sealed under a secret, and this evidence will not be: verify fails it where "
     "the secret is given. Set VOILE_SECRET or --key-file, as for apply."
 )
-OWN = frozenset({"documents", "itemsets", "signals"})
+OWN = frozenset({"documents", "signals"})
 """Kinds whose wing has verbs beyond the common ones, its `OWN_VERBS`."""
 
 
@@ -55,8 +55,10 @@ class _KindGroup(Group):
     def __init__(self, kind: str) -> None:
         super().__init__(kind, help=f"Fit, choose, apply and attack {kind}.")
         self._kind = kind
-        for command in (_fit, _frontier, choose, _apply, _attack, assess):
+        for command in (_fit, _frontier, choose, _apply, _attack):
             self.add_command(command(kind))
+        if kind in ASSESSED:
+            self.add_command(assess(kind))
 
     @cached_property
     def _own(self) -> Mapping[str, click.Command]:

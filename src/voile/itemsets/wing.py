@@ -5,23 +5,19 @@ from __future__ import annotations
 from voile.core.lazy import VERBS, lazily
 from voile.itemsets.verbs.options import (
     AXES,
-    AdversariesOptions,
     ApplyOptions,
     AssessOptions,
     AttackOptions,
     FitOptions,
 )
-from voile.release.own_verbs import OwnVerb
 
 KIND = "itemsets"
 SUMMARY = "sparse 0/1 rows with a class label: purchases, searches, diagnoses, words"
-OWN_VERBS = (OwnVerb("adversaries", AdversariesOptions, "compare_adversaries", ("source",)),)
 WAYS = ("max_risk", "max_loss", "policy", "least_loss", "knee")
 
 __all__ = [
     "AXES",
     "KIND",
-    "OWN_VERBS",
     "SUMMARY",
     "WAYS",
     "ApplyOptions",
@@ -34,7 +30,6 @@ __getattr__ = lazily(
     __name__,
     {
         **VERBS,
-        "compare_adversaries": "verbs.adversaries",
         "judge": "verbs.judging",
         "open_source": "rows.matrix_source",
     },

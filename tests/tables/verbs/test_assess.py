@@ -350,13 +350,6 @@ def test_requests_that_are_wrong_are_refused_in_a_sentence(said):
         vt.assess(PEOPLE, make(), OF_PEOPLE, seed=1, **options)
 
 
-def test_other_kinds_are_refused():
-    from voile.wings import assessing
-
-    with pytest.raises(RequestError, match="a release of signals that voile did not make cannot"):
-        assessing("signals")
-
-
 def test_synthetic_rows_that_copy_people_are_found_and_others_are_not():
     """Rows copied from the original leak; rows drawn as the original was do not."""
     rng = np.random.default_rng(3)
