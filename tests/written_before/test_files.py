@@ -110,6 +110,7 @@ def test_a_kit_fitted_with_epsilon_states_it(files: Path) -> None:
         more = {} if name == "kit" else {"key_file": key}
         subject.report(**more).save(page)
         assert stated in page.read_text()
+        assert "# `signals fit --epsilon` was removed in 0.2.0; an earlier" in page.read_text()
 
 
 def test_a_kit_fitted_with_epsilon_is_applied(files: Path) -> None:

@@ -14,6 +14,7 @@ from pydantic import NonNegativeInt
 from voile.core.errors import as_keywords
 from voile.core.interruption import CUT_SHORT
 from voile.core.progress import Progress, silent
+from voile.core.removed_names import refuse_removed
 from voile.core.warn import warn
 from voile.data.roles import Roles
 from voile.face.keywords import PROGRESS, SEED, SOURCE, VoileWarning, checked_own, documented
@@ -36,6 +37,7 @@ def fit_of(kind: str) -> Callable[..., Kit]:
         **options: Any,
     ) -> Kit:
         with as_keywords():
+            refuse_removed(kind, "fit", options)
             given = checked(here.FitOptions, options)
             own = checked_own(seed=(seed, NonNegativeInt), others=(others, Literal["drop"]))
             opened = opener(kind)(source)
@@ -100,6 +102,7 @@ def own_of(kind: str, name: str) -> Callable[..., Mapping[str, Any]]:
         for output in verb.outputs:
             bound.arguments[output] = Path(bound.arguments[output])
         with as_keywords():
+            refuse_removed(kind, name, asked)
             options = checked(verb.options, asked)
             how = {"table": None, "encoding": None} if verb.reads_source else {}
             ended: Ended = getattr(here, verb.run)(options, _Warnings(), **bound.arguments, **how)

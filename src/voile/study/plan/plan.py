@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
+from voile.core.removed_names import refuse_removed
 from voile.data import Source, open_source
 from voile.data.files.own_files import read_toml
 from voile.data.places import PLACES, with_places
@@ -282,6 +283,7 @@ class Plan(Entry):
             if name in given and (types := leaves(field.annotation)) & PLACES:
                 placed[name] = with_places(given[name], types, self.source)
         try:
+            refuse_removed(kind, verb.lower(), given)
             return checked(model, placed)
         except RequestError as error:
             raise RequestError(
