@@ -11,9 +11,7 @@ from benchmarks.signals_beliefs import gained, ratios_of
 from benchmarks.signals_data import SHARES
 from benchmarks.tables import save
 
-from voile.core.errors import RequestError
-from voile.signals import PrivacyMap, SequenceMap, SignalsWarning
-from voile.signals.export.tables import FixedTables
+from voile.signals import PrivacyMap, SignalsWarning
 from voile.signals.paper.affine import LearnedAffine
 
 N, FRESH = 3_355, 5_000
@@ -61,28 +59,18 @@ def spent(work: Callable[[], object], times: int) -> float:
     return min(runs)
 
 
-def kilobytes(X: np.ndarray, c: np.ndarray) -> str:
-    """Return the size of the tables of an export, or - where there is none."""
-    map = SequenceMap(memory=False, random_state=0).fit(X, c, np.arange(len(X)))
-    try:
-        return f"{len(FixedTables.of_sequence(map.codec_).numbers) * 8 / 1024:.0f}"
-    except RequestError:
-        return "over 1,024"
-
-
 def row(name: str, method: object, d: int) -> tuple[str, ...]:
     X, c = readings(N, d, 1)
     fresh, other = readings(2 * FRESH, d, 2)
     if method is None:
-        return str(d), name, "-", "-", "-", "-", revealed(fresh, other)
+        return str(d), name, "-", "-", "-", revealed(fresh, other)
     began = time.process_time()
     map = PrivacyMap(method, resolution=0.1, random_state=0).fit(X, c)
     seconds = time.process_time() - began
     Z = map.encode(fresh, other)
     batch = spent(lambda: map.encode(fresh, other), 1) / len(fresh)
     alone = spent(lambda: map.encode(fresh[:1], other[:1]), 50)
-    size = kilobytes(X, c) if method == "transport" else "-"
-    figures = f"{seconds:.2f}", f"{batch:.1f}", f"{alone:.0f}", size
+    figures = f"{seconds:.2f}", f"{batch:.1f}", f"{alone:.0f}"
     return str(d), name, *figures, revealed(Z, other)
 
 
@@ -101,9 +89,9 @@ def main() -> None:
         f"Maps fitted to {N:,} made-up readings of four classes. Bits of the class revealed\n"
         f"to the better of two attackers, who learn from {FRESH:,} fresh readings and are tried\n"
         "on as many others. Processor time of the fit, and of encoding a reading in a batch and\n"
-        "alone; size of the tables exported for small devices. The genetic algorithm scores 5,000\n"
-        "maps by the paper's histogram, with as many bins a column as readings fill, 2 or more.",
-        ("columns", "map", "fit, s", "in a batch, us", "alone, us", "tables, KB", "bits revealed"),
+        "alone. The genetic algorithm scores 5,000 maps by the paper's histogram, with as many\n"
+        "bins a column as readings fill, 2 or more.",
+        ("columns", "map", "fit, s", "in a batch, us", "alone, us", "bits revealed"),
         list(rows()),
         "With more columns than its histogram resolves, the genetic algorithm no longer sees what\n"
         "its maps reveal: from 4 columns on their messages reveal more than the readings would.",

@@ -20,7 +20,6 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
 from voile.signals.maps.registry import METHODS
-from voile.signals.methods.private import Private
 from voile.signals.paper.affine import LearnedAffine
 
 SHARES = np.array([0.038, 0.642, 0.143, 0.177])
@@ -39,7 +38,6 @@ SIZES = (1_371, 3_355, 50_000)
 FRESH = 20_000  # readings the attacker learns from, and as many she is tried on
 SEEDS = 3
 TURNS = 5  # of what is timed
-BOUNDS = ((2, 250), (8, 90))  # what kilograms and kg/m2 of a child may be
 MAPS = {
     "none": (None, 1),
     "affine, genetic (paper)": (LearnedAffine(optimiser="genetic"), 1),
@@ -48,7 +46,6 @@ MAPS = {
     "affine, local": (LearnedAffine(evaluations=5_000), 1),
     "whitening": (METHODS["normal"], SEEDS),
     "transport": (METHODS["transport"], SEEDS),
-    **{f"transport, epsilon {e:g}": (Private(e, BOUNDS), SEEDS) for e in (1.0, 4.0)},
 }
 
 
@@ -216,8 +213,8 @@ def main() -> None:
         "Bits gained: H(C) less the log-loss of the best of logistic regression on cubes,\n"
         "gradient boosting and nearest neighbours. Bits, neighbours: Ross's estimator on the same\n"
         "readings.\n"
-        f"Means of {SEEDS} seeds for whitening and transport. Epsilon: of differential privacy of\n"
-        f"all that the map holds.\n\n{against_genetic()}\n\n{speed()}",
+        f"Means of {SEEDS} seeds for whitening and transport.\n\n"
+        f"{against_genetic()}\n\n{speed()}",
     )
 
 

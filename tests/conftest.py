@@ -45,7 +45,6 @@ WHOLE = (
     "release/test_on_spark.py",
     "release/test_spread_work.py",
     "signals/channel",
-    "signals/export/test_commands.py",
     "signals/sequences/test_courses.py",
     "signals/sequences/test_parts.py",
     "signals/verbs",

@@ -2,6 +2,17 @@
 
 python -m tests.written_before.make writes the folder `files` anew. Where a format gets another
 version, keep the old folder under a name of its own, and let the tests say what becomes of it.
+
+It keeps `files/signals_private_noise`, written by 0.1.0, which alone can fit it. The input is its
+`source.parquet`, `roles.toml` and `key`; in that folder, 0.1.0 writes the rest with
+
+    voile signals fit source.parquet --roles roles.toml --method normal --strength 0 \\
+        --strength 0.5 --strength 1 --epsilon 8 --seed 1 --out kit
+    voile signals choose kit --max-loss 1 --out policy.toml
+    voile signals apply kit source.parquet --policy policy.toml --key-file key \\
+        --out release.parquet
+    voile signals attack release.parquet --truth source.parquet --key-file key --seed 1 \\
+        --permutations 5
 """
 
 from __future__ import annotations
@@ -111,8 +122,8 @@ def make_study(folder: Path) -> None:
 
 
 def main() -> None:
-    shutil.rmtree(FILES, ignore_errors=True)
-    FILES.mkdir()
+    for folder in (*MODULES, "sessions", "study"):
+        shutil.rmtree(FILES / folder, ignore_errors=True)
     os.umask(0o077)
     for kind in sorted(MODULES):
         make_wing(kind, FILES / kind)

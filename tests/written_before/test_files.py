@@ -12,7 +12,7 @@ import pytest
 from tests.written_before import under_way
 from tests.written_before.make import ENDS, FILES, NOON
 
-from voile import open_kit, open_release
+from voile import open_kit, open_release, signals
 from voile.cli.run import run
 from voile.data import open_source
 from voile.data.files.outputs import KIT_VERSION
@@ -96,6 +96,35 @@ def test_a_device_takes_its_enrolment(files: Path) -> None:
     enrolment = keys.Enrolment.read(files / "sessions" / "enrolment")
     assert [each.subject for each in enrolment.devices] == ["p0", "p1"]
     open_kit(files / "sessions" / "kit")
+
+
+def test_a_kit_fitted_with_epsilon_states_it(files: Path) -> None:
+    """Release, kit and report state the epsilon of a fit that only 0.1.0 makes."""
+    folder = files / "signals_private_noise"
+    key, stated = folder / "key", "differential privacy: each map, at epsilon 8"
+    kit, release = open_kit(folder / "kit"), open_release(folder / "release.parquet")
+    assert kit.facts["holds"][-1].startswith(stated)
+    assert not failed(release.verify(key_file=key))
+    for name, subject in (("kit", kit), ("release", release)):
+        page = folder / f"{name}.html"
+        more = {} if name == "kit" else {"key_file": key}
+        subject.report(**more).save(page)
+        assert stated in page.read_text()
+        assert "# `signals fit --epsilon` was removed in 0.2.0; an earlier" in page.read_text()
+
+
+def test_a_kit_fitted_with_epsilon_is_applied(files: Path) -> None:
+    folder = files / "signals_private_noise"
+    kit, out = open_kit(folder / "kit"), folder / "next.parquet"
+    source, key = folder / "source.parquet", folder / "key"
+    again = kit.apply(folder / "policy.toml", source, out, key_file=key)
+    assert len(open_source(out).read()) == len(open_source(source).read())
+    story = json.loads((folder / "next.parquet.private" / "manifest.json").read_text())
+    assert story["options"]["fit"]["epsilon"] == 8
+    assert not failed(again.verify(key_file=key))
+    decoded = signals.decode(open_kit(folder / "kit"), again, folder / "policy.toml").frame
+    sent = open_source(source).read()["pulse"].to_pylist()
+    assert sorted(decoded["pulse"].to_pylist()) == sorted(sent)
 
 
 @pytest.mark.parametrize("kind", under_way.READ)

@@ -19,6 +19,7 @@ from voile.cli.interrupt import INTERRUPTED, leave
 from voile.cli.screen import SHOW_CURSOR, Screen, tell
 from voile.core.errors import VoileError, printable
 from voile.core.interruption import acknowledged, ctrl_c
+from voile.core.removed_names import describe_removed
 
 DONE, FAILED, WRONG_REQUEST, CTRL_C = 0, 1, 2, 130
 
@@ -103,6 +104,8 @@ def _problem(error: BaseException) -> Problem:
 def _mistake(error: click.UsageError) -> Problem:
     """Say click's usage error, with the nearest names or where to read more."""
     path = error.ctx.command_path if error.ctx else "voile"
+    if found := _removed(error, path):
+        return Problem(WRONG_REQUEST, found[0], instead=found[1])
     near = getattr(error, "possibilities", None)
     said = error.message if near else error.format_message()
     said = " ".join(said.split()).rstrip(".").replace("Choose from", "choose from")
@@ -120,6 +123,16 @@ def _mistake(error: click.UsageError) -> Problem:
             remedy = f"it is now --{now.replace('_', '-')}"
     said = f"{said[0].lower()}{said[1:].replace('. ', ', ')}"
     return Problem(WRONG_REQUEST, said, path, remedy)
+
+
+def _removed(error: click.UsageError, path: str) -> tuple[str, str] | None:
+    """Return what is wrong with a command or option that a version removed, and the remedy."""
+    asked = getattr(error, "command_name", None)
+    option = error.option_name.strip("-") if isinstance(error, click.NoSuchOption) else ""
+    match [*path.split()[1:], *([asked] if asked else [])]:
+        case [kind, verb]:
+            return describe_removed(kind, verb, option, in_shell=True)
+    return None
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
 
     def load(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            raise _missing(module, name)
         place = places[name]
         found = import_module(f"{module}.{place}")
         for own in (name, place):  # the import has set a module where a function has its name
@@ -38,3 +38,16 @@ def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
 
     names["__dir__"] = lambda: sorted({*names, *places} - _NOT_FOR_USERS)
     return load
+
+
+def _missing(module: str, name: str) -> Exception:
+    """Return the error of a name that a module lacks.
+
+    Of a removed name it is an ImportError: `from voile.signals import export` shows its text, and
+    that of no AttributeError.
+    """
+    from voile.core.removed_names import describe_removed
+
+    if found := describe_removed(module.removeprefix("voile."), name):
+        return ImportError("; ".join(found))
+    return AttributeError(f"module {module!r} has no attribute {name!r}")

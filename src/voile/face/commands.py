@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from voile.core.removed_names import describe_removed
 from voile.release.evidence import AttackResults
 from voile.release.manifest import Release
 from voile.release.module import find_own_verb
@@ -98,6 +99,10 @@ def typed(words: Sequence[str]) -> str:
 def _fit(module: AnyModule, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
     if VERB in asked:
         return _own(module, asked, audience, out)
+    for name, value in asked.items():
+        if found := describe_removed(module.kind, "fit", name, in_shell=True):
+            given = " ".join(_words(name, value))
+            return f"# {found[0]}; an earlier voile fitted this kit with {given}"
     own = _given(module.options.fit, asked, audience)
     where = ["--seed", "SEED", "--out", out]
     roles = [] if "text" in asked else ["--roles", "ROLES"]

@@ -14,6 +14,7 @@ from pydantic import NonNegativeInt
 from voile.core.errors import as_keywords
 from voile.core.interruption import CUT_SHORT
 from voile.core.progress import Progress, silent
+from voile.core.removed_names import refuse_removed
 from voile.core.warn import warn
 from voile.data.roles import Roles
 from voile.face.keywords import PROGRESS, SEED, SOURCE, VoileWarning, checked_own, documented
@@ -35,6 +36,7 @@ def fit_of(module: AnyModule) -> Callable[..., Kit]:
         **options: Any,
     ) -> Kit:
         with as_keywords():
+            refuse_removed(module.kind, "fit", options)
             given = checked(model, options)
             own = checked_own(seed=(seed, NonNegativeInt), others=(others, Literal["drop"]))
             opened = module.open_source(source)
@@ -98,6 +100,7 @@ def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
         for output in verb.outputs:
             bound.arguments[output] = Path(bound.arguments[output])
         with as_keywords():
+            refuse_removed(module.kind, name, asked)
             options = checked(verb.options, asked)
             how = {"table": None, "encoding": None} if verb.reads_source else {}
             ended = verb.load()(options, _Warnings(), **bound.arguments, **how)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.itemsets.against import Against, adversaries
     from voile.itemsets.face import assess, fit
     from voile.itemsets.measures.containment import anonymity, exposure, row_anonymity
     from voile.itemsets.measures.feasibility import Constraint
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from voile.itemsets.selector import ContainmentSelector
 
 __all__ = [
-    "Against",
     "Constraint",
     "ContainmentSelector",
     "ExponentialRelease",
@@ -28,7 +26,6 @@ __all__ = [
     "LaplaceRelease",
     "RandomFlipping",
     "Selection",
-    "adversaries",
     "anonymity",
     "assess",
     "distcnt",
@@ -43,8 +40,6 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "Against": "against",
-        "adversaries": "against",
         "assess": "face",
         "fit": "face",
         "Constraint": "measures.feasibility",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.documents.context.rule_trial import try_rules
 
 from voile.core.errors import RequestError
 from voile.documents.context import RuleThresholds, find_pointing_words
-from voile.documents.paper.rule_trial import try_rules
 from voile.documents.replacements.removal import Removal, join_removals
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binom
-
-from voile.core.errors import RequestError
-from voile.documents.paper.proofs import (
+from tests.documents.paper.proofs import (
     best_of_negatives,
     deviation_of_choice,
     deviation_of_dimension,
     negatives_first,
     ratio_within,
 )
+
+from voile.core.errors import RequestError
 from voile.documents.theory import Confusion, is_local_optimum, utility
 
 TINY = Fraction(1, 10**9)

@@ -9,9 +9,9 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.documents.paper.proofs import passes_by_identifiers
 
 from voile.core.errors import RequestError
-from voile.documents.paper.proofs import passes_by_identifiers
 from voile.documents.theory import (
     Confusion,
     change,

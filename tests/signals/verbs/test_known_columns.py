@@ -26,6 +26,8 @@ from voile.signals.verbs.decode import decode
 from voile.signals.verbs.report import sections
 from voile.signals.verbs.verify import verify
 
+BROKER = ("--broker", "mqtt://127.0.0.1:1")  # nobody listens there
+
 
 @pytest.fixture(scope="module")
 def kit():
@@ -202,20 +204,6 @@ def test_sessions_are_fitted_with_known_columns_and_their_audit_has_them():
     assert found.most == pytest.approx(found.alone + 0.3 * (1 - found.alone))
 
 
-def test_it_is_exported_for_small_devices(kit, tmp_path, capsys):
-    kit.save(tmp_path / "kit")
-    assert not command("export", tmp_path / "kit", "--out", tmp_path / "device", "--json")
-    out, told = capsys.readouterr()
-    assert "a device's record holds its known columns" in told
-    assert json.loads(out)["bytes"] < 64 << 10
-    index = json.loads((tmp_path / "device" / "map.json").read_text())
-    assert index["known"] == [
-        {"column": "age", "resolution": 1.0},
-        {"column": "sex", "names": ["f", "m"]},
-    ]
-    assert "sex" not in (tmp_path / "device" / "voile_tables.c").read_text()
-
-
 @pytest.fixture
 def clinic(kit, tmp_path):
     """The kit, its policy, a table of subjects and a secret, as files."""
@@ -231,17 +219,17 @@ def clinic(kit, tmp_path):
 @pytest.mark.parametrize("wrong", ["id,ill\np1,no\n", "id,ill,age,sex\np1,no,old,f\n"])
 def test_a_table_of_subjects_without_their_known_columns_is_refused(clinic, wrong):
     (clinic / "classes.csv").write_text(wrong)
-    given = ["--classes", clinic / "classes.csv", "--key-file", clinic / "key", "--small"]
+    given = ["--classes", clinic / "classes.csv", "--key-file", clinic / "key", *BROKER]
     with pytest.raises(RequestError, match=r"no column age|column holds text"):
-        command("enrol", clinic / "kit", *given, "--subject", "p1", "--out", clinic / "out")
+        command("receive", clinic / "kit", *given, "--out", clinic / "out")
     assert not (clinic / "out").exists()
 
 
 def test_a_table_that_gives_a_subject_two_ages_is_refused(clinic):
     (clinic / "classes.csv").write_text("id,ill,age,sex\np1,no,7,f\np1,no,8,f\n")
-    given = ["--classes", clinic / "classes.csv", "--key-file", clinic / "key", "--small"]
+    given = ["--classes", clinic / "classes.csv", "--key-file", clinic / "key", *BROKER]
     with pytest.raises(RequestError, match="row 2: a subject has two values of a known column"):
-        command("enrol", clinic / "kit", *given, "--subject", "p1", "--out", clinic / "out")
+        command("receive", clinic / "kit", *given, "--out", clinic / "out")
 
 
 @pytest.mark.parametrize("alone", [False, True])

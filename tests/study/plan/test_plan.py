@@ -213,3 +213,13 @@ def test_the_extract_is_that_of_days_that_move(tmp_path, never):
     (tmp_path / "study.toml").write_text(PLAN)
     plan = Plan.read(tmp_path / "study.toml")
     assert extract_of(plan, {"visits": plan.opened("visits")}) == tuple(days)
+
+
+def test_a_removed_option_of_a_part_names_its_replacement(change):
+    plan = change().plan
+    with pytest.raises(RequestError) as failed:
+        plan.options("signals", "Fit", {"epsilon": 1}, "parts.pulses.fit")
+    assert str(failed.value).endswith(
+        "study.toml: parts.pulses.fit: `epsilon` of `voile.signals.fit` was removed in 0.2.0; "
+        "leave it out, and give the kit to its devices and its recipient alone"
+    )

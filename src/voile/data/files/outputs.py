@@ -27,7 +27,6 @@ ACCEPTANCE_FORMAT = "voile-acceptance"
 LEDGER_FORMAT, HEADS_FORMAT = "voile-ledger", "voile-ledgers"
 DETERMINATION_FORMAT = "voile-determination-files"
 DETERMINATION_INDEX, DETERMINATION_FACTS = "files.json", "determination.json"
-EXPORT_FORMAT, EXPORT_INDEX, DEVICE_RECORD = "voile-export", "map.json", b"VOILEDV1"
 KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
 WORK_FORMAT, WORK_VERSION, WORK_INDEX, WORK_KIT = "voile-work", 1, "work.json", "kit"
 KIT_VERSION = 2
@@ -149,16 +148,7 @@ def _is_evidence(path: Path) -> bool:
 
 
 def _is_enrolment(path: Path) -> bool:
-    if not _is_small(path):
-        return False
-    is_record = path.read_bytes().startswith(DEVICE_RECORD)
-    return is_record or json_at(path).get("format") == ENROLMENT_FORMAT
-
-
-def _is_export(path: Path) -> bool:
-    index = json_at(path / EXPORT_INDEX)
-    names = {EXPORT_INDEX, *_names(index.get("files"))}
-    return index.get("format") == EXPORT_FORMAT and holds_only(path, names)
+    return _is_small(path) and json_at(path).get("format") == ENROLMENT_FORMAT
 
 
 def _is_acceptance(path: Path) -> bool:
@@ -274,7 +264,6 @@ ENROLMENT = Output("an enrolment", {"": _is_enrolment}, is_private=True)
 ACCEPTANCE = Output("an acceptance", {"": _is_acceptance}, is_private=True)
 DETERMINATION = Output("an unsigned determination", {"": _is_unsigned})
 STATEMENT = Output("a statement", {"": never})
-EXPORT = Output("an export", {"": _is_export})
 REPORT = Output("a report", {"": _is_report})
 LEDGER = Output("a ledger", {"": never}, is_private=True)
 """What is out is never forgotten."""

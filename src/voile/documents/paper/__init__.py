@@ -1,1 +1,1 @@
-"""The paper's own: learners loaded by name where asked for, an experiment, and proofs beside it."""
+"""The paper's own learners, loaded by name where asked for."""

@@ -2,8 +2,7 @@
 
 Source: Li, Vorobeychik, Li, Malin, *An Iterative Classification Scheme for Sanitizing Large-Scale
 Datasets*, 2016. Each function checks its conditions, those that the print leaves out as well, and
-answers a `Bound`, in words where it does not apply or says nothing. What we prove beside the paper
-is in `voile.documents.paper.proofs`.
+answers a `Bound`, in words where it does not apply or says nothing.
 """
 
 from voile.documents.theory.bound import Bound

@@ -14,7 +14,7 @@ from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.sources import RowReader, Rows
 from voile.itemsets.verbs.family import to_try
 from voile.itemsets.verbs.intervals import Layers, with_intervals
-from voile.itemsets.verbs.options import ChoosingOptions
+from voile.itemsets.verbs.options import FitOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Encoded:
         cls,
         source: Source,
         roles: Roles,
-        options: ChoosingOptions,
+        options: FitOptions,
         *,
         rng: np.random.Generator,
         progress: Progress,

@@ -18,7 +18,7 @@ from voile.itemsets.rows.sources import Rows
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.selection import METHODS, Selection, bound_of, select
 from voile.itemsets.verbs.intervals import Layers
-from voile.itemsets.verbs.options import ChoosingOptions
+from voile.itemsets.verbs.options import FitOptions
 
 SMALL_K = (2, 3, 5, 8, 11)
 GROWTH = 2
@@ -45,7 +45,7 @@ class Point:
 @dataclass(frozen=True, eq=False)
 class Family:
     rows: Rows
-    options: ChoosingOptions
+    options: FitOptions
     adversary: Constraint
     worth: Worth
     everything: float
@@ -57,7 +57,7 @@ class Family:
     def of(
         cls,
         rows: Rows,
-        options: ChoosingOptions,
+        options: FitOptions,
         m: int | None,
         *,
         rng: np.random.Generator,
@@ -181,12 +181,12 @@ def _classifying(
     return CrossValidation.of(rows, labels, rng, most=None if asked == "always" else MOST_ONES)
 
 
-def asked(options: ChoosingOptions) -> list[int]:
+def asked(options: FitOptions) -> list[int]:
     """Return the k asked for, but for 1."""
     return sorted(set(options.k) - {1})
 
 
-def to_try(options: ChoosingOptions, subjects: int) -> list[int]:
+def to_try(options: FitOptions, subjects: int) -> list[int]:
     """Return the k to search for: those asked for, else the usual ones."""
     return asked(options) or list(_grid(subjects))
 

@@ -7,12 +7,11 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 import voile.release.options
-from voile.data.places import Described
 
 AXES = {"risk": "highest individual risk", "loss": "loss", "utility_lost": "utility lost"}
 """What risk and loss are called: the share of AUC above chance, or else of utility."""
 
-Several = Literal[
+Method = Literal[
     "portfolio",
     "best",
     "greedy",
@@ -21,14 +20,14 @@ Several = Literal[
     "paper-hamdist",
     "paper-distcnt",
     "cm-greedy",
+    "maximal",
+    "k-anonymity-hamdist",
+    "k-anonymity-distcnt",
 ]
-"""Methods that choose against whatever adversary is given."""
-OnlyOne = Literal["maximal", "k-anonymity-hamdist", "k-anonymity-distcnt"]
-"""Methods against one adversary alone: who knows all items a person has, or has and lacks."""
 
 
-class ChoosingOptions(voile.release.options.FitOptions):
-    """How features are chosen for each k."""
+class FitOptions(voile.release.options.FitOptions):
+    """How the frontier is found, and against whom."""
 
     k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (), description="minimum k; may be given again [2, 3, 5, 8, 11 and upwards]"
@@ -38,7 +37,7 @@ class ChoosingOptions(voile.release.options.FitOptions):
         Literal["mutual-information", "hamdist", "chi-squared", "coverage", "size", "distcnt"]
         | None
     ) = Field(None, description="what features are worth [mutual-information; unlabelled coverage]")
-    method: Literal[Several, OnlyOne] = Field("portfolio", description="how features are chosen")
+    method: Method = Field("portfolio", description="how features are chosen")
     evaluations: int | None = Field(None, ge=1, description="for each k, stop after so many sets")
     seconds: float | None = Field(None, gt=0, description="for each k, stop after so many seconds")
     unique: float | None = Field(None, ge=0, le=1, description="maximum share of unique rows")
@@ -49,20 +48,15 @@ class ChoosingOptions(voile.release.options.FitOptions):
         None, ge=2, le=50, description="read the label as a number, in so many intervals of people"
     )
     drop_unlabelled: bool = Field(False, description="leave out rows without a label")
+    m: int | None = Field(
+        None, ge=1, description="the most features that the adversary knows of a person, else all"
+    )
 
     @model_validator(mode="after")
     def _one_search(self) -> Self:
         if self.unique is not None and self.method not in ("portfolio", "joint"):
             raise ValueError("only the method joint keeps to a share of unique rows")
         return self
-
-
-class FitOptions(ChoosingOptions):
-    """How the frontier is found, and against whom."""
-
-    m: int | None = Field(
-        None, ge=1, description="the most features that the adversary knows of a person, else all"
-    )
 
     @model_validator(mode="after")
     def _all_known(self) -> Self:
@@ -72,29 +66,6 @@ class FitOptions(ChoosingOptions):
                 "items that a person has and lacks"
             )
         return self
-
-
-class AdversariesOptions(ChoosingOptions):
-    """Compare adversaries who know one, two, three or all items of a person.
-
-    Chooses items against each adversary and for each k, and reports how many a release would hold,
-    their AUC on people that the choice did not see, the share of unique rows, and the k that each
-    choice reaches against every other adversary. With columns of numbers or many rows the choice
-    saw all labels, and the AUC is somewhat too high. The time for adversaries who know many items
-    grows with the number of itemsets of that size.
-    """
-
-    roles: Described = Field(description="role of each column, as a TOML file")
-    k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (5,), min_length=1, description="minimum k; may be given again"
-    )
-    method: Several = Field("portfolio", description="how features are chosen")
-    m: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (1, 2, 3),
-        description="items that an adversary knows of a person, beside one who knows all; may be "
-        "given again",
-    )
-    seed: int | None = Field(None, ge=0, description="the same seed, the same result")
 
 
 class ApplyOptions(voile.release.options.ApplyOptions):

@@ -15,7 +15,6 @@ from voile.core.warn import warn
 from voile.keys.random import Protective, RandomState
 from voile.signals.codec.codec import MOST_PLACES, Codec
 from voile.signals.codec.given import as_given, as_labels, as_table
-from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.place import Place
 from voile.signals.information.subjects import CheckedSubjects, Whose
 from voile.signals.maps.checks import SignalsWarning, check_looks, check_sizes
@@ -165,24 +164,12 @@ class PrivacyMap(Parameters):
         self._to_scores: Codec | None = None
         self.classes_ = classes
         self.levels_ = None
-        if self.fitted_ is not None and self.fitted_.epsilon is not None:
-            self._check_private(people)
         if people.own:
             self.levels_ = self._levels(sample, people)
         self.codec_ = self.codec(base=self.base, strength=self.strength)
         if self.places is not None:
             self._check_places(table, labels, known, sample)
         return self
-
-    def _check_private(self, known: CheckedSubjects) -> None:
-        """Refuse what differential privacy would not cover."""
-        if known.own or any(isinstance(kind, Assignment) for kind in self._kinds):
-            what = "own laws and nominal columns are not differentially private"
-            raise RequestError(what, instead="leave them out")
-        said = self.resolution
-        if said is None or (not isinstance(said, str | int | float) and None in said):
-            what = "a resolution found in the data is not differentially private"
-            raise RequestError(what, instead="declare one for each column")
 
     def _levels(self, sample: Sample, known: CheckedSubjects) -> Levels:
         """Fit what is known of each subject's scores, as they are sent."""

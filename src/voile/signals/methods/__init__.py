@@ -1,1 +1,1 @@
-"""How a map is fitted: by transport, under differential privacy, or by a form of `paper`."""
+"""How a map is fitted: by transport, or by a form of `paper`."""

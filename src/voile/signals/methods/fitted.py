@@ -53,7 +53,7 @@ class Fitted(Brief):
     ]  # per class; they take what is left, in the frame, to the law
     law: Floats  # (d, len(SCORES)) the value of the common law at each normal score, per column
     coordinates: tuple[Curve, ...]  # per column the curve to work in, e.g. a logarithm
-    epsilon: float | None = None  # of differential privacy; None: not private
+    epsilon: float | None = None  # of a map that 0.1.0 fitted to noisy counts; None of all others
     side: SideFrames | None = None  # of a map that is conditional; it stands before the frames
 
     def barycentre(self) -> Affine:

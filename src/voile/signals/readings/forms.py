@@ -32,8 +32,7 @@ class ReadingSettings(BaseModel):
     nominal : whether its values are names without an order.
     ordinal : its values in their order, where they are names; they travel as 0, 1, 2, ...
     invariant : whether it never changes within a subject, as height does.
-    bounds : the least and largest reading there can be, from knowledge, never from the data; for
-        differential privacy.
+    bounds : the least and largest reading there can be; the recipient sets aside readings outside.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -166,18 +166,6 @@ class SignalReader(Brief):
         return [form.resolution for form in self.forms]
 
     @property
-    def bounds(self) -> list[tuple[float, float]]:
-        """The least and largest reading there can be, of each column."""
-        without = [form.column for form in self.forms if form.settings.bounds is None]
-        if without:
-            raise RequestError(
-                f"column {without[0]} has no bounds, which differential privacy needs",
-                where="roles",
-                instead="say bounds = [LEAST, LARGEST], from knowledge rather than from the data",
-            )
-        return [form.settings.bounds for form in self.forms if form.settings.bounds]
-
-    @property
     def invariants(self) -> list[int]:
         """The columns that never change within a subject."""
         return [j for j, form in enumerate(self.forms) if form.settings.invariant]

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from voile.core.errors import RequestError
 from voile.core.wording import count
-from voile.data.files.atomic import write_bytes
-from voile.data.files.outputs import ENROLMENT
 from voile.keys.secret import Secret
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.channel import Enrolment
-from voile.signals.export.record import device_record
-from voile.signals.export.tables import check_single
-from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.options import EnrolOptions
-from voile.signals.verbs.subjects import KnownSubject, live_of, subjects_in
+from voile.signals.verbs.subjects import live_of, subjects_in
 
 
 def enrol(
@@ -32,38 +26,15 @@ def enrol(
 ) -> Ended:
     content, codec = live_of(kit)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
-    known = subjects_in(
-        opened, content.reader, content.classes, generation=options.generation, sides=options.small
-    )
+    known = subjects_in(opened, content.reader, content.classes, generation=options.generation)
     if absent := [who for who in options.subject if who not in known]:
         where = f"--subject, {len(absent)} of {len(options.subject)}"
         raise RequestError(f"a subject is not in {opened.name}", where=where)
     own = {who: known[who].generation for who in options.subject or known}
     secret = secret_of(options.key_file)
-    enrolment = Enrolment.of(secret, codec.mark, own)
-    if options.small:
-        _write_record(enrolment, codec, [known[who] for who in own], out, force=force)
-    else:
-        enrolment.write(out, force=force)
+    Enrolment.of(secret, codec.mark, own).write(out, force=force)
     reporter.say(f"{out}: {count(len(own), 'subject')} enrolled; give it to their device alone")
     return Ended({"enrolment": str(out), "subjects": len(own)})
-
-
-def _write_record(
-    enrolment: Enrolment,
-    codec: SequenceCodec,
-    subjects: Sequence[KnownSubject],
-    out: Path,
-    *,
-    force: bool,
-) -> None:
-    """Write the record of one small device, whose class and known columns it holds."""
-    check_single(codec)
-    if len(subjects) != 1:
-        raise RequestError("a small device is of one subject", instead="name it with --subject")
-    which = codec.which(subjects[0].label)
-    record = device_record(enrolment.devices[0], codec, which, subjects[0].known)
-    write_bytes(out, record, ENROLMENT, force=force)
 
 
 def secret_of(key_file: Path | None) -> Secret:

@@ -32,8 +32,6 @@ from voile.signals.maps.privacy_map import PrivacyMap
 from voile.signals.maps.registry import METHODS
 from voile.signals.maps.stored import StoredMap
 from voile.signals.maps.trials import MOST, Leakage, Trials, trials
-from voile.signals.methods.fitted import Method
-from voile.signals.methods.private import Private
 from voile.signals.readings.sources import (
     SignalReader,
     SourceReadings,
@@ -143,7 +141,7 @@ class _Fitting:
         map = self._fitted(method)
         rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
         made = trials(
-            self._method_asked(method),
+            METHODS[method],
             rows.table,
             c,
             rows.whose,
@@ -175,15 +173,9 @@ class _Fitting:
         known = self.rows.beside
         return None if known is None else read_levels(known, map.side, len(known))
 
-    def _method_asked(self, method: str) -> Method:
-        epsilon = self.options.epsilon
-        if epsilon is None:
-            return METHODS[method]
-        return Private(epsilon, self.reader.bounds, METHODS[method])
-
     def _fitted(self, method: str) -> StoredMap:
         map = PrivacyMap(
-            self._method_asked(method),
+            METHODS[method],
             resolution=self.reader.resolutions,
             random_state=self.seed,
             side_resolution=[one.resolution for one in self.reader.sides],

@@ -45,11 +45,6 @@ class FitOptions(voile.release.options.FitOptions):
         description="keep the map of sequences even where whole sessions are shown to reveal the "
         "class of subjects held out",
     )
-    epsilon: float | None = Field(
-        None,
-        gt=0,
-        description="differential privacy of the maps; the roles file gives bounds",
-    )
     beliefs: Data | None = Field(
         None,
         description="table of the eavesdropper's prior beliefs: a column of subjects, and one of "
@@ -169,19 +164,6 @@ class EnrolOptions(_Enrolled):
     subject: tuple[str, ...] = Field(
         (), title="SUBJECT", description="a subject that the device sends for. Repeatable [all]"
     )
-    small: bool = Field(
-        False,
-        description="write the record of a small device of one subject, its class included, for "
-        "the ends of voile signals export",
-    )
-
-
-class ExportOptions(Options):
-    """Write the kit's map as fixed tables, with ends in C and JavaScript for small devices.
-
-    The folder is the same for devices of every class; the class of each is in its own record,
-    which voile signals enrol --small writes. Only kits that send each reading by itself.
-    """
 
 
 class SendOptions(_Line):

@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
+from voile.core.removed_names import refuse_removed
 from voile.data import Source, open_source
 from voile.data.files.own_files import read_toml
 from voile.data.places import PLACES, with_places
@@ -278,17 +279,18 @@ class Plan(Entry):
             else find_module(part.kind).open_source(place)
         )
 
-    def options(self, model: type[M], given: Mapping[str, Any], where: str) -> M:
+    def options(self, model: type[M], name: str, verb: str, given: Mapping[str, Any]) -> M:
         """Return a part's options of a verb, with their files placed relative to the plan."""
         placed = dict(given)
-        for name, field in fields_of(model).items():
-            if name in given and (types := leaves(field.annotation)) & PLACES:
-                placed[name] = with_places(given[name], types, self.source)
+        for option, field in fields_of(model).items():
+            if option in given and (types := leaves(field.annotation)) & PLACES:
+                placed[option] = with_places(given[option], types, self.source)
         try:
+            refuse_removed(self.parts[name].kind, verb, given)
             return checked(model, placed)
         except RequestError as error:
             raise RequestError(
-                error.what, where=f"{self._path}: {where}", instead=error.instead
+                error.what, where=f"{self._path}: parts.{name}.{verb}", instead=error.instead
             ) from None
 
     def choice(self) -> Choice | None:

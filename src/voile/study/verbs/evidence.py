@@ -85,7 +85,7 @@ def _attack_part(
     given: dict[str, Any] = dict(part.attack)
     if register is not None and name == plan.table[0]:
         given = {"register": register, **given}
-    options = plan.options(find_module(part.kind).options.attack, given, f"parts.{name}.attack")
+    options = plan.options(find_module(part.kind).options.attack, name, "attack", given)
     return find_module(part.kind).attack(
         release.part(name), plan.opened(name), options, seed=plan.study.seed, progress=progress
     )

@@ -90,7 +90,7 @@ def _fit_part(plan: Plan, name: str, source: Source, roles: Roles, progress: Pro
     part = plan.rows[name]
     promised = plan.promise.constraints if name == plan.table[0] else {}
     options = plan.options(
-        find_module(part.kind).options.fit, {**part.fit, **promised}, f"parts.{name}.fit"
+        find_module(part.kind).options.fit, name, "fit", {**part.fit, **promised}
     )
     try:
         made = find_module(part.kind).fit(

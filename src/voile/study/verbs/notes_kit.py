@@ -89,7 +89,7 @@ def _remember(memory: Path, made_from: str | None) -> None:
 
 def _init(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
     source, given = _source(plan, name)
-    options = plan.options(InitOptions, given, f"parts.{name}.init")
+    options = plan.options(InitOptions, name, "init", given)
     init(
         options,
         _Reports(progress),
@@ -105,7 +105,7 @@ def _fit(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress)
     source, given = _source(plan, name)
     roles = given.pop("roles", None)
     read = None if roles is None else Roles.read(plan.place(Path(roles)))
-    options = plan.options(FitOptions, given, f"parts.{name}.fit")
+    options = plan.options(FitOptions, name, "fit", given)
     opened = DOCUMENTS.open_source(source)
     read = read and read.completed(opened.columns, None)
     kit = DOCUMENTS.fit(opened, read, options, seed=plan.study.seed, progress=progress)

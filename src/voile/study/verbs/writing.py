@@ -119,7 +119,7 @@ class Writing:
             given["date_shift_days"] = self.plan.study.date_shift_days
             given.setdefault("language", "english")  # as the names of the table's columns
             check_surrogates(self.plan, name, self.kits[name], self.extract)
-        options = self.plan.options(DOCUMENTS.options.apply, _given(given), f"parts.{name}.apply")
+        options = self.plan.options(DOCUMENTS.options.apply, name, "apply", _given(given))
         step: Any = DOCUMENTS.prepare(self.kits[name], self.chosen[name], source, options)
         check_kept(name, source, step.schema.names, self.shown)
         rules = self.rules(options)
@@ -233,7 +233,7 @@ def options_of_rows(plan: Plan, name: str) -> Any:
         "key_file": plan.key_file,
         **(named if plan.study.join else unnamed),
     }
-    return plan.options(find_module(part.kind).options.apply, _given(given), f"parts.{name}.apply")
+    return plan.options(find_module(part.kind).options.apply, name, "apply", _given(given))
 
 
 def _some(texts: Source, column: str) -> list[str]:

@@ -1,0 +1,81 @@
+"""The names that a version removed, each with its replacement: one table for shell and Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from voile.core.errors import RequestError
+
+
+@dataclass(frozen=True)
+class RemovedName:
+    """A command, option or function that left.
+
+    version : the first version without it.
+    in_shell, in_python : the replacement, in each syntax.
+    """
+
+    version: str
+    in_shell: str
+    in_python: str
+
+
+ADVERSARIES = RemovedName(
+    "0.2.0",
+    "fit a kit for each adversary with `voile itemsets fit --m`",
+    "fit a kit for each adversary with `voile.itemsets.fit(m=...)`",
+)
+REMOVED_NAMES: Mapping[tuple[str, str, str], RemovedName] = {
+    ("itemsets", "Against", ""): ADVERSARIES,
+    ("itemsets", "adversaries", ""): ADVERSARIES,
+    ("itemsets", "against", ""): ADVERSARIES,
+    ("signals", "assess", ""): RemovedName(
+        "0.2.0",
+        "attack a release that voile wrote with `voile signals attack`",
+        "attack a release that voile made with `release.attack(...)`",
+    ),
+    ("signals", "enrol", "small"): RemovedName(
+        "0.2.0",
+        "leave it out: `voile signals enrol` writes the keys for `voile signals send`",
+        "leave it out: `voile.signals.enrol` writes the keys for `voile.signals.send`",
+    ),
+    ("signals", "export", ""): RemovedName(
+        "0.2.0", "use `voile signals send`", "use `voile.signals.send`"
+    ),
+    ("signals", "fit", "epsilon"): RemovedName(
+        "0.2.0",
+        "leave it out, and give the kit to its devices and its recipient alone",
+        "leave it out, and give the kit to its devices and its recipient alone",
+    ),
+}
+"""By kind of data, verb, and option; the option is empty for a whole verb."""
+
+
+def describe_removed(
+    kind: str, verb: str, option: str = "", *, in_shell: bool = False
+) -> tuple[str, str] | None:
+    """Return the problem and the remedy of a removed name; None if no version removed it.
+
+    >>> describe_removed("signals", "export", in_shell=True)
+    ('`signals export` was removed in 0.2.0', 'use `voile signals send`')
+    >>> describe_removed("signals", "fit", "epsilon")[0]
+    '`epsilon` of `voile.signals.fit` was removed in 0.2.0'
+    >>> describe_removed("signals", "fit", "bits")
+    """
+    found = REMOVED_NAMES.get((kind, verb, option))
+    if found is None:
+        return None
+    if in_shell:
+        name, remedy = " ".join([kind, verb, *([f"--{option}"] if option else [])]), found.in_shell
+        return f"`{name}` was removed in {found.version}", remedy
+    whose, remedy = f"`voile.{kind}.{verb}`", found.in_python
+    of = f"`{option}` of {whose}" if option else whose
+    return f"{of} was removed in {found.version}", remedy
+
+
+def refuse_removed(kind: str, verb: str, options: Iterable[str]) -> None:
+    """Raise a RequestError for the first option that a version removed from a verb of Python's."""
+    for option in options:
+        if found := describe_removed(kind, verb, option):
+            raise RequestError(found[0], instead=found[1])
