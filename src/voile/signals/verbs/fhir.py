@@ -8,6 +8,7 @@ from pathlib import Path
 
 from voile.core.errors import RequestError
 from voile.core.wording import count
+from voile.data.fhir.reading_fields import read_fields
 from voile.data.files.outputs import SET_ASIDE
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
@@ -19,7 +20,6 @@ from voile.signals.fhir import (
     SingleScheme,
     decode,
     encode,
-    read_fields,
 )
 from voile.signals.fhir.files import Others
 from voile.signals.fhir.schemes import Scheme
