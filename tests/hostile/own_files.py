@@ -35,7 +35,7 @@ from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.verify import checks
 from voile.report import render
-from voile.signals.fhir import encode
+from voile.signals.fhir.files import encode
 from voile.wings import WINGS
 
 Damage = Callable[[bytes, random.Random], bytes]

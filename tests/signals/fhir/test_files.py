@@ -33,7 +33,8 @@ from voile.data.fhir.reading_fields import ReadingField
 from voile.keys.secret import Secret
 from voile.signals import PrivacyMap, SequenceMap
 from voile.signals.codec.lattice import RowDraws
-from voile.signals.fhir import FileSummary, SequenceScheme, SingleScheme, decode, encode
+from voile.signals.fhir.files import FileSummary, decode, encode
+from voile.signals.fhir.schemes import SequenceScheme, SingleScheme
 from voile.signals.methods.layers import Chain
 
 EVERY = pytest.mark.parametrize("invariants", [None, (), (0,)])

@@ -19,7 +19,7 @@ from tests.signals.fhir.made import (
 )
 
 from voile.core.errors import RequestError, SourceError
-from voile.signals.fhir import decode, encode
+from voile.signals.fhir.files import decode, encode
 
 
 @pytest.mark.parametrize("number", ["71", "71.50", "7.15e1", "71.500000000000001"])

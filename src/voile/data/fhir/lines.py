@@ -38,11 +38,9 @@ def read_documents(path: Path) -> Iterator[tuple[str, str]]:
     with _report_unreadable(path), path.open("rb") as file:
         first = next((line for line in file if line.strip()), b"")
         file.seek(0)
-        if _is_document(first):
-            for place, line in _read_lines(file, path.name):
-                yield place, _decode_text(line, place)
-        else:
-            yield path.name, _decode_text(file.read(), path.name)
+        whole = [] if _is_document(first) else [(path.name, file.read())]
+        for place, data in whole or _read_lines(file, path.name):
+            yield place, _decode_text(data, place)
 
 
 def _read_lines(

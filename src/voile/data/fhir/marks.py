@@ -10,26 +10,19 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from voile.data.fhir.spans import (
-    BrokenJsonError,
-    JsonSpan,
-    TextEdit,
-    find_items,
-    read_value,
-    remove_part,
-)
+from voile.data.fhir import spans
 
 URL = "urn:voile:encoded-reading"
 MARKS = "modifierExtension"
 
-Members: TypeAlias = Mapping[str, JsonSpan]
+Members: TypeAlias = Mapping[str, spans.JsonSpan]
 MarkTag: TypeAlias = Mapping[str, str | int]
 
 
 class ReadingMark(NamedTuple):
     """An extension that marks an encoded value, and the facts in it by name."""
 
-    span: JsonSpan
+    span: spans.JsonSpan
     facts: Mapping[str, Any]
 
 
@@ -44,31 +37,31 @@ def find_mark(text: str, members: Members) -> ReadingMark | None:
     return next((mark for mark in found if mark), None)
 
 
-def add_mark(text: str, members: Members, tag: MarkTag) -> TextEdit:
+def add_mark(text: str, members: Members, tag: MarkTag) -> spans.TextEdit:
     kinds = {str: "valueString", int: "valueUnsignedInt"}
     inner = [{"url": name, kinds[type(fact)]: fact} for name, fact in tag.items()]
     mark = json.dumps({"url": URL, "extension": inner}, separators=(",", ":"))
     if MARKS in members:
         at = _find_extensions(text, members)[-1].end
-        return TextEdit(at, at, f",{mark}")
+        return spans.TextEdit(at, at, f",{mark}")
     at = members["valueQuantity"].begin
-    return TextEdit(at, at, f'"{MARKS}":[{mark}],')
+    return spans.TextEdit(at, at, f'"{MARKS}":[{mark}],')
 
 
-def remove_mark(text: str, members: Members, mark: ReadingMark) -> TextEdit:
+def remove_mark(text: str, members: Members, mark: ReadingMark) -> spans.TextEdit:
     """Remove a mark, and the list of extensions if no other is in it."""
     every = _find_extensions(text, members)
     if len(every) == 1:
-        return remove_part(list(members.values()), members[MARKS])
-    return remove_part(every, mark.span)
+        return spans.remove_part(list(members.values()), members[MARKS])
+    return spans.remove_part(every, mark.span)
 
 
-def _find_extensions(text: str, members: Members) -> list[JsonSpan]:
-    return find_items(text, members[MARKS].start) if MARKS in members else []
+def _find_extensions(text: str, members: Members) -> list[spans.JsonSpan]:
+    return spans.find_items(text, members[MARKS].start) if MARKS in members else []
 
 
-def _read_mark(text: str, span: JsonSpan) -> ReadingMark | None:
-    data = read_value(text, span.start)[0]
+def _read_mark(text: str, span: spans.JsonSpan) -> ReadingMark | None:
+    data = spans.read_value(text, span.start)[0]
     if not isinstance(data, dict) or data.get("url") != URL:
         return None
     try:
@@ -77,5 +70,5 @@ def _read_mark(text: str, span: JsonSpan) -> ReadingMark | None:
             for part in data["extension"]
         }
     except (LookupError, TypeError, StopIteration):
-        raise BrokenJsonError from None
+        raise spans.BrokenJsonError from None
     return ReadingMark(span, facts)

@@ -10,19 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError
+from voile.data.fhir import spans
 from voile.data.fhir.code_systems import UCUM
 from voile.data.fhir.fields import list_codings, read_number, take_object
 from voile.data.fhir.lines import read_documents, report_broken
 from voile.data.fhir.marks import Members, ReadingMark, find_mark
 from voile.data.fhir.reading_fields import ReadingField
 from voile.data.fhir.references import read_reference
-from voile.data.fhir.spans import (
-    JsonSpan,
-    find_items,
-    find_members,
-    read_document,
-    read_value,
-)
 
 VALUE = re.compile(r"value[A-Z]")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
@@ -66,11 +60,11 @@ class ObservationElement:
         with report_broken(self.place):
             return find_mark(self.text, self.members)
 
-    def find_number(self) -> JsonSpan:
+    def find_number(self) -> spans.JsonSpan:
         """Return the span of the number in the value, which is a Quantity."""
-        return find_members(self.text, self.members["valueQuantity"].start)["value"]
+        return spans.find_members(self.text, self.members["valueQuantity"].start)["value"]
 
-    def find_reading(self, field: ReadingField) -> JsonSpan:
+    def find_reading(self, field: ReadingField) -> spans.JsonSpan:
         """Return the span of the number of the value.
 
         Raises
@@ -124,18 +118,18 @@ def find_elements(text: str, place: str) -> Iterator[ObservationElement]:
     """Yield each Observation and component of a document; none of a blank one."""
     with report_broken(place):
         if text.strip():
-            yield from _find_in_resource(text, read_document(text)[1], place)
+            yield from _find_in_resource(text, spans.read_document(text)[1], place)
 
 
-def _find_in_resource(text: str, span: JsonSpan, place: str) -> Iterator[ObservationElement]:
+def _find_in_resource(text: str, span: spans.JsonSpan, place: str) -> Iterator[ObservationElement]:
     """Search a resource, the resources that it contains, and the entries of a Bundle."""
-    members = find_members(text, span.start)
+    members = spans.find_members(text, span.start)
     kind = _read_member(text, members, "resourceType")
     for one in _find_items(text, members, "contained"):
         yield from _find_in_resource(text, one, f"{place}, contained")
     if kind == "Bundle":
         for number, entry in enumerate(_find_items(text, members, "entry"), 1):
-            inner = find_members(text, entry.start)
+            inner = spans.find_members(text, entry.start)
             if "resource" in inner:
                 yield from _find_in_resource(text, inner["resource"], f"{place}, entry {number:,}")
     elif kind == "Observation":
@@ -148,15 +142,15 @@ def _find_in_observation(text: str, members: Members, place: str) -> Iterator[Ob
     time = next((str(one) for one in times if one), "")
     subject = read_reference(_read_member(text, members, "subject")) or ""
     parts = _find_items(text, members, "component")
-    for own in (members, *(find_members(text, one.start) for one in parts)):
+    for own in (members, *(spans.find_members(text, one.start) for one in parts)):
         yield ObservationElement(
             text=text, members=own, place=place, subject=subject, time=time, observation=members
         )
 
 
-def _find_items(text: str, members: Members, name: str) -> list[JsonSpan]:
-    return find_items(text, members[name].start) if name in members else []
+def _find_items(text: str, members: Members, name: str) -> list[spans.JsonSpan]:
+    return spans.find_items(text, members[name].start) if name in members else []
 
 
 def _read_member(text: str, members: Members, name: str) -> Any:
-    return read_value(text, members[name].start)[0] if name in members else None
+    return spans.read_value(text, members[name].start)[0] if name in members else None

@@ -13,13 +13,7 @@ from typing import Any, TypeAlias
 
 from voile.data.fhir.dates import read_day, read_period
 from voile.data.fhir.fields import Resource
-from voile.data.fhir.values import (
-    keep_boolean,
-    keep_code,
-    keep_coding,
-    keep_concept,
-    keep_quantity,
-)
+from voile.data.fhir.values import keep_boolean, keep_code, keep_coding, keep_concept, keep_quantity
 
 Rule: TypeAlias = Callable[[Any], Any] | str
 """A function that returns the released value of a raw one, None to drop it; or a word below."""

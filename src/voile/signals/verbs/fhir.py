@@ -14,15 +14,8 @@ from voile.keys.secret import Secret
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
-from voile.signals.fhir import (
-    FileSummary,
-    SequenceScheme,
-    SingleScheme,
-    decode,
-    encode,
-)
-from voile.signals.fhir.files import Others
-from voile.signals.fhir.schemes import Scheme
+from voile.signals.fhir.files import FileSummary, Others, decode, encode
+from voile.signals.fhir.schemes import Scheme, SequenceScheme, SingleScheme
 from voile.signals.maps.stored import mark_of
 from voile.signals.readings.sources import SignalReader
 from voile.signals.sequences.state import Cell

@@ -7,7 +7,7 @@ all. Memory: the people, and the id of each encounter; texts and readings pass o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -181,10 +181,8 @@ class Fhir:
 
     def encounter_of(self, reference: object) -> tuple[str, str] | None:
         """Return an encounter's id and whose it is; None for anything else."""
-        found = find_target(reference, "Encounter")
-        return None if found is None or found not in self._encounters else (
-            found, self._encounters[found]
-        )  # fmt: skip
+        found = find_target(reference, "Encounter") or ""
+        return (found, self._encounters[found]) if found in self._encounters else None
 
     def _person_of(self, one: Resource, place: str) -> str:
         """Return whose a resource is.
@@ -276,9 +274,8 @@ def _race(extensions: object) -> str | None:
     for one in list_objects(extensions):
         name = str(one.get("url")).removeprefix(US_CORE)
         for inner in list_objects(one.get("extension")) if name in codes else ():
-            coding = inner.get("valueCoding")
-            if inner.get("url") == "ombCategory" and isinstance(coding, dict):
-                codes[name].add(str(coding.get("code")))
+            if inner.get("url") == "ombCategory":
+                codes[name].add(str(take_object(inner.get("valueCoding")).get("code")))
     if HISPANIC.fhir in codes["ethnicity"]:
         return HISPANIC.word
     races = {RACE_WORDS[one] for one in codes["race"] if one in RACE_WORDS}
@@ -286,25 +283,20 @@ def _race(extensions: object) -> str | None:
 
 
 def _zip(addresses: object) -> str | None:
-    return next((x for x in map(_postal, list_objects(addresses)) if x), None)
-
-
-def _postal(address: Mapping[str, Any]) -> str | None:
-    return zip_of(address.get("postalCode"))
+    codes = (zip_of(one.get("postalCode")) for one in list_objects(addresses))
+    return next(filter(None, codes), None)
 
 
 def _check_resolves(folder: Path) -> None:
     """Hold every reference of the written files to the resources that they have."""
+    every = sorted(folder.glob(f"*{SUFFIX}"))
     there = {
         f"{one['resourceType']}/{one['id']}"
-        for kind in FIRST
-        for _, one in _written(folder / f"{kind}{SUFFIX}")
+        for path in every
+        if _kind_of(path) in FIRST
+        for _, one in read_resources(path)
     }
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
+    for path in every:
         for place, one in read_resources(path):
             if not there.issuperset(find_references(one)):
                 raise SourceError("a written reference leads nowhere", where=place)
-
-
-def _written(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    return read_resources(path) if path.exists() else iter(())

@@ -24,9 +24,8 @@ def events_of(kind: str, one: Resource) -> Iterator[tuple[str, Fact | None]]:
         said = tuple(_codes(one.get(field)) for field in fields)
         yield name, said if any(said) else None
     elif kind == "Observation":
-        yield READINGS, _reading(one)
-        for inner in list_objects(take_list(one.get("component"))):
-            yield READINGS, _reading(inner)
+        for each in (one, *list_objects(take_list(one.get("component")))):
+            yield READINGS, _reading(each)
     elif kind == "Patient":
         died = one.get("deceasedDateTime") is not None or one.get("deceasedBoolean") is True
         yield DEATHS, ("died",) if died else None

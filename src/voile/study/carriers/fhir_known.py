@@ -46,11 +46,8 @@ def staff_of(one: Resource) -> Iterator[Known]:
 
 def name_of(names: object) -> Names:
     """Return the first name that has a family name or given names."""
-    for one in list_objects(names):
-        given, family = _given(one), one.get("family")
-        if given or isinstance(family, str):
-            return given, family if isinstance(family, str) else None
-    return None, None
+    rows = (row for row in _names(names) if "family_name" in row)
+    return next(((row["given_name"], row["family_name"]) for row in rows), (None, None))
 
 
 def _given(name: Mapping[str, Any]) -> str | None:
@@ -60,7 +57,8 @@ def _given(name: Mapping[str, Any]) -> str | None:
 def _names(names: object) -> Iterator[dict[str, Any]]:
     for one in list_objects(names):
         given, family = _given(one), one.get("family")
-        if given or isinstance(family, str):
+        family = family if isinstance(family, str) else None
+        if given or family is not None:
             yield {"given_name": given, "family_name": family}
         elif isinstance(one.get("text"), str):
             yield {"full_name": one["text"]}

@@ -11,22 +11,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from voile.data.fhir import rules
 from voile.data.fhir.attachments import make_attachment, read_contents
 from voile.data.fhir.dates import read_day, read_period
 from voile.data.fhir.fields import Resource
-from voile.data.fhir.rules import (
-    CONTENT,
-    DAY,
-    ELEMENTS,
-    ENCOUNTER,
-    FIELDS,
-    PERIOD,
-    REQUIRED,
-    SUBJECT,
-    WITHIN,
-    Rule,
-    Rules,
-)
 from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
 from voile.keys.pseudonyms import pseudonym
 from voile.study.carriers.carrier import (
@@ -85,7 +73,7 @@ class FhirWriting:
             **_gender(shown),
             "_birthDate": {"extension": [{"url": ABSENT, "valueCode": "masked"}]},
             **_Fields(self, person.subject, tally, [], whole=False).of(
-                FIELDS["Patient"], one, "Patient"
+                rules.FIELDS["Patient"], one, "Patient"
             ),
             **_address(shown),
         }
@@ -103,8 +91,8 @@ class FhirWriting:
         if kind == "DocumentReference" and not any(text is not None for text in texts):
             raise WithheldError(NO_TEXT)
         content = [{"attachment": make_attachment(text)} for text in texts if text is not None]
-        fields = _Fields(self, subject, tally, content).of(FIELDS[kind], one, kind)
-        missing = [name for name in REQUIRED[kind] if name not in fields]
+        fields = _Fields(self, subject, tally, content).of(rules.FIELDS[kind], one, kind)
+        missing = [name for name in rules.REQUIRED[kind] if name not in fields]
         if missing:
             raise WithheldError(f"nothing of {missing[0]} can be released, which it needs")
         id = self.released.fresh_id()
@@ -129,45 +117,45 @@ class _Fields:
     whole: bool = True
     """Whether a resource with a day outside the extract is withheld, and not that day alone."""
 
-    def of(self, rules: Rules, one: Resource, path: str) -> dict[str, Any]:
+    def of(self, listed: rules.Rules, one: Resource, path: str) -> dict[str, Any]:
         """Return what is released; what is not is counted by its name."""
         found: dict[str, Any] = {}
         for name, raw in one.items():
-            value = self._value(rules.get(name), raw, f"{path}.{name}")
+            value = self._value(listed.get(name), raw, f"{path}.{name}")
             if value is not None:
                 found[name] = value
             elif name not in ("resourceType", "id"):
                 self.tally.dropped[_named(path, name)] += 1
         return found
 
-    def _value(self, rule: Rule | Rules | None, raw: Any, path: str) -> Any:
+    def _value(self, rule: rules.Rule | rules.Rules | None, raw: Any, path: str) -> Any:
         if rule is None:
             return None
-        if rule == CONTENT:
+        if rule == rules.CONTENT:
             return self.content or None
         if not isinstance(raw, list):
             return self._one(rule, raw, path)
         return [x for x in (self._one(rule, each, path) for each in raw) if x is not None] or None
 
-    def _one(self, rule: Rule | Rules, raw: Any, path: str) -> Any:
+    def _one(self, rule: rules.Rule | rules.Rules, raw: Any, path: str) -> Any:
         if isinstance(rule, Mapping):
             found = self.of(rule, raw, path) if isinstance(raw, dict) else {}
-            needed = WITHIN.get(path.rpartition(".")[2])
+            needed = rules.WITHIN.get(path.rpartition(".")[2])
             return found if found and (needed is None or needed in found) else None
         return self._of_person(rule, raw) if isinstance(rule, str) else rule(raw)
 
     def _of_person(self, rule: str, raw: Any) -> Any:
-        if rule == SUBJECT:
+        if rule == rules.SUBJECT:
             return {"reference": f"Patient/{self.writing.released.name_of(self.subject)}"}
-        if rule == ENCOUNTER:
+        if rule == rules.ENCOUNTER:
             found = self.writing.encounter_of(raw)
             if found is None or found[0] not in self.writing.encounters:
                 return None
             return {"reference": f"Encounter/{self.writing.encounter_id(found[0])}"}
-        if rule == PERIOD:
+        if rule == rules.PERIOD:
             days = {name: self._moved(day) for name, day in read_period(raw).items()}
             return {name: day for name, day in days.items() if day} or None
-        assert rule == DAY
+        assert rule == rules.DAY
         day = read_day(raw)
         return None if day is None else self._moved(day)
 
@@ -183,7 +171,7 @@ class _Fields:
 
 def _named(path: str, name: str) -> str:
     """Name a dropped field; a name that is not an element of FHIR may be data itself."""
-    return f"{path}.{name if name in ELEMENTS else '(another name)'}"
+    return f"{path}.{name if name in rules.ELEMENTS else '(another name)'}"
 
 
 def _name(given: str | None, family: str | None) -> dict[str, Any]:
