@@ -65,11 +65,9 @@ def _names(names: object) -> Iterator[dict[str, Any]]:
 
 
 def _addresses(found: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    lines = (
-        one["line"] if isinstance(one.get("line"), list) else [one.get("line")] for one in found
-    )
+    lines = [x for one in found for x in take_list(one.get("line")) or [one.get("line")]]
     return {
-        "street": [x for own in lines for x in own] + [one.get("text") for one in found],
+        "street": [*lines, *(one.get("text") for one in found)],
         "city": [one.get("city") for one in found],
         "zip_code": [one.get("postalCode") for one in found],
     }
