@@ -26,12 +26,12 @@ import pyarrow.csv
 from benchmarks.tables import save
 from fhir.resources.R4B import get_fhir_model_class
 
+from voile.data.fhir.references import find_references
 from voile.demo.clinic import AS_OF
 from voile.demo.export import write_demo
 from voile.keys.random import Protective
 from voile.study import Study
 from voile.study.carriers.carrier import age_on
-from voile.study.carriers.fhir import references_in
 from voile.study.verbs.init import init
 
 PATIENTS, SEED = 1000, 2013
@@ -83,7 +83,7 @@ def check(folder: Path) -> tuple[int, int, int, int]:
     for one in every:
         get_fhir_model_class(one["resourceType"]).model_validate(one)
         valid += 1
-    references = [x for one in every for x in references_in(one)]
+    references = [x for one in every for x in find_references(one)]
     return len(every), valid, len(references), sum(x in there for x in references)
 
 

@@ -22,6 +22,7 @@ from tests.signals.fhir import made
 
 from voile.core.progress import silent
 from voile.data import open_source
+from voile.data.fhir.reading_fields import read_fields
 from voile.data.files.outputs import KIT_INDEX
 from voile.data.files.own_files import fitting
 from voile.data.postgres.release import _address
@@ -35,7 +36,7 @@ from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.verify import checks
 from voile.report import render
-from voile.signals.fhir import encode, read_fields
+from voile.signals.fhir.files import encode
 
 Damage = Callable[[bytes, random.Random], bytes]
 BY_SUFFIX: dict[str, Damage] = {

@@ -13,7 +13,7 @@ from tests.signals.fhir.made import FIELDS, observation, scheme
 from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.signals.channel.store import FILE, Store
-from voile.signals.fhir import encode
+from voile.signals.fhir.files import encode
 from voile.signals.verbs.decode import decode
 
 OURS = "back.csv"

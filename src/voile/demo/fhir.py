@@ -6,13 +6,13 @@ narrative, displays, extensions, contained resources.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from voile.data.fhir.attachments import PLAIN, make_attachment
+from voile.data.fhir.code_systems import LOINC, UCUM
 from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
 from voile.demo.clinic import RXNORM, SNOMED, Clinic, Person, Visit
 
@@ -135,14 +135,14 @@ def _observations(visit: Visit) -> Iterator[Resource]:
         yield {
             **_of("Observation", visit, part),
             "status": "final",
-            "code": _concept("http://loinc.org", code, said),
+            "code": _concept(LOINC, code, said),
             "subject": _subject(visit),
             "encounter": _at(visit),
             "effectiveDateTime": visit.start.isoformat(),
             "valueQuantity": {
                 "value": value,
                 "unit": unit,
-                "system": "http://unitsofmeasure.org",
+                "system": UCUM,
                 "code": unit,
             },
         }
@@ -164,20 +164,17 @@ def _request(visit: Visit) -> Resource:
 
 
 def _document(visit: Visit) -> Resource:
-    data = visit.note.encode()
     return {
         **_of("DocumentReference", visit),
         "status": "current",
-        "type": _concept("http://loinc.org", "18842-5", "Discharge summary"),
+        "type": _concept(LOINC, "18842-5", "Discharge summary"),
         "subject": _subject(visit),
         "date": f"{visit.end.isoformat()}T12:00:00Z",
         "content": [
             {
                 "attachment": {
-                    "contentType": "text/plain",
-                    "data": b64encode(data).decode(),
-                    "size": len(data),
-                    "hash": b64encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode(),
+                    **make_attachment(visit.note),
+                    "contentType": PLAIN,
                     "title": f"visit of person {visit.person}",
                 }
             }

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from voile.data.fhir.references import read_reference
 from voile.data.forms import DATES, LOOKS_DATED, YEARS, read_as
 from voile.data.placeholders import PLACEHOLDERS
 from voile.data.text import unpacked
@@ -153,10 +154,4 @@ def are_nested(values: Values) -> bool:
 
 def are_references(values: Values) -> bool:
     """Whether each text is a reference of FHIR: an object that says where a person's record is."""
-
-    def is_one(text: str) -> bool:
-        found = unpacked(text)
-        told = found.get("reference") if isinstance(found, Mapping) else None
-        return isinstance(told, str) and bool(REFERENCE.fullmatch(told))
-
-    return values.all(is_one)
+    return values.all(lambda text: bool(REFERENCE.fullmatch(read_reference(unpacked(text)) or "")))

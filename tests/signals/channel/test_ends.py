@@ -330,7 +330,8 @@ sys.meta_path.insert(0, Barrier())
 import numpy as np
 from voile.signals import Codec, SequenceCodec
 from voile.signals.channel import Broker, Enrolment, Link, Sender, Outgoing
-from voile.signals.fhir import SequenceScheme, encode
+from voile.signals.fhir.files import encode
+from voile.signals.fhir.schemes import SequenceScheme
 
 with np.load(sys.argv[1], allow_pickle=False) as arrays:
     codec = SequenceCodec.from_arrays(arrays)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from tests.signals.days import days, fitted
 
 from voile.core.errors import RequestError
+from voile.data.fhir.reading_fields import ReadingField
 from voile.signals import PrivacyMap
 from voile.signals.codec.limits import ReadingLimits
-from voile.signals.fhir import Field, SequenceScheme, SingleScheme, decode, encode
+from voile.signals.fhir.files import decode, encode
+from voile.signals.fhir.schemes import SequenceScheme, SingleScheme
 
-FIELDS = (Field("height", "8302-2", "cm"), Field("weight", "29463-7", "kg"))
+FIELDS = (ReadingField("height", "8302-2", "cm"), ReadingField("weight", "29463-7", "kg"))
 NAMES = [field.column for field in FIELDS]
 COLUMNS = [ReadingLimits(name) for name in NAMES]
 CLASSES = {"Patient/0": "calm", "Patient/1": "wild", "Patient/2": "wild"}

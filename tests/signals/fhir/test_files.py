@@ -28,11 +28,13 @@ from tests.signals.fhir.made import (
 )
 
 from voile.core.errors import RequestError
+from voile.data.fhir.marks import URL
+from voile.data.fhir.reading_fields import ReadingField
 from voile.keys.secret import Secret
 from voile.signals import PrivacyMap, SequenceMap
 from voile.signals.codec.lattice import RowDraws
-from voile.signals.fhir import Field, FileSummary, SequenceScheme, SingleScheme, decode, encode
-from voile.signals.fhir.observations import URL
+from voile.signals.fhir.files import FileSummary, decode, encode
+from voile.signals.fhir.schemes import SequenceScheme, SingleScheme
 from voile.signals.methods.layers import Chain
 
 EVERY = pytest.mark.parametrize("invariants", [None, (), (0,)])
@@ -229,7 +231,7 @@ def test_an_invariant_may_stand_anywhere_and_is_sent_the_same_each_time(tmp_path
     [(("170.0", "71.0"), None), (("170", "71.5"), "shortest"), (("170.00", "71.50"), 2)],
 )
 def test_numbers_come_back_as_they_were_written(tmp_path, numbers, decimals):
-    fields = [Field(f.column, f.code, f.unit, decimals=decimals) for f in FIELDS]
+    fields = [ReadingField(f.column, f.code, f.unit, decimals=decimals) for f in FIELDS]
     there_and_back(tmp_path, panel(*numbers), scheme(), fields)
 
 

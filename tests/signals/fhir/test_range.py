@@ -9,7 +9,7 @@ import pytest
 from tests.signals.fhir.made import COLUMNS, WEIGHTS, encoded, scheme
 
 from voile.signals.codec.limits import ReadingLimits
-from voile.signals.fhir import FileSummary, decode
+from voile.signals.fhir.files import FileSummary, decode
 
 LAST = 3  # a session's last value is one that no later message vouches for
 

@@ -19,7 +19,7 @@ from tests.signals.fhir.made import (
 )
 
 from voile.core.errors import RequestError, SourceError
-from voile.signals.fhir import decode, encode
+from voile.signals.fhir.files import decode, encode
 
 
 @pytest.mark.parametrize("number", ["71", "71.50", "7.15e1", "71.500000000000001"])
@@ -44,6 +44,7 @@ KG = '"unit":"kg", "system": "http://unitsofmeasure.org",  "code":"kg"'
         (changed('"value": 71.5', '"value": "71.5"'), "has no number"),
         (changed('"value": 71.5', '"value": true'), "has no number"),
         (changed('"value": 71.5,', ""), "has no number"),
+        (changed(f'{{"value": 71.5,{KG}}}', "71.5"), "has no number"),
         (changed("71.5", "71.55"), "a reading contradicts the resolution 0.1"),
         (changed("71.5", "1e999"), "a reading is missing or infinite"),
         (changed("Patient/1", "Patient/9"), "a subject has no class"),
@@ -97,6 +98,7 @@ def test_a_file_that_is_no_utf_8_or_is_not_there_is_refused(tmp_path):
         (lambda lines: [re.sub('"value":[^,]*', f'"value":1{"0" * 400}', lines[0])], "is damaged"),
         (lambda lines: [re.sub('"value":[^,]*', '"value":1e999', lines[0])], "is damaged"),
         (lambda lines: [re.sub('"decimals","valueUnsignedInt":', r"\g<0>9", lines[0])], "damaged"),
+        (lambda lines: [re.sub(r'"extension":\[', r"\g<0>7,", lines[0])], "line 1: is not FHIR"),
         (lambda lines: [re.sub('"value": -?[0-9.]+', '"value": 0.5', lines[0]), *lines[1:]],
          "missing or changed"),
         (lambda lines: [lines[0], *(line.replace("Patient/1", "Patient/7") for line in lines[1:])],

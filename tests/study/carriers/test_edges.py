@@ -11,14 +11,13 @@ from tests.study.carriers.exported import resources
 from tests.study.made import EXPORT_PLAN, SECRET, write_key
 
 from voile.core.errors import RequestError
+from voile.data.fhir.references import find_references
+from voile.data.fhir.rules import FIELDS, find_days
 from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
 from voile.study.carriers import Fhir, Omop
 from voile.study.carriers.carrier import OUTSIDE, Released, extract_between
-from voile.study.carriers.fhir import references_in
-from voile.study.carriers.fhir_fields import FIELDS
-from voile.study.carriers.fhir_writing import days_of
 from voile.study.carriers.omop_columns import EVENTS, days_in
 from voile.study.plan.plan import Plan
 from voile.study.verbs.export import mover, unpacked
@@ -56,13 +55,13 @@ def test_fhir_leaves_out_what_would_move_outside(clinic, plan, tmp_path):
     (tmp_path / "export").mkdir()
     write_fhir(clinic, tmp_path / "export")
     (first, last), tallies, out = packed(Fhir(tmp_path / "export", AS_OF), plan, tmp_path)
-    days = [d for one in resources(out) for d in days_of(FIELDS[one["resourceType"]], one)]
+    days = [d for one in resources(out) for d in find_days(FIELDS[one["resourceType"]], one)]
     assert days
     assert first <= min(days) <= max(days) <= last
     assert tallies["Encounter"].set_aside[OUTSIDE] > 0
     assert tallies["Patient"].released == len(clinic.people)
     there = {f"{one['resourceType']}/{one['id']}" for one in resources(out)}
-    assert all(there.issuperset(references_in(one)) for one in resources(out))
+    assert all(there.issuperset(find_references(one)) for one in resources(out))
 
 
 def test_omop_leaves_out_what_would_move_outside(clinic, plan, tmp_path):

@@ -15,11 +15,11 @@ from tests.study.carriers.exported import resources, shift
 from tests.study.made import SECRET
 
 from voile.core.errors import RequestError, SourceError
+from voile.data.fhir.references import find_references
 from voile.demo.clinic import RXNORM
 from voile.demo.fhir import person_id
 from voile.keys.pseudonyms import date_shift, pseudonym
 from voile.study import Study
-from voile.study.carriers.fhir import references_in
 from voile.study.plan.plan import Plan
 from voile.study.verbs.export import mover, unpacked
 
@@ -85,8 +85,8 @@ def test_every_reference_resolves_and_links_one_persons_resources(out):
     people = {f"Patient/{x['id']}" for x in resources(out, "Patient")}
     linked = 0
     for one in resources(out):
-        assert {*references_in(one)} <= {*whose, *people}
-        for encounter in {*references_in(one)} & {*whose}:
+        assert {*find_references(one)} <= {*whose, *people}
+        for encounter in {*find_references(one)} & {*whose}:
             linked += whose[encounter] == one["subject"]["reference"]
     counts = Counter(x["resourceType"] for x in resources(out))
     assert linked == counts.total() - counts["Patient"] - counts["Encounter"]

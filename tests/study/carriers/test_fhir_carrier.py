@@ -16,7 +16,6 @@ from voile.demo.fhir import person_id, write_fhir
 from voile.keys.pseudonyms import pseudonym
 from voile.study.carriers import Fhir
 from voile.study.carriers.carrier import Released
-from voile.study.carriers.fhir_fields import CODES, UCUM, coding, quantity
 from voile.tables.recoding.codebook import CodebookEntry
 
 SHOWN = {
@@ -234,23 +233,3 @@ def test_a_bad_export_is_refused_in_one_sentence(export, tmp_path, spoil, error,
     with pytest.raises(error) as caught:
         carried(export, tmp_path)
     assert str(caught.value).startswith(said)
-
-
-@pytest.mark.parametrize("name", ["anna", "anna-smith", "ANNA", "SMITH", "555-123-4567"])
-@pytest.mark.parametrize("system", CODES)
-def test_no_name_passes_for_a_code(system, name):
-    assert coding({"system": system, "code": name}) is None
-
-
-UNITS = "kg g mg/dL mmol/L mm[Hg] 10*3/uL 10*9/L % 1 /min [pH] m[IU]/L Cel kg/m2 mL/min U/L"
-
-
-@pytest.mark.parametrize("unit", UNITS.split())
-def test_units_of_readings_stay(unit):
-    given = {"value": 1, "unit": "of Anna", "system": UCUM, "code": unit}
-    assert quantity(given) == {**given, "unit": unit}
-
-
-@pytest.mark.parametrize("unit", ["Anna", "Anna-Smith", "MRN12345678", "12345678", "kg Anna"])
-def test_no_name_and_no_number_passes_for_a_unit(unit):
-    assert quantity({"value": 1, "system": UCUM, "code": unit}) == {"value": 1}

@@ -3,37 +3,3 @@
 Source: HL7 FHIR R4 (4.0.1), resource Observation, datatypes Quantity and Extension. Codes are
 LOINC's unless a field says otherwise, units are UCUM's.
 """
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from voile.core.lazy import lazily
-
-if TYPE_CHECKING:
-    from voile.signals.fhir.fields import Field, read_fields
-    from voile.signals.fhir.files import FileSummary, decode, encode
-    from voile.signals.fhir.schemes import SequenceScheme, SingleScheme
-
-__all__ = [
-    "Field",
-    "FileSummary",
-    "SequenceScheme",
-    "SingleScheme",
-    "decode",
-    "encode",
-    "read_fields",
-]
-
-__getattr__ = lazily(
-    __name__,
-    {
-        "FileSummary": "files",
-        "Field": "fields",
-        "SequenceScheme": "schemes",
-        "SingleScheme": "schemes",
-        "decode": "files",
-        "encode": "files",
-        "read_fields": "fields",
-    },
-)

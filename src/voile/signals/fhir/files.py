@@ -10,21 +10,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from voile.core.errors import RequestError, SourceError
+from voile.core.errors import RequestError
+from voile.data.fhir.lines import read_documents
+from voile.data.fhir.marks import add_mark, remove_mark
+from voile.data.fhir.observations import ObservationElement, find_elements, read_elements
+from voile.data.fhir.reading_fields import ReadingField
+from voile.data.fhir.spans import TextEdit, apply_edits
 from voile.data.files.atomic import Staging
 from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
 from voile.release.manifest import manifest_path
 from voile.signals.codec.limits import ReadingLimits
-from voile.signals.fhir.fields import Field
 from voile.signals.fhir.gather import Messages, ReadingRows
-from voile.signals.fhir.observations import Element, elements
 from voile.signals.fhir.schemes import Scheme
-from voile.signals.fhir.spans import BrokenError, Edit, edited, members, whole
 
 Others: TypeAlias = Literal["refuse", "keep"]
 
@@ -42,7 +43,7 @@ def encode(
     source: str | os.PathLike[str],
     out: str | os.PathLike[str],
     scheme: Scheme,
-    fields: Sequence[Field],
+    fields: Sequence[ReadingField],
     *,
     others: Others = "refuse",
     force: bool = False,
@@ -61,11 +62,11 @@ def encode(
         raise RequestError(f"there are {len(fields)} fields of {len(scheme.lattices)} columns")
     path = Path(source)
     readings, left = ReadingRows(fields, scheme), 0
-    for element in _elements_of(path):
-        j = element.field(fields) if element.has_value() else None
+    for element in read_elements(path):
+        j = element.find_field(fields) if element.has_value else None
         if j is not None:
             readings.add(element, j)
-        elif element.has_value():
+        elif element.has_value:
             left += 1
             if others == "refuse":
                 raise RequestError(
@@ -75,13 +76,13 @@ def encode(
                 )
     sent = readings.sent()
 
-    def edits(element: Element) -> Iterator[Edit]:
-        j = element.field(fields) if element.has_value() else None
+    def edits(element: ObservationElement) -> Iterator[TextEdit]:
+        j = element.find_field(fields) if element.has_value else None
         if j is not None:
-            number = element.quantity(fields[j])
+            number = element.find_reading(fields[j])
             z, tag = next(sent)
-            yield Edit(number.start, number.end, repr(z))
-            yield element.marked(tag)
+            yield TextEdit(number.start, number.end, repr(z))
+            yield add_mark(element.text, element.members, tag)
 
     _rewrite(path, Path(out), edits, force=force)
     return FileSummary(len(readings.spots), len(readings.rows), readings.subjects, left)
@@ -104,19 +105,19 @@ def decode(
     """
     path = Path(source)
     messages, left = Messages(columns, scheme), 0
-    for element in _elements_of(path):
-        if mark := element.mark():
+    for element in read_elements(path):
+        if mark := element.find_mark():
             messages.add(element, mark)
         else:
-            left += element.has_value()
+            left += element.has_value
     decoded = messages.decoded()
     values, aside = iter(decoded.values), decoded.set_aside
 
-    def edits(element: Element) -> Iterator[Edit]:
-        if element.mark() and (value := next(values)) is not None:
-            number = members(element.text, element.members["valueQuantity"].start)["value"]
-            yield Edit(number.start, number.end, value)
-            yield element.unmarked()
+    def edits(element: ObservationElement) -> Iterator[TextEdit]:
+        if (mark := element.find_mark()) and (value := next(values)) is not None:
+            number = element.find_number()
+            yield TextEdit(number.start, number.end, value)
+            yield remove_mark(element.text, element.members, mark)
 
     _rewrite(path, Path(out), edits, force=force, set_aside=aside)
     exchanged = len(decoded.values) - decoded.values.count(None)
@@ -124,18 +125,10 @@ def decode(
     return FileSummary(exchanged, readings, messages.subjects, left, len(aside))
 
 
-def _elements_of(path: Path) -> Iterator[Element]:
-    """Yield all that may have a value in a file."""
-    for text, place in _documents(path):
-        with _readable(place):
-            if text.strip():
-                yield from elements(text, whole(text), place)
-
-
 def _rewrite(
     path: Path,
     out: Path,
-    edits: Callable[[Element], Iterator[Edit]],
+    edits: Callable[[ObservationElement], Iterator[TextEdit]],
     *,
     force: bool,
     set_aside: Sequence[Mapping[str, Any]] | None = None,
@@ -143,54 +136,12 @@ def _rewrite(
     """Write a file again with edits, and a manifest beside it; they appear whole or not at all."""
     with Staging(out, READINGS, force=force) as staging:
         with staging.part(out).open("xb") as file:
-            for text, place in _documents(path):
-                found = elements(text, whole(text), place) if text.strip() else ()
-                changed = edited(text, (edit for element in found for edit in edits(element)))
+            for place, text in read_documents(path):
+                found = find_elements(text, place)
+                changed = apply_edits(text, (edit for one in found for edit in edits(one)))
                 file.write(changed.encode())
         if set_aside is not None:
             lines = "".join(f"{json.dumps(one)}\n" for one in set_aside)
             staging.part(Path(f"{out}{SET_ASIDE}")).write_text(lines)
         staging.part(manifest_path(out)).write_bytes(manifest_of(READINGS_FORMAT))
         staging.commit()
-
-
-def _documents(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the documents of a file with their ends of line, and where each is."""
-    try:
-        with path.open("rb") as file:
-            first = next((line for line in file if line.strip()), b"")
-            file.seek(0)
-            if not _is_whole(first):
-                yield _text(file.read(), path.name), path.name
-                return
-            for number, line in enumerate(file, 1):
-                place = f"{path.name}, line {number:,}"
-                yield _text(line, place), place
-    except OSError as error:
-        raise SourceError(
-            f"cannot be read ({(error.strerror or 'no reason').lower()})", where=path.name
-        ) from None
-
-
-def _is_whole(line: bytes) -> bool:
-    """Say whether a line holds a whole document."""
-    try:
-        whole(line.decode())
-    except (UnicodeDecodeError, BrokenError):
-        return False
-    return True
-
-
-def _text(data: bytes, place: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise SourceError("is not UTF-8, as FHIR must be", where=place) from None
-
-
-@contextmanager
-def _readable(place: str) -> Iterator[None]:
-    try:
-        yield
-    except BrokenError:
-        raise SourceError("is not FHIR in JSON", where=place) from None

@@ -5,24 +5,31 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from math import nan
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from voile.core.errors import RequestError
+from voile.data.fhir.dates import read_moment
+from voile.data.fhir.fields import read_number
+from voile.data.fhir.marks import MarkTag, ReadingMark
+from voile.data.fhir.observations import ObservationElement
+from voile.data.fhir.reading_fields import (
+    MOST_DECIMALS,
+    Decimals,
+    ReadingField,
+    is_decimals,
+    write_number,
+)
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.limits import ReadingLimits
 from voile.signals.codec.scalar import on_lattice
-from voile.signals.fhir.fields import MOST, Decimals, Field
-from voile.signals.fhir.observations import Element, Mark, written
 from voile.signals.fhir.schemes import Scheme, SentReading
 from voile.signals.sequences.messages import LATEST, is_sound
 
 Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which one of these
 TIME = re.compile(r"-?\d{1,16}")
-Tag: TypeAlias = dict[str, str | int]
 
 
 class _Rows:
@@ -68,7 +75,7 @@ class _Rows:
 
 
 class ReadingRows(_Rows):
-    def __init__(self, fields: Sequence[Field], scheme: Scheme) -> None:
+    def __init__(self, fields: Sequence[ReadingField], scheme: Scheme) -> None:
         super().__init__([one.column for one in fields], scheme)
         self._fields = fields
         self._decimals = [
@@ -79,12 +86,12 @@ class ReadingRows(_Rows):
         self._moments: dict[Key, float | None] = {}
         self._fixed: dict[str, dict[int, float]] = {}
 
-    def add(self, element: Element, j: int) -> None:
-        span, place = element.quantity(self._fields[j]), element.place
+    def add(self, element: ObservationElement, j: int) -> None:
+        span, place = element.find_reading(self._fields[j]), element.place
         number = element.text[span.start : span.end]
-        element.check_silence(number)
+        element.check_narrative(number)
         v = on_lattice(self.scheme.lattices[j], float(number), place)
-        if written(v, self._decimals[j]) != number:
+        if write_number(v, self._decimals[j]) != number:
             raise RequestError(
                 f"{self.columns[j]} is not written with decimals: {self._decimals[j]}",
                 where=place,
@@ -98,10 +105,10 @@ class ReadingRows(_Rows):
         which = (element.subject, element.time or place, j)
         self._seen[which] += 1
         key = (*which[:2], self._seen[which])
-        self._moments[key] = moment(element.time, place) if element.time else None
+        self._moments[key] = read_moment(element.time, place) if element.time else None
         self.put(key, j, v, place)
 
-    def sent(self) -> Iterator[tuple[float, Tag]]:
+    def sent(self) -> Iterator[tuple[float, MarkTag]]:
         """Encode all; give what is sent for each value, in the order in which they came."""
         if not self.rows:
             raise RequestError("no value has a code of a field", where="the source")
@@ -120,12 +127,12 @@ class ReadingRows(_Rows):
         ]
         return iter([(one.values[j], self._tag(one, j)) for one, j in spots])
 
-    def _tag(self, sent: SentReading, j: int) -> Tag:
-        own: Tag = {"field": self.columns[j], "map": self.scheme.mark, "number": sent.number}
-        steps: Tag = {"session": sent.session} if sent.session else {}
+    def _tag(self, sent: SentReading, j: int) -> MarkTag:
+        own: MarkTag = {"field": self.columns[j], "map": self.scheme.mark, "number": sent.number}
+        steps: dict[str, str | int] = {"session": sent.session} if sent.session else {}
         steps |= {"check": sent.check} if sent.check or sent.session else {}
         # not as a number: FHIR's end in 2038, as seconds
-        time: Tag = {} if sent.time is None else {"time": str(sent.time)}
+        time: MarkTag = {} if sent.time is None else {"time": str(sent.time)}
         return {**own, **steps, **time, "decimals": self._decimals[j]}
 
 
@@ -141,27 +148,26 @@ class Messages(_Rows):
         self._steps: dict[Key, tuple[str, int | None]] = {}  # digest and time
         self._decimals: list[Decimals] = []
 
-    def add(self, element: Element, mark: Mark) -> None:
-        held, place = mark.held, element.place
-        if held.get("map") != self.scheme.mark:
+    def add(self, element: ObservationElement, mark: ReadingMark) -> None:
+        facts, place = mark.facts, element.place
+        if facts.get("map") != self.scheme.mark:
             raise RequestError("a value is of another map", where=place)
-        number, decimals = held.get("number"), held.get("decimals")
-        quantity = element.get("valueQuantity")
-        z = quantity.get("value") if isinstance(quantity, dict) else None
+        number, decimals = facts.get("number"), facts.get("decimals")
+        z = read_number(element.get("valueQuantity"))
         if (
             not isinstance(number, int)
-            or not isinstance(z, int | float)
+            or z is None
             or not is_sound([z])
             or not is_decimals(decimals)
-            or held.get("field") not in self.columns
+            or facts.get("field") not in self.columns
         ):
             raise RequestError("what marks a value is damaged", where=place)
-        j = self.columns.index(held["field"])
-        key = (element.subject, str(held.get("session", "")), number)
+        j = self.columns.index(facts["field"])
+        key = (element.subject, str(facts.get("session", "")), number)
         known = self.rows.get(key, {}).get(j)
         if known is not None and (j not in self.scheme.once or known != z):
             raise RequestError("two values are of one reading", where=place)
-        step = str(held.get("check", "")), _time(held.get("time"), place)
+        step = str(facts.get("check", "")), _time(facts.get("time"), place)
         if self._steps.setdefault(key, step) != step:
             raise RequestError("a value is out of step", where=place)
         self.put(key, j, float(z), place)
@@ -182,7 +188,7 @@ class Messages(_Rows):
         aside = {keys[at]: self._line(keys[at], points[keys[at]]) for at in np.flatnonzero(outside)}
         spots = zip(self.spots, self._decimals, strict=True)
         values = [
-            None if key in aside else written(points[key][j], decimals)
+            None if key in aside else write_number(points[key][j], decimals)
             for (key, j), decimals in spots
         ]
         return DecodedReading(values, list(aside.values()))
@@ -203,28 +209,10 @@ def _time(held: object, place: str) -> int | None:
     return int(held)
 
 
-def moment(time: str, place: str) -> float:
-    """Return where a FHIR dateTime stands in time, in seconds since 1970.
-
-    >>> moment("2024-03", "") == moment("2024-03-01T00:00:00Z", "")
-    True
-    """
-    padded = time + {4: "-01-01", 7: "-01"}.get(len(time), "")
-    try:
-        at = datetime.fromisoformat(padded)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        raise RequestError("the time is not a dateTime of FHIR", where=place) from None
-
-
 def places_of(lattice: Lattice) -> int:
     """Return how many decimal places a lattice's values have.
 
     >>> places_of(Lattice(1, 10)), places_of(Lattice(1, 4)), places_of(Lattice(5, 1))
     (1, 2, 0)
     """
-    return next(places for places in range(MOST + 1) if 10**places % lattice.per == 0)
-
-
-def is_decimals(held: object) -> TypeGuard[Decimals]:
-    return held == "shortest" or (isinstance(held, int) and 0 <= held <= MOST)
+    return next(places for places in range(MOST_DECIMALS + 1) if 10**places % lattice.per == 0)

@@ -8,21 +8,14 @@ from pathlib import Path
 
 from voile.core.errors import RequestError
 from voile.core.wording import count
+from voile.data.fhir.reading_fields import read_fields
 from voile.data.files.outputs import SET_ASIDE
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
-from voile.signals.fhir import (
-    FileSummary,
-    SequenceScheme,
-    SingleScheme,
-    decode,
-    encode,
-    read_fields,
-)
-from voile.signals.fhir.files import Others
-from voile.signals.fhir.schemes import Scheme
+from voile.signals.fhir.files import FileSummary, Others, decode, encode
+from voile.signals.fhir.schemes import Scheme, SequenceScheme, SingleScheme
 from voile.signals.maps.stored import mark_of
 from voile.signals.readings.sources import SignalReader
 from voile.signals.sequences.state import Cell

@@ -7,13 +7,20 @@ all. Memory: the people, and the id of each encounter; texts and readings pass o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError, SourceError
+from voile.data.fhir.dates import read_parts, read_period
+from voile.data.fhir.fields import Resource, list_objects, take_list, take_object
+from voile.data.fhir.lines import read_resources
+from voile.data.fhir.references import find_references, find_target, read_id
+from voile.data.fhir.rules import FIELDS, find_days
+from voile.data.fhir.shuffled_lines import ShuffledLines
 from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers.carrier import (
     Event,
@@ -32,22 +39,14 @@ from voile.study.carriers.carrier import (
     zip_of,
 )
 from voile.study.carriers.fhir_events import events_of
-from voile.study.carriers.fhir_fields import FIELDS
-from voile.study.carriers.fhir_known import STAFF, known_of, name_of, objects, staff_of
-from voile.study.carriers.fhir_writing import FhirWriting, days_of, readable_attachments
-from voile.study.carriers.lines import ShuffledLines, read_lines
+from voile.study.carriers.fhir_known import STAFF, known_of, name_of, staff_of
+from voile.study.carriers.fhir_writing import FhirWriting, read_notes
 
-Resource = Mapping[str, Any]
 SUFFIX = ".ndjson"
 FIRST = ("Patient", "Encounter")
 """Types that others refer to."""
 SEX_WORDS = {code: word for word, code in fhir_codes(SEXES).items()}
 RACE_WORDS = {code: word for word, code in fhir_codes(RACES).items()}
-_REFERENCE = re.compile(
-    r"(?:https?://[^\s?#]*/)?(Patient|Encounter)/([A-Za-z0-9.-]{1,64})(?:/_history/[^/]+)?"
-)
-_URN = re.compile(r"urn:uuid:([A-Za-z0-9.-]{1,64})")
-_DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 
 
 @dataclass
@@ -105,17 +104,17 @@ class Fhir:
 
     def names(self) -> Iterator[tuple[str, Names]]:
         for place, one in self._resources("Patient"):
-            yield _id(one, place), name_of(one.get("name"))
+            yield read_id(one, place), name_of(one.get("name"))
 
     def known(self) -> Iterator[tuple[str, Known]]:
         for place, one in self._resources("Patient"):
-            subject = _id(one, place)
+            subject = read_id(one, place)
             yield from ((subject, row) for row in known_of(one))
 
     def staff(self) -> Iterator[Known]:
         for path in self._every():
             if _kind_of(path) in STAFF:
-                for _, one in read_lines(path):
+                for _, one in read_resources(path):
                     yield from staff_of(one)
 
     def without_rule(self) -> list[str]:
@@ -127,7 +126,7 @@ class Fhir:
             day
             for kind in self._kinds()
             for _, one in self._resources(kind)
-            for day in days_of(FIELDS[kind], one)
+            for day in find_days(FIELDS[kind], one)
         )
         return extract_between(filter(None, starts), days)
 
@@ -136,7 +135,7 @@ class Fhir:
         for kind in self._kinds():
             for place, one in self._resources(kind):
                 who = str(one["id"]) if kind == "Patient" else self._person_of(one, place)
-                days = tuple(days_of(FIELDS[kind], one))
+                days = tuple(find_days(FIELDS[kind], one))
                 for found in events_of(kind, one):
                     yield Event(who, *found, days)
 
@@ -159,7 +158,7 @@ class Fhir:
         if not self._people:
             raise RequestError("the export has no Patient", where=self.folder.name)
         for place, one in self._resources("Encounter"):
-            if _id(one, place) in self._encounters:
+            if read_id(one, place) in self._encounters:
                 raise SourceError("its id was there before", where=place)
             self._encounters[one["id"]] = self._person_of(one, place)
         for kind in self._kinds():
@@ -168,10 +167,8 @@ class Fhir:
                     self._check_encounter(one, self._person_of(one, place), place)
 
     def _check_encounter(self, one: Resource, person: str, place: str) -> None:
-        context = one.get("context")
-        within = context.get("encounter") if isinstance(context, dict) else None
-        found = within if isinstance(within, list) else []
-        for reference in (one.get("encounter"), *found):
+        within = take_list(take_object(one.get("context")).get("encounter"))
+        for reference in (one.get("encounter"), *within):
             whose = self.encounter_of(reference)
             if isinstance(reference, dict) and reference.get("reference") and whose is None:
                 raise RequestError(
@@ -184,17 +181,15 @@ class Fhir:
 
     def encounter_of(self, reference: object) -> tuple[str, str] | None:
         """Return an encounter's id and whose it is; None for anything else."""
-        found = _target(reference, "Encounter")
-        return None if found is None or found not in self._encounters else (
-            found, self._encounters[found]
-        )  # fmt: skip
+        found = find_target(reference, "Encounter") or ""
+        return (found, self._encounters[found]) if found in self._encounters else None
 
     def _person_of(self, one: Resource, place: str) -> str:
         """Return whose a resource is.
 
         Raises RequestError: it names no patient, or one that the export does not have.
         """
-        found = _target(one.get("subject", one.get("patient")), "Patient")
+        found = find_target(one.get("subject", one.get("patient")), "Patient")
         if found is None:
             kind = "note" if one["resourceType"] == "DocumentReference" else one["resourceType"]
             raise RequestError(
@@ -213,8 +208,7 @@ class Fhir:
     def _notes(self) -> Iterator[tuple[str, str]]:
         for place, one in self._resources("DocumentReference"):
             person = self._person_of(one, place)
-            for _, text in readable_attachments(one):
-                yield person, text
+            yield from ((person, text) for text in read_notes(one))
 
     def _kinds(self) -> list[str]:
         """Return the types that are released, those that others refer to first."""
@@ -224,7 +218,7 @@ class Fhir:
         if kind in self.drop:
             return
         for path in self._files(kind):
-            for place, one in read_lines(path):
+            for place, one in read_resources(path):
                 if one.get("resourceType") != kind:
                     raise SourceError(f"is not of type {kind}", where=place)
                 yield place, one
@@ -252,28 +246,10 @@ def _kind_of(path: Path) -> str:
     return re.split(r"[.\-_]", path.name)[0]
 
 
-def _id(one: Resource, place: str) -> str:
-    found = one.get("id")
-    if not isinstance(found, str) or not re.fullmatch(r"[A-Za-z0-9.-]{1,64}", found):
-        raise SourceError("has no valid id", where=place)
-    return found
-
-
-def _target(reference: object, kind: str) -> str | None:
-    """Return the id that a reference names, of a type."""
-    text = reference.get("reference") if isinstance(reference, dict) else None
-    if not isinstance(text, str):
-        return None
-    if bare := _URN.fullmatch(text):
-        return bare[1]
-    found = _REFERENCE.fullmatch(text)
-    return found[2] if found and found[1] == kind else None
-
-
 def _person(one: Resource, place: str) -> Person:
     gender, birth = one.get("gender"), one.get("birthDate")
     return Person(
-        _id(one, place),
+        read_id(one, place),
         None if birth is None else _birth(birth, place),
         SEX_WORDS.get(gender) if isinstance(gender, str) else None,
         _race(one.get("extension")),
@@ -282,34 +258,24 @@ def _person(one: Resource, place: str) -> Person:
 
 
 def _birth(text: object, place: str) -> date:
-    found = _DAY.fullmatch(text) if isinstance(text, str) else None
-    try:
-        if found is not None:
-            year, month, day = (int(x) if x else None for x in found.groups())
-            return birth_of(int(year or 0), month, day)
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        if parts := read_parts(text):
+            return birth_of(*parts)
     raise SourceError("has a birthDate that is not a date", where=place)
 
 
 def _start(one: Resource) -> date | None:
-    period = one.get("period")
-    text = period.get("start") if isinstance(period, dict) else None
-    try:
-        return date.fromisoformat(text[:10]) if isinstance(text, str) else None
-    except ValueError:
-        return None
+    return read_period(one.get("period")).get("start")
 
 
 def _race(extensions: object) -> str | None:
     """Read US Core's race and ethnicity into one word, as a census table has them."""
     codes: dict[str, set[str]] = {"race": set(), "ethnicity": set()}
-    for one in objects(extensions):
+    for one in list_objects(extensions):
         name = str(one.get("url")).removeprefix(US_CORE)
-        for inner in objects(one.get("extension")) if name in codes else ():
-            coding = inner.get("valueCoding")
-            if inner.get("url") == "ombCategory" and isinstance(coding, dict):
-                codes[name].add(str(coding.get("code")))
+        for inner in list_objects(one.get("extension")) if name in codes else ():
+            if inner.get("url") == "ombCategory":
+                codes[name].add(str(take_object(inner.get("valueCoding")).get("code")))
     if HISPANIC.fhir in codes["ethnicity"]:
         return HISPANIC.word
     races = {RACE_WORDS[one] for one in codes["race"] if one in RACE_WORDS}
@@ -317,37 +283,20 @@ def _race(extensions: object) -> str | None:
 
 
 def _zip(addresses: object) -> str | None:
-    return next((x for x in map(_postal, objects(addresses)) if x), None)
-
-
-def _postal(address: Mapping[str, Any]) -> str | None:
-    return zip_of(address.get("postalCode"))
+    codes = (zip_of(one.get("postalCode")) for one in list_objects(addresses))
+    return next(filter(None, codes), None)
 
 
 def _check_resolves(folder: Path) -> None:
     """Hold every reference of the written files to the resources that they have."""
+    every = sorted(folder.glob(f"*{SUFFIX}"))
     there = {
         f"{one['resourceType']}/{one['id']}"
-        for kind in FIRST
-        for _, one in _written(folder / f"{kind}{SUFFIX}")
+        for path in every
+        if _kind_of(path) in FIRST
+        for _, one in read_resources(path)
     }
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
-        for place, one in read_lines(path):
-            if not there.issuperset(references_in(one)):
+    for path in every:
+        for place, one in read_resources(path):
+            if not there.issuperset(find_references(one)):
                 raise SourceError("a written reference leads nowhere", where=place)
-
-
-def _written(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    return read_lines(path) if path.exists() else iter(())
-
-
-def references_in(found: object) -> Iterator[str]:
-    """Yield every reference of a resource."""
-    if isinstance(found, dict):
-        if isinstance(one := found.get("reference"), str):
-            yield one
-        for inner in found.values():
-            yield from references_in(inner)
-    elif isinstance(found, list):
-        for inner in found:
-            yield from references_in(inner)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
+from voile.data.fhir.fields import Resource, list_objects, read_number, take_list
 from voile.study.carriers.carrier import DEATHS, DIAGNOSES, PRESCRIPTIONS, READINGS, VISITS
 
 Fact = tuple[Any, ...]
@@ -16,18 +17,15 @@ _CODED = {
 _VALUES = ("valueQuantity", "valueCodeableConcept", "valueBoolean")
 
 
-def events_of(kind: str, one: Mapping[str, Any]) -> Iterator[tuple[str, Fact | None]]:
+def events_of(kind: str, one: Resource) -> Iterator[tuple[str, Fact | None]]:
     """Yield what a resource says, and of what kind it is; at least once, for its days."""
     if kind in _CODED:
         name, fields = _CODED[kind]
         said = tuple(_codes(one.get(field)) for field in fields)
         yield name, said if any(said) else None
     elif kind == "Observation":
-        yield READINGS, _reading(one)
-        components = one.get("component")
-        for inner in components if isinstance(components, list) else ():
-            if isinstance(inner, dict):
-                yield READINGS, _reading(inner)
+        for each in (one, *list_objects(take_list(one.get("component")))):
+            yield READINGS, _reading(each)
     elif kind == "Patient":
         died = one.get("deceasedDateTime") is not None or one.get("deceasedBoolean") is True
         yield DEATHS, ("died",) if died else None
@@ -35,7 +33,7 @@ def events_of(kind: str, one: Mapping[str, Any]) -> Iterator[tuple[str, Fact | N
         yield kind, None
 
 
-def _reading(one: Mapping[str, Any]) -> Fact | None:
+def _reading(one: Resource) -> Fact | None:
     """Return what was measured, its value and unit; None where there is no value."""
     code, said = _codes(one.get("code")), tuple(_value(one.get(name)) for name in _VALUES)
     return (code, *said) if any(x is not None for x in said) else None
@@ -46,8 +44,8 @@ def _value(found: Any) -> Any:
         return found if isinstance(found, bool) else None
     if "coding" in found:
         return _codes(found) or None
-    value = found.get("value")
-    return (value, found.get("code")) if isinstance(value, int | float) else None
+    number = read_number(found)
+    return None if number is None else (number, found.get("code"))
 
 
 def _codes(found: Any) -> tuple[tuple[str, str], ...]:

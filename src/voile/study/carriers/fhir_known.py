@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
+from voile.data.fhir.fields import Resource, list_objects, take_list
 from voile.study.carriers.carrier import Known, Names
 
-Resource = Mapping[str, Any]
 STAFF = ("Practitioner", "Organization", "Location", "RelatedPerson")
 """Types of which only names are read: no resource of them is released."""
 _PHONES = ("phone", "fax", "pager", "sms")
@@ -19,16 +19,16 @@ def known_of(patient: Resource) -> Iterator[Known]:
 
     The words of one name stand in one row; a patient has as many rows as any of them has values.
     """
-    contacts = list(objects(patient.get("contact")))
+    contacts = list_objects(patient.get("contact"))
     people = [patient, *contacts]
     names = [row for one in people for row in _names(one.get("name"))]
-    telecom = [x for one in people for x in objects(one.get("telecom"))]
+    telecom = [x for one in people for x in list_objects(one.get("telecom"))]
     values = {
         "birth_date": [patient.get("birthDate")],
         "phone": [x.get("value") for x in telecom if x.get("system") in _PHONES],
         "email": [x.get("value") for x in telecom if x.get("system") == "email"],
-        "record_number": [x.get("value") for x in objects(patient.get("identifier"))],
-        **_addresses([x for one in people for x in objects(one.get("address"))]),
+        "record_number": [x.get("value") for x in list_objects(patient.get("identifier"))],
+        **_addresses([x for one in people for x in list_objects(one.get("address"))]),
     }
     for name, *own in zip_longest(names, *values.values()):
         row = {**(name or {}), **dict(zip(values, own, strict=True))}
@@ -46,43 +46,28 @@ def staff_of(one: Resource) -> Iterator[Known]:
 
 def name_of(names: object) -> Names:
     """Return the first name that has a family name or given names."""
-    for one in objects(names):
-        given, family = _given(one), one.get("family")
-        if given or isinstance(family, str):
-            return given, family if isinstance(family, str) else None
-    return None, None
-
-
-def objects(found: object) -> list[Mapping[str, Any]]:
-    """Return the objects of a list; one alone stands for a list of it."""
-    several = found if isinstance(found, list) else [found]
-    return [one for one in several if isinstance(one, dict)]
+    rows = (row for row in _names(names) if "family_name" in row)
+    return next(((row["given_name"], row["family_name"]) for row in rows), (None, None))
 
 
 def _given(name: Mapping[str, Any]) -> str | None:
-    given = name.get("given")
-    return (
-        " ".join(x for x in given if isinstance(x, str)) or None
-        if isinstance(given, list)
-        else None
-    )
+    return " ".join(x for x in take_list(name.get("given")) if isinstance(x, str)) or None
 
 
 def _names(names: object) -> Iterator[dict[str, Any]]:
-    for one in objects(names):
+    for one in list_objects(names):
         given, family = _given(one), one.get("family")
-        if given or isinstance(family, str):
+        family = family if isinstance(family, str) else None
+        if given or family is not None:
             yield {"given_name": given, "family_name": family}
         elif isinstance(one.get("text"), str):
             yield {"full_name": one["text"]}
 
 
 def _addresses(found: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    lines = (
-        one["line"] if isinstance(one.get("line"), list) else [one.get("line")] for one in found
-    )
+    lines = [x for one in found for x in take_list(one.get("line")) or [one.get("line")]]
     return {
-        "street": [x for own in lines for x in own] + [one.get("text") for one in found],
+        "street": [*lines, *(one.get("text") for one in found)],
         "city": [one.get("city") for one in found],
         "zip_code": [one.get("postalCode") for one in found],
     }

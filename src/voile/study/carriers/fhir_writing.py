@@ -6,17 +6,16 @@ extension, and the birth date is marked as masked. Dates are days: their times o
 
 from __future__ import annotations
 
-import hashlib
-import re
-from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from voile.core.errors import SourceError
+from voile.data.fhir import rules
+from voile.data.fhir.attachments import make_attachment, read_contents
+from voile.data.fhir.dates import read_day, read_period
+from voile.data.fhir.fields import Resource
 from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
-from voile.documents.text.formats.fhir import attachment_text
 from voile.keys.pseudonyms import pseudonym
 from voile.study.carriers.carrier import (
     NO_TEXT,
@@ -30,21 +29,7 @@ from voile.study.carriers.carrier import (
     common_start,
     one_value,
 )
-from voile.study.carriers.fhir_fields import (
-    CONTENT,
-    DAY,
-    ELEMENTS,
-    ENCOUNTER,
-    FIELDS,
-    PERIOD,
-    REQUIRED,
-    SUBJECT,
-    WITHIN,
-    Rule,
-    Rules,
-)
 
-Resource = Mapping[str, Any]
 INTERVAL = "urn:voile:interval:"
 """The extension that holds what a released row shows of a column."""
 ABSENT = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
@@ -53,19 +38,11 @@ RACE_CODES = {  # "Other" is not a category of US Core
     **{word: ("race", code) for word, code in fhir_codes(RACES).items() if word != "Other"},
     HISPANIC.word: ("ethnicity", HISPANIC.fhir),
 }
-_MOMENT = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T.*)?")
 
 
-def readable_attachments(one: Resource) -> Iterator[tuple[int, str]]:
-    """Yield the number and the text of each content that can be read."""
-    contents = one.get("content")
-    for number, content in enumerate(contents if isinstance(contents, list) else ()):
-        attachment = content.get("attachment") if isinstance(content, dict) else None
-        try:
-            text = attachment_text(attachment if isinstance(attachment, dict) else {})
-        except SourceError:
-            continue
-        yield number, text
+def read_notes(one: Resource) -> list[str]:
+    """Return the texts of the contents that can be read."""
+    return [text for text in read_contents(one) if isinstance(text, str)]
 
 
 @dataclass(frozen=True)
@@ -96,7 +73,7 @@ class FhirWriting:
             **_gender(shown),
             "_birthDate": {"extension": [{"url": ABSENT, "valueCode": "masked"}]},
             **_Fields(self, person.subject, tally, [], whole=False).of(
-                FIELDS["Patient"], one, "Patient"
+                rules.FIELDS["Patient"], one, "Patient"
             ),
             **_address(shown),
         }
@@ -108,14 +85,14 @@ class FhirWriting:
         """
         texts: list[str | None] = []
         if kind == "DocumentReference":  # each note is taken, also of people without a row
-            texts = [next(self.released.notes) for _ in readable_attachments(one)]
+            texts = [next(self.released.notes) for _ in read_notes(one)]
         if self.released.shown(subject) is None:
             raise WithheldError(NOT_RELEASED)
         if kind == "DocumentReference" and not any(text is not None for text in texts):
             raise WithheldError(NO_TEXT)
-        content = [_content(text) for text in texts if text is not None]
-        fields = _Fields(self, subject, tally, content).of(FIELDS[kind], one, kind)
-        missing = [name for name in REQUIRED[kind] if name not in fields]
+        content = [{"attachment": make_attachment(text)} for text in texts if text is not None]
+        fields = _Fields(self, subject, tally, content).of(rules.FIELDS[kind], one, kind)
+        missing = [name for name in rules.REQUIRED[kind] if name not in fields]
         if missing:
             raise WithheldError(f"nothing of {missing[0]} can be released, which it needs")
         id = self.released.fresh_id()
@@ -140,101 +117,61 @@ class _Fields:
     whole: bool = True
     """Whether a resource with a day outside the extract is withheld, and not that day alone."""
 
-    def of(self, rules: Rules, one: Resource, path: str) -> dict[str, Any]:
+    def of(self, listed: rules.Rules, one: Resource, path: str) -> dict[str, Any]:
         """Return what is released; what is not is counted by its name."""
         found: dict[str, Any] = {}
         for name, raw in one.items():
-            value = self._value(rules.get(name), raw, f"{path}.{name}")
+            value = self._value(listed.get(name), raw, f"{path}.{name}")
             if value is not None:
                 found[name] = value
             elif name not in ("resourceType", "id"):
                 self.tally.dropped[_named(path, name)] += 1
         return found
 
-    def _value(self, rule: Rule | Rules | None, raw: Any, path: str) -> Any:
+    def _value(self, rule: rules.Rule | rules.Rules | None, raw: Any, path: str) -> Any:
         if rule is None:
             return None
-        if rule == CONTENT:
+        if rule == rules.CONTENT:
             return self.content or None
         if not isinstance(raw, list):
             return self._one(rule, raw, path)
         return [x for x in (self._one(rule, each, path) for each in raw) if x is not None] or None
 
-    def _one(self, rule: Rule | Rules, raw: Any, path: str) -> Any:
+    def _one(self, rule: rules.Rule | rules.Rules, raw: Any, path: str) -> Any:
         if isinstance(rule, Mapping):
             found = self.of(rule, raw, path) if isinstance(raw, dict) else {}
-            needed = WITHIN.get(path.rpartition(".")[2])
+            needed = rules.WITHIN.get(path.rpartition(".")[2])
             return found if found and (needed is None or needed in found) else None
         return self._of_person(rule, raw) if isinstance(rule, str) else rule(raw)
 
     def _of_person(self, rule: str, raw: Any) -> Any:
-        if rule == SUBJECT:
+        if rule == rules.SUBJECT:
             return {"reference": f"Patient/{self.writing.released.name_of(self.subject)}"}
-        if rule == ENCOUNTER:
+        if rule == rules.ENCOUNTER:
             found = self.writing.encounter_of(raw)
             if found is None or found[0] not in self.writing.encounters:
                 return None
             return {"reference": f"Encounter/{self.writing.encounter_id(found[0])}"}
-        if rule == PERIOD:
-            ends = raw if isinstance(raw, dict) else {}
-            days = {name: self._day(ends.get(name)) for name in ("start", "end")}
+        if rule == rules.PERIOD:
+            days = {name: self._moved(day) for name, day in read_period(raw).items()}
             return {name: day for name, day in days.items() if day} or None
-        assert rule == DAY
-        return self._day(raw)
+        assert rule == rules.DAY
+        day = read_day(raw)
+        return None if day is None else self._moved(day)
 
-    def _day(self, raw: Any) -> str | None:
-        """Move a whole day or moment; None for anything else, such as a month."""
-        day = day_of(raw)
-        moved = None if day is None else self._moved(day)
-        return None if moved is None else moved.isoformat()
-
-    def _moved(self, day: date) -> date | None:
+    def _moved(self, day: date) -> str | None:
         try:
-            return self.writing.released.moved(self.subject, day)
+            moved = self.writing.released.moved(self.subject, day)
         except WithheldError:
             if self.whole:
                 raise
             return None
-
-
-def day_of(raw: Any) -> date | None:
-    """Read a whole day or moment; None for anything else, such as a month."""
-    found = _MOMENT.fullmatch(raw) if isinstance(raw, str) else None
-    try:
-        return date(*map(int, found.groups())) if found else None
-    except ValueError:
-        return None
-
-
-def days_of(rules: Rules, one: Resource) -> Iterator[date]:
-    """Yield the days of the fields of a resource that are released."""
-    for name, rule in rules.items():
-        raw = one.get(name)
-        for each in raw if isinstance(raw, list) else [raw]:
-            if isinstance(rule, Mapping) and isinstance(each, dict):
-                yield from days_of(rule, each)
-            elif rule == PERIOD and isinstance(each, dict):
-                yield from filter(None, (day_of(each.get(end)) for end in ("start", "end")))
-            elif rule == DAY and (day := day_of(each)):
-                yield day
+        return None if moved is None else moved.isoformat()
 
 
 def _named(path: str, name: str) -> str:
     """Name a dropped field; a name that is not an element of FHIR may be data itself."""
-    return f"{path}.{name if name in ELEMENTS else '(another name)'}"
-
-
-def _content(text: str) -> dict[str, Any]:
-    data = text.encode()
-    sha1 = hashlib.sha1(data, usedforsecurity=False).digest()  # as FHIR asks
-    return {
-        "attachment": {
-            "contentType": "text/plain; charset=utf-8",
-            "data": b64encode(data).decode(),
-            "size": len(data),
-            "hash": b64encode(sha1).decode(),
-        }
-    }
+    return f"{path}.{name if name in rules.ELEMENTS else '(another name)'}"
 
 
 def _name(given: str | None, family: str | None) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from base64 import b64encode
 from email.message import EmailMessage
 from email.mime.multipart import MIMEMultipart
@@ -17,7 +16,6 @@ from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.text.formats import read_documents
 from voile.documents.text.formats.file import UnreadWarning
-from voile.documents.text.formats.html import html_text
 from voile.documents.text.source import open_source
 
 
@@ -154,16 +152,6 @@ def test_html_is_the_text_that_people_see(tmp_path):
     (found,) = Corpus.read(path)
     lines = ["Letter", "Dear\xa0Zoë ,", "we saw you .", "a\tb", "x  y", "z"]
     assert (found.text.split("\n"), found.annotated) == (lines, False)
-
-
-PIECES = ["<", "<a ", "<a '", '<a ="', "<!--", "<!", "&", "&#", "<p>", "</", "<script>", "<pre>\r"]
-
-
-@pytest.mark.parametrize("piece", PIECES)
-def test_html_without_end_takes_no_time_that_grows_with_its_square(piece):
-    start = time.process_time()
-    html_text(piece * 100_000)
-    assert time.process_time() - start < 5
 
 
 def note(text="Ann May is well .", kind="text/plain", **more):

@@ -12,11 +12,11 @@ from email.message import Message
 from typing import NamedTuple, cast
 
 from voile.core.errors import SourceError
+from voile.data.content_kinds import name_content_kind
+from voile.data.html_text import extract_html_text
 from voile.data.text import known_encoding
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import File, Unread
-from voile.documents.text.formats.html import html_text
-from voile.documents.text.formats.kinds import content_kind
 
 HEADERS = ("from", "sender", "reply-to", "to", "cc", "bcc", "date", "subject")
 DEEPEST = 20
@@ -67,7 +67,7 @@ def _part(part: Message, depth: int) -> Iterator[str | _Aside]:
     if depth > DEEPEST:
         yield _Aside(part, "parts of a mail deeper within each other than are read")
     elif depth and part.get_content_disposition() == "attachment":
-        yield _Aside(part, f"attachments are not read: {content_kind(kind)}")
+        yield _Aside(part, f"attachments are not read: {name_content_kind(kind)}")
     elif kind == MAIL and parts:
         yield from _mail(parts[0], depth + 1)
     elif kind == "multipart/alternative" and parts:
@@ -80,9 +80,9 @@ def _part(part: Message, depth: int) -> Iterator[str | _Aside]:
             yield from _part(one, depth + 1)
     elif kind in (PLAIN, HTML):
         text = _text(part)
-        yield html_text(text) if kind == HTML else text
+        yield extract_html_text(text) if kind == HTML else text
     else:
-        yield _Aside(part, f"attachments are not read: {content_kind(kind)}")
+        yield _Aside(part, f"attachments are not read: {name_content_kind(kind)}")
 
 
 def _rank(part: Message) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.signals.fhir.made import FIELDS, NAMES
 
 from voile.core.errors import RequestError
-from voile.signals.fhir import read_fields
+from voile.data.fhir.reading_fields import ReadingField, read_fields
+
+FIELDS = (ReadingField("height", "8302-2", "cm"), ReadingField("weight", "29463-7", "kg"))
+NAMES = [one.column for one in FIELDS]
 
 
 def test_fields_are_read_from_a_file(tmp_path):

@@ -1,4 +1,4 @@
-"""Which code and unit the readings of each column have in FHIR."""
+"""Read the code, unit and decimals that the readings of each column have in FHIR."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 from voile.core.errors import RequestError, nearest
+from voile.data.fhir.code_systems import LOINC
 from voile.data.files.own_files import read_toml
 
-LOINC = "http://loinc.org"
-UCUM = "http://unitsofmeasure.org"
-MOST = 12  # decimal places
+MOST_DECIMALS = 12
 
 Decimals: TypeAlias = int | Literal["shortest"]
 
 
 @dataclass(frozen=True)
-class Field:
+class ReadingField:
     """What a column's readings are in FHIR.
 
     decimals : how values are written: so many places, or "shortest" (70 for 70.0). None: as many
@@ -34,23 +33,17 @@ class Field:
     decimals: Decimals | None = None
 
     def __post_init__(self) -> None:
-        fits = self.decimals in (None, "shortest") or (
-            isinstance(self.decimals, int) and 0 <= self.decimals <= MOST
-        )
-        if not fits:
+        if self.decimals is not None and not is_decimals(self.decimals):
             raise RequestError(
                 "decimals are neither a number of places nor shortest", where=self.column
             )
 
-    def is_meant_by(self, coding: object) -> bool:
-        """Say whether a FHIR Coding names this field."""
-        return isinstance(coding, dict) and (coding.get("system"), coding.get("code")) == (
-            self.system,
-            self.code,
-        )
+    def has_coding(self, coding: Mapping[str, Any]) -> bool:
+        """Return whether a Coding has this field's code."""
+        return (coding.get("system"), coding.get("code")) == (self.system, self.code)
 
 
-def read_fields(path: str | os.PathLike[str], columns: Sequence[str]) -> tuple[Field, ...]:
+def read_fields(path: str | os.PathLike[str], columns: Sequence[str]) -> tuple[ReadingField, ...]:
     """Read a TOML file with a section for each column: code, unit, maybe system and decimals."""
     where = os.fspath(path)
     try:
@@ -66,7 +59,7 @@ def read_fields(path: str | os.PathLike[str], columns: Sequence[str]) -> tuple[F
     return tuple(_field(name, data.get(name), where) for name in columns)
 
 
-def _field(name: str, given: Mapping[str, Any] | None, where: str) -> Field:
+def _field(name: str, given: Mapping[str, Any] | None, where: str) -> ReadingField:
     known: dict[str, tuple[type, ...]] = {
         "code": (str,), "unit": (str,), "system": (str,), "decimals": (int, str),
     }  # fmt: skip
@@ -77,4 +70,19 @@ def _field(name: str, given: Mapping[str, Any] | None, where: str) -> Field:
         raise RequestError(
             f"column {name} has a code, unit or decimals of a wrong type", where=where
         )
-    return Field(name, **given)
+    return ReadingField(name, **given)
+
+
+def is_decimals(found: object) -> TypeGuard[Decimals]:
+    return found == "shortest" or (isinstance(found, int) and 0 <= found <= MOST_DECIMALS)
+
+
+def write_number(number: float, decimals: Decimals) -> str:
+    """Write a number with a field's decimals.
+
+    >>> write_number(70.0, 1), write_number(70.0, "shortest"), write_number(70.25, "shortest")
+    ('70.0', '70', '70.25')
+    """
+    if decimals == "shortest":
+        return str(int(number)) if number == int(number) else repr(number)
+    return f"{number:.{decimals}f}"

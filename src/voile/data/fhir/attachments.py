@@ -1,0 +1,63 @@
+"""Read the texts of attachments, and write a text as one."""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from voile.core.errors import SourceError
+from voile.data.content_kinds import name_content_kind
+from voile.data.fhir.fields import Resource, take_list, take_object
+from voile.data.html_text import extract_html_text
+from voile.data.text import known_encoding
+
+PLAIN, HTML = "text/plain", "text/html"
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+
+
+def read_contents(document: Resource) -> Iterator[str | SourceError]:
+    """Yield the text of each content of a DocumentReference, or why it cannot be read."""
+    for content in take_list(document.get("content")):
+        try:
+            yield read_attachment(take_object(take_object(content).get("attachment")))
+        except SourceError as error:
+            yield error
+
+
+def read_attachment(attachment: Mapping[str, Any]) -> str:
+    """Return the text of an Attachment of text/plain or text/html.
+
+    Raises
+    ------
+    SourceError : it is of another kind, elsewhere, or not Base64 of text.
+    """
+    content = str(attachment.get("contentType") or "")
+    kind = content.partition(";")[0].strip().lower()
+    if kind not in (PLAIN, HTML):
+        raise SourceError(f"attachments are not read: {name_content_kind(kind)}")
+    data = attachment.get("data")
+    if not isinstance(data, str):
+        raise SourceError("attachments that are elsewhere are not read")
+    charset = _CHARSET.search(content)
+    try:
+        raw = b64decode("".join(data.split()), validate=True)
+        text = raw.decode(known_encoding(charset[1]) if charset else "utf-8-sig")
+    except (binascii.Error, ValueError):
+        raise SourceError("attachments that are not whole Base64 of text") from None
+    return extract_html_text(text) if kind == HTML else text
+
+
+def make_attachment(text: str) -> dict[str, Any]:
+    """Return an Attachment that contains a text, with its size and hash."""
+    data = text.encode()
+    sha1 = hashlib.sha1(data, usedforsecurity=False).digest()  # as FHIR asks
+    return {
+        "contentType": f"{PLAIN}; charset=utf-8",
+        "data": b64encode(data).decode(),
+        "size": len(data),
+        "hash": b64encode(sha1).decode(),
+    }

@@ -1,0 +1,96 @@
+"""Read the lines and documents of FHIR files with their places: NDJSON, or one JSON value."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from voile.core.errors import SourceError
+from voile.data.fhir.spans import UNIQUE, BrokenJsonError, read_document
+
+LONGEST = 64 << 20
+"""Bytes of a line that is read as a resource."""
+
+
+def read_resources(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each line's place and its object; skip blank lines. Memory: one line.
+
+    Raises
+    ------
+    SourceError : a line is no JSON object or too long; the message has its place, not its text.
+    """
+    with _report_unreadable(path), path.open("rb") as file:
+        for place, line in _read_lines(file, path.name, longest=LONGEST):
+            if line.strip():
+                yield place, _parse_object(line, place)
+
+
+def read_documents(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield each document's place and its text with line ends: each line, or the whole file.
+
+    Raises
+    ------
+    SourceError : the file cannot be read, or is not UTF-8.
+    """
+    with _report_unreadable(path), path.open("rb") as file:
+        first = next((line for line in file if line.strip()), b"")
+        file.seek(0)
+        whole = [] if _is_document(first) else [(path.name, file.read())]
+        for place, data in whole or _read_lines(file, path.name):
+            yield place, _decode_text(data, place)
+
+
+def _read_lines(
+    file: BinaryIO, name: str, *, longest: int = sys.maxsize - 1
+) -> Iterator[tuple[str, bytes]]:
+    for number, line in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
+        place = f"{name}, line {number:,}"
+        if len(line) > longest:
+            raise SourceError(f"is longer than {longest >> 20} MiB", where=place)
+        yield place, line
+
+
+def _parse_object(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        found, _ = read_document(line.decode(), decoder=UNIQUE)
+    except ValueError:
+        raise SourceError("is not valid JSON", where=place) from None
+    if not isinstance(found, dict):
+        raise SourceError("is not a JSON object", where=place)
+    return found
+
+
+def _is_document(line: bytes) -> bool:
+    try:
+        read_document(line.decode())
+    except ValueError:
+        return False
+    return True
+
+
+def _decode_text(data: bytes, place: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise SourceError("is not UTF-8, as FHIR must be", where=place) from None
+
+
+@contextmanager
+def _report_unreadable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = (error.strerror or "no reason").lower()
+        raise SourceError(f"cannot be read ({why})", where=path.name) from None
+
+
+@contextmanager
+def report_broken(place: str) -> Iterator[None]:
+    """Report broken JSON in one sentence."""
+    try:
+        yield
+    except BrokenJsonError:
+        raise SourceError("is not FHIR in JSON", where=place) from None
