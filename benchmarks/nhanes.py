@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from voile.core.errors import RequestError
 from voile.core.evidence import Rate
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
-from voile.signals.maps.registry import METHODS
+from voile.signals.fitting.maps.registry import METHODS
 from voile.signals.paper.affine import LearnedAffine
 
 SEEDS = 10

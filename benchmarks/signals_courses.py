@@ -13,8 +13,8 @@ from benchmarks.tables import save, yardstick
 from joblib import Parallel, delayed
 
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.adversary.sessions import Overheard, overheard
-from voile.signals.sequences.basis import Basis
+from voile.signals.fitting.overhear import Overheard, overheard
+from voile.signals.model.sequences.basis import Basis
 
 LENGTH, FRESH, SIZES = 30, 600, (200, 800, 2_000)
 TIMED, TURNS = 60, 45  # subjects whose readings are timed, and how often

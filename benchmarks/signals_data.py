@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
-from voile.signals.maps.registry import METHODS
+from voile.signals.fitting.maps.registry import METHODS
 from voile.signals.paper.affine import LearnedAffine
 
 SHARES = np.array([0.038, 0.642, 0.143, 0.177])

@@ -38,7 +38,7 @@ from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.posts import HEARD, Letter, Post
 from voile.signals.channel.recipient import READINGS, SET_ASIDE, ReadingLimits, Subject
 from voile.signals.channel.store import FILE
-from voile.signals.sequences.messages import Message, Receipt, beginning, chain
+from voile.signals.model.sequences.messages import Message, Receipt, beginning, chain
 
 A_TURN = 40  # posts that come together
 WHO = {"A": Subject("calm", "Anna's"), "B": Subject("wild", 17)}

@@ -14,11 +14,11 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.signals import SignalsWarning
+from voile.signals.fitting.fit import fit
 from voile.signals.module import SIGNALS
+from voile.signals.options import ApplyOptions, FitOptions
 from voile.signals.verbs.choose import choose
 from voile.signals.verbs.decode import decode
-from voile.signals.verbs.fit import fit
-from voile.signals.verbs.options import ApplyOptions, FitOptions
 
 ROLES = {
     "subject": "id",

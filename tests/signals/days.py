@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from voile.signals import SequenceMap, SignalsWarning
-from voile.signals.methods.layers import Chain
+from voile.signals.fitting.methods.layers import Chain
 
 NAMES = np.array(["calm", "wild"])
 SHARES = np.array([0.4, 0.6])

@@ -8,8 +8,8 @@ from tests.signals.days import days
 from tests.signals.made_up import METHODS, NAMES, readings
 
 from voile.signals import PrivacyMap, SequenceMap
-from voile.signals.methods.layers import Chain
-from voile.signals.methods.transport import Transport
+from voile.signals.fitting.methods.layers import Chain
+from voile.signals.fitting.methods.transport import Transport
 
 CANARY = (7.1237, 2.3471)
 LARGEST = (21.1237, 9.3471)

@@ -9,7 +9,7 @@ from tests.signals.days import fitted as fitted_days
 from tests.signals.made_up import NAMES, fitted
 
 from voile.signals import Session
-from voile.signals.maps.bases import BASES
+from voile.signals.model.maps.bases import BASES
 
 BATCH = 1_000_000
 LOSS = 0.1

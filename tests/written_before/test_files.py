@@ -22,7 +22,7 @@ from voile.release import manifest
 from voile.release.verify import Check
 from voile.signals import Session
 from voile.signals.channel import keys
-from voile.signals.sequences import session
+from voile.signals.model.sequences import session
 from voile.study import Study, study_release
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from voile.keys.secret import Secret
 from voile.signals import SequenceCodec, Session
-from voile.signals.codec.codec import Codec
-from voile.signals.codec.lattice import Lattice
-from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt
-from voile.signals.sequences.basis import Basis
-from voile.signals.sequences.sequence_codec import Dynamics, SequencePart
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.steps import Affine, Bend, KnotheRosenblatt
+from voile.signals.model.sequences.basis import Basis
+from voile.signals.model.sequences.sequence_codec import Dynamics, SequencePart
 
 CLASSES = np.array(["calm", "wild"])
 SECRET = Secret(b"a secret known to the tests alone")

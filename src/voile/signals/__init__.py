@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.signals.adversary.map_audit import Audit, audit
-    from voile.signals.codec.codec import Codec
     from voile.signals.face import decode, enrol, fit, receive, send
+    from voile.signals.fitting.audit import Audit, audit
+    from voile.signals.fitting.maps.privacy_map import PrivacyMap
+    from voile.signals.fitting.sequences.sequence_map import SequenceMap
     from voile.signals.information.mutual import mutual_information
     from voile.signals.information.subjects import Subjects
-    from voile.signals.maps.checks import SignalsWarning
-    from voile.signals.maps.privacy_map import PrivacyMap
-    from voile.signals.sequences.sequence_codec import SequenceCodec
-    from voile.signals.sequences.sequence_map import SequenceMap
-    from voile.signals.sequences.session import Session
+    from voile.signals.model.codec.codec import Codec
+    from voile.signals.model.maps.checks import SignalsWarning
+    from voile.signals.model.sequences.sequence_codec import SequenceCodec
+    from voile.signals.model.sequences.session import Session
 
 __all__ = [
     "Audit",
@@ -44,15 +44,15 @@ __getattr__ = lazily(
         "fit": "face",
         "receive": "face",
         "send": "face",
-        "Audit": "adversary.map_audit",
-        "Codec": "codec.codec",
-        "PrivacyMap": "maps.privacy_map",
-        "SequenceCodec": "sequences.sequence_codec",
-        "SequenceMap": "sequences.sequence_map",
-        "Session": "sequences.session",
-        "SignalsWarning": "maps.checks",
+        "Audit": "fitting.audit",
+        "Codec": "model.codec.codec",
+        "PrivacyMap": "fitting.maps.privacy_map",
+        "SequenceCodec": "model.sequences.sequence_codec",
+        "SequenceMap": "fitting.sequences.sequence_map",
+        "Session": "model.sequences.session",
+        "SignalsWarning": "model.maps.checks",
         "Subjects": "information.subjects",
-        "audit": "adversary.map_audit",
+        "audit": "fitting.audit",
         "mutual_information": "information.mutual",
     },
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from voile.release.criteria import Measure
     from voile.release.own_verbs import OwnVerb
     from voile.release.verb_types import Attack, Choose, Fit, Prepare, ReportSections, Verify
-    from voile.signals.verbs.options import ApplyOptions, AttackOptions, FitOptions
+    from voile.signals.options import ApplyOptions, AttackOptions, FitOptions
 
 
 class SignalsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
@@ -26,14 +26,14 @@ class SignalsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
     @property
     def options(self) -> ModuleOptions[FitOptions, ApplyOptions, AttackOptions]:
         """The options of its verbs."""
-        from voile.signals.verbs.options import ApplyOptions, AttackOptions, FitOptions
+        from voile.signals.options import ApplyOptions, AttackOptions, FitOptions
 
         return ModuleOptions(FitOptions, ApplyOptions, AttackOptions)
 
     @property
     def axes(self) -> Mapping[str, str]:
         """The names of its risk and its loss."""
-        from voile.signals.verbs.options import AXES
+        from voile.signals.options import AXES
 
         return AXES
 
@@ -47,7 +47,7 @@ class SignalsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
     @property
     def fit(self) -> Fit[FitOptions, Roles]:
         """Find the policies that no other beats."""
-        from voile.signals.verbs.fit import fit
+        from voile.signals.fitting.fit import fit
 
         return fit
 

@@ -8,7 +8,7 @@ from tests.signals.made_up import METHODS, fitted, readings
 
 from voile.core.evidence import Rate
 from voile.signals.adversary.breaks import equal
-from voile.signals.maps.bases import BASES
+from voile.signals.model.maps.bases import BASES
 
 
 class NoDither:

@@ -14,8 +14,8 @@ from tests.signals.days import NAMES, days, fitted
 
 from voile.keys.secret import Secret
 from voile.signals import Session
-from voile.signals.codec.scalar import place
-from voile.signals.sequences.state import nearest_of
+from voile.signals.model.codec.scalar import place
+from voile.signals.model.sequences.state import nearest_of
 
 LENGTH, SUBJECTS = 5, 500
 

@@ -23,7 +23,7 @@ from voile.data import open_source
 from voile.signals.channel import Enrolment
 from voile.signals.channel.recipient import READINGS
 from voile.signals.channel.store import FILE
-from voile.signals.verbs.content import Content
+from voile.signals.model.content import Content
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from voile.signals.channel.envelope import LEAST, Header
 from voile.signals.channel.keys import MAC, DeviceKey, Enrolled
 from voile.signals.channel.posts import Letter, Post
 from voile.signals.channel.recipient import Subject
-from voile.signals.sequences.messages import chain
+from voile.signals.model.sequences.messages import chain
 
 DAYS = [Outgoing("A", "calm", (170.0, 70.0 + t), {"time": f"day {t}"}) for t in range(4)]
 

@@ -26,7 +26,7 @@ from voile.signals.channel.envelope import FORMAT, LEAST, LONGEST, Header
 from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.posts import Letter, Post, Reply
 from voile.signals.channel.recipient import AT_HAND, READINGS, SET_ASIDE, ReadingLimits, Subject
-from voile.signals.sequences.messages import Message, Receipt, beginning
+from voile.signals.model.sequences.messages import Message, Receipt, beginning
 
 
 def refusal(device, clinic, posts):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.signals.codec.cells import Cells
-from voile.signals.codec.lattice import MARGIN, Lattice
-from voile.signals.codec.scalar import at, is_on, place
+from voile.signals.model.codec.cells import Cells
+from voile.signals.model.codec.lattice import MARGIN, Lattice
+from voile.signals.model.codec.scalar import at, is_on, place
 
 
 @st.composite

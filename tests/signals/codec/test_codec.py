@@ -13,7 +13,7 @@ from tests.signals.made_up import METHODS, NAMES, fitted, readings
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals import Codec, PrivacyMap
-from voile.signals.maps.bases import BASES
+from voile.signals.model.maps.bases import BASES
 
 EVERY = pytest.mark.parametrize("method", METHODS)
 HEAVY = ("scipy", "pandas", "pydantic", "numba", "sklearn", "pyarrow", "duckdb")

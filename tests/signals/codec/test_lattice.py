@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
-from voile.signals.codec.lattice import MARGIN, Lattice, dither
-from voile.signals.codec.place import Place
+from voile.signals.model.codec.lattice import MARGIN, Lattice, dither
+from voile.signals.model.codec.place import Place
 
 
 @given(st.integers(1, 300), st.integers(0, 6), st.integers(-(10**6), 10**6), st.data())

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.signals.codec.nominal import Assignment
-from voile.signals.codec.place import Place
+from voile.signals.model.codec.nominal import Assignment
+from voile.signals.model.codec.place import Place
 
 
 def bits(joint):

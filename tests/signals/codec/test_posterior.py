@@ -9,7 +9,7 @@ from tests.signals.made_up import fitted, readings
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap
-from voile.signals.maps.bases import BASES
+from voile.signals.model.maps.bases import BASES
 
 CLOSED = ["normal", "exponential", "gamma", "uniform"]
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.signals.codec.conditional import OCTAVE, UNIT, Conditional, SideTables
-from voile.signals.codec.lattice import Lattice
-from voile.signals.codec.place import Place
-from voile.signals.codec.side import NameLevels, NumberGrid, read_levels
-from voile.signals.codec.steps import Affine
+from voile.signals.model.codec.conditional import OCTAVE, UNIT, Conditional, SideTables
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.side import NameLevels, NumberGrid, read_levels
+from voile.signals.model.codec.steps import Affine
 
 AGE = NumberGrid(Lattice(1, 1), first=2, width=3, nodes=6)
 SEX = NameLevels(np.array(["f", "m"]))

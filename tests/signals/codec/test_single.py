@@ -10,8 +10,8 @@ from tests.signals.made_up import METHODS, Draws, fitted, readings
 from tests.signals.maps import test_conditional_map as conditional
 
 from voile.core.errors import RequestError
-from voile.signals.codec.codec import Codec
-from voile.signals.maps.bases import BASES
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.maps.bases import BASES
 
 
 def in_a_batch(codec, X, c, draws):

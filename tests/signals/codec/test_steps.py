@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from voile.signals.codec.pieces import FEW, Pieces
-from voile.signals.codec.steps import Affine, Bend, Curve, KnotheRosenblatt, between, mix
+from voile.signals.model.codec.pieces import FEW, Pieces
+from voile.signals.model.codec.steps import Affine, Bend, Curve, KnotheRosenblatt, between, mix
 
 GAPS = st.lists(st.floats(0.01, 5), min_size=2, max_size=12)
 STRENGTHS = st.floats(0, 1)

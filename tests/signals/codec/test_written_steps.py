@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.signals.codec.steps import Affine, Bend, Curve, KnotheRosenblatt
-from voile.signals.codec.triangular import Triangular
-from voile.signals.codec.written_steps import WrittenSteps
+from voile.signals.model.codec.steps import Affine, Bend, Curve, KnotheRosenblatt
+from voile.signals.model.codec.triangular import Triangular
+from voile.signals.model.codec.written_steps import WrittenSteps
 
 
 @st.composite

@@ -7,9 +7,9 @@ from tests.signals.days import days, fitted
 from voile.core.errors import RequestError
 from voile.data.fhir.reading_fields import ReadingField
 from voile.signals import PrivacyMap
-from voile.signals.codec.limits import ReadingLimits
 from voile.signals.fhir.files import decode, encode
 from voile.signals.fhir.schemes import SequenceScheme, SingleScheme
+from voile.signals.model.codec.limits import ReadingLimits
 
 FIELDS = (ReadingField("height", "8302-2", "cm"), ReadingField("weight", "29463-7", "kg"))
 NAMES = [field.column for field in FIELDS]

@@ -32,10 +32,10 @@ from voile.data.fhir.marks import URL
 from voile.data.fhir.reading_fields import ReadingField
 from voile.keys.secret import Secret
 from voile.signals import PrivacyMap, SequenceMap
-from voile.signals.codec.lattice import RowDraws
 from voile.signals.fhir.files import FileSummary, decode, encode
 from voile.signals.fhir.schemes import SequenceScheme, SingleScheme
-from voile.signals.methods.layers import Chain
+from voile.signals.fitting.methods.layers import Chain
+from voile.signals.model.codec.lattice import RowDraws
 
 EVERY = pytest.mark.parametrize("invariants", [None, (), (0,)])
 NDJSON = "\r\n".join(LINES) + "\r\n"

@@ -8,8 +8,8 @@ import re
 import pytest
 from tests.signals.fhir.made import COLUMNS, WEIGHTS, encoded, scheme
 
-from voile.signals.codec.limits import ReadingLimits
 from voile.signals.fhir.files import FileSummary, decode
+from voile.signals.model.codec.limits import ReadingLimits
 
 LAST = 3  # a session's last value is one that no later message vouches for
 

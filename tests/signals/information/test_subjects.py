@@ -7,7 +7,7 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, Subjects, audit, mutual_information
-from voile.signals.maps.levels import pooled
+from voile.signals.fitting.maps.levels import pooled
 from voile.signals.paper.affine import LearnedAffine
 
 PEOPLE, EACH = 110, 20

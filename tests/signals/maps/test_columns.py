@@ -11,7 +11,7 @@ from tests.signals.days import fitted as fitted_days
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
-from voile.signals.maps.registry import METHODS
+from voile.signals.fitting.maps.registry import METHODS
 
 HEAVY = ("scipy", "pandas", "pydantic", "numba", "sklearn", "pyarrow", "duckdb")
 

@@ -8,8 +8,8 @@ from tests.signals.made_up import METHODS, fitted, readings
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
-from voile.signals.methods.layers import Chain
-from voile.signals.methods.transport import Transport
+from voile.signals.fitting.methods.layers import Chain
+from voile.signals.fitting.methods.transport import Transport
 
 QUICK = Transport(Chain(degree=3))
 

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.signals.codec.conditional import OCTAVE, UNIT
-from voile.signals.codec.lattice import Lattice
-from voile.signals.codec.side import NameLevels, NumberGrid, read_levels
-from voile.signals.information.conditional import conditional_information
-from voile.signals.information.mutual import mutual_information
-from voile.signals.methods.conditional_fit import (
+from voile.signals.fitting.methods.conditional_fit import (
     SideBasis,
     fit_own,
     fit_shared,
     normal_likelihoods,
 )
+from voile.signals.information.conditional import conditional_information
+from voile.signals.information.mutual import mutual_information
+from voile.signals.model.codec.conditional import OCTAVE, UNIT
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.side import NameLevels, NumberGrid, read_levels
 
 AGE = NumberGrid(Lattice(1, 1), first=2, width=2, nodes=9)
 SEX = NameLevels(np.array(["f", "m"]))

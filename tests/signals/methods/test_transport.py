@@ -8,10 +8,9 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from voile.signals import PrivacyMap, mutual_information
-from voile.signals.methods.fitted import Sample
-from voile.signals.methods.layers import Chain
-from voile.signals.methods.smoothing import SPACING, curve_of, grid_over, tails
-from voile.signals.methods.transport import (
+from voile.signals.fitting.methods.layers import Chain
+from voile.signals.fitting.methods.smoothing import SPACING, curve_of, grid_over, tails
+from voile.signals.fitting.methods.transport import (
     FOLDS,
     Transport,
     fit_chain,
@@ -19,6 +18,7 @@ from voile.signals.methods.transport import (
     log_likelihoods,
     logs,
 )
+from voile.signals.model.maps.fitted import Sample
 
 
 def bent_bands(n, seed):

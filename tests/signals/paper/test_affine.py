@@ -12,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
-from voile.signals.codec.steps import Affine
+from voile.signals.model.codec.steps import Affine
 from voile.signals.paper import objectives
 from voile.signals.paper.affine import LearnedAffine, Objective
 from voile.signals.paper.objectives import by_histogram, leakage_by

@@ -9,8 +9,8 @@ from scipy import stats
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals import PrivacyMap, mutual_information
-from voile.signals.codec.place import Place
-from voile.signals.methods.fitted import Sample
+from voile.signals.model.codec.place import Place
+from voile.signals.model.maps.fitted import Sample
 from voile.signals.paper.closed_forms import Gamma, common_shape
 
 N = 6000

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from voile.signals.codec.codec import Codec
-from voile.signals.codec.steps import Affine
-from voile.signals.maps.bases import BASES, class_steps
-from voile.signals.methods.fitted import Fitted, normal_law, plain
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.steps import Affine
+from voile.signals.model.maps.bases import BASES, class_steps
+from voile.signals.model.maps.fitted import Fitted, normal_law, plain
 from voile.signals.paper import closed_forms
 
 CLASSES = 3

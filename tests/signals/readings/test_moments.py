@@ -9,7 +9,14 @@ import pyarrow as pa
 import pytest
 
 from voile.core.errors import RequestError
-from voile.signals.readings.moments import DAY, Ticks, TimeUnit, count_ticks, rank_moments, unit_of
+from voile.signals.model.readings.moments import (
+    DAY,
+    Ticks,
+    TimeUnit,
+    count_ticks,
+    rank_moments,
+    unit_of,
+)
 
 WEEKS = ["2026-03-02", "2026-03-09", "2026-03-16", "2026-03-30"]
 

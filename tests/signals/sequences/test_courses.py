@@ -15,11 +15,11 @@ from tests.signals.sequences.courses import KINDS, courses
 from voile.core.errors import RequestError
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
 from voile.signals.adversary.breaks import sent
-from voile.signals.adversary.sessions import overhear
-from voile.signals.methods.layers import Chain
-from voile.signals.sequences.basis import Basis
-from voile.signals.sequences.courses import Courses, fit_direction, forecasts
-from voile.signals.sequences.direction import CLEAR, Direction, power, share_of
+from voile.signals.fitting.methods.layers import Chain
+from voile.signals.fitting.overhear import overhear
+from voile.signals.fitting.sequences.courses import Courses, fit_direction, forecasts
+from voile.signals.model.sequences.basis import Basis
+from voile.signals.model.sequences.direction import CLEAR, Direction, power, share_of
 
 LENGTH = 30
 

@@ -9,8 +9,8 @@ from math import sqrt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.signals.sequences.direction import CLEAR, Direction, power, read_state, share_of
-from voile.signals.sequences.written_out import LARGEST, times
+from voile.signals.model.sequences.direction import CLEAR, Direction, power, read_state, share_of
+from voile.signals.model.sequences.written_out import LARGEST, times
 
 
 def bits(*values):

@@ -12,11 +12,11 @@ from tests.signals.channel.ends import COLUMNS, DEVICES, SECRET, enrolled, reply
 
 from voile.core.errors import RequestError
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.adversary.sessions import Overheard
 from voile.signals.channel import Outgoing, Recipient, Sender
 from voile.signals.channel.recipient import Subject
-from voile.signals.methods.layers import Chain
-from voile.signals.sequences.state import Known
+from voile.signals.fitting.methods.layers import Chain
+from voile.signals.fitting.overhear import Overheard
+from voile.signals.model.sequences.state import Known
 
 KEY = b"k" * 32
 CALM = (7.0, "f")

@@ -17,13 +17,13 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.signals import SequenceCodec, SequenceMap, Session, SignalsWarning
 from voile.signals.adversary.breaks import sent
-from voile.signals.adversary.sessions import Overheard, overheard
 from voile.signals.channel.recipient import ReadingLimits
-from voile.signals.methods.layers import Chain
-from voile.signals.sequences.messages import Message
-from voile.signals.verbs.content import Content
+from voile.signals.fitting.methods.layers import Chain
+from voile.signals.fitting.overhear import Overheard, overheard
+from voile.signals.model.content import Content
+from voile.signals.model.sequences.messages import Message
+from voile.signals.model.sessions import Sessions
 from voile.signals.verbs.send import _Rows
-from voile.signals.verbs.sessions import Sessions
 
 LENGTH = 12
 NAMES = np.array(["calm", "wild"])
@@ -208,7 +208,7 @@ def test_a_table_of_sensors_with_their_own_rates_goes_to_the_clinics_file(tmp_pa
         "800 rows lack a class, a subject or a reading, and were left out, 800 of them but" in said
     )
     content = Content.of(kit)
-    codec = content.sequence
+    codec = SequenceCodec.from_arrays(content.sequence)
     assert codec.partial
     rows = _Rows(content, {f"p{i}": f"S{i}" for i in range(4)})
     given = table(4, 9)

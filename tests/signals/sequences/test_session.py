@@ -16,10 +16,10 @@ from tests.signals.days import NAMES, days, fitted
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals import PrivacyMap, SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.codec.written_steps import WrittenSteps
-from voile.signals.sequences.basis import Basis
-from voile.signals.sequences.direction import Direction
-from voile.signals.sequences.messages import Message, Receipt
+from voile.signals.model.codec.written_steps import WrittenSteps
+from voile.signals.model.sequences.basis import Basis
+from voile.signals.model.sequences.direction import Direction
+from voile.signals.model.sequences.messages import Message, Receipt
 
 MAPS = pytest.mark.parametrize("invariants", [(), (0,)])
 
@@ -308,7 +308,7 @@ def test_the_map_is_plain_arrays(invariants, tmp_path):
 
 def test_a_session_needs_numpy_alone():
     loaded = "'scipy' in sys.modules, 'numpy' in sys.modules"
-    code = f"import sys, voile.signals.sequences.session; print({loaded})"
+    code = f"import sys, voile.signals.model.sequences.session; print({loaded})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]
 

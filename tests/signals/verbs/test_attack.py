@@ -15,8 +15,8 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.manifest import Release
 from voile.report.wording import name_of, said
+from voile.signals.options import AttackOptions
 from voile.signals.verbs.attack import attack
-from voile.signals.verbs.options import AttackOptions
 from voile.signals.verbs.report_charts import in_words
 
 

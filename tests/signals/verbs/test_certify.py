@@ -11,12 +11,12 @@ from tests.signals.clinic import applied, fitted, people, strongest, table_of
 
 from voile.core.errors import TamperedError
 from voile.data import open_source
-from voile.signals.codec.side import read_levels
-from voile.signals.readings.forms import ReadingColumn, ReadingSettings
+from voile.signals.model.codec.side import read_levels
+from voile.signals.model.content import Content
+from voile.signals.model.policies import Policy
+from voile.signals.model.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.verbs import apply as applying
 from voile.signals.verbs.certify import Certificate, _mixed, certify, fingerprint, messages
-from voile.signals.verbs.content import Content
-from voile.signals.verbs.policies import Policy
 
 NOWHERE = read_levels(None, (), 50)  # no side columns
 

@@ -17,9 +17,9 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.keys.seal import file_sha256
 from voile.release.manifest import Release
-from voile.signals.readings.forms import ReadingColumn, ReadingSettings
+from voile.signals.model.readings.forms import ReadingColumn, ReadingSettings
+from voile.signals.options import Method
 from voile.signals.verbs.decode import decode
-from voile.signals.verbs.options import Method
 
 MOOD = {"role": "reading", "ordinal": ["low", "even", "high"]}
 WEIGHT = {"role": "reading", "resolution": 0.1, "bounds": [30, 120]}

@@ -25,17 +25,18 @@ from voile.data import open_source
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.signals import Session
-from voile.signals.codec.place import CLASSES, Place
+from voile.signals.fitting.fit import fit
+from voile.signals.fitting.maps.registry import METHODS
+from voile.signals.fitting.maps.trials import Trials, points, trials
 from voile.signals.information.mutual import contributions
-from voile.signals.maps.checks import SignalsWarning
-from voile.signals.maps.registry import METHODS
-from voile.signals.maps.trials import Trials, points, trials
-from voile.signals.readings.sources import SourceReadings, without_copies
+from voile.signals.model.codec.place import CLASSES, Place
+from voile.signals.model.content import Content
+from voile.signals.model.maps.checks import SignalsWarning
+from voile.signals.model.policies import Policy
+from voile.signals.model.readings.sources import SourceReadings, without_copies
+from voile.signals.model.sequences.sequence_codec import SequenceCodec
+from voile.signals.options import FitOptions
 from voile.signals.verbs.choose import choose
-from voile.signals.verbs.content import Content
-from voile.signals.verbs.fit import fit
-from voile.signals.verbs.options import FitOptions
-from voile.signals.verbs.policies import Policy
 
 
 @pytest.fixture(scope="module")
@@ -314,11 +315,11 @@ def test_sequences_are_learnt_where_a_column_orders_them():
     )
     assert Content.of(fitted(table)).sequence is None
     once = table.filter(pa.array(np.arange(n * length) % length == 0))
-    assert Content.of(fitted(once)).sequence.forgets
+    assert Content.of(fitted(once)).sessions.forgets
     mixed_up = table.take(pa.array(rng.permutation(n * length)))
     kit = fitted(mixed_up, time="when")
     assert kit.id == fitted(table, time="when").id
-    codec = Content.of(kit).sequence
+    codec = SequenceCodec.from_arrays(Content.of(kit).sequence)
     sender, receiver = (Session(codec, "yes", "p0") for _ in range(2))
     sender.send([61.5, 88.0])
     (message,) = sender.pending()

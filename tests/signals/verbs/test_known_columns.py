@@ -20,8 +20,9 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.kit import Kit
 from voile.release.manifest import Release
-from voile.signals.maps.checks import SignalsWarning
-from voile.signals.verbs.content import Content
+from voile.signals.model.content import Content
+from voile.signals.model.maps.checks import SignalsWarning
+from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.decode import decode
 from voile.signals.verbs.report import sections
 from voile.signals.verbs.verify import verify
@@ -198,7 +199,7 @@ def test_sessions_are_fitted_with_known_columns_and_their_audit_has_them():
     columns = {**said().model_dump()["columns"], "day": "drop"}
     kit = kit_of(table, Roles.model_validate({"subject": "id", "columns": columns}), time="day")
     content = Content.of(kit)
-    assert len(content.sequence.codec.side) == 2
+    assert len(SequenceCodec.from_arrays(content.sequence).codec.side) == 2
     (found,) = content.sessions.overheard
     assert (found.messages, found.subjects) == (4, 80)
     assert found.most == pytest.approx(found.alone + 0.3 * (1 - found.alone))

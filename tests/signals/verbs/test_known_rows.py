@@ -9,7 +9,8 @@ from tests.signals.verbs.test_known_columns import children, kit_of
 from voile.data import open_source
 from voile.signals.channel import Enrolment, Recipient, Sender
 from voile.signals.channel.recipient import Subject
-from voile.signals.verbs.content import Content
+from voile.signals.model.content import Content
+from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.send import _Rows
 from voile.signals.verbs.subjects import subjects_in
 
@@ -18,7 +19,7 @@ def test_rows_are_sent_with_their_known_columns_missing_ones_too(tmp_path):
     content, table = Content.of(kit_of()), children().slice(0, 12)
     ages = [None, *table["age"].to_pylist()[1:]]
     table = table.set_column(1, "age", pa.array(ages, pa.int64()))
-    source, codec = open_source(table), content.sequence
+    source, codec = open_source(table), SequenceCodec.from_arrays(content.sequence)
     enrolment = Enrolment.of(SECRET, codec.mark, dict.fromkeys(table["id"].to_pylist(), 1))
     known = subjects_in(source, content.reader, content.classes, sides=True)
     subjects = {

@@ -11,9 +11,9 @@ import pytest
 import voile
 from voile.core.errors import RequestError
 from voile.signals import SignalsWarning
-from voile.signals.adversary.sessions import Overheard, lengths_of
-from voile.signals.verbs.content import Content
-from voile.signals.verbs.sessions import Sessions
+from voile.signals.fitting.overhear import Overheard, lengths_of
+from voile.signals.model.content import Content
+from voile.signals.model.sessions import Sessions
 from voile.signals.verbs.subjects import sequences_of
 
 LENGTH = 10

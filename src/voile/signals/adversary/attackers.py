@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.evidence import Z95, Finding, Note, Rate
-from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.codec.posterior import after
-from voile.signals.maps.privacy_map import PrivacyMap
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.model.codec.posterior import after
+from voile.signals.model.maps.fitted import Fitted
 
 MOST = 5_000  # readings that the support vectors learn from: their cost grows with the square
 RIGHT = "Compare with naming the commonest class, or the likeliest, of everyone."
@@ -133,8 +134,23 @@ def _support_vectors(Z: Floats, c: Codes, fresh: Floats, d: Codes) -> Attacker:
     return _scored("support vectors", d, plain.predict(fresh), fair.predict(fresh), scores)
 
 
+class ModelledMap(Protocol):
+    """A fitted map, or one of a kit, with the model of the readings that it rests on."""
+
+    @property
+    def fitted_(self) -> Fitted | None:
+        """The model of the numeric columns."""
+
+    @property
+    def codec_(self) -> Codec:
+        """What encodes and decodes."""
+
+    def codec(self, *, base: str, strength: float) -> Codec:
+        """Return a codec of another base and strength."""
+
+
 def bayes(
-    map: PrivacyMap,
+    map: ModelledMap,
     Z: Floats,
     d: Codes,
     prior: Floats | None = None,

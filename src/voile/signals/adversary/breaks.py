@@ -12,12 +12,12 @@ from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.keys.random import Protective
 from voile.signals.adversary.attackers import IDENTIFIED
-from voile.signals.codec.codec import Codec
-from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.codec.side import SideLevels
-from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.sequences.session import Session
-from voile.signals.sequences.state import Cell, Known
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.model.codec.side import SideLevels
+from voile.signals.model.sequences.sequence_codec import SequenceCodec
+from voile.signals.model.sequences.session import Session
+from voile.signals.model.sequences.state import Cell, Known
 
 LENGTHS = (2, 5, 10, 30)  # numbers of messages of a person, for repeat readings
 LAGS = (1, 2, 3, 6, 7, 8)  # readings apart, whose products an adversary looks at

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.data import Source
-from voile.signals.codec.pieces import Floats
-from voile.signals.readings.forms import NUMBER
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.readings.forms import NUMBER
 
 COMMONEST = 30  # values of a column of names that are distinguished
 AS_NUMBER = 0.9  # of texts: above this share of numbers, a column is one of numbers

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Curve
-from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.readings.forms import ReadingColumn
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.model.readings.forms import ReadingColumn
 
 POINTS = 80
 EDGE = 0.005  # share of values left out at each end of a picture

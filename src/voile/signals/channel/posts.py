@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeGuard
 
 from voile.core.errors import RequestError
-from voile.signals.sequences.messages import Message, Receipt
+from voile.signals.model.sequences.messages import Message, Receipt
 
 FARTHEST = 1000  # messages of a session that may be under way at a time
 REPLY = 96  # bytes of every reply, so that its length says nothing of it

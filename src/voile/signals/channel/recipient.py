@@ -16,11 +16,11 @@ from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.lines import Lines
 from voile.signals.channel.posts import Letter, Post, Reply
 from voile.signals.channel.store import Store
-from voile.signals.codec.limits import ReadingLimits
-from voile.signals.sequences.messages import Receipt
-from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.sequences.session import Session
-from voile.signals.sequences.state import Cell, Known, ReceivedReading
+from voile.signals.model.codec.limits import ReadingLimits
+from voile.signals.model.sequences.messages import Receipt
+from voile.signals.model.sequences.sequence_codec import SequenceCodec
+from voile.signals.model.sequences.session import Session
+from voile.signals.model.sequences.state import Cell, Known, ReceivedReading
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS sessions (

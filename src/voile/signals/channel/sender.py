@@ -14,12 +14,12 @@ from voile.signals.channel.envelope import FORMAT, LONGEST, Envelope, Header, Se
 from voile.signals.channel.keys import DeviceKey, Enrolment
 from voile.signals.channel.posts import Letter, Plain, Post, Reply, is_beside
 from voile.signals.channel.store import Store
-from voile.signals.codec.place import CLASSES
-from voile.signals.codec.scalar import on_lattice
-from voile.signals.sequences.messages import Receipt
-from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.sequences.session import Session
-from voile.signals.sequences.state import Cell, Known
+from voile.signals.model.codec.place import CLASSES
+from voile.signals.model.codec.scalar import on_lattice
+from voile.signals.model.sequences.messages import Receipt
+from voile.signals.model.sequences.sequence_codec import SequenceCodec
+from voile.signals.model.sequences.session import Session
+from voile.signals.model.sequences.state import Cell, Known
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ends (

@@ -23,9 +23,9 @@ from voile.data.fhir.spans import TextEdit, apply_edits
 from voile.data.files.atomic import Staging
 from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
 from voile.release.manifest import manifest_path
-from voile.signals.codec.limits import ReadingLimits
 from voile.signals.fhir.gather import Messages, ReadingRows
 from voile.signals.fhir.schemes import Scheme
+from voile.signals.model.codec.limits import ReadingLimits
 
 Others: TypeAlias = Literal["refuse", "keep"]
 

@@ -22,11 +22,11 @@ from voile.data.fhir.reading_fields import (
     is_decimals,
     write_number,
 )
-from voile.signals.codec.lattice import Lattice
-from voile.signals.codec.limits import ReadingLimits
-from voile.signals.codec.scalar import on_lattice
 from voile.signals.fhir.schemes import Scheme, SentReading
-from voile.signals.sequences.messages import LATEST, is_sound
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.limits import ReadingLimits
+from voile.signals.model.codec.scalar import on_lattice
+from voile.signals.model.sequences.messages import LATEST, is_sound
 
 Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which one of these
 TIME = re.compile(r"-?\d{1,16}")

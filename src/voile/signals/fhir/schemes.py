@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.keys.secret import Secret
-from voile.signals.codec.codec import Codec
-from voile.signals.codec.known_mac import KnownMac
-from voile.signals.codec.lattice import Lattice, RowDraws
-from voile.signals.codec.limits import RANGE
-from voile.signals.codec.pieces import Floats
-from voile.signals.sequences.messages import Message
-from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.sequences.session import Session
-from voile.signals.sequences.state import Cell, Known
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.known_mac import KnownMac
+from voile.signals.model.codec.lattice import Lattice, RowDraws
+from voile.signals.model.codec.limits import RANGE
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.sequences.messages import Message
+from voile.signals.model.sequences.sequence_codec import SequenceCodec
+from voile.signals.model.sequences.session import Session
+from voile.signals.model.sequences.state import Cell, Known
 
 ClassOf = Callable[[str], str | int]
 KnownOf = Callable[[str], tuple[Cell, ...]]

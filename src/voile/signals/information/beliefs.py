@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.data import Source
-from voile.signals.codec.pieces import Floats
 from voile.signals.information.subjects import OFF
-from voile.signals.readings.forms import ReadingColumn, ReadingSettings
-from voile.signals.readings.sources import subjects_of
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.readings.forms import ReadingColumn, ReadingSettings
+from voile.signals.model.readings.sources import subjects_of
 
 
 @dataclass(frozen=True, eq=False)

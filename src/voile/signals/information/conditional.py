@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.evidence import Z95
 from voile.keys.random import RandomState, streams
-from voile.signals.codec.given import as_labels, as_table
-from voile.signals.codec.pieces import Floats
 from voile.signals.information.mutual import (
     NEIGHBOURS,
     PERMUTATIONS,
@@ -18,6 +16,8 @@ from voile.signals.information.mutual import (
     contributions,
     mutual_information,
 )
+from voile.signals.model.codec.given import as_labels, as_table
+from voile.signals.model.codec.pieces import Floats
 
 BLOCK = 20  # people of much the same side columns, among whom messages are dealt out anew
 

@@ -1,13 +1,10 @@
-"""The note of an attack that the report's headline names: how many bits one message reveals."""
+"""How many bits of the class one message reveals, and the note of an attack that states it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from voile.core.evidence import Note
-
-if TYPE_CHECKING:
-    from voile.signals.information.mutual import Information
 
 LEAKAGE = (
     "Messages reveal {bits:.3f} of {entropy:.3f} bits of the class, 95% interval {low:.3f} to "
@@ -20,6 +17,27 @@ BESIDE = (
     "95% interval {low:.3f} to {high:.3f}; where there is nothing more to reveal, 95 of 100 "
     "estimates lie below {null:.3f}."
 )
+
+
+@dataclass(frozen=True)
+class Information:
+    """What readings reveal of the class.
+
+    Parameters
+    ----------
+    bits : the estimate; below 0 by chance where there is nothing to reveal.
+    low, high : its 95% interval, by the spread of the subjects' contributions.
+    null : the 95th percentile of the estimate with classes dealt out anew: what nothing looks like.
+    p_value : share of such deals that revealed as much, from 1 / (deals + 1) up.
+    entropy : H(C), the most there is to reveal, in bits.
+    """
+
+    bits: float
+    low: float
+    high: float
+    null: float
+    p_value: float
+    entropy: float
 
 
 def leakage(information: Information, *, beside: bool = False) -> Note:

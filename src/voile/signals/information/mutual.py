@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
@@ -12,34 +10,14 @@ from scipy.special import digamma, entr
 from voile.core.errors import RequestError
 from voile.core.evidence import Z95
 from voile.keys.random import RandomState, streams
-from voile.signals.codec.given import as_labels, as_table
-from voile.signals.codec.pieces import Floats
-from voile.signals.codec.place import CLASSES
+from voile.signals.information.leakage import Information
 from voile.signals.information.subjects import CheckedSubjects, Whose
+from voile.signals.model.codec.given import as_labels, as_table
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.place import CLASSES
 
 NEIGHBOURS = 3
 PERMUTATIONS = 100
-
-
-@dataclass(frozen=True)
-class Information:
-    """What readings reveal of the class.
-
-    Parameters
-    ----------
-    bits : the estimate; below 0 by chance where there is nothing to reveal.
-    low, high : its 95% interval, by the spread of the subjects' contributions.
-    null : the 95th percentile of the estimate with classes dealt out anew: what nothing looks like.
-    p_value : share of such deals that revealed as much, from 1 / (deals + 1) up.
-    entropy : H(C), the most there is to reveal, in bits.
-    """
-
-    bits: float
-    low: float
-    high: float
-    null: float
-    p_value: float
-    entropy: float
 
 
 def mutual_information(

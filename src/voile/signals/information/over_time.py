@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.keys.random import RandomState
-from voile.signals.codec.pieces import Floats
-from voile.signals.information.mutual import NEIGHBOURS, Information, mutual_information
+from voile.signals.information.leakage import Information
+from voile.signals.information.mutual import NEIGHBOURS, mutual_information
+from voile.signals.model.codec.pieces import Floats
 
 LENGTH = 3  # readings of a subject from which a trend and a swing can be estimated
 SURE = 0.05  # of all four together

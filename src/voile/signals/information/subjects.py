@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.signals.codec.given import as_given
-from voile.signals.codec.pieces import Floats
+from voile.signals.model.codec.given import as_given
+from voile.signals.model.codec.pieces import Floats
 
 OFF = 1e-6  # what the chances of one subject's classes may miss of 1
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState, streams
-from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.codec.steps import Affine
-from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.model.codec.steps import Affine
+from voile.signals.model.maps.fitted import Fitted, Sample, normal_law, plain
 from voile.signals.paper.objectives import leakage_by
 from voile.signals.paper.optimisers import OPTIMISERS
 

@@ -13,10 +13,10 @@ from scipy.special import chdtrc, gammainccinv, gammaincinv, gammaln, log_ndtr, 
 
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState
-from voile.signals.codec.pieces import Floats
-from voile.signals.codec.place import Place
-from voile.signals.codec.steps import Affine
-from voile.signals.methods.fitted import (
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.steps import Affine
+from voile.signals.model.maps.fitted import (
     SCORES,
     Fitted,
     Sample,

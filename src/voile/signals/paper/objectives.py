@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import entr
 
-from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.codec.steps import Affine
 from voile.signals.information.mutual import NEIGHBOURS, contributions
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.model.codec.steps import Affine
 
 Beliefs: TypeAlias = tuple[Floats, Floats]  # the distinct p(c | s), (g, k), and p(s) of each, (g,)
 Leakage: TypeAlias = Callable[[Sequence[Affine]], float]

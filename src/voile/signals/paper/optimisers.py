@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from voile.core.errors import RequestError, install
-from voile.signals.codec.pieces import Floats
+from voile.signals.model.codec.pieces import Floats
 
 Loss: TypeAlias = Callable[[Floats], float]
 REACH = 2.0

@@ -21,21 +21,22 @@ from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
-from voile.signals.codec.codec import Codec
-from voile.signals.codec.known_mac import KnownMac
-from voile.signals.codec.lattice import OFF, Lattice, RowDraws
-from voile.signals.codec.side import NumberGrid, SideLevels
-from voile.signals.maps.stored import StoredMap, mark_of
-from voile.signals.readings.sources import BatchReadings, SignalReader, nothing
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.known_mac import KnownMac
+from voile.signals.model.codec.lattice import OFF, Lattice, RowDraws
+from voile.signals.model.codec.side import NumberGrid, SideLevels
+from voile.signals.model.content import Content
+from voile.signals.model.maps.stored import StoredMap, mark_of
+from voile.signals.model.policies import Policy
+from voile.signals.model.readings.sources import BatchReadings, SignalReader, nothing
+from voile.signals.options import ApplyOptions
 from voile.signals.verbs.carried import carried
 from voile.signals.verbs.certify import Certificate, certify
-from voile.signals.verbs.content import Content
-from voile.signals.verbs.options import ApplyOptions
-from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.release_columns import (
     AS_IN_SOURCE,
     CLASSES,
     MAC,
+    OUTSIDE,
     PSEUDONYM,
     as_cells,
     classes_schema,
@@ -46,7 +47,6 @@ from voile.signals.verbs.release_columns import (
 from voile.signals.verbs.report_data import STATING, report_data
 from voile.signals.verbs.sent import Sent, strangers
 
-OUTSIDE = "outside.csv"
 FLAGGED = pa.schema([("row", pa.int64()), ("column", pa.string())])
 MISSING, UNCARRIED = "a missing or infinite reading", "a reading too far out to be carried exactly"
 

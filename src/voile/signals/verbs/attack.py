@@ -17,12 +17,12 @@ from voile.signals.adversary import breaks
 from voile.signals.adversary.attackers import Attacker, bayes, by_chances, learners
 from voile.signals.adversary.breaks import Break
 from voile.signals.adversary.overheard import as_numbers, overheard
-from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.information.conditional import conditional_information
-from voile.signals.information.leakage import leakage
-from voile.signals.information.mutual import Information, mutual_information
+from voile.signals.information.leakage import Information, leakage
+from voile.signals.information.mutual import mutual_information
 from voile.signals.information.subjects import Subjects
-from voile.signals.verbs.options import AttackOptions
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.options import AttackOptions
 from voile.signals.verbs.scene import Fresh, People, Scene
 
 STORY = (

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
-from voile.signals.codec.codec import Codec
-from voile.signals.codec.lattice import RowDraws
-from voile.signals.codec.side import SideLevels
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.lattice import RowDraws
+from voile.signals.model.codec.side import SideLevels
 
 
 def carried(

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.release.manifest import ROW
-from voile.signals.codec.codec import Codec
-from voile.signals.codec.grain import GRAIN
-from voile.signals.codec.pieces import Floats
-from voile.signals.codec.side import SideLevels
-from voile.signals.readings.forms import ReadingColumn
-from voile.signals.readings.sources import SignalReader
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.grain import GRAIN
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.side import SideLevels
+from voile.signals.model.readings.forms import ReadingColumn
+from voile.signals.model.readings.sources import SignalReader
 
 ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
-from voile.signals.verbs.policies import Policies, Policy
+from voile.signals.model.policies import Policies, Policy
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:

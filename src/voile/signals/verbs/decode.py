@@ -26,16 +26,16 @@ from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release, manifest_path
 from voile.release.own_verbs import Ended, Reporter, open_reported
-from voile.signals.codec.known_mac import KnownMac
-from voile.signals.codec.limits import RANGE
-from voile.signals.codec.side import SideLevels
-from voile.signals.maps.stored import StoredMap, mark_of
-from voile.signals.readings.forms import ReadingColumn, type_named
-from voile.signals.readings.sources import SignalReader, subjects_of
+from voile.signals.model.codec.known_mac import KnownMac
+from voile.signals.model.codec.limits import RANGE
+from voile.signals.model.codec.side import SideLevels
+from voile.signals.model.content import KIND, Content
+from voile.signals.model.maps.stored import StoredMap, mark_of
+from voile.signals.model.policies import Policy
+from voile.signals.model.readings.forms import ReadingColumn, type_named
+from voile.signals.model.readings.sources import SignalReader, subjects_of
+from voile.signals.options import DecodeOptions
 from voile.signals.verbs.certify import messages
-from voile.signals.verbs.content import KIND, Content
-from voile.signals.verbs.options import DecodeOptions
-from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.release_columns import CLASSES, MAC, PSEUDONYM
 from voile.signals.verbs.subjects import KnownOf, known_in, subjects_in
 

@@ -10,7 +10,7 @@ from voile.keys.secret import Secret
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.channel import Enrolment
-from voile.signals.verbs.options import EnrolOptions
+from voile.signals.options import EnrolOptions
 from voile.signals.verbs.subjects import live_of, subjects_in
 
 

@@ -16,13 +16,13 @@ from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.fhir.files import FileSummary, Others, decode, encode
 from voile.signals.fhir.schemes import Scheme, SequenceScheme, SingleScheme
-from voile.signals.maps.stored import mark_of
-from voile.signals.readings.sources import SignalReader
-from voile.signals.sequences.state import Cell
-from voile.signals.verbs.content import KIND, Content
+from voile.signals.model.content import KIND, Content
+from voile.signals.model.maps.stored import mark_of
+from voile.signals.model.policies import Policy
+from voile.signals.model.readings.sources import SignalReader
+from voile.signals.model.sequences.state import Cell
+from voile.signals.options import DecodeFhirOptions, EncodeFhirOptions
 from voile.signals.verbs.decode import ASIDE
-from voile.signals.verbs.options import DecodeFhirOptions, EncodeFhirOptions
-from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.subjects import (
     KnownSubject,
     sequences_of,

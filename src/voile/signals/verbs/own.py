@@ -6,7 +6,7 @@ from typing import Any
 
 from voile.data.files.outputs import ENROLMENT, READINGS
 from voile.release.own_verbs import OwnVerb, RunVerb
-from voile.signals.verbs.options import (
+from voile.signals.options import (
     DecodeFhirOptions,
     DecodeOptions,
     EncodeFhirOptions,

@@ -16,8 +16,8 @@ from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.channel import Link, Recipient, collect
 from voile.signals.channel.broker import line_of
 from voile.signals.channel.recipient import SET_ASIDE, Subject
+from voile.signals.options import ReceiveOptions
 from voile.signals.verbs.enrol import secret_of
-from voile.signals.verbs.options import ReceiveOptions
 from voile.signals.verbs.subjects import live_of, subjects_in
 
 REFUSED = 1

@@ -9,12 +9,12 @@ from voile.data import Source
 from voile.data.roles import AS_IT_IS
 from voile.keys.secret import Secret
 from voile.release.step import released_schema
-from voile.signals.readings.forms import KnownColumn
-from voile.signals.readings.sources import SignalReader
+from voile.signals.model.readings.forms import KnownColumn
+from voile.signals.model.readings.sources import SignalReader
 
 PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
 MAC, KEY = "mac", "key"  # the released column of MACs, and that of their keys in classes.csv
-CLASSES = "classes.csv"
+CLASSES, OUTSIDE = "classes.csv", "outside.csv"
 AS_IN_SOURCE = "as in the source"
 
 

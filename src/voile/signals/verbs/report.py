@@ -29,7 +29,7 @@ from voile.report.sections import (
 )
 from voile.report.wording import listed, share, size, without_zeros
 from voile.signals.information.leakage import BESIDE, LEAKAGE
-from voile.signals.verbs.options import AXES
+from voile.signals.options import AXES
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
 from voile.signals.verbs.report_data import STATING, report_data
 
@@ -76,7 +76,7 @@ def sections(
 
 
 def _gathered(kit: Kit) -> dict[str, Any]:
-    from voile.signals.verbs.content import Content
+    from voile.signals.model.content import Content
 
     return report_data(Content.of(kit), None, None)
 

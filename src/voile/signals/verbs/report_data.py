@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from voile.core.rounding import Stating
 
 if TYPE_CHECKING:
-    from voile.signals.verbs.content import Content
-    from voile.signals.verbs.policies import Policy
+    from voile.signals.model.content import Content
+    from voile.signals.model.policies import Policy
 
 STATING = Stating(at_least=frozenset({"bits_low"}))
 
@@ -37,5 +37,7 @@ def _sessions(content: Content) -> str:
     """Return what the kit holds for whole sessions, and what they reveal."""
     if content.sessions is None:
         return ""
-    held = "It also holds a map of sequences, for sessions. " if content.sequence else ""
+    held = (
+        "It also holds a map of sequences, for sessions. " if content.sequence is not None else ""
+    )
     return f"{held}{content.sessions.said}"

@@ -22,15 +22,15 @@ from voile.release.scoring import private_manifest_of, rows_held_out, rows_relea
 from voile.signals.adversary.breaks import FEWEST, is_enough
 from voile.signals.adversary.known_columns import known_columns
 from voile.signals.adversary.overheard import as_numbers
-from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.information.beliefs import Beliefs
-from voile.signals.maps.stored import StoredMap, mark_of
-from voile.signals.readings.forms import ReadingColumn
-from voile.signals.readings.sources import SignalReader, SourceReadings
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.model.content import KIND, Content
+from voile.signals.model.maps.stored import StoredMap, mark_of
+from voile.signals.model.policies import Policy
+from voile.signals.model.readings.forms import ReadingColumn
+from voile.signals.model.readings.sources import SignalReader, SourceReadings
+from voile.signals.options import AttackOptions
 from voile.signals.verbs.certify import messages
-from voile.signals.verbs.content import KIND, Content
-from voile.signals.verbs.options import AttackOptions
-from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.release_columns import AS_IN_SOURCE
 
 

@@ -23,10 +23,10 @@ from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.channel import Enrolment, Link, Outgoing, Sender, forward
 from voile.signals.channel.broker import line_of
 from voile.signals.channel.live import EndOfReadings
-from voile.signals.readings.moments import order_rows, rank_moments
-from voile.signals.readings.sources import BatchReadings
-from voile.signals.verbs.content import Content
-from voile.signals.verbs.options import SendOptions
+from voile.signals.model.content import Content
+from voile.signals.model.readings.moments import order_rows, rank_moments
+from voile.signals.model.readings.sources import BatchReadings
+from voile.signals.options import SendOptions
 from voile.signals.verbs.subjects import live_of
 
 LEFT = 1
@@ -79,7 +79,7 @@ class _Rows:
     def __init__(self, content: Content, pseudonyms: Mapping[str, str]) -> None:
         self._reader, self._pseudonyms = content.reader, pseudonyms
         self._beside = list(content.reader.roles.of("keep"))
-        self._partial = content.sequence is not None and content.sequence.partial
+        self._partial = content.sessions is not None and content.sessions.partial
         self._unit = content.sessions.unit if content.sessions else None
         self.lost: list[int] = []
 

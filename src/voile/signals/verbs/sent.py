@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.warn import warn
-from voile.signals.codec.side import SideColumn
-from voile.signals.maps.checks import SignalsWarning
-from voile.signals.readings.forms import KnownColumn
+from voile.signals.model.codec.side import SideColumn
+from voile.signals.model.maps.checks import SignalsWarning
+from voile.signals.model.readings.forms import KnownColumn
 from voile.signals.verbs.certify import Certificate
 
 MANY = 0.25  # of messages: a column's values are written otherwise than they were for the fit

@@ -13,10 +13,10 @@ from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.release.kit import Kit
 from voile.signals.channel.keys import LAST
-from voile.signals.readings.sources import SignalReader, subjects_of
-from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.sequences.state import Cell
-from voile.signals.verbs.content import KIND, Content
+from voile.signals.model.content import KIND, Content
+from voile.signals.model.readings.sources import SignalReader, subjects_of
+from voile.signals.model.sequences.sequence_codec import SequenceCodec
+from voile.signals.model.sequences.state import Cell
 from voile.signals.verbs.release_columns import CLASSES, KEY, PSEUDONYM
 
 OWN = ("subject", "session", "number")  # what each line of the clinic's file says first
@@ -24,7 +24,8 @@ OWN = ("subject", "session", "number")  # what each line of the clinic's file sa
 
 def sequences_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
     """Return what a kit that holds a map of sequences has in it."""
-    content = Content.of(kit if isinstance(kit, Kit) else Kit.load(kit, KIND))
+    opened = kit if isinstance(kit, Kit) else Kit.load(kit, KIND)
+    content = Content.of(opened)
     if content.sessions and content.sessions.reveals and content.sequence is None:
         raise RequestError(
             "the kit holds no map of sequences: whole sessions were shown to reveal the class",
@@ -35,7 +36,8 @@ def sequences_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
         raise RequestError(
             "the kit holds no map of sequences", where=str(kit), instead="fit with --time COLUMN"
         )
-    return content, content.sequence
+    arrays = content.sequence
+    return content, opened.read(lambda _: SequenceCodec.from_arrays(arrays))
 
 
 def live_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:

@@ -12,10 +12,9 @@ from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, recounted
-from voile.signals.readings.forms import ReadingColumn, ReadingSettings
-from voile.signals.verbs.apply import OUTSIDE
+from voile.signals.model.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.verbs.certify import messages, no_finer
-from voile.signals.verbs.release_columns import CLASSES
+from voile.signals.verbs.release_columns import CLASSES, OUTSIDE
 
 LEFT = "not measured again: it takes the map and the classes, which the kit and the holder have"
 

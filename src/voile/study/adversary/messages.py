@@ -11,10 +11,10 @@ from voile.data import Source
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release, source_rows
-from voile.signals.readings.sources import subjects_of
+from voile.signals.model.content import Content
+from voile.signals.model.policies import Policy
+from voile.signals.model.readings.sources import subjects_of
 from voile.signals.verbs.certify import messages
-from voile.signals.verbs.content import Content
-from voile.signals.verbs.policies import Policy
 from voile.study.adversary.informed import Facts
 from voile.study.adversary.people import Fact
 

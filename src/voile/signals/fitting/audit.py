@@ -1,0 +1,241 @@
+"""`audit`: attack a map as an adversary would, on readings that it was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence, Note, Rate
+from voile.keys.random import RandomState, streams
+from voile.signals.adversary import breaks
+from voile.signals.adversary.attackers import Attacker, bayes, learners
+from voile.signals.adversary.breaks import FEWEST, LENGTHS, Break, is_enough
+from voile.signals.fitting.maps.privacy_map import PrivacyMap
+from voile.signals.fitting.sequences.sequence_map import SequenceMap
+from voile.signals.information.leakage import Information, leakage
+from voile.signals.information.mutual import mutual_information
+from voile.signals.information.subjects import CheckedSubjects, Subjects, Whose
+from voile.signals.model.codec.given import as_labels, as_table
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.model.codec.place import CLASSES
+
+STORY = Note(
+    "The adversary overhears messages, knows every class's map, and has as many messages of known "
+    "class as the audit has readings; success is to name the class of a person not learned from."
+)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What attackers found.
+
+    Parameters
+    ----------
+    classes : the classes, in the order of every tuple here.
+    majority : how often the commonest class is right, among those whom attackers are tried on.
+    attackers : who overhear one message of each subject.
+    information : I(Z; C) of one message of each subject.
+    breaks : the standard ways round the map.
+    """
+
+    classes: tuple[str, ...]
+    majority: Rate
+    attackers: tuple[Attacker, ...]
+    information: Information
+    breaks: tuple[Break, ...]
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Return the same as evidence: of single messages, and of the breaks."""
+        each = [one.findings(self.classes, (self.majority,)) for one in self.attackers]
+        single = Evidence(
+            "single messages",
+            "inference",
+            STORY,
+            findings=tuple(finding for findings in each for finding in findings),
+            notes=(leakage(self.information), *(one.note() for one in self.attackers)),
+        )
+        return single, *(one.evidence(STORY) for one in self.breaks)
+
+
+def audit(
+    map: PrivacyMap | SequenceMap,
+    X: ArrayLike,
+    c: ArrayLike,
+    subjects: Whose = None,
+    *,
+    lengths: Sequence[int] = LENGTHS,
+    invariants: Sequence[int] = (),
+    permutations: int = 100,
+    random_state: RandomState = 0,
+) -> Audit:
+    """Attack a fitted map.
+
+    The story: half of the people are known to the adversary with their classes. From
+    their messages the adversary learns what each class looks like, and names the classes of the
+    other half.
+
+    Parameters
+    ----------
+    map : fitted. Of a `SequenceMap` messages are those of sessions with one under way.
+    X : (n, d) readings that the map was not fitted to, numbers alone; a subject's in the order of
+        time.
+    c : (n,) classes, all those of the map.
+    subjects : (n,) whose reading each is; None: each a person's only one. Attackers of single
+        messages hear each subject's first, so that every interval counts subjects; of several
+        messages, those subjects whose class stays. Or `Subjects`: messages are weighed by
+        p(c | s), and what is gained counts from there; where laws are the subjects' own,
+        the information is that of all messages for one who knows whose each is and how this
+        subject's readings differ.
+    lengths : numbers of messages for repeat readings, tried where enough subjects have them.
+    invariants : columns that never change within a subject, for a `PrivacyMap`.
+    permutations : of the null of the mutual information.
+    random_state : which half is known, and the learners'.
+
+    Raises
+    ------
+    RequestError : a class that the map has not seen or of under 20 subjects, a nominal column.
+
+    Cost: that of the learners; O(n) sessions' readings for a `SequenceMap`.
+    """
+    table, labels = as_table(X), as_labels(np.asarray(c))
+    if labels.shape != (len(table),):
+        raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
+    codes = _codes(map, labels)
+    mix, learn = streams(random_state, "halves", "learners")
+    known = CheckedSubjects.of(subjects, len(table), len(map.classes_))
+    runs = _runs(known.whose, mix)
+    first = np.array([run[0] for run in runs])
+    seed = int(learn.integers(1 << 31))
+    c_first = codes[first]
+    if not is_enough(c_first, len(map.classes_)):
+        raise RequestError(
+            f"a class has under {2 * FEWEST} subjects, too few to audit", where=CLASSES
+        )
+    if isinstance(map, SequenceMap):
+        Z = breaks.sent(map.codec_, table[first][:, None], c_first)[0]
+    else:
+        _numbers_alone(map)
+        Z = _messages(map, table[first], labels[first], known, first)
+    half = len(first) // 2
+    c_tried = c_first[half:]
+    beliefs = None if known.beliefs is None else known.beliefs[first[half:]]
+    found = learners(Z[:half], c_first[:half], Z[half:], c_tried, seed, beliefs)
+    runs = [run for run in runs if (codes[run] == codes[run[0]]).all()]
+    ways = [*_repeats(map, table, codes, runs, lengths, seed)]
+    if isinstance(map, PrivacyMap):
+        found = (*found, bayes(map, Z[half:], c_tried, beliefs))
+        if map.strength > 0:
+            ways.insert(0, breaks.lattice(map.codec_, table[first], Z, c_first))
+        ways += _invariants(map, table, codes, runs, lengths, invariants)
+        ways.append(breaks.known_plaintext(map.codec_, table[first], Z, c_first))
+    if known.own and isinstance(map, PrivacyMap):
+        every = np.arange(len(table))
+        Z, c_first, whose = _messages(map, table, labels, known, every), codes, subjects
+    else:
+        whose = _first(known, first)
+    information = mutual_information(
+        Z, c_first, whose, permutations=permutations, random_state=random_state
+    )
+    likeliest = np.full(len(c_tried), np.bincount(codes[first[:half]]).argmax())
+    if beliefs is not None:
+        likeliest = beliefs.argmax(axis=1)
+    common = int((c_tried == likeliest).sum())
+    names = tuple(str(name) for name in map.classes_)
+    return Audit(names, Rate(common, len(c_tried)), found, information, tuple(ways))
+
+
+def _messages(
+    map: PrivacyMap, X: Floats, c: NDArray[np.generic], known: CheckedSubjects, rows: Codes
+) -> Floats:
+    if map.levels_ is None:
+        return np.asarray(map.encode(X, c), dtype=np.float64)
+    Z = np.empty_like(X)
+    for who in np.unique(known.whose[rows]):
+        codec = map.codec(base=map.base, strength=map.strength, subject=known.names[who])
+        own = known.whose[rows] == who
+        Z[own] = codec.encode(X[own], c[own])
+    return Z
+
+
+def _first(known: CheckedSubjects, rows: Codes) -> Subjects:
+    """Return p(s) and p(c | s) of subjects by one reading each."""
+    weights = np.bincount(known.whose, known.share)[known.whose[rows]]
+    beliefs = None if known.beliefs is None else known.beliefs[rows]
+    return Subjects(rows, weights, beliefs)
+
+
+def _codes(map: PrivacyMap | SequenceMap, labels: NDArray[np.generic]) -> Codes:
+    at = np.searchsorted(map.classes_, labels).clip(0, len(map.classes_) - 1)
+    if (map.classes_[at] != labels).any():
+        raise RequestError("the map has not seen a class", where=CLASSES)
+    if len(np.unique(at)) < len(map.classes_) or len(map.classes_) < 2:
+        raise RequestError("an audit needs readings of each of two classes or more", where=CLASSES)
+    return at
+
+
+def _numbers_alone(map: PrivacyMap) -> None:
+    if not all(isinstance(column, Lattice) for column in map.codec_.columns):
+        remedy = "audit the other columns by themselves"
+        raise RequestError("a column is nominal", where="X", instead=remedy)
+
+
+def _runs(whose: Codes, rng: np.random.Generator) -> list[Codes]:
+    """Return each subject's rows in order, the subjects mixed."""
+    by_subject = np.argsort(whose, kind="stable")
+    runs = np.split(by_subject, np.cumsum(np.bincount(whose))[:-1])
+    return [runs[one] for one in rng.permutation(len(runs))]
+
+
+def _long(runs: Sequence[Codes], length: int) -> Codes:
+    """Return the first rows, (subjects, length), of those who have as many."""
+    return np.array([run[:length] for run in runs if len(run) >= length], dtype=np.intp)
+
+
+def _repeats(
+    map: PrivacyMap | SequenceMap,
+    table: Floats,
+    codes: Codes,
+    runs: Sequence[Codes],
+    lengths: Sequence[int],
+    seed: int,
+) -> list[Break]:
+    """Let an adversary overhear several messages of each subject."""
+    found = []
+    for length in (one for one in lengths if one > 1):
+        rows = _long(runs, length)
+        if not len(rows) or not is_enough(codes[rows[:, 0]], len(map.classes_)):
+            continue
+        X, own = table[rows], codes[rows[:, 0]]
+        if isinstance(map, SequenceMap):
+            Z = breaks.sent(map.codec_, X, own)[1]
+        else:
+            flat = map.codec_.encode(X.reshape(rows.size, -1), map.classes_[codes[rows.ravel()]])
+            Z = np.asarray(flat, dtype=np.float64).reshape(X.shape)
+        rate, majority = breaks.repeats(Z, own, seed)
+        promised = isinstance(map, SequenceMap)
+        found.append(Break("repeat readings", rate, majority, promised=promised, messages=length))
+    return found
+
+
+def _invariants(
+    map: PrivacyMap,
+    table: Floats,
+    codes: Codes,
+    runs: Sequence[Codes],
+    lengths: Sequence[int],
+    columns: Sequence[int],
+) -> list[Break]:
+    """Let an adversary look under which class's map the invariants keep still."""
+    usable = [one for one in lengths if one > 1 and len(_long(runs, one))]
+    if not columns or not usable:
+        return []
+    rows = _long(runs, max(usable))
+    own = codes[rows[:, 0]]
+    flat = map.codec_.encode(table[rows.ravel()], map.classes_[codes[rows.ravel()]])
+    Z = np.asarray(flat, dtype=np.float64).reshape(*rows.shape, -1)
+    return [breaks.invariants(map.codec_, Z, own, columns)]

@@ -1,0 +1,301 @@
+"""The wing's first verb: fit the maps and compare their strengths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import entr
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.frontier import Frontier
+from voile.core.interruption import ctrl_c
+from voile.core.progress import Progress
+from voile.core.warn import warn
+from voile.data import Source, open_source
+from voile.data.hold_out import HoldOut
+from voile.data.places import Data
+from voile.data.roles import Roles
+from voile.keys.random import streams
+from voile.release.kit import Kit
+from voile.signals.fitting.fit_sessions import fit_sessions
+from voile.signals.fitting.maps.privacy_map import PrivacyMap
+from voile.signals.fitting.maps.registry import METHODS
+from voile.signals.fitting.maps.trials import MOST, Leakage, Trials, trials
+from voile.signals.information.beliefs import Beliefs
+from voile.signals.information.over_time import information_over_time
+from voile.signals.information.subjects import CheckedSubjects, Subjects
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.side import SideLevels, read_levels
+from voile.signals.model.content import Content
+from voile.signals.model.maps.checks import SignalsWarning
+from voile.signals.model.maps.stored import StoredMap
+from voile.signals.model.policies import Policy
+from voile.signals.model.readings.sources import (
+    SignalReader,
+    SourceReadings,
+    check_classes,
+    without_copies,
+)
+from voile.signals.options import FitOptions
+
+
+def fit(
+    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
+) -> Kit:
+    """Fit a map for each class, and estimate what every strength of it would reveal and cost.
+
+    Rows without a class, a subject or a whole reading are left out, with a warning. Memory
+    O(readings); the kit keeps no reading.
+    """
+    keys, draws, each = streams(seed, "hold-out", "trials", "maps")
+    key = keys.bytes(32) if options.hold_out else b""
+    hold_out = HoldOut(options.hold_out, key, roles.subject)
+    reader = SignalReader(roles, tuple(roles.of("reading")), hold_out, options.time)
+    reader.check(source)
+    progress("reading the source", 0)
+    read = reader.read(source)
+    rows = without_copies(read)
+    check_classes(rows, reader.private)
+    parts = _parts(reader, source, rows) if options.time and read.left_out else rows
+    if read.left_out:
+        note = f"{read.left_out:,} rows lack a class, a subject or a reading, and were left out"
+        also = len(parts.whose) - len(rows.whose)
+        _warn(f"{note}, {also:,} of them but for sessions" if also else note)
+    prior = _prior(options.beliefs, rows, reader)
+    own = int(each.integers(1 << 31))
+    fitting = _Fitting(reader, rows, parts, prior, options, own, draws, progress)
+    content = fitting.content()
+    _check_bits(content, options.bits)
+    return content.to_kit()
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A policy that was tried: what it reveals, and how far it moves readings."""
+
+    policy: Policy
+    leakage: Leakage
+    distortion: float
+
+
+@dataclass(eq=False)
+class _Fitting:
+    reader: SignalReader
+    rows: SourceReadings
+    parts: SourceReadings  # for sessions, with readings that lack columns
+    prior: Floats | None
+    options: FitOptions
+    seed: int
+    rng: np.random.Generator
+    progress: Progress
+    maps: dict[str, StoredMap] = field(default_factory=dict)
+    points: list[_Point] = field(default_factory=list)
+    largest: float = 0.0
+    before: dict[str, Any] = field(default_factory=dict)
+
+    def content(self) -> Content:
+        """Fit the maps, try every policy, and keep those that no other beats.
+
+        Ctrl-C loses the method under way, and nothing else.
+        """
+        u = self.rng.uniform(-0.5, 0.5, self.rows.table.shape)
+        tried = self._tried()
+        stopped = "finished"
+        for method in self.options.methods:
+            try:
+                with ctrl_c():
+                    self._method(method, u, tried)
+            except KeyboardInterrupt:
+                if not self.maps:
+                    raise
+                stopped = "interrupted"
+                break
+        risk = [point.leakage.bits / self.before["bits"] for point in self.points]
+        loss = [point.distortion / self.largest for point in self.points]
+        frontier = Frontier.of(
+            np.clip(risk, 0, 1), np.clip(loss, 0, 1), np.arange(len(self.points))
+        )
+        return Content(
+            reader=self.reader,
+            maps=self.maps,
+            sessions=fit_sessions(self.reader, self.parts, self.options, self.seed, self.progress),
+            frontier=frontier,
+            figures=_figures([self.points[x] for x in frontier.policies], frontier),
+            before=self.before,
+            found={"stopped": stopped},
+        )
+
+    def _tried(self) -> NDArray[np.intp]:
+        """Draw which reading of each subject is tried."""
+        one_each = self.rows.one_each(self.rng)
+        return np.sort(self.rng.permutation(one_each)[:MOST])
+
+    def _method(self, method: str, u: Floats, tried: NDArray[np.intp]) -> None:
+        """Fit one method's map, and try all its strengths and bases."""
+        self.progress(f"fitting the {method} map", 0)
+        map = self._fitted(method)
+        rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
+        made = trials(
+            METHODS[method],
+            rows.table,
+            c,
+            rows.whose,
+            tried,
+            map.columns,
+            u=u,
+            seed=self.seed,
+            prior=self.prior,
+            side=map.side,
+            levels=self._levels(map),
+        )
+        trial = Trials(tuple(made))
+        if not self.before:
+            self.before = self._unprotected(trial, tried, c[tried], len(map.classes_))
+        points, bases = [], self.options.bases
+        for strength in self.options.strengths:
+            self.progress(f"measuring each strength of the {method} map", strength, 1.0)
+            found = trial.leakage(strength)
+            for base in bases:
+                apart = trial.distortion(base, strength)
+                points.append(_Point(Policy(method, base, strength), found, apart))
+        whole = max(trial.distortion(base, 1.0) for base in bases)
+        self.maps[method] = map
+        self.points += points
+        self.largest = max(self.largest, whole)
+
+    def _levels(self, map: StoredMap) -> SideLevels | None:
+        """Return where the readings lie on the grids of side columns; None without any."""
+        known = self.rows.beside
+        return None if known is None else read_levels(known, map.side, len(known))
+
+    def _fitted(self, method: str) -> StoredMap:
+        map = PrivacyMap(
+            METHODS[method],
+            resolution=self.reader.resolutions,
+            random_state=self.seed,
+            side_resolution=[one.resolution for one in self.reader.sides],
+            in_clear=self.reader.in_clear,
+        )
+        try:
+            whose = Subjects(self.rows.whose, beliefs=self.prior)
+            map.fit(self.rows.table, self.rows.labels, whose, known=self.rows.beside)
+        except RequestError as error:
+            raise self.reader.named(error, self.rows) from None
+        codec = map.codec(base="normal", strength=1.0)
+        return StoredMap(map.classes_, codec.columns, map.fitted_, codec.side)
+
+    def _unprotected(
+        self, trial: Trials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int
+    ) -> dict[str, Any]:
+        """Estimate what the readings themselves reveal, and what chance alone would show."""
+        leakage, null = trial.leakage(0.0), trial.null(0.0, self.rng)
+        if leakage.bits <= null:
+            raise self._nothing(trial.folds[0].map.spans)
+        known = CheckedSubjects.of(
+            Subjects(self.rows.whose, beliefs=self.prior), len(self.rows.whose), classes
+        )
+        beliefs, chances = known.at(tried).distinct(c, classes)
+        return {
+            "bits": leakage.bits,
+            "bits_low": leakage.low,
+            "bits_high": leakage.high,
+            "entropy": float(chances @ entr(beliefs).sum(axis=1) / np.log(2)),
+            "null": null,
+            "subjects": len(c),
+            "classes": classes,
+            **self._alone(trial),
+        }
+
+    def _alone(self, trial: Trials) -> dict[str, Any]:
+        """Estimate what side columns reveal without any message, which no map hides."""
+        if not self.reader.sides:
+            return {}
+        alone, missing = trial.alone(), trial.alone(missing=True)
+        return {
+            "known": [one.column for one in self.reader.sides],
+            "known_bits": alone.bits,
+            "known_low": alone.low,
+            "known_high": alone.high,
+            "missing_bits": missing.bits,
+            "missing_high": missing.high,
+        }
+
+    def _nothing(self, spans: Sequence[bool]) -> InfeasibleError:
+        """Refuse where single readings reveal nothing; it does not say that they are safe."""
+        rows = self.rows
+        codes = np.unique(rows.labels, return_inverse=True)[1]
+        X = rows.table[:, np.flatnonzero(spans)].astype(np.float64)
+        found = information_over_time(X, codes, rows.whose, rows.moments, self.rng)
+        if found:
+            return InfeasibleError(
+                "one reading of each subject reveals nothing of the class that could be measured, "
+                "but the course of a subject's readings reveals "
+                f"{found.bits:.2g} of {found.entropy:.2g} bits",
+                instead="let nobody but the recipient see them: encrypt them from end to end",
+            )
+        return InfeasibleError(
+            "the readings reveal nothing of the class that could be measured, which does not prove "
+            "that they reveal nothing",
+            instead="fit to more subjects, with --time where they have several readings",
+        )
+
+
+def _parts(reader: SignalReader, source: Source, rows: SourceReadings) -> SourceReadings:
+    """Read what sessions are fitted to: rows of the same classes, also those in part."""
+    if any(form.settings.nominal for form in reader.forms):
+        return rows  # which sessions do not take
+    found = without_copies(reader.read(source, partial=True))
+    known = found.take(np.flatnonzero(np.isin(found.labels, rows.labels)))
+    whose = np.unique(known.whose, return_inverse=True)[1]
+    known = replace(known, whose=whose.astype(np.intp))
+    check_classes(known, reader.private)
+    return known
+
+
+def _prior(table: Data | None, rows: SourceReadings, reader: SignalReader) -> Floats | None:
+    """Read the eavesdropper's beliefs about each row's subject, (n, k); None: the shares."""
+    if table is None:
+        return None
+    classes = np.unique(rows.labels).tolist()
+    return Beliefs.read(open_source(table), reader.subject, classes).of(rows.names, rows.whose)
+
+
+def _figures(points: Sequence[_Point], frontier: Frontier) -> pa.Table:
+    """Return a row for each policy: what it reveals, in bits first, and what it costs."""
+    leakages = [point.leakage for point in points]
+    return pa.table(
+        {
+            "number": np.arange(len(points)),
+            "bits": [one.bits for one in leakages],
+            "bits_low": [one.low for one in leakages],
+            "bits_high": [one.high for one in leakages],
+            "risk": frontier.risk,
+            "loss": frontier.loss,
+            "distortion": [point.distortion for point in points],
+            "method": [point.policy.method for point in points],
+            "base": [point.policy.base for point in points],
+            "strength": [point.policy.strength for point in points],
+        }
+    )
+
+
+def _check_bits(content: Content, most: float | None) -> None:
+    """Refuse a frontier on which nothing reveals as little as was asked for."""
+    if most is None:
+        return
+    least = min(content.figures["bits_high"].to_pylist())
+    if least > most:
+        raise InfeasibleError(
+            f"no policy reveals {most:g} bits or less with 95% confidence; the closest reveals "
+            f"up to {least:.3g}",
+            instead="ask for more, try another method, or fit to more subjects",
+        )
+
+
+def _warn(note: str) -> None:
+    warn(note, SignalsWarning)

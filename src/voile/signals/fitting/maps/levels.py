@@ -1,0 +1,90 @@
+"""p(x | c, s): how one subject's scores differ from its class's, by partial pooling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.steps import Affine
+
+NEVER = 1e12  # variance of a mean of no readings
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The law of each subject's next score in each class: normal, by columns.
+
+    Private: it holds numbers of each person.
+    """
+
+    names: NDArray[Any]  # (m,) subjects, sorted
+    mean: Floats  # (m, k, d) of subject, class and score column
+    spread: Floats  # (m, k, d) of the same, above 0
+
+    def steps(self, subject: object) -> tuple[Affine, ...] | None:
+        """Return per class what takes a subject's scores to normal ones; None if not known."""
+        (known,) = np.nonzero(self.names == subject)
+        if not len(known):
+            return None
+        pairs = zip(self.mean[known[0]], self.spread[known[0]], strict=True)
+        return tuple(Affine(np.diag(1 / spread), -mean / spread) for mean, spread in pairs)
+
+
+def pooled(
+    Y: Floats, codes: NDArray[np.intp], whose: NDArray[np.intp], names: NDArray[Any]
+) -> Levels:
+    """Fit each subject's levels, drawn towards the class's: the fewer readings, the more.
+
+    A score of subject s in class c is y = a_sc + e. Levels a_sc are normal about 0, with a
+    variance per class, and correlated between the classes of one subject, so that what is known
+    of one class says something of the others; e is normal with a variance per class. Variances
+    are those of moments, and levels the best linear predictions: O(n d + m k^3 d).
+
+    Source: Henderson 1975, best linear unbiased prediction; Gelman, Hill 2007, partial pooling.
+    """
+    k, m = int(codes.max()) + 1, len(names)
+    cell = whose * k + codes
+    counts = np.bincount(cell, minlength=m * k).reshape(m, k)
+    if not (counts > 1).any(axis=0).all() or not ((counts > 0).sum(axis=1) > 1).any():
+        raise RequestError(
+            "own laws need subjects with readings in several classes, and two in each class",
+            where="subjects",
+            instead="leave `own` out, or use a SequenceMap",
+        )
+    laws = [_column(y, cell, counts) for y in Y]
+    mean, spread = (np.stack(part, axis=-1) for part in zip(*laws, strict=True))
+    return Levels(names, mean, spread)
+
+
+def _column(y: Floats, cell: NDArray[np.intp], counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return mean and spread of the next score, (m, k) each, of one column."""
+    some = np.maximum(counts, 1)
+    means = np.bincount(cell, y, minlength=counts.size).reshape(counts.shape) / some
+    left = (y - means.ravel()[cell]) ** 2
+    within = np.bincount(cell, left, minlength=counts.size).reshape(counts.shape).sum(axis=0)
+    within /= np.maximum(counts - 1, 0).sum(axis=0)
+    there = counts > 0
+    # the mean square of subjects' means is a level's variance and what readings add to it
+    square = (means**2).sum(axis=0) / there.sum(axis=0)
+    added = (there * within / some).sum(axis=0) / there.sum(axis=0)
+    between = np.maximum(square - added, 1e-3 * within)
+    prior = _together(means, there, between) * np.sqrt(np.outer(between, between))
+    noise = np.where(there, within / some, NEVER)
+    gain = np.linalg.solve(prior + noise[:, :, None] * np.eye(len(between)), prior)
+    level = np.einsum("ms,msk->mk", means, gain)
+    doubt = between - np.einsum("ks,msk->mk", prior, gain)
+    return level, np.sqrt(np.maximum(doubt, 0) + within)
+
+
+def _together(means: Floats, there: NDArray[np.bool_], between: Floats) -> Floats:
+    """Return the correlation of levels, one for all pairs of classes, from 0 to just below 1."""
+    scaled = np.where(there, means, 0) / np.sqrt(between)
+    pairs = scaled.sum(axis=1) ** 2 - (scaled**2).sum(axis=1)
+    number = there.sum(axis=1)
+    common = float(np.clip(pairs.sum() / (number * (number - 1)).sum(), 0, 0.99))
+    return np.asarray(common + (1 - common) * np.eye(len(between)))

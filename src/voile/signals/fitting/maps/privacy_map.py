@@ -1,0 +1,383 @@
+"""`PrivacyMap`: learn from readings of known classes the map that hides the class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.core.estimator import Parameters
+from voile.core.warn import warn
+from voile.keys.random import Protective, RandomState
+from voile.signals.fitting.maps.columns import Resolution, columns_of, sample_of
+from voile.signals.information.subjects import CheckedSubjects, Whose
+from voile.signals.model.codec.codec import MOST_PLACES, Codec
+from voile.signals.model.codec.given import as_given, as_labels, as_table
+from voile.signals.model.codec.place import Place
+from voile.signals.model.maps.checks import SignalsWarning, check_looks, check_sizes
+
+if TYPE_CHECKING:
+    from voile.signals.fitting.maps.levels import Levels
+    from voile.signals.model.codec.posterior import Posterior
+    from voile.signals.model.maps.fitted import Method, Sample
+
+COARSEST = 0.1  # of a cell: fewer points sent of each, and the lattice would show by their number
+
+
+class PrivacyMap(Parameters):
+    """Learn one injective map per private class, after which all classes look alike.
+
+    The story: a patient's device sends readings to a clinic that knows the condition, the class.
+    An adversary overhears them, knows every map, has any number of readings of each class,
+    and guesses the class. The clinic decodes every reading exactly; the guess should be no better
+    than one made without the readings.
+
+    Parameters
+    ----------
+    method : `transport`; the closed forms `normal`, `exponential`, `gamma` and `uniform`
+        (Theorems 2 to 5); the paper's learned `affine`; or a method with parameters of its own.
+    base : what overheard values look like: `normal`, `uniform`, or `barycentre`, which keeps the
+        source's units. It changes no risk.
+    strength : 0 (nothing is hidden) to 1; injective throughout.
+    resolution : of each column, or one for all: a decimal number; `nominal`; None to find it.
+    random_state : of the fit: its folds, starts and dither. What is sent is dithered by
+        protective randomness, which no seed gives.
+    places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Refused where
+        readings of the fit would not all come back, or their cells hold few such decimals.
+    side_resolution : as `resolution`, of side columns; text is nominal.
+    in_clear : whether side columns travel with messages: `barycentre` then follows them, and
+        looks like readings of such people. Else it is one law for all of their values.
+
+    Attributes
+    ----------
+    classes_ : (k,) the classes, sorted.
+    codec_ : all that encoding and decoding needs, `voile.signals.model.codec.codec.Codec`.
+    fitted_ : frames and layers per class, from which codecs of any base and strength are made.
+    levels_ : where p(x | c, s) is the subjects' own, what is known of each; else None.
+
+    scikit-learn clones it and sets its parameters; it is a codec, not a transformer of a pipeline,
+    since encoding takes each reading's class.
+
+    Guarantee: decoding is exact, proved for each value as it is encoded. Privacy is measured, not
+    proved: perfect only where the readings are of the method's family.
+
+    Source: Aranki, Bajcsy, *Private Disclosure of Information in Health Tele-monitoring*, 2015.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> c = rng.choice(["ill", "well"], 400)
+    >>> weight = np.round(rng.normal(np.where(c == "ill", 50, 80), 9), 1)
+    >>> map = PrivacyMap(method="normal", base="barycentre").fit(weight, c)
+    >>> sent = map.encode(weight, c)
+    >>> bool((map.decode(sent, c) == weight).all())
+    True
+    >>> bool(abs(sent[c == "ill"].mean() - sent[c == "well"].mean()) < 1)
+    True
+    """
+
+    levels_: Levels | None = None
+
+    def __init__(
+        self,
+        method: str | Method = "transport",
+        base: str = "normal",
+        strength: float = 1.0,
+        resolution: Resolution = None,
+        random_state: RandomState = None,
+        places: int | None = None,
+        side_resolution: Resolution = None,
+        in_clear: bool = False,
+    ) -> None:
+        self.method = method
+        self.base = base
+        self.strength = strength
+        self.resolution = resolution
+        self.random_state = random_state
+        self.places = places
+        self.side_resolution = side_resolution
+        self.in_clear = in_clear
+
+    def fit(
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: Whose = None,
+        *,
+        known: ArrayLike | None = None,
+    ) -> PrivacyMap:
+        """Learn the map.
+
+        Parameters
+        ----------
+        X : (n, d) readings, or (n,); d up to about 10. Missing values are refused.
+        c : (n,) strings or whole numbers.
+        subjects : (n,) whose reading each is; None: each a person's only one. Class sizes and
+            folds count subjects. Or `Subjects`: weights and beliefs decide how much each class
+            counts, in the barycentre and in what `affine` searches for; `own` laws, for classes
+            that change within a subject, give each subject a codec of its own beside the common
+            one, for adversaries who know how this subject's readings differ.
+        known : (n, q) or (n,) side columns K, such as age and sex: numbers or names, None, NaN
+            or blank text where missing. The map then hides the class from an adversary who
+            knows them, and takes them to encode and decode: I(Z; C | S, K).
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        RequestError : an unknown method or base, a strength outside 0..1, a missing reading, no
+            resolution found, a class of under 20 subjects, a column constant within a class, or
+            readings that the method does not stand for.
+
+        Warns
+        -----
+        SignalsWarning : a class of under 100 subjects.
+        """
+        from voile.signals.fitting.maps.side_columns import beside, check_conditional, pooled_note
+
+        method = self._method()
+        table, labels = as_table(X), as_labels(np.asarray(c))
+        if labels.shape != (len(table),):
+            raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
+        classes, codes = np.unique(labels, return_inverse=True)
+        people = CheckedSubjects.of(subjects, len(table), len(classes))
+        check_sizes(classes, codes, people.whose)
+        kinds = columns_of(table, codes, len(classes), self.resolution)
+        sample = sample_of(table, kinds, codes, people)
+        if known is not None:
+            check_conditional(method, people)
+            sample = beside(sample, known, self.side_resolution, len(kinds))
+            if note := pooled_note(sample, len(classes)):
+                warn(note, SignalsWarning)
+        self.fitted_ = method.fit(sample, self.random_state) if len(sample.cells) else None
+        if self.fitted_ is not None and self.fitted_.side is not None:
+            side = replace(self.fitted_.side, in_clear=self.in_clear)
+            self.fitted_ = replace(self.fitted_, side=side)
+        self._kinds, self._side = kinds, sample.side
+        self._sent: set[object] = set()
+        self._to_scores: Codec | None = None
+        self.classes_ = classes
+        self.levels_ = None
+        if people.own:
+            self.levels_ = self._levels(sample, people)
+        self.codec_ = self.codec(base=self.base, strength=self.strength)
+        if self.places is not None:
+            self._check_places(table, labels, known, sample)
+        return self
+
+    def _levels(self, sample: Sample, known: CheckedSubjects) -> Levels:
+        """Fit what is known of each subject's scores, as they are sent."""
+        from voile.signals.fitting.maps.levels import pooled
+        from voile.signals.model.maps.fitted import SCORES
+
+        if self.fitted_ is None or (self.fitted_.law != SCORES).any():
+            remedy = "use transport or normal"
+            raise RequestError("own laws need normal scores", where="subjects", instead=remedy)
+        scores = self.codec(base="normal", strength=1.0)
+        X = sample.dithered(self.random_state).X.T
+        Y = np.empty_like(X)
+        for which in range(len(self.classes_)):
+            own = sample.c == which
+            Y[:, own] = scores.forward(np.ascontiguousarray(X[:, own]), which)
+        return pooled(Y, sample.c, known.whose, known.names)
+
+    def _check_places(
+        self,
+        table: NDArray[Any],
+        labels: NDArray[Any],
+        known: ArrayLike | None,
+        sample: Sample,
+    ) -> None:
+        levels = self.codec_.levels(known, len(table))
+
+        def carries(codec: Codec) -> bool:
+            for which in range(len(self.classes_)):
+                rows = np.flatnonzero(sample.c == which)
+                own, at = np.ascontiguousarray(sample.X[rows].T), levels.take(rows)
+                apart = codec.reach(own, which, at)
+                if codec.steps[which] and (apart.mean(axis=1) > COARSEST).any():
+                    return False
+            try:
+                codec.encode(table, labels, known=known)
+            except RequestError:
+                return False
+            return True
+
+        if not carries(self.codec_):
+            more = range((self.codec_.places or 0) + 1, MOST_PLACES + 1)
+            enough = (one for one in more if carries(replace(self.codec_, places=one)))
+            raise RequestError(
+                f"{self.places} decimal places are too few to carry the readings",
+                where="places",
+                instead=f"send {next(enough, MOST_PLACES)} or more, or float64",
+            )
+
+    def codec(self, *, base: str, strength: float, subject: object = None) -> Codec:
+        """Make the codec of another base or strength from the same fit, or one subject's own.
+
+        A subject who was not fitted, or whose law is not its own, has the codec of everyone.
+        """
+        from voile.signals.model.maps.stored import StoredMap
+
+        check_looks(base, strength)
+        own = None if self.levels_ is None else self.levels_.steps(subject)
+        map = StoredMap(self.classes_, self._kinds, self.fitted_, self._side)
+        return map.codec(base=base, strength=strength, personal=own, places=self.places)
+
+    def encode(
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike | None = None,
+        *,
+        known: ArrayLike | None = None,
+        protective: Protective | None = None,
+    ) -> NDArray[Any]:
+        """Return what is sent for readings of known classes; see `Codec.encode`.
+
+        Parameters
+        ----------
+        subjects : (n,) whose reading each is; None: each a person's only one. Where laws are the
+            subjects' own, each is sent by its own codec, and needs `subjects` to be decoded.
+        known : the side columns that the map was fitted with, row by row.
+
+        Warns
+        -----
+        SignalsWarning : a subject has a second reading, here or in an earlier call of this map:
+            each is hidden by itself, but many gradually reveal the class.
+        """
+
+        def encode(codec: Codec, X: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
+            return codec.encode(X, c, known=known, protective=protective)
+
+        if subjects is None:
+            return self._codec().encode(X, c, known=known, protective=protective)
+        sent = self._each(encode, X, c, subjects)
+        self._count(as_given(subjects, len(sent)))
+        return sent
+
+    def _each(
+        self,
+        work: Callable[[Codec, NDArray[Any], NDArray[Any]], NDArray[Any]],
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike,
+    ) -> NDArray[Any]:
+        """Do the work with each subject's codec; with the common one where laws are not own."""
+        codec, table = self._codec(), np.asarray(X)
+        whose = as_given(subjects, len(table))
+        labels = np.asarray(c)
+        if self.levels_ is None:
+            return work(codec, table, labels)
+        labels = np.full(len(table), labels) if labels.ndim == 0 else labels
+        mixed = len(codec.numeric) < len(codec.columns)
+        out = np.empty(table.shape, dtype=object if mixed else np.float64)
+        for name in np.unique(whose):
+            own = whose == name
+            mine = self.codec(base=self.base, strength=self.strength, subject=name)
+            out[own] = work(mine, table[own], labels[own])
+        return out
+
+    def _count(self, subjects: NDArray[Any]) -> None:
+        """Remember whose readings were sent, and warn of those who had one sent before."""
+        once = set(subjects.tolist())
+        again = len(subjects) - len(once - self._sent)
+        self._sent |= once
+        if again:
+            note = f"{again} readings are not their subject's first: use a Session"
+            warn(note, SignalsWarning)
+
+    def decode(
+        self,
+        Z: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike | None = None,
+        *,
+        known: ArrayLike | None = None,
+        farthest: float | None = None,
+    ) -> NDArray[Any]:
+        """Return the readings again; see `Codec.decode`. Subjects count for own laws alone.
+
+        Every number decodes to something, a forged one too, one of another class, and one of
+        other side columns: where the two ends' may differ, send a `KnownMac` of each message.
+        `farthest`: refuse what decodes to a reading beyond this normal score of its class; the
+        live channel holds readings to 8, beyond which lies one in 10^15. None: whatever `encode`
+        was given comes back, however far out.
+        """
+
+        def decode(codec: Codec, Z: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
+            return codec.decode(Z, c, known=known)
+
+        if subjects is None:
+            readings = self._codec().decode(Z, c, known=known)
+        else:
+            readings = self._each(decode, Z, c, subjects)
+        if farthest is not None:
+            self._check_plausible(readings, c, known, farthest)
+        return readings
+
+    def _check_plausible(
+        self, readings: NDArray[Any], c: ArrayLike, known: ArrayLike | None, farthest: float
+    ) -> None:
+        """Refuse readings beyond a normal score."""
+        outside = self._scores().outside(readings, c, farthest, known=known)
+        outside = outside.reshape(len(readings), -1)
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            raise RequestError(
+                f"{outside.any(axis=1).sum()} messages decode to what no reading of their class "
+                "can be, the first of them here",
+                where=Place(int(column), int(row)),
+                instead="set them aside: they may be forged, or of another class",
+            )
+
+    def posterior(
+        self,
+        Z: ArrayLike,
+        prior: ArrayLike,
+        subject: object = None,
+        *,
+        known: ArrayLike | None = None,
+    ) -> Posterior:
+        """Weigh what messages may mean where the class is uncertain; see `Codec.posterior`."""
+        self._codec()
+        codec, model = (
+            self.codec(base=base, strength=strength, subject=subject)
+            for base, strength in ((self.base, self.strength), ("normal", 1.0))
+        )
+        return codec.posterior(Z, prior, model, known=known)
+
+    def outside(
+        self, X: ArrayLike, c: ArrayLike, *, known: ArrayLike | None = None
+    ) -> NDArray[np.bool_]:
+        """Flag readings rarer in their class than once in 40,000; see `Codec.outside`."""
+        return self._scores().outside(X, c, known=known)
+
+    def _scores(self) -> Codec:
+        """Return the codec to normal scores, which say how far out a reading lies."""
+        self._codec()
+        if self._to_scores is None:
+            self._to_scores = self.codec(base="normal", strength=1.0)
+        return self._to_scores
+
+    def _codec(self) -> Codec:
+        if not hasattr(self, "codec_"):
+            raise RequestError("the map is not fitted", instead="call fit first")
+        return self.codec_
+
+    def _method(self) -> Method:
+        """Return the method meant, all that can be checked without readings being right."""
+        from voile.signals.fitting.maps.registry import METHODS
+
+        check_looks(self.base, self.strength)
+        if not isinstance(self.method, str):
+            return self.method
+        if self.method not in METHODS:
+            raise RequestError(f"no method {self.method!r}", instead=nearest(self.method, METHODS))
+        return METHODS[self.method]

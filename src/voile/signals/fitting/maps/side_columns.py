@@ -1,0 +1,139 @@
+"""The grids of side columns: chosen so that no level, end or name is one person's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.core.errors import RequestError
+from voile.signals.fitting.maps.columns import Resolution, resolutions
+from voile.signals.fitting.methods.transport import Transport
+from voile.signals.information.subjects import CheckedSubjects
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.nominal import NOMINAL
+from voile.signals.model.codec.pieces import Codes
+from voile.signals.model.codec.place import Place
+from voile.signals.model.codec.side import (
+    NameLevels,
+    NumberGrid,
+    SideColumn,
+    SideLevels,
+    is_missing,
+    read_levels,
+    side_table,
+)
+from voile.signals.model.maps.fitted import Method, Sample
+
+LEAST = 20  # subjects at or beyond each end of a grid, and of each name with a level of its own
+NODES = 25  # about
+
+
+def side_of(
+    known: NDArray[Any], whose: Codes, resolutions: Sequence[float | str | None], first: int
+) -> tuple[SideColumn, ...]:
+    """Return each side column's grid; text and what is declared nominal are names.
+
+    known : (n, q) cells. first : the place of the first one after the columns of readings.
+    """
+    return tuple(
+        _column(known[:, j], whose, one, Place(first + j)) for j, one in enumerate(resolutions)
+    )
+
+
+def _column(
+    cells: NDArray[Any], whose: Codes, resolution: float | str | None, where: Place
+) -> SideColumn:
+    there = np.array([not is_missing(one) for one in cells], dtype=np.bool_)
+    if not there.any():
+        raise RequestError("a side column is empty", where=where, instead="leave it out")
+    given = cells[there]
+    named = any(isinstance(one, str) for one in given)
+    if resolution == NOMINAL or (resolution is None and named):
+        return NameLevels(_common(given.astype(str), whose[there]))
+    if named or isinstance(resolution, str):
+        raise RequestError("a side column of numbers holds text", where=where)
+    numbers = given.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise RequestError("a side column is infinite", where=where)
+    lattice = (
+        Lattice.found(numbers, where)
+        if resolution is None
+        else Lattice.declared(float(resolution), numbers, where)
+    )
+    return _grid(lattice, numbers, whose[there], where)
+
+
+def _common(names: NDArray[np.str_], whose: Codes) -> NDArray[np.str_]:
+    """Return the names that enough subjects have."""
+    pairs = np.unique(np.stack([np.unique(names, return_inverse=True)[1], whose]), axis=1)
+    return np.asarray(np.unique(names)[np.bincount(pairs[0]) >= LEAST])
+
+
+def _grid(lattice: Lattice, numbers: NDArray[np.float64], whose: Codes, where: Place) -> NumberGrid:
+    """Cut the span into even parts, with enough subjects at or beyond each end.
+
+    Nodes are multiples of the width: else the first would be the value of the last such subject.
+    """
+    positions = lattice.positions(numbers, where)
+    own = np.unique(whose, return_index=True)[1]  # one of each subject's
+    each = np.sort(positions[own])
+    beyond = min(LEAST, (len(each) + 1) // 2)
+    low, high = int(each[beyond - 1]), int(each[-beyond])
+    width = max(-(-(high - low) // (NODES - 1)), 1)
+    first = low - low % width
+    return NumberGrid(lattice, first, width, -(-(high - first) // width) + 1)
+
+
+def never_together(
+    columns: Sequence[SideColumn], levels: SideLevels, c: Codes, classes: int
+) -> list[tuple[int, int]]:
+    """List (side column, class) where a class never occurs with some of its values.
+
+    Of numbers, with some quarter of the grid, or where they are missing.
+    """
+    found = []
+    for j, column in enumerate(columns):
+        part = levels.left[j]
+        if isinstance(column, NumberGrid):
+            part = np.where(part < column.nodes, 4 * part // column.nodes, 4)
+        there = np.bincount(part) > 0
+        for which in range(classes):
+            own = np.bincount(part[c == which], minlength=len(there)) > 0
+            if (there & ~own).any():
+                found.append((j, which))
+    return found
+
+
+def beside(sample: Sample, known: ArrayLike, resolution: Resolution, first: int) -> Sample:
+    """Return a sample with its side columns; their places count from `first`."""
+    table = side_table(known, len(sample.c))
+    said = resolutions(resolution, table.shape[1])
+    side = side_of(table, sample.subjects, said, first)
+    return replace(sample, side=side, levels=read_levels(table, side, len(table), first))
+
+
+def check_conditional(method: Method, people: CheckedSubjects) -> None:
+    """Refuse side columns where no method is conditional on them."""
+    if not isinstance(method, Transport):
+        what = "only transport is conditional on side columns"
+        raise RequestError(what, where="known", instead="leave the method or the side columns out")
+    if people.own:
+        what = "own laws are not conditional on side columns"
+        raise RequestError(what, where="known", instead="leave one of them out")
+
+
+def pooled_note(sample: Sample, classes: int) -> str | None:
+    """Say that a class never occurs with a value of a side column, where one does not."""
+    assert sample.levels is not None
+    found = never_together(sample.side, sample.levels, sample.c, classes)
+    some = {which for _, which in found}
+    if not some:
+        return None
+    return (
+        f"{len(some)} of {classes} classes never occur with some value of a side column: there the "
+        "map is that of all classes together, and the side column alone excludes the class"
+    )

@@ -1,0 +1,220 @@
+"""What a policy's messages reveal of the class and cost, on subjects held out of the fit.
+
+Subjects are dealt into three folds; each fold's readings are sent by maps that the other two were
+fitted to, as an eavesdropper will overhear people whom no map has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.evidence import Z95
+from voile.signals.fitting.maps.columns import sample_of
+from voile.signals.fitting.methods.transport import FOLDS, folds
+from voile.signals.information.mutual import NEIGHBOURS, contributions
+from voile.signals.information.subjects import CheckedSubjects, Subjects
+from voile.signals.model.codec.columns import Scale
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.nominal import Assignment
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.model.codec.side import SideColumn, SideLevels, missing_features, side_features
+from voile.signals.model.maps.fitted import Method, Sample
+from voile.signals.model.maps.stored import StoredMap
+
+APART = 1e3  # between nominal values, in standard deviations of numbers: neighbours share theirs
+DEALS = 50
+MOST = 30_000  # subjects that estimates rest on: neighbours are looked up for each
+
+
+@dataclass(frozen=True)
+class Leakage:
+    """Bits of the class that messages reveal, with their 95% interval."""
+
+    bits: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, parts: Floats) -> Leakage:
+        """Average the subjects' contributions."""
+        bits, error = float(parts.mean()), Z95 * float(parts.std()) / np.sqrt(len(parts))
+        return cls(bits, bits - error, bits + error)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Readings of subjects held out of a map, one each."""
+
+    map: StoredMap  # fitted to the other folds
+    X: NDArray[Any]  # (n, d) readings
+    c: Codes  # (n,) classes
+    u: Floats  # (n, d) where within its rounding cell each reading is sent from, -1/2 to 1/2
+    beliefs: tuple[Floats, Floats]  # distinct p(c | s), (g, k), and p(s) of each, (g,)
+    levels: SideLevels | None = None  # where they lie on the side columns' grids
+
+    def contributions(self, cloud: Floats, c: Codes) -> Floats:
+        """Return each subject's part of the leakage, were these their classes.
+
+        With side columns K it is I(Z, K; C) - I(K; C): what messages add to them.
+        """
+        if self.levels is None:
+            return contributions(cloud, c, NEIGHBOURS, *self.beliefs)
+        K = self.beside()
+        both = contributions(np.concatenate([cloud, K], axis=1), c, NEIGHBOURS, *self.beliefs)
+        return np.asarray(both - contributions(K, c, NEIGHBOURS, *self.beliefs))
+
+    def beside(self) -> Floats:
+        """Return the side columns as numbers of one spread, (n, features)."""
+        assert self.levels is not None
+        return side_features(self.map.side, self.levels)
+
+    def sent(self, base: str, strength: float) -> NDArray[Any]:
+        """Return the messages, (n, d): of nominal columns the number of the value."""
+        codec = self.map.at(base, strength).codec_
+        out = np.empty(self.X.shape)
+        for which in np.unique(self.c):
+            own = np.flatnonzero(self.c == which)
+            for j, column in enumerate(codec.columns):
+                if isinstance(column, Assignment):
+                    out[own, j] = column.sent[which][self._codes(column, own, j)]
+            V = self._numbers(own)
+            at = None if self.levels is None else self.levels.take(own)
+            out[np.ix_(own, codec.numeric)] = codec.forward(V, int(which), at).T if len(V) else V.T
+        return out
+
+    def plain(self) -> Floats:
+        """Return the readings as numbers, (n, d)."""
+        out = np.empty(self.X.shape)
+        for j, column in enumerate(self.map.columns):
+            everyone = np.arange(len(self.X))
+            nominal = isinstance(column, Assignment)
+            out[:, j] = self._codes(column, everyone, j) if nominal else self.X[:, j]
+        return out
+
+    def _codes(self, column: Scale, rows: Codes, j: int) -> Codes:
+        assert isinstance(column, Assignment)
+        return np.asarray(np.searchsorted(column.values, self.X[rows, j].astype(str)))
+
+    def _numbers(self, rows: Codes) -> Floats:
+        """Return dithered readings, (numeric columns, rows)."""
+        lattices = [(j, c) for j, c in enumerate(self.map.columns) if isinstance(c, Lattice)]
+        parts = [
+            lattice.nearest(self.X[rows, j].astype(np.float64))
+            + self.u[rows, j] * lattice.resolution
+            for j, lattice in lattices
+        ]
+        return np.stack(parts) if parts else np.empty((0, len(rows)))
+
+
+def trials(
+    method: Method,
+    table: NDArray[Any],
+    c: Codes,
+    whose: Codes,
+    tried: Codes,
+    columns: Sequence[Scale],
+    *,
+    u: Floats,
+    seed: int,
+    prior: Floats | None = None,
+    side: Sequence[SideColumn] = (),
+    levels: SideLevels | None = None,
+) -> Iterator[Trial]:
+    """Fit to two folds of subjects, and hand on the rows `tried` of the third.
+
+    The adversary's beliefs are `prior`, (n, k) p(c | s); None: the shares. Lattices are those of
+    all readings, and so are the grids of side columns: they depend on scales, not on people.
+    """
+    n, k = len(table), int(c.max()) + 1
+    everyone = CheckedSubjects.of(Subjects(whose, beliefs=prior), n, k)
+    fold = folds(Sample(np.empty((n, 0)), c, whose, np.empty(0)), seed)
+    for out in range(FOLDS):
+        rest = np.flatnonzero(fold != out)
+        own = tuple(_renewed(column, table[rest, j], c[rest]) for j, column in enumerate(columns))
+        sample = sample_of(table[rest], own, c[rest], everyone.at(rest))
+        if levels is not None:
+            sample = replace(sample, side=tuple(side), levels=levels.take(rest))
+        fitted = method.fit(sample, seed) if len(sample.cells) else None
+        rows = tried[fold[tried] == out]
+        beliefs = everyone.at(rows).distinct(c[rows], k)
+        map = StoredMap(np.arange(k), own, fitted, tuple(side))
+        at = None if levels is None else levels.take(rows)
+        yield Trial(map, table[rows], c[rows], u[rows], beliefs, at)
+
+
+def _renewed(column: Scale, values: NDArray[Any], c: Codes) -> Scale:
+    """Fit a nominal column to these rows alone; values that they lack come last of all."""
+    if isinstance(column, Lattice):
+        return column
+    k, m = int(c.max()) + 1, len(column.values)
+    each = np.concatenate([values.astype(str), np.tile(column.values, k)])
+    return Assignment.of(each, np.concatenate([c, np.repeat(np.arange(k), m)]), k)
+
+
+def points(Z: Floats, numeric: Sequence[bool]) -> Floats:
+    """Bring messages to one spread; nominal values lie far apart."""
+    spread = Z.std(axis=0)
+    jitter = np.random.default_rng(0).normal(0, 1e-9, Z.shape)  # equal messages need an order
+    scaled = Z / np.where(spread > 0, spread, 1)
+    return np.asarray(np.where(np.asarray(numeric), scaled, APART * Z) + jitter)
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """All folds of one method."""
+
+    folds: tuple[Trial, ...]
+
+    def sent(self, base: str, strength: float) -> list[Floats]:
+        return [one.sent(base, strength) for one in self.folds]
+
+    def leakage(self, strength: float) -> Leakage:
+        """Estimate the bits that messages reveal, by Ross's estimator in each fold.
+
+        Of one base, since what follows the barycentre is one map for all classes (Section 6.2).
+        """
+        clouds = zip(self._clouds(strength), self.folds, strict=True)
+        return Leakage.of(
+            np.concatenate([one.contributions(cloud, one.c) for cloud, one in clouds])
+        )
+
+    def alone(self, *, missing: bool = False) -> Leakage:
+        """Estimate the bits that side columns reveal without messages, or that missing ones do."""
+        parts = []
+        for one in self.folds:
+            assert one.levels is not None
+            K = missing_features(one.map.side, one.levels) if missing else one.beside()
+            if K is None:  # nothing is missing, which reveals nothing: an estimate would be noise
+                parts.append(np.zeros(len(one.c)))
+            else:
+                parts.append(contributions(K, one.c, NEIGHBOURS, *one.beliefs))
+        return Leakage.of(np.concatenate(parts))
+
+    def null(self, strength: float, rng: np.random.Generator) -> float:
+        """Return the 95th percentile of the estimate where classes are dealt out anew."""
+        clouds = self._clouds(strength)
+
+        def dealt() -> float:
+            pairs = zip(clouds, self.folds, strict=True)
+            parts = [one.contributions(cloud, rng.permutation(one.c)) for cloud, one in pairs]
+            return float(np.concatenate(parts).mean())
+
+        return float(np.quantile([dealt() for _ in range(DEALS)], 0.95))
+
+    def distortion(self, base: str, strength: float) -> float:
+        """Return the root mean square of (z - x) / sd(x); a nominal value that changes counts 1."""
+        if strength == 0:  # readings are sent as they are
+            return 0.0
+        X = np.concatenate([one.plain() for one in self.folds])
+        Z = np.concatenate(self.sent(base, strength))
+        off = np.where(self.folds[0].map.spans, (Z - X) / X.std(axis=0), Z != X)
+        return float(np.sqrt((off**2).mean()))
+
+    def _clouds(self, strength: float) -> list[Floats]:
+        spans = self.folds[0].map.spans
+        return [points(Z, spans) for Z in self.sent("normal", strength)]

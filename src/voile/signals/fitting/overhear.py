@@ -1,0 +1,208 @@
+"""What whole sessions reveal of the class, by subjects whom the map was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
+from voile.keys.secret import Secret
+from voile.signals.adversary.breaks import FEWEST, features, sent
+from voile.signals.fitting.sequences.courses import Courses
+from voile.signals.fitting.sequences.sequence_map import SequenceMap
+from voile.signals.model.codec.pieces import Codes, Floats
+from voile.signals.model.codec.side import side_features
+from voile.signals.model.overheard import Overheard
+from voile.signals.model.sequences.sequence_codec import SequenceCodec
+
+LENGTHS = (10, 30)  # readings of a session
+SHORTEST = 3
+MOST = 1_000  # subjects whose sessions are overheard
+FOLDS = 5
+DRAWS = 200  # for an interval
+
+
+def overhear(
+    fit: Callable[[NDArray[np.bool_]], SequenceMap],
+    X: Floats,
+    c: Codes,
+    whose: NDArray[np.intp],
+    times: NDArray[np.int64],
+    rng: np.random.Generator,
+    *,
+    known: NDArray[np.object_] | None = None,
+) -> list[Overheard]:
+    """Fit a map to half of the subjects, and overhear whole sessions of the others.
+
+    Parameters
+    ----------
+    fit : makes a map of the rows that a mask says.
+    X : (n, d) numbers, those of a subject in the order of time.
+    c : (n,) numbers of classes, from 0.
+    whose, times : (n,) as in `SequenceMap.fit`.
+    rng : of the halves and the learners.
+    known : (n, q) side columns, which the attackers have too; a session has those of its first
+        reading.
+
+    Returns what is found for each length of which there are enough subjects, perhaps nothing.
+
+    Cost: a fit, the learners, and the readings of at most 1,000 sessions.
+    """
+    subjects = whose.max() + 1
+    learnt = (rng.permutation(subjects) < subjects // 2)[whose]
+    try:
+        codec = fit(learnt).codec_
+    except RequestError:
+        return []  # too few to spare half of them
+    seed = int(rng.integers(1 << 31))  # that scikit-learn takes
+    courses = Courses.of(whose[~learnt], times[~learnt])
+    return [*_of_lengths(codec, X, c, courses, learnt, seed, known)]
+
+
+def _of_lengths(
+    codec: SequenceCodec,
+    X: Floats,
+    c: Codes,
+    courses: Courses,
+    learnt: NDArray[np.bool_],
+    seed: int,
+    known: NDArray[np.object_] | None,
+) -> Iterator[Overheard]:
+    rows = np.flatnonzero(~learnt)[courses.rows]
+    sizes, classes = courses.here.sum(axis=1), c[rows[:, 0]]
+    for length in lengths_of(sizes, classes, c.max() + 1):
+        long = np.flatnonzero(sizes >= length)[:MOST]
+        readings, when = X[rows[long, :length]], courses.times[long, :length]
+        side = None if known is None else known[rows[long, 0]]
+        yield overheard(codec, readings, classes[long], when, seed, known=side)
+
+
+def lengths_of(sizes: NDArray[np.intp], c: Codes, classes: int) -> list[int]:
+    """Return the lengths of sessions to overhear: 10 and 30, or the longest that enough have.
+
+    sizes, c : (n,) how many readings each subject has, and its class.
+    """
+
+    def has_enough(length: int) -> bool:
+        known = np.flatnonzero(sizes >= length)[:MOST]
+        return bool(np.bincount(c[known], minlength=classes).min() >= 2 * FEWEST)
+
+    longest = max(filter(has_enough, range(SHORTEST, LENGTHS[-1] + 1)), default=0)
+    return sorted({longest, *(length for length in LENGTHS if length < longest)} - {0})
+
+
+def overheard(
+    codec: SequenceCodec,
+    X: Floats,
+    c: Codes,
+    times: NDArray[np.int64],
+    seed: int,
+    *,
+    known: NDArray[np.object_] | None = None,
+) -> Overheard:
+    """Send whole sessions of subjects whom a map was not fitted to, and look for the class.
+
+    Parameters
+    ----------
+    X : (n, T, d) readings of n subjects, NaN of what they lack.
+    c : (n,) numbers of their classes.
+    times : (n, T) in the map's units.
+    known : (n, q) side columns, which the attackers have too.
+
+    Cost: n T readings, and the learners.
+    """
+    # nobody gets these messages: their dither may be drawn again
+    purpose = f"{X.shape[1]} readings"
+    dither = Protective.keyed(Secret(seed.to_bytes(16, "little")), purpose=purpose)
+    cells = None if known is None else known.tolist()
+    first, varying = sent(codec, X, c, times, dither, cells)
+    with np.errstate(over="ignore"):
+        plain = (X - np.nanmean(X, axis=(0, 1))) / np.nanstd(X, axis=(0, 1))
+    here = np.isfinite(X)
+    lacks = here.reshape(len(X), -1)[:, ~here.all(axis=(0,)).ravel()].astype(np.float64)
+    beside = [lacks]
+    if known is not None:
+        beside.append(side_features(codec.codec.side, codec.codec.levels(known, len(X))))
+    heard = np.concatenate([first[:, : codec.invariants], _course(varying), *beside], axis=1)
+    found, by = _best(heard, c, seed)
+    aucs = [_auc(found[:, one], c == one) for one in range(found.shape[1])]
+    of = int(np.argmax(aucs))
+    low, high = _interval(found[:, of], c == of, np.random.default_rng(seed))
+    raw, _ = _best(np.concatenate([_course(plain), *beside], axis=1), c, seed)
+    held, _ = _best(lacks, c, seed) if lacks.size else (None, "")
+    alone = 0.5
+    if known is not None:
+        chances, _ = _best(beside[-1], c, seed)
+        alone = max(_auc(chances[:, of], c == of), 0.5)
+    return Overheard(
+        X.shape[1],
+        len(X),
+        by,
+        str(codec.codec.classes[of]),
+        aucs[of],
+        low,
+        high,
+        _largest(raw, c),
+        None if held is None else _largest(held, c),
+        alone,
+    )
+
+
+def _course(Z: Floats) -> Floats:
+    """Return features of (n, T, d) courses: with NaN as 0, and with those taken out."""
+    here = np.isfinite(Z)
+    if here.all():
+        return features(Z)
+    order = np.argsort(~here, axis=1, kind="stable")
+    together = np.take_along_axis(Z, order, axis=1)
+    return np.concatenate([features(np.nan_to_num(one)) for one in (Z, together)], axis=1)
+
+
+def _largest(chances: Floats, c: Codes) -> float:
+    """Return the largest AUC of a class against the rest."""
+    return max(_auc(chances[:, one], c == one) for one in range(chances.shape[1]))
+
+
+def _best(F: Floats, c: Codes, seed: int) -> tuple[Floats, str]:
+    """Return (n, k) chances of the classes, each subject's by an attacker who knows others."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict  # type: ignore[import-untyped]
+
+    kinds = {
+        "random forest": RandomForestClassifier(200, min_samples_leaf=5, random_state=seed),
+        "gradient boosting": HistGradientBoostingClassifier(
+            learning_rate=0.05, max_iter=60, max_leaf_nodes=8, random_state=seed
+        ),
+    }
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    found = {
+        name: cross_val_predict(kind, F, c, cv=folds, method="predict_proba")
+        for name, kind in kinds.items()
+    }
+    aucs = {name: _largest(chances, c) for name, chances in found.items()}
+    by = max(aucs, key=lambda name: aucs[name])
+    return found[by], by
+
+
+def _auc(scores: Floats, own: NDArray[np.bool_]) -> float:
+    """Return how often one of the class scores above one who is not, ties counting half."""
+    from scipy.stats import rankdata  # a second to import
+
+    ranks = rankdata(scores)
+    n, m = int(own.sum()), int((~own).sum())
+    return float((ranks[own].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def _interval(
+    scores: Floats, own: NDArray[np.bool_], rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return a 95% interval of the AUC by drawing subjects of each side anew."""
+    yes, no = np.flatnonzero(own), np.flatnonzero(~own)
+    drawn = [
+        np.concatenate([rng.choice(yes, len(yes)), rng.choice(no, len(no))]) for _ in range(DRAWS)
+    ]
+    low, high = np.quantile([_auc(scores[rows], own[rows]) for rows in drawn], [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,1 @@
+"""The fit of the course of a subject's readings."""

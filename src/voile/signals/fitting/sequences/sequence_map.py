@@ -1,0 +1,311 @@
+"""`SequenceMap`: learn how readings of one subject go on, so that many reveal no more than one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.core.errors import RequestError
+from voile.keys.random import RandomState
+from voile.signals.fitting.maps.columns import Resolution, columns_of
+from voile.signals.fitting.maps.side_columns import beside
+from voile.signals.fitting.methods.layers import Chain, fit_layer
+from voile.signals.fitting.methods.smoothing import grid_over
+from voile.signals.fitting.methods.transport import (
+    CHOICES,
+    choose,
+    conditional,
+    fit_chain,
+    folds,
+    logs,
+)
+from voile.signals.fitting.sequences.courses import Courses, fit_direction, forecasts
+from voile.signals.fitting.sequences.parts import (
+    SHARPENING,
+    Readings,
+    filled,
+    fit_parts,
+    scores_of,
+    there,
+)
+from voile.signals.fitting.sequences.structure import choose_basis
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.conditional import MapStep
+from voile.signals.model.codec.given import as_labels, as_subjects, as_table
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.place import CLASSES
+from voile.signals.model.codec.side import side_table
+from voile.signals.model.codec.steps import Bend, KnotheRosenblatt
+from voile.signals.model.maps.checks import check_sizes
+from voile.signals.model.maps.fitted import Sample
+from voile.signals.model.sequences.basis import Basis
+from voile.signals.model.sequences.sequence_codec import Dynamics, SequenceCodec, SequencePart
+
+
+class SequenceMap:
+    """Learn one sequential map per private class, for readings sent again and again.
+
+    The story: someone overhears all messages of one subject. Each by itself reveals nothing,
+    but thirty show how the subject's readings swing, and that reveals the class. So each reading is
+    sent as what is new in it, given those before: its law is the same for every class.
+
+    Parameters
+    ----------
+    invariants : columns that never change within a subject, such as height; sent once.
+    resolution : of each column, or one for all: a decimal number; None to find it.
+    settings : of the map of single readings; None: chosen by cross-validated likelihood. With
+        invariants, one layer that begins with them.
+    random_state : of the fit.
+    period : of the season, in units of time; 0: there is none; None: to be found.
+    side_resolution : of each side column, as `resolution`.
+    memory : learn what the readings of one subject have to do with each other. Without it, each
+        is sent by itself: for subjects who send once, of whom nothing else is known. From a
+        subject's second message on the class is gradually revealed.
+
+    Attributes
+    ----------
+    classes_ : (k,) the classes, sorted.
+    codec_ : what both ends of a `Session` need, `voile.signals.SequenceCodec`.
+
+    Guarantee: decoding is exact. Privacy is measured, not proved: perfect where a subject's scores
+    are normal, with a level, a slope and a season of its own and swings that fade at one rate.
+    """
+
+    def __init__(
+        self,
+        invariants: Sequence[int] = (),
+        resolution: Resolution = None,
+        settings: Chain | None = None,
+        random_state: RandomState = None,
+        memory: bool = True,
+        period: int | None = None,
+        side_resolution: Resolution = None,
+    ) -> None:
+        self.invariants = invariants
+        self.resolution = resolution
+        self.settings = settings
+        self.random_state = random_state
+        self.memory = memory
+        self.period = period
+        self.side_resolution = side_resolution
+
+    def fit(
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike,
+        times: ArrayLike | None = None,
+        *,
+        known: ArrayLike | None = None,
+    ) -> SequenceMap:
+        """Learn the map.
+
+        Parameters
+        ----------
+        X : (n, d) readings, numbers alone; those of a subject in the order of time. NaN of columns
+            that a reading lacks: it is then a message that holds the others alone, as of sensors
+            with their own rates.
+        c : (n,) strings or whole numbers, one class a subject.
+        subjects : (n,) whose reading each is.
+        times : (n,) when each was taken, in whole units of time, which messages then say; None:
+            readings are counted. Of readings at the same time the later is taken for one unit
+            later.
+
+        known : (n, q) side columns, as in `PrivacyMap.fit`: what the adversary knows beside, such
+            as age and sex. Those of a subject's first reading count for all its readings, as a
+            session has one row of them.
+
+        Raises
+        ------
+        RequestError : as `PrivacyMap.fit`; readings that lack a column beside side columns; a
+            nominal column; a subject of two classes; columns called invariant that change, or no
+            column that does; with memory, no subject of a class with two readings.
+
+        Warns
+        -----
+        SignalsWarning : a class has too few readings of some columns alone: such are not sent.
+        """
+        table, labels = as_table(X), as_labels(np.asarray(c))
+        if labels.shape != (len(table),):
+            raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
+        classes, codes = np.unique(labels, return_inverse=True)
+        whose = as_subjects(subjects, len(table))
+        check_sizes(classes, codes, whose)
+        order, k = _order(self.invariants, table.shape[1])
+        here = there(table)
+        if not here.all():
+            table = filled(table, here, codes, self.random_state)
+        kinds = columns_of(table, codes, len(classes), self.resolution)
+        ordered = [kinds[j] for j in order]
+        lattices = _lattices(ordered)
+        X = np.stack(
+            [lat.nearest(table[:, j]) for lat, j in zip(lattices, order, strict=True)], axis=1
+        )
+        _check_subjects(X[:, :k], codes, whose, memory=self.memory)
+        if not here.all():
+            if k or not self.memory or known is not None:
+                _refuse_lacking(invariant=bool(k), known=known is not None)
+            readings = Readings(X, here[:, order], codes, whose, _moments(whose, times))
+            return self._fit_parts(readings, classes, lattices, order, timed=times is not None)
+        sample = Sample(X, codes, whose, np.array([lat.resolution for lat in lattices]))
+        if known is not None:
+            first = np.unique(whose, return_index=True)[1][whose]
+            table = side_table(known, len(X))[first]
+            sample = beside(sample, table, self.side_resolution, len(order))
+        spread = sample.dithered(self.random_state)
+        steps = self._steps(sample, spread, k)
+        codec = Codec(classes, tuple(lattices), steps, side=sample.side)
+        self.classes_ = classes
+        if not self.memory:
+            self.codec_ = SequenceCodec.forgetful(codec, order, k)
+            return self
+        scores = [scores_of(codec, one)[k:] for one in (sample, spread)]
+        when = _moments(whose, times)
+        turns = [_turn(scores[0][:, codes == n], whose[codes == n]) for n in range(len(classes))]
+        known, sent = ([turn @ of[:, codes == n] for n, turn in enumerate(turns)] for of in scores)
+        basis = choose_basis(known, whose, when, codes, self.period)
+        laws = [
+            _dynamics(turn, basis, known[n], sent[n], Courses.of(whose[own], when[own]))
+            for n, (turn, own) in enumerate((turn, codes == n) for n, turn in enumerate(turns))
+        ]
+        dynamics = tuple(law[0] for law in laws)
+        timed = times is not None
+        part = SequencePart(tuple(range(len(X.T) - k)), _sharpening(laws))
+        self.codec_ = SequenceCodec(codec, order, k, dynamics, (part,), basis, timed)
+        return self
+
+    def _fit_parts(
+        self,
+        readings: Readings,
+        classes: NDArray[np.generic],
+        lattices: Sequence[Lattice],
+        order: tuple[int, ...],
+        *,
+        timed: bool,
+    ) -> SequenceMap:
+        """Learn a map for readings that hold a part of the columns."""
+        parts = fit_parts(
+            readings, classes, lattices, self.settings, self.period, self.random_state
+        )
+        self.classes_, self.codec_ = classes, replace(parts, order=order, timed=timed)
+        return self
+
+    def _steps(self, sample: Sample, spread: Sample, k: int) -> tuple[tuple[MapStep, ...], ...]:
+        """Return per class the map of single readings to normal scores."""
+        curves = logs(sample)
+        Y = np.stack([curve(x) for curve, x in zip(curves, spread.X.T, strict=True)])
+        how, side = self.settings, None
+        if k and how and (how.depth > 1 or how.backwards):
+            raise RequestError("a map with invariants has one layer, forwards", where="settings")
+        splits = folds(sample, self.random_state)
+        if sample.levels is not None:
+            how, Y, side = conditional(
+                Y, sample, sample.levels, splits, settings=how, forwards=bool(k)
+            )
+        elif how is None:
+            how = choose(Y, sample, splits, CHOICES[1:4] if k else None)
+        frames, layers = fit_chain(Y, sample.c, how)
+        enter = Bend.of(curves)
+        return tuple(
+            (enter, *(side.into(which) if side else ()), frame.turned(), *own)
+            for which, (frame, own) in enumerate(zip(frames, layers, strict=True))
+        )
+
+
+def _refuse_lacking(*, invariant: bool, known: bool) -> None:
+    """Refuse readings that lack a column, where no map can send them so."""
+    why = "a column never changes" if invariant else "each is sent by itself"
+    raise RequestError(
+        f"some readings lack a column, and {'the map takes known columns' if known else why}",
+        where="X",
+        instead="leave such readings out, or such columns",
+    )
+
+
+def _order(invariants: Sequence[int], d: int) -> tuple[tuple[int, ...], int]:
+    """Return the columns, invariants first, and how many these are."""
+    first = tuple(dict.fromkeys(int(j) for j in invariants))
+    if any(not 0 <= j < d for j in first):
+        raise RequestError(f"an invariant is none of the {d} columns", where="invariants")
+    if len(first) == d:
+        raise RequestError("no column changes", instead="send such readings by a PrivacyMap")
+    return (*first, *(j for j in range(d) if j not in first)), len(first)
+
+
+def _lattices(kinds: Sequence[object]) -> list[Lattice]:
+    """Return the columns' lattices; refuse a column that has none."""
+    lattices = [kind for kind in kinds if isinstance(kind, Lattice)]
+    if len(lattices) < len(kinds):
+        raise RequestError("a column is nominal", where="X", instead="send it by a PrivacyMap")
+    return lattices
+
+
+def _check_subjects(
+    fixed: Floats, codes: NDArray[np.intp], whose: NDArray[np.intp], *, memory: bool
+) -> None:
+    first = np.unique(whose, return_index=True)[1][whose]
+    if (codes != codes[first]).any():
+        raise RequestError("a subject is of two classes", where=CLASSES)
+    if (fixed != fixed[first]).any():
+        raise RequestError("a column that is called invariant changes", where="invariants")
+    many = np.bincount(whose)[whose] > 1
+    if memory and len(np.unique(codes[many])) <= codes.max():
+        raise RequestError(
+            "a class has no subject with two readings", where="subjects", instead="use a PrivacyMap"
+        )
+
+
+def _moments(whose: NDArray[np.intp], times: ArrayLike | None) -> NDArray[np.int64]:
+    """Return when readings were taken, each later than the subject's reading before it."""
+    given = np.zeros(len(whose), dtype=np.int64) if times is None else np.asarray(times)
+    if given.shape != whose.shape or given.dtype.kind not in "iu":
+        raise RequestError("times are not a whole number for each reading", where="times")
+    out = given.astype(np.int64)
+    for rows in _rows_of(whose):
+        own = out[rows]
+        if (np.diff(own) < 0).any():
+            raise RequestError("a reading is earlier than the subject's one before", where="times")
+        steps = np.arange(len(own))
+        out[rows] = np.maximum.accumulate(own - steps) + steps
+    return out
+
+
+def _rows_of(whose: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    order = np.argsort(whose, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(whose[order])) + 1)
+
+
+def _turn(known: Floats, whose: NDArray[np.intp]) -> Floats:
+    """Return the rotation to directions whose swings have nothing to do with each other."""
+    order = np.argsort(whose, kind="stable")
+    same = np.diff(whose[order]) == 0
+    moved = np.diff(known[:, order], axis=1)[:, same]
+    turn: Floats = np.linalg.eigh(moved @ moved.T)[1].T
+    return turn
+
+
+def _dynamics(
+    turn: Floats, basis: Basis, known: Floats, sent: Floats, courses: Courses
+) -> tuple[Dynamics, Floats]:
+    """Return one class's dynamics, and (3 m, n) what sharpening stands on; see `SequenceCodec`."""
+    functions, laws, parts = courses.over(basis), [], []
+    later = courses.here[:, 1:]
+    for y, z in zip(map(courses.of_rows, known), map(courses.of_rows, sent), strict=True):
+        law = fit_direction(courses, basis, y)
+        told, heard = (forecasts(law, courses, functions, y, one) for one in (z, y))
+        heard.surprise[:, 0] = 0  # as in `Direction.learn`
+        laws.append(law)
+        parts.append((told.mean[:, 1:], heard.surprise[:, :-1], told.surprise[:, 1:]))
+    columns = [one[later] for kind in zip(*parts, strict=True) for one in kind]
+    return Dynamics.of(turn, laws), np.stack(columns)
+
+
+def _sharpening(laws: Sequence[tuple[Dynamics, Floats]]) -> tuple[KnotheRosenblatt, ...]:
+    """Fit, to all classes at once, surprises to the normal law, given what went before."""
+    W = np.concatenate([left for _, left in laws], axis=1)
+    codes = np.repeat(np.arange(len(laws)), [left.shape[1] for _, left in laws])
+    return fit_layer(W, codes, np.arange(len(W)), grid_over(W), SHARPENING)

@@ -1,0 +1,119 @@
+"""What scores follow over time: chosen by the likelihood of subjects held out, for all classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.signals.fitting.sequences.courses import Courses, fit_direction, likelihood
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.sequences.basis import LONGEST, Basis
+
+HARMONICS = 2
+LEAST_GAIN = 2.0  # of the log-likelihood held out, for each coefficient that is added
+MOMENTS = 5  # readings of a subject, at least, for a slope or a season
+PERIODS = 400  # that are tried, at most
+
+
+def choose_basis(
+    scores: Sequence[Floats],
+    whose: NDArray[np.intp],
+    times: NDArray[np.int64],
+    codes: NDArray[np.intp],
+    period: int | None,
+) -> Basis:
+    """Choose whether scores have a slope and a season: one answer for all classes.
+
+    Parameters
+    ----------
+    scores : per class (m, n) turned scores of its readings, in their order.
+    whose, times, codes : (n,) of all readings.
+    period : of the season, in units of time; 0: there is none; None: to be found.
+
+    Subjects are dealt into two halves; laws of a class are fitted to one and tried on the other.
+    """
+    together = Courses.of(whose, times)
+    if together.rows.shape[1] < MOMENTS:
+        return Basis()
+    slope = float(max(np.ptp(np.where(together.here, together.times, 0), axis=1).max(), 1))
+    if period is None:
+        period = _period(together, _joined(scores, codes))
+    tried = [(0.0, 0), (slope, 0), (0.0, period), (slope, period)]
+    best, most = Basis(), -np.inf
+    for rise, every in dict.fromkeys(tried):
+        basis = Basis.of(rise, every, min(HARMONICS, (every - 1) // 2))
+        found = _held_out(scores, whose, times, codes, basis) - LEAST_GAIN * basis.size
+        if found > most:
+            best, most = basis, found
+    return best
+
+
+def _joined(scores: Sequence[Floats], codes: NDArray[np.intp]) -> Floats:
+    out = np.empty((len(scores[0]), len(codes)))
+    for which, own in enumerate(scores):
+        out[:, codes == which] = own
+    return out
+
+
+def _held_out(
+    scores: Sequence[Floats],
+    whose: NDArray[np.intp],
+    times: NDArray[np.int64],
+    codes: NDArray[np.intp],
+    basis: Basis,
+) -> float:
+    total = 0.0
+    for which, own in enumerate(scores):
+        mine, when = whose[codes == which], times[codes == which]
+        second = np.unique(mine, return_inverse=True)[1] % 2 == 1
+        halves = [(Courses.of(mine[half], when[half]), own[:, half]) for half in (second, ~second)]
+        for (learnt, theirs), (tried, others) in (halves, halves[::-1]):
+            laws = [fit_direction(learnt, basis, learnt.of_rows(y)) for y in theirs]
+            total += likelihood(laws, tried, basis, others)
+    return total
+
+
+def _period(courses: Courses, scores: Floats) -> int:
+    """Return the period at which scores, less their trends, have most power; 0: none."""
+    longest = int(np.ptp(np.where(courses.here, courses.times, courses.times[:, :1]), axis=1).max())
+    periods = list(_periods(min(longest // 2, LONGEST)))
+    if not periods:
+        return 0
+    left = [_whitened(courses, _less_trend(courses, courses.of_rows(y))) for y in scores]
+    powers = []
+    for period in periods:
+        turn = np.exp(-2j * np.pi * (courses.times % period) / period) * courses.here
+        count = np.maximum(courses.here.sum(axis=1), 1)
+        powers.append(sum(float((np.abs((y * turn).sum(axis=1)) ** 2 / count).sum()) for y in left))
+    return periods[int(np.argmax(powers))]
+
+
+def _periods(longest: int) -> Iterator[int]:
+    """Yield whole periods from 3 up, every one while they are few, then ever farther apart."""
+    period = 3
+    while period <= longest:
+        yield period
+        period = max(period + 1, int(period * (1 + 3 / PERIODS)))
+
+
+def _less_trend(courses: Courses, y: Floats) -> Floats:
+    here = courses.here
+    count = np.maximum(here.sum(axis=1, keepdims=True), 1)
+    time = np.where(here, courses.times - courses.times[:, :1], 0).astype(np.float64)
+    time = np.where(here, time - time.sum(axis=1, keepdims=True) / count, 0)
+    y = np.where(here, y - y.sum(axis=1, keepdims=True) / count, 0)
+    slope = (time * y).sum(axis=1) / np.maximum((time * time).sum(axis=1), 1)
+    out: Floats = y - slope[:, None] * time
+    return out
+
+
+def _whitened(courses: Courses, y: Floats) -> Floats:
+    """Take off what a score keeps of the last, which else has most power at the longest period."""
+    both = courses.here[:, 1:]
+    before, after = y[:, :-1][both], y[:, 1:][both]
+    kept = float(before @ after / max(float(before @ before), 1e-12))
+    out = np.zeros_like(y)
+    out[:, 1:] = np.where(both, y[:, 1:] - kept * y[:, :-1], 0)
+    return out

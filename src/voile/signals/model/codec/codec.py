@@ -1,0 +1,391 @@
+"""What a device needs: encode and decode with a fitted map, NumPy alone.
+
+A `Codec` is data: lattices, and per class a few elementary steps. It holds no reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
+from voile.signals.model.codec.columns import Scale, column_arrays, read_columns
+from voile.signals.model.codec.conditional import Conditional, MapStep, RowFrames, read_steps
+from voile.signals.model.codec.given import as_labels, as_table
+from voile.signals.model.codec.grain import rounded
+from voile.signals.model.codec.lattice import Lattice, RowDraws, dither
+from voile.signals.model.codec.nominal import Assignment
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.place import CLASSES, Place
+from voile.signals.model.codec.posterior import Posterior, after, chances_of, log_densities
+from voile.signals.model.codec.side import (
+    SideColumn,
+    SideLevels,
+    read_levels,
+    read_side,
+    side_arrays,
+)
+from voile.signals.model.codec.single import Single, Singles
+from voile.signals.model.codec.steps import Arrays, Step
+
+FORMATS = 1, 2  # of maps without side columns, and with
+BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache
+TRIES = 64  # draws of the dither for one whose rounded message would not come back
+MOST_PLACES = 12
+FARTHEST = 4.25  # normal score beyond which curves go on straight
+
+
+@dataclass(frozen=True, eq=False)
+class Codec:
+    """Turn readings into what is sent, and back, exactly.
+
+    Parameters
+    ----------
+    classes : (k,) the private classes, sorted: strings or whole numbers.
+    columns : per column its lattice, or the assignment of a nominal one.
+    steps : per class the steps that numeric columns take, in order; injective each. Where a
+        class has none, its numbers are sent as they are.
+    places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Numbers that
+        are sent as they are stay so.
+    side : the side columns that conditional steps depend on; both ends have them.
+
+    Guarantee: every value returned by `encode` has been decoded again, with room to spare for
+    another machine's rounding; what would not come back is refused, never sent.
+    """
+
+    classes: NDArray[Any]
+    columns: tuple[Scale, ...]
+    steps: tuple[tuple[MapStep, ...], ...]
+    places: int | None = None
+    side: tuple[SideColumn, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.places is not None and not 0 <= self.places <= MOST_PLACES:
+            raise RequestError(f"decimal places must be 0 to {MOST_PLACES}", where="places")
+
+    @cached_property
+    def numeric(self) -> NDArray[np.intp]:
+        """The columns that hold numbers."""
+        return np.flatnonzero([isinstance(column, Lattice) for column in self.columns])
+
+    def encode(
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        *,
+        known: ArrayLike | SideLevels | None = None,
+        protective: Protective | RowDraws | None = None,
+    ) -> NDArray[Any]:
+        """Return what is sent for readings of known classes.
+
+        Parameters
+        ----------
+        X : (n, d) readings, or (n,) of one column: on each column's lattice; strings where a
+            column is nominal.
+        c : (n,) the class of each reading, or one class for all.
+        known : (n, q) the side columns, where the map takes any; see `read_levels`.
+        protective : the dither's randomness, or each reading's own: `RowDraws`.
+
+        Returns
+        -------
+        Z : shaped as X, float64; of objects where a column is nominal.
+
+        Raises
+        ------
+        RequestError : a class the map has not seen, a missing or infinite reading, one off its
+            lattice, a nominal value never seen, or one so far out that float64 cannot carry it.
+
+        Cost: O(n d) for a map of one layer, plus O(n d^2) for the conditional means.
+        """
+        protective = protective or Protective()
+        table = self._table(X)
+        single = self._single(table, c, known)
+        sent = single and single.send(table[0].tolist(), protective)
+        if sent:
+            return np.array([sent] if np.ndim(X) > 1 else sent)
+        levels = self.levels(known, len(table))
+        out = np.empty_like(table)
+        for which, rows in self._by_class(c, len(table)):
+            for j in range(len(self.columns)):
+                column = self.columns[j]
+                if isinstance(column, Assignment):
+                    out[rows, j] = column.encode(_strings(table[rows, j]), which, Place(j))
+            for batch in _batches(rows):
+                self._send(table, out, which, batch, levels, protective)
+        return out if np.ndim(X) > 1 else out[:, 0]
+
+    def _send(
+        self,
+        table: NDArray[Any],
+        out: NDArray[Any],
+        which: int,
+        rows: NDArray[np.intp],
+        levels: SideLevels,
+        protective: Protective | RowDraws,
+    ) -> None:
+        """Fill in the numeric columns of one batch of one class, and look whether they decode."""
+        X, lattices = self._numbers(table, rows), self._lattices()
+        if not lattices:
+            return
+        k = [lattice.positions(x, Place(j)) for (j, lattice), x in zip(lattices, X, strict=True)]
+        if not self.steps[which]:  # nothing is hidden, so nothing needs dither
+            on = [lattice.values(p) for (_, lattice), p in zip(lattices, k, strict=True)]
+            out[np.ix_(rows, self.numeric)] = np.stack(on, axis=1)
+            return
+        Z, todo = np.empty_like(X), np.arange(len(rows))
+        wide = 1 + self.reach(X, which, levels.take(rows))
+        for attempt in range(1 if self.places is None else TRIES):
+            draws = protective
+            if isinstance(draws, RowDraws):
+                draws = draws.take(rows[todo])
+            u = wide[:, todo] * dither(len(lattices), len(todo), draws, attempt)
+            parts = zip(lattices, k, u, strict=True)
+            V = np.stack([lattice.values(p[todo] + t) for (_, lattice), p, t in parts])
+            at = levels.take(rows[todo])
+            Z[:, todo] = rounded(self.forward(V, which, at), self.places)
+            parts = zip(lattices, k, self.inverse(Z[:, todo], which, at), strict=True)
+            lost = np.stack([~lattice.within(x, p[todo]) for (_, lattice), p, x in parts])
+            if not lost.any():
+                out[np.ix_(rows, self.numeric)] = Z.T
+                return
+            todo = todo[lost.any(axis=0)]
+        raise self._lost(lattices[int(lost.any(axis=1).argmax())][0], int(rows[todo[0]]))
+
+    def reach(self, X: Floats, which: int, at: SideLevels | None = None) -> Floats:
+        """Return how many cells, (d, n), rounding to `places` may move readings apart.
+
+        Drawn from so much more than their cell, and again where they leave it, messages are as
+        often at its edge as in its middle: else that would reveal the right class's map.
+        """
+        wide = np.zeros_like(X)
+        if self.places is not None:
+            cells = np.array([[lattice.resolution] for _, lattice in self._lattices()])
+            Z = self.forward(X, which, at)
+            for step in np.eye(len(X)) * 10.0**-self.places / 2:
+                apart = [self.inverse(Z + sign * step[:, None], which, at) for sign in (1, -1)]
+                wide += np.abs(apart[0] - apart[1]) / cells
+        return wide
+
+    def _lost(self, column: int, row: int) -> RequestError:
+        """Return the refusal of a reading that would not come back."""
+        where = Place(column, row)
+        if self.places is None:
+            remedy = "set it aside, or fit with a coarser resolution"
+            what = "a reading lies too far out to be carried exactly"
+        else:
+            remedy = "send more decimal places, or set it aside"
+            what = f"a reading is not carried exactly by {self.places} decimal places"
+        return RequestError(what, where=where, instead=remedy)
+
+    def decode(
+        self, Z: ArrayLike, c: ArrayLike, *, known: ArrayLike | SideLevels | None = None
+    ) -> NDArray[Any]:
+        """Return the readings that `encode` was given; parameters and errors as there.
+
+        Other side columns than those of `encode` give other readings: `KnownMac` refuses them.
+        """
+        table = self._table(Z)
+        single = self._single(table, c, known)
+        read = single and single.read(table[0].tolist())
+        if read:
+            return np.array([read] if np.ndim(Z) > 1 else read)
+        levels = self.levels(known, len(table))
+        out = np.empty_like(table)
+        for which, rows in self._by_class(c, len(table)):
+            for j, column in enumerate(self.columns):
+                if isinstance(column, Assignment):
+                    out[rows, j] = column.decode(_strings(table[rows, j]), which, Place(j))
+            for batch in _batches(rows):
+                X = self.inverse(self._numbers(table, batch), which, levels.take(batch))
+                for (j, lattice), x in zip(self._lattices(), X, strict=True):
+                    out[batch, j] = lattice.nearest(x)
+        return out if np.ndim(Z) > 1 else out[:, 0]
+
+    def posterior(
+        self,
+        Z: ArrayLike,
+        prior: ArrayLike,
+        model: Codec,
+        *,
+        known: ArrayLike | SideLevels | None = None,
+    ) -> Posterior:
+        """Say what messages may mean to a recipient who is not sure of the class.
+
+        Parameters
+        ----------
+        Z : (n, d) or (n,) messages.
+        prior : (k,) or (n, k) chances of the classes, p(c | s), each row of sum 1.
+        model : of the same fit, to normal scores at strength 1: how likely readings are. Of
+            nominal columns it says nothing.
+
+        Returns
+        -------
+        Posterior : chances of the classes, and the reading that each would mean. Where all classes
+            look alike, chances are the prior's (Theorem 1): no message resolves them.
+
+        Cost: O(k d) times that of decoding.
+        """
+        table = self._table(Z)
+        before = chances_of(prior, len(table), len(self.classes))
+        readings = np.stack([self.decode(table, label, known=known) for label in self.classes])
+        numbers = self._numbers(table, np.arange(len(table)))
+        logs = self.log_densities(numbers, model, self.levels(known, len(table)))
+        return Posterior(after(before, logs), readings)
+
+    def log_densities(self, V: Floats, model: Codec, at: SideLevels | None = None) -> Floats:
+        """Return the log-density of (d, n) messages in each class, (n, k), but for a constant.
+
+        Their d columns are the numeric ones; `model` is as for `posterior`.
+        """
+
+        def score(V: Floats, which: int) -> Floats:
+            return model.forward(self.inverse(V, which, at), which, at)
+
+        return log_densities(score, len(self.classes), V)
+
+    def outside(
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        farthest: float = FARTHEST,
+        *,
+        known: ArrayLike | SideLevels | None = None,
+    ) -> NDArray[np.bool_]:
+        """Flag, (n, d) or (n,), readings rarer in their class than once in 40,000.
+
+        For the codec to normal scores at strength 1, whose scores say so. Such readings are
+        encoded and decoded exactly as any other, by straight tails, but may be rarer in one class
+        than in another. Nominal values are never flagged. `farthest`: another score to flag beyond.
+        """
+        table = self._table(X)
+        levels = self.levels(known, len(table))
+        out = np.zeros(table.shape, dtype=np.bool_)
+        for which, rows in self._by_class(c, len(table)):
+            scores = self.forward(self._numbers(table, rows), which, levels.take(rows))
+            out[np.ix_(rows, self.numeric)] = (np.abs(scores) > farthest).T
+        return out if np.ndim(X) > 1 else out[:, 0]
+
+    def forward(self, V: Floats, which: int, at: SideLevels | None = None) -> Floats:
+        """Map (numeric columns, n) points of class number `which`, without lattice or dither.
+
+        `at` are the points' side levels, where the map takes side columns.
+        """
+        for step in self._steps(which, at):
+            V = step.forward(V)
+        return V
+
+    def inverse(self, V: Floats, which: int, at: SideLevels | None = None) -> Floats:
+        """Undo `forward`."""
+        for step in reversed(self._steps(which, at)):
+            V = step.inverse(V)
+        return V
+
+    def _steps(self, which: int, at: SideLevels | None) -> list[Step | RowFrames]:
+        """Return a class's steps, the conditional ones at the levels of each point."""
+        found: list[Step | RowFrames] = []
+        for step in self.steps[which]:
+            if isinstance(step, Conditional):
+                assert at is not None  # `levels` saw to it
+                found.append(step.at(at))
+            else:
+                found.append(step)
+        return found
+
+    def levels(self, known: ArrayLike | SideLevels | None, n: int) -> SideLevels:
+        """Return where n rows of side columns lie, or refuse them."""
+        return read_levels(known, self.side, n, first=len(self.columns))
+
+    def _single(self, table: NDArray[Any], c: ArrayLike, known: object) -> Single | None:
+        """Return what takes one reading of a class, if this is one and nothing is unusual."""
+        labels = np.asarray(c)
+        if len(table) != 1 or labels.size != 1 or labels.dtype.kind not in "iuUO":
+            return None
+        label = labels.item()
+        singles = self._singles.get(label) if isinstance(label, int | str) else None
+        return singles.at(known) if singles else None
+
+    @cached_property
+    def _singles(self) -> dict[int | str, Singles]:
+        """By class; none where values are nominal, decimal, or sent as they are."""
+        if self.places is not None or len(self.numeric) < len(self.columns):
+            return {}
+        lattices = tuple(lattice for _, lattice in self._lattices())
+        pairs = zip(self.classes.tolist(), self.steps, strict=True)
+        return {label: Singles(lattices, steps, self.side) for label, steps in pairs if steps}
+
+    def _lattices(self) -> list[tuple[int, Lattice]]:
+        return [(j, col) for j, col in enumerate(self.columns) if isinstance(col, Lattice)]
+
+    def _table(self, X: ArrayLike) -> NDArray[Any]:
+        return as_table(X, len(self.columns), mixed=len(self.numeric) < len(self.columns))
+
+    def _numbers(self, table: NDArray[Any], rows: NDArray[np.intp]) -> Floats:
+        """Return the numeric columns of some rows as (columns, rows)."""
+        X = np.ascontiguousarray(table[np.ix_(rows, self.numeric)].T, dtype=np.float64)
+        bad = ~np.isfinite(X)
+        if bad.any():
+            column, row = np.argwhere(bad)[0]
+            raise RequestError(
+                "a reading is missing or infinite",
+                where=Place(int(self.numeric[column]), int(rows[row])),
+                instead="set such rows aside",
+            )
+        return X
+
+    def _by_class(self, c: ArrayLike, n: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """Go through the classes that occur, each with its rows."""
+        labels = np.asarray(c)
+        labels = np.full(n, labels) if labels.ndim == 0 else labels
+        if labels.shape != (n,):
+            raise RequestError(f"there are {n} readings and {len(labels)} classes")
+        for label in np.unique(as_labels(labels)):
+            known = np.flatnonzero(self.classes == label)
+            if not len(known):
+                where = CLASSES.at(int(np.flatnonzero(labels == label)[0]))
+                raise RequestError("the map has not seen a class", where=where)
+            yield int(known[0]), np.flatnonzero(labels == label)
+
+    def to_arrays(self) -> Arrays:
+        """Return plain arrays, none of objects, for `numpy.savez`."""
+        format = FORMATS[bool(self.side)]
+        arrays: Arrays = {"format": np.array(format), "classes": self.classes}
+        arrays |= side_arrays(self.side) | column_arrays(self.columns)
+        if self.places is not None:
+            arrays["places"] = np.array(self.places)
+        for which, steps in enumerate(self.steps):
+            for place, step in enumerate(steps):
+                for name, array in step.to_arrays().items():
+                    arrays[f"class.{which}.{place}.{step.kind}.{name}"] = array
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Codec:
+        """Rebuild a codec from `to_arrays`, or raise a RequestError if it is none of ours."""
+        try:
+            if int(arrays["format"]) not in FORMATS:
+                raise RequestError("the map is of another version of voile")
+            columns, steps = read_columns(arrays), read_steps(arrays)
+            places = int(arrays["places"]) if "places" in arrays else None
+            codec = cls(np.asarray(arrays["classes"]), columns, steps, places, read_side(arrays))
+        except (LookupError, ValueError, TypeError, np.linalg.LinAlgError) as wrong:
+            if isinstance(wrong, RequestError):
+                raise
+            raise RequestError("these arrays are not a map") from wrong
+        if len(codec.steps) != len(codec.classes):
+            raise RequestError("the map has other classes than steps")
+        return codec
+
+
+def _strings(column: NDArray[Any]) -> NDArray[np.str_]:
+    return column.astype(str)
+
+
+def _batches(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    for start in range(0, len(rows), BATCH):
+        yield rows[start : start + BATCH]

@@ -1,0 +1,238 @@
+"""Frames that depend on side columns: tables of whole numbers, read at each row's levels.
+
+A frame takes standard values w to v = L(k) w + m(k), L triangular with a positive diagonal. Shifts
+and slopes are multiples of 2^-24, spreads powers of 2 in steps of 1/256, each the sum of one table
+for every side column and every pair of them that has one. Sums of whole numbers have no
+order, so that both ends have the same frame to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.side import SideColumn, SideLevels
+from voile.signals.model.codec.steps import STEPS, Affine, Arrays, Step
+
+UNIT = 2.0**-24  # of shifts and slopes
+OCTAVE = 256  # steps of a spread from one power of 2 to the next
+LADDER = 2.0**-30  # of the steps of an octave
+MOST = 1 << 36  # the largest entry of a table: products with widths stay whole numbers
+
+
+@dataclass(frozen=True, eq=False)
+class SideTables(Brief):
+    """What the sums of tables are at each level, or pair of levels, of some side columns.
+
+    terms : (t, 2) the side columns of each table; the second is -1 where it is one.
+    tables : (outputs, cells) whole numbers, the cells of one term after those of another.
+    """
+
+    terms: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    levels: NDArray[np.int64]  # (q,) of each side column
+    widths: NDArray[np.int64]  # (q,) parts from one level to the next
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[SideColumn],
+        terms: Sequence[tuple[int, int]],
+        tables: Sequence[Floats],
+    ) -> SideTables:
+        """Round tables, one (outputs, cells) for each term, in the units of each output."""
+        whole = np.rint(np.concatenate(tables, axis=1)).astype(np.int64)
+        levels = np.array([one.levels for one in columns], dtype=np.int64)
+        widths = np.array([one.width for one in columns], dtype=np.int64)
+        return cls(np.array(terms, dtype=np.int64).reshape(-1, 2), whole, levels, widths)
+
+    def __post_init__(self) -> None:
+        if sum(self.cells) != self.tables.shape[1] or (np.abs(self.tables) > MOST).any():
+            raise ValueError("the tables of side columns do not fit their levels")
+
+    @property
+    def cells(self) -> list[int]:
+        """How many cells each term has."""
+        return [
+            int(self.levels[a] * (self.levels[b] if b >= 0 else 1)) for a, b in self.terms.tolist()
+        ]
+
+    def read(self, at: SideLevels) -> NDArray[np.int64]:
+        """Return the sums, (outputs, n): between levels in proportion, rounded down."""
+        total = np.zeros((len(self.tables), at.left.shape[1]), dtype=np.int64)
+        first = 0
+        for (a, b), size in zip(self.terms.tolist(), self.cells, strict=True):
+            table = self.tables[:, first : first + size]
+            first += size
+            total += self._term(table, at, a, b)
+        return total
+
+    def _term(self, table: NDArray[np.int64], at: SideLevels, a: int, b: int) -> NDArray[np.int64]:
+        if b < 0:
+            parts = [(i, x) for i, x in self._corners(at, a)]
+            return np.asarray(_sum(table, parts) // self.widths[a])
+        m = self.levels[b]
+        parts = [
+            (i * m + j, x * y) for i, x in self._corners(at, a) for j, y in self._corners(at, b)
+        ]
+        return np.asarray(_sum(table, parts) // (self.widths[a] * self.widths[b]))
+
+    def _corners(self, at: SideLevels, j: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Return the levels that rows lie between, and the weight of each."""
+        left, share = at.left[j], at.share[j]
+        if not share.any():
+            return [(left, np.full_like(left, self.widths[j]))]
+        return [(left, self.widths[j] - share), (left + (share > 0), share)]
+
+
+def _sum(
+    table: NDArray[np.int64], parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+) -> NDArray[np.int64]:
+    return np.asarray(sum(table.take(i, axis=1) * x for i, x in parts))
+
+
+@dataclass(frozen=True, eq=False)
+class Conditional:
+    """w -> (share L(k) + matrix) w + share m(k) + shift: a frame, and how much of it depends on k.
+
+    Rows of `tables` are d shifts, d spreads, then d times d slopes of which those of a column on
+    the columns before it in `order` count. `matrix` is triangular in the same order. `ladder` are
+    the 256 steps from 1 to 2, in units of 2^-30. Turned, it leads from v to w.
+    """
+
+    kind: ClassVar[str] = "conditional"
+    order: NDArray[np.int64]
+    terms: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    widths: NDArray[np.int64]
+    ladder: NDArray[np.int64]
+    share: NDArray[np.float64]  # one number
+    matrix: Floats
+    shift: Floats
+    turned: NDArray[np.int64]  # one number, 0 or 1
+
+    def __post_init__(self) -> None:
+        d = len(self.order)
+        shapes = self.matrix.shape, self.shift.shape, self.ladder.shape
+        if shapes != ((d, d), (d,), (OCTAVE,)) or len(self.tables) != d * (d + 2):
+            raise ValueError("the tables of a conditional frame do not fit its columns")
+        if sorted(self.order) != list(range(d)) or not (self.ladder > 0).all():
+            raise ValueError("a conditional frame is not invertible")
+        if len(self.levels) and self.side.terms.max(initial=0) >= len(self.levels):
+            raise ValueError("a table is of a side column that there is none of")
+
+    @classmethod
+    def of(cls, order: NDArray[np.int64], side: SideTables) -> Conditional:
+        """Return the frame of these tables: all of it depends on the side columns."""
+        d = len(order)
+        return cls(
+            order.astype(np.int64),
+            side.terms,
+            side.tables,
+            side.levels,
+            side.widths,
+            np.rint(2.0 ** (np.arange(OCTAVE) / OCTAVE) * 2**30).astype(np.int64),
+            np.array(1.0),
+            np.zeros((d, d)),
+            np.zeros(d),
+            np.array(0),
+        )
+
+    @cached_property
+    def side(self) -> SideTables:
+        return SideTables(self.terms, self.tables, self.levels, self.widths)
+
+    def turn(self) -> Conditional:
+        return replace(self, turned=1 - self.turned)
+
+    def towards(self, other: Affine, strength: float) -> Conditional:
+        """Return (1 - strength) of the frame, and `strength` of another, the same for all."""
+        matrix, shift = strength * other.matrix, strength * other.shift
+        return replace(self, share=np.array(1.0 - strength), matrix=matrix, shift=shift)
+
+    def at(self, levels: SideLevels) -> RowFrames:
+        """Return the frame of each row."""
+        d, n = len(self.order), levels.left.shape[1]
+        total = self.side.read(levels)
+        share = float(self.share)
+        moved = share * (total[:d] * UNIT) + self.shift[:, None]
+        fine, octave = total[d : 2 * d] & (OCTAVE - 1), total[d : 2 * d] // OCTAVE
+        spread = np.ldexp(self.ladder[fine] * LADDER, octave.astype(np.int32))
+        slope = share * (total[2 * d :].reshape(d, d, n) * UNIT) + self.matrix[:, :, None]
+        diagonal = share * spread + np.diagonal(self.matrix)[:, None]
+        return RowFrames(self.order, moved, diagonal, slope, bool(self.turned))
+
+    def typical(self, levels: SideLevels) -> Affine:
+        """Return the mean of the rows' frames, without slopes."""
+        rows = self.at(levels)
+        return Affine(np.diag(rows.diagonal.mean(axis=1)), rows.moved.mean(axis=1))
+
+    def to_arrays(self) -> Arrays:
+        names = ("order", "terms", "tables", "levels", "widths", "ladder", "share", "matrix")
+        return {name: getattr(self, name) for name in (*names, "shift", "turned")}
+
+
+@dataclass(frozen=True, eq=False)
+class RowFrames:
+    """A triangular frame for each row: a step like any other."""
+
+    order: NDArray[np.int64]
+    moved: Floats  # (d, n)
+    diagonal: Floats  # (d, n), above 0
+    slope: Floats  # (d, d, n) of a column on those before it
+    turned: bool
+
+    def forward(self, V: Floats) -> Floats:
+        return self._into(V) if self.turned else self._out(V)
+
+    def inverse(self, V: Floats) -> Floats:
+        return self._out(V) if self.turned else self._into(V)
+
+    def _out(self, W: Floats) -> Floats:
+        V = np.empty_like(W)
+        for place, j in enumerate(self.order):
+            V[j] = self._moved(W, place) + self.diagonal[j] * W[j]
+        return V
+
+    def _into(self, V: Floats) -> Floats:
+        W = np.empty_like(V)
+        for place, j in enumerate(self.order):
+            W[j] = (V[j] - self._moved(W, place)) / self.diagonal[j]
+        return W
+
+    def _moved(self, W: Floats, place: int) -> Floats:
+        j = self.order[place]
+        moved: Floats = self.moved[j]
+        for i in self.order[:place]:
+            moved = moved + self.slope[j, i] * W[i]
+        return moved
+
+    @property
+    def log_slope(self) -> Floats:
+        """The logarithm of the volume that a unit of w takes up in v, (n,)."""
+        return np.asarray(np.log(self.diagonal).sum(axis=0))
+
+
+MapStep: TypeAlias = Step | Conditional
+
+
+def read_steps(arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[MapStep, ...], ...]:
+    """Read each class's steps from what `Codec.to_arrays` wrote."""
+    parts: dict[tuple[int, int, str], dict[str, Any]] = {}
+    for key in arrays:
+        if key.startswith("class."):
+            _, which, place, kind, name = key.split(".")
+            parts.setdefault((int(which), int(place), kind), {})[name] = arrays[key]
+    classes: list[list[MapStep]] = [[] for _ in arrays["classes"]]
+    for (label, _, kind), given in sorted(parts.items(), key=lambda part: part[0]):
+        step = Conditional if kind == Conditional.kind else STEPS[kind]
+        classes[label].append(step(**given))
+    return tuple(tuple(steps) for steps in classes)

@@ -1,0 +1,91 @@
+"""Lattices and elementary steps for one reading at a time: plain Python.
+
+A call of NumPy costs more than all the arithmetic that one reading needs. What is here computes
+what `lattice.py` and `steps.py` compute, in Python's own floats: the same operations in the same
+order on every machine, and so the same bits.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Protocol, TypeAlias
+
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
+from voile.signals.model.codec.lattice import MARGIN, OFF, Lattice, RowDraws
+
+Point: TypeAlias = Sequence[float]
+INSIDE = 1 - 2 * MARGIN
+
+
+class ScalarStep(Protocol):
+    """A step of one point at a time, as `Step` is of many."""
+
+    def forward(self, v: Point, /) -> Point: ...
+
+    def inverse(self, v: Point, /) -> Point: ...
+
+
+class Path:
+    """Some steps in a row, forth and back: O(log g) a curve."""
+
+    forward: Callable[[Point], Point]
+    inverse: Callable[[Point], Point]
+
+    def __init__(self, parts: Sequence[ScalarStep]) -> None:
+        self.forward = _in_turn([part.forward for part in parts])
+        self.inverse = _in_turn([part.inverse for part in reversed(parts)])
+
+
+def _in_turn(ways: Sequence[Callable[[Point], Point]]) -> Callable[[Point], Point]:
+    if len(ways) == 1:  # as of most maps: a call less
+        return ways[0]
+
+    def go(v: Point) -> Point:
+        for way in ways:
+            v = way(v)
+        return v
+
+    return go
+
+
+def at(lattice: Lattice, k: float) -> float:
+    """Return the value at a position, whole or within a cell: `Lattice.values`, of one."""
+    return (lattice.offset + lattice.step * k) / lattice.per
+
+
+def is_on(lattice: Lattice, k: int, v: float) -> bool:
+    """Say whether a value is that of a position: `Lattice.positions`, of one."""
+    reach = abs(k) * lattice.step + lattice.step + lattice.offset
+    return reach < 2.0**52 and abs(at(lattice, k) - v) <= OFF * lattice.resolution
+
+
+def on_lattice(lattice: Lattice, v: float, where: str) -> float:
+    """Return the value of the lattice that a reading is, or raise a RequestError."""
+    if not isfinite(v):
+        raise RequestError("a reading is missing or infinite", where=where, instead="set it aside")
+    k = place(lattice, v)
+    if not (isfinite(k) and is_on(lattice, round(k), v)):
+        raise RequestError(
+            f"a reading contradicts the resolution {lattice.resolution:g}",
+            where=where,
+            instead="round it, or declare a finer resolution and fit again",
+        )
+    return at(lattice, round(k))
+
+
+def place(lattice: Lattice, v: float) -> float:
+    """Return where a point lies, in cells; who checks and who decodes must round the same number.
+
+    Far out the products themselves are rounded: a point well within its cell may come to lie on
+    the edge.
+    """
+    return (v * lattice.per - lattice.offset) / lattice.step
+
+
+def drawn(n: int, protective: Protective | RowDraws) -> list[float]:
+    """Draw n points of a cell: `lattice.dither`, of few."""
+    whole = struct.unpack(f"<{n}Q", protective.bytes(8 * n))
+    return [((bits >> 11) * 2.0**-53 - 0.5) * INSIDE for bits in whole]

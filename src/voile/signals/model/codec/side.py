@@ -1,0 +1,249 @@
+"""Side columns K, such as age and sex, on fixed grids of levels: NumPy alone.
+
+A map that is conditional on them reads its tables at a reading's levels, in whole numbers: both
+ends come to the same table, to the last bit. Missing is a level of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.signals.model.codec.lattice import OFF, Lattice
+from voile.signals.model.codec.pieces import Codes
+from voile.signals.model.codec.place import Place
+
+
+@dataclass(frozen=True, eq=False)
+class SideLevels:
+    """Where rows lie on each side column's grid: `share` of `width` parts from `left` to the next.
+
+    Both (columns, rows); a level without an order has share 0.
+    """
+
+    left: NDArray[np.int64]
+    share: NDArray[np.int64]
+
+    def take(self, rows: Codes) -> SideLevels:
+        return SideLevels(self.left[:, rows], self.share[:, rows])
+
+    def spread(self, rows: Codes, n: int) -> SideLevels:
+        """Return the levels of n rows: these at `rows`, and level 0 of the others."""
+        left, share = (np.zeros((len(self.left), n), dtype=np.int64) for _ in range(2))
+        left[:, rows], share[:, rows] = self.left, self.share
+        return SideLevels(left, share)
+
+    @classmethod
+    def joined(cls, parts: Sequence[SideLevels], columns: int) -> SideLevels:
+        none = np.zeros((columns, 0), dtype=np.int64)
+        left, share = ([none, *(getattr(one, x) for one in parts)] for x in ("left", "share"))
+        return cls(np.concatenate(left, axis=1), np.concatenate(share, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberGrid(Brief):
+    """A side column of numbers: even nodes, between which tables are read in proportion.
+
+    Numbers beyond the grid are read at its ends. The level after the last node: missing.
+    """
+
+    lattice: Lattice
+    first: int  # the first node, as a position on the lattice
+    width: int  # positions from node to node, >= 1
+    nodes: int  # >= 1
+
+    @property
+    def levels(self) -> int:
+        return self.nodes + 1
+
+    def read(self, column: NDArray[Any], where: Place) -> tuple[NDArray[np.int64], ...]:
+        values = _numbers(column, where)
+        missing = np.isnan(values)
+        there = np.where(missing, self.lattice.offset / self.lattice.per, values)
+        positions = self.lattice.positions(there, where)
+        on = np.clip(positions - self.first, 0, (self.nodes - 1) * self.width)
+        left, share = np.divmod(on, self.width)
+        return np.where(missing, self.nodes, left), np.where(missing, 0, share)
+
+    def off(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which numbers are none of the column's lattice; missing ones are."""
+        values = _numbers(column, Place())
+        there = ~np.isnan(values)
+        near = self.lattice.nearest(np.where(there, values, 0.0))
+        return there & (np.abs(near - values) > OFF * self.lattice.resolution)
+
+    def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which numbers lie further beyond the grid than it is long, as months for years do."""
+        values = _numbers(column, Place())
+        low, span = self.first, max(self.nodes - 1, 1) * self.width
+        ends = self.lattice.values(np.array([low - span, low + 2 * span], dtype=np.float64))
+        return np.asarray((values < ends[0]) | (values > ends[1]))
+
+    def canonical(self, column: NDArray[Any]) -> list[bytes]:
+        """Write each cell as its place on the lattice, for a MAC; others as they are."""
+        found = []
+        for cell in column:
+            try:
+                value = np.array([0.0 if is_missing(cell) else float(cell)])
+                place = int(self.lattice.positions(value, Place())[0])
+                found.append(b"" if is_missing(cell) else f"number {place}".encode())
+            except (TypeError, ValueError, RequestError):
+                found.append(f"text {cell}".encode())
+        return found
+
+    def to_array(self) -> NDArray[Any]:
+        lattice = self.lattice
+        return np.array(
+            [lattice.step, lattice.per, lattice.offset, self.first, self.width, self.nodes]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NameLevels(Brief):
+    """A side column of names: a level each, one for all rare or unseen ones, one for missing."""
+
+    values: NDArray[np.str_]  # (m,) sorted
+    width: int = 1
+
+    @property
+    def levels(self) -> int:
+        return len(self.values) + 2
+
+    def read(self, column: NDArray[Any], where: Place) -> tuple[NDArray[np.int64], ...]:
+        m = len(self.values)
+        missing = np.array([is_missing(one) for one in column], dtype=np.bool_)
+        names = np.where(missing, "", column).astype(str)
+        at = np.searchsorted(self.values, names)
+        at[at == m] = 0
+        seen = self.values[at] == names if m else np.zeros(len(names), dtype=np.bool_)
+        level = np.where(missing, m + 1, np.where(seen, at, m)).astype(np.int64)
+        return level, np.zeros_like(level)
+
+    def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which names have no level of their own."""
+        return np.asarray(self.read(column, Place())[0] == len(self.values))
+
+    def canonical(self, column: NDArray[Any]) -> list[bytes]:
+        return [b"" if is_missing(cell) else f"text {cell}".encode() for cell in column]
+
+    def to_array(self) -> NDArray[Any]:
+        return self.values
+
+
+SideColumn: TypeAlias = NumberGrid | NameLevels
+
+
+def read_levels(
+    known: ArrayLike | SideLevels | None, columns: Sequence[SideColumn], n: int, first: int = 0
+) -> SideLevels:
+    """Return the levels of n rows, or refuse side columns that the map does not take.
+
+    Places of errors count side columns from `first`, after those of readings.
+
+    `known` is (n, q) or, of one column, (n,): numbers and names as the map was fitted to; None,
+    NaN and blank text are missing.
+    """
+    if isinstance(known, SideLevels):
+        return known
+    table = side_table(known, n)
+    if table.shape[1] != len(columns):
+        given = table.shape[1] or "none"
+        raise RequestError(
+            f"the map takes {len(columns) or 'no'} side columns, and {given} are given",
+            where="known",
+            instead="give the columns that the map was fitted with, in their order",
+        )
+    parts = [one.read(table[:, j], Place(first + j)) for j, one in enumerate(columns)]
+    left, share = zip(*parts, strict=True) if parts else ((), ())
+    shape = (len(columns), n)
+    return SideLevels(
+        np.array(left, dtype=np.int64).reshape(shape),
+        np.array(share, dtype=np.int64).reshape(shape),
+    )
+
+
+def side_table(known: ArrayLike | None, n: int) -> NDArray[Any]:
+    """Return side columns as objects, (n, q)."""
+    table = np.empty((n, 0), dtype=object) if known is None else np.asarray(known, dtype=object)
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2 or len(table) != n:
+        raise RequestError(f"there are {n} readings and {len(table)} rows of side columns")
+    return table
+
+
+def is_missing(value: object) -> bool:
+    """Whether a cell of a side column holds nothing.
+
+    >>> [is_missing(one) for one in (None, float("nan"), " ", 0, "no")]
+    [True, True, True, False, False]
+    """
+    if value is None or (isinstance(value, float) and value != value):
+        return True
+    return isinstance(value, str) and not value.strip()
+
+
+def _numbers(column: NDArray[Any], where: Place) -> NDArray[np.float64]:
+    try:
+        values = np.array([np.nan if is_missing(one) else float(one) for one in column])
+    except (TypeError, ValueError):
+        remedy = "give numbers, or fit with the column as names"
+        what = "a side column of numbers holds text"
+        raise RequestError(what, where=where, instead=remedy) from None
+    if np.isinf(values).any():
+        row = int(np.isinf(values).argmax())
+        raise RequestError("a side column is infinite", where=where.at(row))
+    return values.astype(np.float64)
+
+
+def side_features(columns: Sequence[SideColumn], levels: SideLevels) -> NDArray[np.float64]:
+    """Return side columns as numbers of one spread, (n, features): names, and missing, apart."""
+    found = [_missing(columns, levels)]
+    for column, left, share in zip(columns, levels.left, levels.share, strict=True):
+        if isinstance(column, NumberGrid):
+            there = left < column.nodes
+            found.append(np.where(there, left + share / column.width, 0.0)[:, None])
+        else:
+            found.append((left[:, None] == np.arange(column.levels - 1)).astype(np.float64))
+    return _even(np.concatenate(found, axis=1))
+
+
+def missing_features(
+    columns: Sequence[SideColumn], levels: SideLevels
+) -> NDArray[np.float64] | None:
+    """Return which side columns are missing, as numbers of one spread; None where none is."""
+    found = _missing(columns, levels)
+    return _even(found) if found.any() else None
+
+
+def _missing(columns: Sequence[SideColumn], levels: SideLevels) -> NDArray[np.float64]:
+    last = np.array([one.levels - 1 for one in columns])
+    return np.asarray((last == levels.left.T).astype(np.float64))
+
+
+def _even(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    spread = table.std(axis=0)
+    jitter = np.random.default_rng(1).normal(0, 1e-9, table.shape)  # equal rows need an order
+    return np.asarray(table / np.where(spread > 0, spread, 1) + jitter)
+
+
+def side_arrays(columns: Sequence[SideColumn]) -> dict[str, NDArray[Any]]:
+    kinds = {NumberGrid: "grid", NameLevels: "names"}
+    return {f"side.{j}.{kinds[type(one)]}": one.to_array() for j, one in enumerate(columns)}
+
+
+def read_side(arrays: Mapping[str, NDArray[Any]]) -> tuple[SideColumn, ...]:
+    columns: list[SideColumn] = []
+    while any(key.startswith(f"side.{len(columns)}.") for key in arrays):
+        key = f"side.{len(columns)}"
+        if f"{key}.grid" in arrays:
+            step, per, offset, first, width, nodes = (int(one) for one in arrays[f"{key}.grid"])
+            columns.append(NumberGrid(Lattice(step, per, offset), first, width, nodes))
+        else:
+            columns.append(NameLevels(arrays[f"{key}.names"]))
+    return tuple(columns)

@@ -1,0 +1,98 @@
+"""One reading of a class, encoded and decoded without arrays: plain Python.
+
+The bits are those that `Codec` gives in a batch, in a hundredth of the time that arrays need for
+one. Whatever is unusual is left to the batch, which says what is wrong and where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from voile.keys.random import Protective
+from voile.signals.model.codec.cells import Cells
+from voile.signals.model.codec.conditional import Conditional, MapStep
+from voile.signals.model.codec.grain import GRAIN
+from voile.signals.model.codec.lattice import Lattice, RowDraws
+from voile.signals.model.codec.scalar import Path, drawn
+from voile.signals.model.codec.scalar_side import CellFrames, Level, level_of
+from voile.signals.model.codec.side import SideColumn, SideLevels
+from voile.signals.model.codec.steps import Step
+from voile.signals.model.codec.written_steps import WrittenSteps
+
+CELLS = 1024  # levels of side columns whose maps are held
+
+
+@dataclass(frozen=True, eq=False)
+class Single:
+    """Send and read one reading at a time by the map of one class.
+
+    Cost: O(d^2 + d log g).
+    """
+
+    cells: Cells
+    path: Path
+
+    def send(self, x: Sequence[float], protective: Protective | RowDraws) -> list[float] | None:
+        """Return the message of a reading; None of one that is off its lattice or lost."""
+        try:
+            k = self.cells.rounded(x)
+            if not self.cells.on(k, x):
+                return None
+            scores = self.path.forward(self.cells.moved(k, drawn(len(k), protective)))
+            sent = [round(v / GRAIN) * GRAIN for v in scores]
+        except (ValueError, OverflowError):  # what is missing or infinite has no place
+            return None
+        return sent if self.cells.hold(k, self.path.inverse(sent)) else None
+
+    def read(self, z: Sequence[float]) -> Sequence[float] | None:
+        """Return the reading of a message; None where it has none."""
+        try:
+            return self.cells.values(self.cells.rounded(self.path.inverse(z)))
+        except (ValueError, OverflowError):
+            return None
+
+
+class Singles:
+    """What takes one reading of a class, at the levels of its side columns if there are any."""
+
+    def __init__(
+        self, lattices: tuple[Lattice, ...], steps: Sequence[MapStep], side: Sequence[SideColumn]
+    ) -> None:
+        parts, cells = list(_parts(steps, len(lattices))), Cells(lattices)
+        self._levels = [level_of(column) for column in side]
+
+        def single(levels: tuple[Level, ...]) -> Single:
+            each = [one.at(levels) if isinstance(one, CellFrames) else one for one in parts]
+            return Single(cells, Path(each))
+
+        self._single = lru_cache(CELLS)(single)
+
+    def at(self, known: object) -> Single | None:
+        """Return what takes a reading with these side columns; None where they are unusual."""
+        if known is None or isinstance(known, SideLevels):
+            return None if known is not None or self._levels else self._single(())
+        row = np.asarray(known, dtype=object).ravel().tolist()
+        if len(row) != len(self._levels):
+            return None
+        levels = [level(cell) for level, cell in zip(self._levels, row, strict=True)]
+        found = tuple([one for one in levels if one is not None])
+        return self._single(found) if len(found) == len(row) else None
+
+
+def _parts(steps: Sequence[MapStep], d: int) -> Iterator[CellFrames | WrittenSteps]:
+    """Write out in one what lies between steps that side columns change."""
+    row: list[Step] = []
+    for step in steps:
+        if not isinstance(step, Conditional):
+            row.append(step)
+            continue
+        if row:
+            yield WrittenSteps(row, d)
+        yield CellFrames(step)
+        row = []
+    if row:
+        yield WrittenSteps(row, d)

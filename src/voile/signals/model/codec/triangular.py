@@ -1,0 +1,185 @@
+"""A triangular map of one point at a time, its sums written out: plain Python.
+
+A loop over tables costs Python several times what the products in it do. Written out once for each
+map, they are summed in the order of `KnotheRosenblatt`, and so to the same bits. The place of a
+column on the grid is looked up once, for all columns that depend on it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.steps import KnotheRosenblatt
+
+Numbers: TypeAlias = tuple[float, ...]
+Before: TypeAlias = Mapping[int, Sequence[int]]  # of each column, in order, those it depends on
+
+
+class Triangular:
+    """The later columns of a Knothe-Rosenblatt map, the first `known` of them being known.
+
+    given : takes the first columns; returns their z, and what these make of the others: a shift
+        and a scale of each. Called once for a point, whose other columns may then go there and
+        back several times.
+    forward, inverse : take the other columns, and the shifts and scales that `given` returned.
+    """
+
+    given: Callable[[Sequence[float]], tuple[Numbers, Numbers]]
+    forward: Callable[[Sequence[float], Numbers], Numbers]
+    inverse: Callable[[Sequence[float], Numbers], Numbers]
+
+    def __init__(self, step: KnotheRosenblatt, known: int) -> None:
+        before = before_each(step)
+        made = {"bisect": bisect_right, **tables(step, before)}
+        exec(text(before, known), made)
+        self.given, self.forward, self.inverse = (
+            made[name] for name in ("given", "forward", "inverse")
+        )
+
+
+def before_each(step: KnotheRosenblatt) -> Before:
+    """Return the columns that each column depends on; both in the map's order."""
+    order = [int(j) for j in step.order]
+    return {j: [i for i in order[:place] if _depends(step, j, i)] for place, j in enumerate(order)}
+
+
+def _depends(step: KnotheRosenblatt, j: int, i: int) -> bool:
+    """Say whether column j depends on column i at all: many do not, and need not be looked up."""
+    return bool(step.mean[j, i].any() or (step.scale[j, i] != 1).any())
+
+
+def tables(step: KnotheRosenblatt, before: Before, s: str = "") -> dict[str, Any]:
+    """Return what the text reads, by name; `s` goes into the names of several steps' tables."""
+    found: dict[str, Any] = {f"inner{s}": step.grid[1:-1].tolist()}
+    found[f"low{s}"], found[f"high{s}"] = float(step.grid[0]), float(step.grid[-1])
+    for j, curve in enumerate(step.curve):
+        later = _after(before, j)
+        parts = [part for k in later for part in (step.mean[k, j], step.scale[k, j])]
+        found[f"there{s}{j}"] = pieces(step.grid, [curve])
+        found[f"back{s}{j}"] = pieces(curve, [step.grid])
+        found[f"inner{s}{j}"] = curve[1:-1].tolist()
+        found[f"rows{s}{j}"] = pieces(step.grid, parts)
+    return found
+
+
+def pieces(x: Floats, functions: Iterable[Floats]) -> list[Numbers]:
+    """Return per piece where it begins, and each function's value there and slope."""
+    columns: list[Floats] = [x[:-1]]
+    for y in functions:
+        columns += [y[:-1], (y[1:] - y[:-1]) / (x[1:] - x[:-1])]
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def text(before: Before, known: int) -> str:
+    """Return the text of the functions, all but its numbers.
+
+    Of column j given i, a and b are its mean and slope, c and d one over its spread and slope; r is
+    how far i lies into its piece of the grid.
+
+    >>> print(text({0: [], 1: [0]}, 1))
+    def given(v):
+        v0, = v
+        x = v0
+        at, y, slope = there0[bisect(inner, x)]
+        z0 = y + slope * (x - at)
+        held = z0 if low <= z0 <= high else low if z0 < low else high
+        at, a1_0, b1_0, c1_0, d1_0, = rows0[bisect(inner, held)]
+        r0 = held - at
+        return (z0,), ((0.0 + (a1_0 + b1_0 * r0)), ((c1_0 + d1_0 * r0)),)
+    def forward(v, frames):
+        v1, = v
+        s1, t1, = frames
+        x = (v1 - s1) * t1
+        at, y, slope = there1[bisect(inner, x)]
+        z1 = y + slope * (x - at)
+        return z1,
+    def inverse(z, frames):
+        z1, = z
+        s1, t1, = frames
+        at, y, slope = back1[bisect(inner1, z1)]
+        x = y + slope * (z1 - at)
+        v1 = x / t1 + s1
+        return v1,
+    """
+    first, others = list(before)[:known], list(before)[known:]
+    lines = ["def given(v):", *_taken("v", first), *one_way("z", first, before)]
+    framed = [j for j in others if set(before[j]) & set(first)]
+    frames = [part for j in framed for part in _sums(j, [i for i in before[j] if i in first])]
+    lines.append(f"    return ({listed(f'z{j}' for j in sorted(first))}), ({listed(frames)})")
+    for head, source, target in (("forward", "v", "z"), ("inverse", "z", "v")):
+        lines += [f"def {head}({source}, frames):", *_taken(source, others)]
+        lines += [f"    {listed(f's{j}, t{j}' for j in framed)} = frames"] if framed else []
+        lines += one_way(target, others, before, framed)
+        lines.append(f"    return {listed(f'{target}{j}' for j in sorted(others))}")
+    return "\n".join(lines)
+
+
+def one_way(
+    target: str, columns: Sequence[int], before: Before, framed: Sequence[int] = (), s: str = ""
+) -> list[str]:
+    """Return the lines that take columns to z, or back to v; `framed` have frames already."""
+    lines: list[str] = []
+    for j in columns:
+        start = (f"s{j}", f"t{j}") if j in framed else ()
+        frame = _sums(j, [i for i in before[j] if i in columns], start)
+        lines += [*(_there if target == "z" else _back)(j, frame, s), *_located(j, before, s)]
+    return lines
+
+
+def read(target: str, source: str, rows: str, inner: str) -> list[str]:
+    """Return the lines that read a curve."""
+    return [
+        f"    at, y, slope = {rows}[bisect({inner}, {source})]",
+        f"    {target} = y + slope * ({source} - at)",
+    ]
+
+
+def listed(terms: Iterable[str]) -> str:
+    return "".join(f"{term}, " for term in terms).rstrip(" ")
+
+
+def _taken(name: str, columns: Sequence[int]) -> list[str]:
+    return [f"    {listed(f'{name}{j}' for j in sorted(columns))} = {name}"] if columns else []
+
+
+def _after(before: Before, i: int) -> list[int]:
+    """Return the columns that depend on one, in order."""
+    return [j for j, columns in before.items() if i in columns]
+
+
+def _sums(j: int, columns: Sequence[int], start: Sequence[str] = ()) -> Sequence[str]:
+    """Return a column's shift and scale, given others and those it has; none where it has none."""
+    if not columns:
+        return start
+    shifts = [f"(a{j}_{i} + b{j}_{i} * r{i})" for i in columns]
+    scales = [f"(c{j}_{i} + d{j}_{i} * r{i})" for i in columns]
+    shift, scale = " + ".join([*(start[:1] or ["0.0"]), *shifts]), " * ".join([*start[1:], *scales])
+    return f"({shift})", f"({scale})"
+
+
+def _there(j: int, frame: Sequence[str], s: str) -> list[str]:
+    """Take a column to its z."""
+    framed = f"    x = (v{j} - {frame[0]}) * {frame[1]}" if frame else f"    x = v{j}"
+    return [framed, *read(f"z{j}", "x", f"there{s}{j}", f"inner{s}")]
+
+
+def _back(j: int, frame: Sequence[str], s: str) -> list[str]:
+    """Take a column back from its z."""
+    framed = f"    v{j} = x / {frame[1]} + {frame[0]}" if frame else f"    v{j} = x"
+    return [*read("x", f"z{j}", f"back{s}{j}", f"inner{s}{j}"), framed]
+
+
+def _located(i: int, before: Before, s: str) -> list[str]:
+    """Look up what a column makes of those that depend on it; beyond the grid it stays as it is."""
+    parts = [f"{letter}{j}_{i}" for j in _after(before, i) for letter in "abcd"]
+    if not parts:
+        return []
+    z, low, high = f"z{i}", f"low{s}", f"high{s}"
+    return [
+        f"    held = {z} if {low} <= {z} <= {high} else {low} if {z} < {low} else {high}",
+        f"    at, {listed(parts)} = rows{s}{i}[bisect(inner{s}, held)]",
+        f"    r{i} = held - at",
+    ]

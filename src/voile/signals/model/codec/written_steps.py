@@ -1,0 +1,110 @@
+"""Steps in a row, of one point at a time, written out as one function: plain Python.
+
+Calls and loops cost Python several times what the products of one point do. Each line does what
+the step does in a batch, in the same order, and so to the same bits.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from voile.signals.model.codec.steps import Affine, Bend, KnotheRosenblatt, Step
+from voile.signals.model.codec.triangular import (
+    Numbers,
+    before_each,
+    listed,
+    one_way,
+    pieces,
+    read,
+    tables,
+)
+
+Written: TypeAlias = tuple[list[str], list[str], dict[str, Any]]  # there, back, what these read
+
+
+class WrittenSteps:
+    """Some steps of d columns in a row, forth and back: O(d^2 + d log g)."""
+
+    forward: Callable[[Sequence[float]], Numbers]
+    inverse: Callable[[Sequence[float]], Numbers]
+
+    def __init__(self, steps: Sequence[Step], d: int) -> None:
+        written = [_written(step, f"{number}_") for number, step in enumerate(steps)]
+        made: dict[str, Any] = {"bisect": bisect_right}
+        there: list[str] = []
+        back: list[str] = []
+        for on, off, read_here in written:
+            there, back = [*there, *on], [*off, *back]
+            made |= read_here
+        v = listed(f"v{j}" for j in range(d))
+        for name, lines in (("forward", there), ("inverse", back)):
+            exec("\n".join([f"def {name}(v):", f"    {v} = v", *lines, f"    return {v}"]), made)
+        self.forward, self.inverse = made["forward"], made["inverse"]
+
+
+def _written(step: Step, s: str) -> Written:
+    """Return the lines of a step, each way from v to v, and what they read, `s` in the names.
+
+    >>> import numpy as np
+    >>> print(*_written(Affine(np.array([[2.0]]), np.zeros(1)), "0_")[0])
+        v0, = 0.0 + there0_0_0 * v0 + shift0_0,
+    """
+    if isinstance(step, Affine):
+        return _affine(step, s)
+    if isinstance(step, Bend):
+        return _bend(step, s)
+    if isinstance(step, KnotheRosenblatt):
+        return _triangular(step, s)
+    raise TypeError(f"no step {step.kind!r}")
+
+
+def _affine(step: Affine, s: str) -> Written:
+    """Sum term by term, but for those of 0."""
+    matrices = {"there": step.matrix.tolist(), "back": step.turned().matrix.tolist()}
+    made = {f"shift{s}{j}": shift for j, shift in enumerate(step.shift.tolist())}
+    sums: dict[str, list[str]] = {}
+    for way, rows in matrices.items():
+        sums[way] = []
+        for j, row in enumerate(rows):
+            used = [i for i, weight in enumerate(row) if weight]
+            made |= {f"{way}{s}{j}_{i}": row[i] for i in used}
+            sums[way].append(" + ".join(["0.0", *(f"{way}{s}{j}_{i} * v{i}" for i in used)]))
+    v = [f"v{j}" for j in range(len(step.shift))]
+    shifts = [f"shift{s}{j}" for j in range(len(v))]
+    shifted = [f"{total} + {shift}" for total, shift in zip(sums["there"], shifts, strict=True)]
+    before = [f"{one} - {shift}" for one, shift in zip(v, shifts, strict=True)]
+    to = f"    {listed(v)} ="
+    return (
+        [f"{to} {listed(shifted)}"],
+        [f"{to} {listed(before)}", f"{to} {listed(sums['back'])}"],
+        made,
+    )
+
+
+def _bend(step: Bend, s: str) -> Written:
+    there, back = [], []
+    made: dict[str, Any] = {}
+    for j, curve in enumerate(step.curves):
+        on, off = pieces(curve.x, [curve.y]), pieces(curve.y, [curve.x])
+        if len(on) == 1:  # as where no logarithm was taken: nothing to look up
+            there += _line(f"v{j}", *on[0])
+            back += _line(f"v{j}", *off[0])
+            continue
+        there += read(f"v{j}", f"v{j}", f"there{s}{j}", f"x{s}{j}")
+        back += read(f"v{j}", f"v{j}", f"back{s}{j}", f"y{s}{j}")
+        made |= {f"there{s}{j}": on, f"x{s}{j}": curve.x[1:-1].tolist()}
+        made |= {f"back{s}{j}": off, f"y{s}{j}": curve.y[1:-1].tolist()}
+    return there, back, made
+
+
+def _line(v: str, at: float, y: float, slope: float) -> list[str]:
+    return [f"    {v} = {y!r} + {slope!r} * ({v} - {at!r})"]
+
+
+def _triangular(step: KnotheRosenblatt, s: str) -> Written:
+    before = before_each(step)
+    there, back = (one_way(target, list(before), before, s=s) for target in "zv")
+    v, z = (listed(f"{name}{j}" for j in before) for name in "vz")
+    return [*there, f"    {v} = {z}"], [f"    {z} = {v}", *back], tables(step, before, s)

@@ -1,0 +1,126 @@
+"""What a signals kit holds, between memory and the kit's tables and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from voile.core.errors import DamagedError
+from voile.data.files.outputs import Visibility
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.release.kit import Kit
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.steps import Arrays
+from voile.signals.model.maps.stored import StoredMap, from_table, to_table
+from voile.signals.model.policies import Policies, Policy
+from voile.signals.model.readings.sources import SignalReader
+from voile.signals.model.sessions import SEQUENCE, Sessions
+
+KIND = "signals"
+
+HOLDS = {
+    "uniform": "the range of each class, which rests on its two outermost readings",
+    "affine": "one matrix and one shift per class",
+    "transport": "means, spreads and smoothed curves on even knots per class",
+}
+"""What the kit holds of a class, by method; of the others means, spreads or scales."""
+
+
+@dataclass(frozen=True, eq=False)
+class Content(Policies):
+    """A fitted family: its maps, the frontier over strengths and bases, what readings reveal."""
+
+    reader: SignalReader  # which columns are read, and how
+    maps: Mapping[str, StoredMap]  # per method
+    sessions: Sessions | None  # the map of a subject's sequences, where one was fitted
+    before: Mapping[str, Any]  # what the readings themselves reveal
+    found: Mapping[str, Any]  # how the fit ended
+
+    @property
+    def sequence(self) -> Arrays | None:
+        """The map of sequences, as a `SequenceCodec` stores itself."""
+        return self.sessions.arrays if self.sessions else None
+
+    @property
+    def classes(self) -> list[str]:
+        return [str(one) for one in next(iter(self.maps.values())).classes_]
+
+    def map(self, policy: Policy) -> StoredMap:
+        return self.maps[policy.method].at(policy.base, policy.strength)
+
+    def codec(self, number: int) -> Codec:
+        """Return what encodes and decodes single readings under a policy of the frontier."""
+        return self.map(self.policy(number)).codec_
+
+    @property
+    def visibility(self) -> Visibility:
+        """Whether some entry may be one person's value: ``private`` then, else ``shareable``."""
+        nominal = any(not all(one.spans) for one in self.maps.values())
+        named = any(form.settings.ordinal is not None for form in self.reader.forms)
+        personal = "uniform" in self.maps or nominal or named or self.reader.hold_out.share > 0
+        return "private" if personal else "shareable"
+
+    def to_kit(self) -> Kit:
+        """Return the kit, which says of itself what it holds of people."""
+        facts = {
+            "policies": len(self.frontier),
+            "roles": self.reader.roles.model_dump(mode="json"),
+            "hold_out": self.reader.hold_out.to_data(),
+            "columns": list(self.reader.columns),
+            "time": self.reader.time,
+            "sessions": self.sessions.facts() if self.sessions else None,
+            "before": dict(self.before),
+            "holds": self.holds(),
+            **self.found,
+        }
+        arrays = {method: one.to_arrays() for method, one in self.maps.items()}
+        if self.sequence is not None:
+            arrays[SEQUENCE] = self.sequence
+        tables = {"frontier": self.figures, "maps": to_table(arrays)}
+        return Kit(KIND, self.visibility, facts, tables)
+
+    def holds(self) -> list[str]:
+        """List what the kit stores about people, and how far that is protected."""
+        each = "means and spreads, or scales, per class"
+        said = [f"{method}: {HOLDS.get(method, each)}" for method in self.maps]
+        if self.reader.sides:
+            names = ", ".join(one.column for one in self.reader.sides)
+            said.append(f"{names}: the same, smoothed over their values, and names of 20 people up")
+        if any(not isinstance(c, Lattice) for one in self.maps.values() for c in one.columns):
+            said.append("nominal columns: every value, however rare")
+        if self.reader.hold_out.share:
+            said.append("the key that determines who was held out")
+        known = {one.fitted_.epsilon for one in self.maps.values() if one.fitted_} - {None}
+        if not known:
+            return [*said, "differential privacy: none"]
+        (epsilon,) = known
+        private = f"each map, at epsilon {epsilon:g}; the frontier's estimates are not"
+        return [*said, f"differential privacy: {private}"]
+
+    @classmethod
+    def parts(cls, kit: Kit) -> dict[str, Any]:
+        facts = kit.facts
+        arrays = from_table(kit.tables["maps"])
+        sequence = arrays.pop(SEQUENCE, None)
+        maps = {method: StoredMap.from_arrays(each) for method, each in arrays.items()}
+        columns = tuple(facts["columns"])
+        if any(len(one.columns) != len(columns) for one in maps.values()):
+            raise DamagedError("the kit's maps are of other columns")
+        roles = Roles.model_validate(facts["roles"])
+        hold_out = HoldOut.from_data(facts["hold_out"], roles.subject)
+        reader = SignalReader(roles, columns, hold_out, facts["time"])
+        if any(len(one.side) != len(reader.sides) for one in maps.values()):
+            raise DamagedError("the kit's maps are of other known columns")
+        return {
+            **super().parts(kit),
+            "reader": reader,
+            "maps": maps,
+            "sessions": None
+            if sequence is None and not facts.get("sessions")
+            else Sessions.from_facts(facts.get("sessions") or {}, sequence),
+            "before": facts["before"],
+            "found": {"stopped": facts["stopped"]},
+        }

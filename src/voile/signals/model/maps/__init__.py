@@ -1,0 +1,1 @@
+"""Fitted maps as a kit stores them."""

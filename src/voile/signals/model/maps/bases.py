@@ -1,0 +1,126 @@
+"""What overheard values look like, and how far the map goes: one injective map for all classes.
+
+The class's own map leads to the barycentre, `strength` of the way. What is put after it is the
+same for every class, and so leaves I(Z; C | S) as it is (Section 6.2): the base decides on looks
+and on the distortion for third parties, never on the risk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import ndtr
+
+from voile.signals.model.codec.conditional import Conditional, MapStep
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.steps import Affine, Bend, Curve, between, mix
+from voile.signals.model.maps.fitted import SCORES, Fitted, SideFrames
+
+Law: TypeAlias = Callable[[Floats], Floats]
+
+# per base, what a normal score is sent as; the barycentre stays in the source's units
+BASES: Mapping[str, Law | None] = {
+    "normal": lambda score: score,
+    "uniform": ndtr,
+    "barycentre": None,
+}
+
+
+def class_steps(
+    fitted: Fitted, base: str, strength: float, personal: Sequence[Affine] | None = None
+) -> tuple[tuple[MapStep, ...], ...]:
+    """Return each class's steps, from readings to what is sent; of one subject, `personal` too.
+
+    At strength 0 all of them together are the identity. Each step lies between the identity, or
+    a step that a later one undoes, and the full map; each is injective for every strength.
+
+    >>> from voile.signals.model.maps.fitted import normal_law, plain
+    >>> frame = Affine(np.array([[2.0]]), np.array([5.0]))
+    >>> fitted = Fitted(np.ones(1), (frame,), ((),), normal_law(1), plain(1))
+    >>> (steps,) = class_steps(fitted, "normal", 1.0)
+    >>> V = np.array([[5.0, 7.0]])
+    >>> for step in steps:
+    ...     V = step.forward(V)
+    >>> V.tolist()
+    [[0.0, 1.0]]
+    """
+    enter = Bend.of(fitted.coordinates)
+    middle = fitted.barycentre()
+    towards, leave = _shown(fitted, middle, BASES[base], strength)
+    nothing = _nothing(len(middle.shift))
+    mine = [(mix(nothing, one, strength),) for one in personal or ()]
+    side = fitted.side
+    return tuple(
+        (
+            enter,
+            *(side.into(which) if side else ()),
+            frame.turned(),
+            *(layer.at(strength) for layer in layers),
+            *(mine[which] if mine else ()),
+            *_joined(
+                mix(frame, middle, strength),
+                *_left(side, which, nothing, strength),
+                towards,
+            ),
+            leave,
+        )
+        for which, (frame, layers) in enumerate(zip(fitted.frames, fitted.layers, strict=True))
+    )
+
+
+def _shown(
+    fitted: Fitted, middle: Affine, law: Law | None, strength: float
+) -> tuple[Affine | Conditional, Bend]:
+    """Return the last two steps, common to all classes: leave the barycentre, take on looks.
+
+    A barycentre follows side columns only where they travel in the clear: to an adversary who
+    lacks them, messages that follow them would reveal them, and the class through them.
+    """
+    side = fitted.side
+    shared = side.shared if side else None
+    back = tuple(curve.turned() for curve in fitted.coordinates)
+    if law is None:
+        if side is None:
+            return _nothing(len(middle.shift)), Bend.of(back)
+        follows = side.shared if side.in_clear else _leaving(shared, side.typical, strength)
+        return follows, Bend.of(back)
+    looks = (Curve(values, law(SCORES)) for values in fitted.law)
+    curves = tuple(between(a, b, strength) for a, b in zip(back, looks, strict=True))
+    return _leaving(shared, middle.turned(), strength), Bend.of(curves)
+
+
+def _leaving(frame: Conditional | None, other: Affine, strength: float) -> Affine | Conditional:
+    """Return a step from a conditional frame: `strength` of the way to another, the same for all.
+
+    Without side columns the frame is the identity.
+    """
+    if frame is None:
+        nothing = _nothing(len(other.shift))
+        return mix(nothing, other, strength)
+    return other if strength == 1 else frame.towards(other, strength)
+
+
+def _left(
+    side: SideFrames | None, which: int, nothing: Affine, strength: float
+) -> tuple[Affine | Conditional, ...]:
+    """Return how what a class adds to the frame is left, where it adds anything."""
+    own = side.own[which] if side else None
+    return () if own is None else (_leaving(own, nothing, strength),)
+
+
+def _joined(*steps: Affine | Conditional) -> tuple[Affine | Conditional, ...]:
+    """Compose affine maps that follow each other."""
+    found: list[Affine | Conditional] = []
+    for step in steps:
+        last = found[-1] if found else None
+        if isinstance(step, Affine) and isinstance(last, Affine):
+            found[-1] = last.then(step)
+        else:
+            found.append(step)
+    return tuple(found)
+
+
+def _nothing(d: int) -> Affine:
+    return Affine(np.eye(d), np.zeros(d))

@@ -1,0 +1,82 @@
+"""A kit's policies and what was estimated of them: what `choose` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from voile.core.errors import RequestError, nearest
+from voile.core.frontier import Frontier
+from voile.core.warn import warn
+from voile.release.choice import STRICT, read_fields
+from voile.release.kit import Kit
+from voile.release.policies import StoredPolicies
+from voile.signals.model.maps.checks import SignalsWarning
+from voile.signals.options import Base
+
+ESTIMATES = ("bits", "bits_low", "bits_high", "risk", "loss", "distortion")
+
+PLAIN = "this policy has strength 0 and hides nothing: every reading is released as it is"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Send readings by this method's map, so far from the identity, looking so."""
+
+    __pydantic_config__ = STRICT
+
+    method: str
+    base: Base
+    strength: Annotated[float, Field(ge=0, le=1)]
+
+    def to_data(self) -> dict[str, Any]:
+        return {"method": self.method, "base": self.base, "strength": self.strength}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], methods: Collection[str]) -> Policy:
+        """Read it back, refusing a method that the kit does not know."""
+        policy = read_fields(cls, data)
+        if policy.method not in methods:
+            raise RequestError(
+                f"the kit has no method {policy.method}",
+                where="policy",
+                instead=nearest(policy.method, methods),
+            )
+        return policy
+
+    def warn(self) -> None:
+        if self.strength == 0:
+            warn(PLAIN, SignalsWarning)
+
+
+@dataclass(frozen=True, eq=False)
+class Policies(StoredPolicies):
+    """The frontier of a fit, over strengths and bases.
+
+    Its policies are places in `figures`, which has `ESTIMATES`, then method, base and strength.
+    """
+
+    @classmethod
+    def parts(cls, kit: Kit) -> dict[str, Any]:
+        numbers = [*ESTIMATES, "number", "strength"]
+        figures = kit.table("frontier", numbers=numbers, text=["method", "base"])
+        places = (figures[name].to_numpy() for name in ("risk", "loss", "number"))
+        return {"frontier": Frontier.of(*places), "figures": figures}
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """What messages reveal of the class, as a share of what readings do."""
+        return {"relative_risk": self.frontier.risk}
+
+    def policy(self, number: int) -> Policy:
+        row = self.row(number)
+        return Policy(row["method"], row["base"], row["strength"])
+
+    def figures_of(self, number: int) -> dict[str, float]:
+        row = self.row(number)
+        return {name: row[name] for name in ESTIMATES}

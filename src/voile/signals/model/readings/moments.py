@@ -1,0 +1,207 @@
+"""The order of time, by what a column of it means: the same for fit and for send."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.signals.model.readings.forms import NUMBER
+
+REMEDY = "write all its values as numbers, or all as ISO dates such as 2026-03-01T08:00"
+NUMBERS = pa.int64(), pa.float64()
+DATES = tuple(pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC"))
+
+
+LATEST = 2.0**53  # ticks
+PER_NUMBER = 1000  # ticks of a unit, where times are numbers; of dates a tick is a second
+DAY = 86_400
+UNITS: tuple[int, ...] = (7 * DAY, DAY, 3600, 60, 1)  # seconds
+FINEST = 100  # units, at most, in the middle gap between two readings of a subject
+
+
+def rank_moments(
+    times: Sequence[pa.Array], column: str, rows: NDArray[np.int64] | None = None
+) -> NDArray[np.intp]:
+    """Return each moment's place among all, from 1 up; equal moments share theirs.
+
+    rows : (n,) their places in the source, from 0, for what an error says.
+
+    Text is taken for numbers where it holds nothing else, and for ISO dates or times otherwise,
+    all with a time zone or none.
+
+    >>> rank_moments([pa.array(["10", "9", "9.5"])], "day").tolist()
+    [3, 1, 2]
+    >>> rank_moments([pa.array(["2026-03-10", "2026-03-09"])], "day").tolist()
+    [2, 1]
+    """
+    moments = _whole(times, column, rows)
+    if not len(moments):
+        return np.zeros(0, dtype=np.intp)
+    found = pc.rank(moments, sort_keys="ascending", tiebreaker="dense")
+    return np.asarray(found.to_numpy(), dtype=np.intp)
+
+
+class Ticks(NamedTuple):
+    """When readings were taken."""
+
+    values: NDArray[np.int64]  # (n,)
+    per: int  # ticks in a day, where they are dates or times; else in 1 of the column's numbers
+
+
+@dataclass(frozen=True)
+class TimeUnit:
+    """What a map counts time in."""
+
+    ticks: int
+    per: int  # as in `Ticks`
+
+    @property
+    def is_of_dates(self) -> bool:
+        """Whether a tick is a second; else it is a part of a column's numbers."""
+        return self.per == DAY
+
+    def count(self, times: Sequence[pa.Array], column: str) -> NDArray[np.int64]:
+        """Return moments in this unit.
+
+        Raises
+        ------
+        RequestError : as `rank_moments`; dates where the map has numbers, or numbers where it has
+            dates.
+        """
+        found = count_ticks(times, column)
+        if found.per != self.per:
+            known, given = ("numbers", "dates") if found.per == DAY else ("dates", "numbers")
+            raise RequestError(
+                f"times are {given}, and {known} in what the map was fitted to",
+                where=f"column {column}",
+                instead="write them as they were",
+            )
+        return self.of(found.values)
+
+    def of(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the same of moments in ticks."""
+        return ticks // self.ticks
+
+
+def count_ticks(times: Sequence[pa.Array], column: str) -> Ticks:
+    """Return moments in ticks: seconds of dates and times, thousandths of numbers.
+
+    >>> count_ticks([pa.array(["2026-03-10", "2026-03-09"])], "day").values.tolist()
+    [1773100800, 1773014400]
+    >>> count_ticks([pa.array([1.5, 2])], "hour")
+    Ticks(values=array([1500, 2000]), per=1000)
+    """
+    moments, of = _whole(times, column), pa.types
+    if of.is_integer(moments.type) or of.is_floating(moments.type) or of.is_decimal(moments.type):
+        values = moments.cast(pa.float64()).to_numpy(zero_copy_only=False) * PER_NUMBER
+        if not (np.abs(values) <= LATEST).all():
+            raise RequestError("a time is out of range", where=f"column {column}", instead=REMEDY)
+        return Ticks(np.rint(values).astype(np.int64), PER_NUMBER)
+    if of.is_time(moments.type):  # of day
+        moments = moments.cast(pa.time64("ns")).cast(pa.int64())
+        return Ticks(np.asarray(moments.to_numpy(), dtype=np.int64) // 10**9, DAY)
+    kind = "timedelta64[s]" if of.is_duration(moments.type) else "datetime64[s]"
+    found = moments.to_numpy(zero_copy_only=False).astype(kind)
+    return Ticks(np.asarray(found.astype(np.int64), dtype=np.int64), DAY)
+
+
+def unit_of(times: Ticks, whose: NDArray[np.intp]) -> TimeUnit:
+    """Return the unit of time in which readings of a subject follow each other.
+
+    All gaps are whole units, or units are fine and handy ones: an hour where readings come daily,
+    to the second.
+    """
+    order = np.lexsort((times.values, whose))
+    gaps = np.diff(times.values[order])[np.diff(whose[order]) == 0]
+    gaps = gaps[gaps > 0]
+    if not len(gaps):
+        return TimeUnit(1, times.per)
+    exact, middle = int(np.gcd.reduce(gaps)), float(np.median(gaps))
+    if middle <= FINEST * exact:
+        return TimeUnit(exact, times.per)
+    handy: list[int] = [*UNITS, *(10**power for power in range(16))]
+    return TimeUnit(max(unit for unit in handy if unit <= max(middle / 10, 1)), times.per)
+
+
+def order_rows(
+    table: NDArray[np.generic],
+    whose: NDArray[np.intp],
+    moments: NDArray[np.intp],
+    number: NDArray[np.int64],
+) -> NDArray[np.intp]:
+    """Order rows by subject and time, those of one moment by what they hold, then by number."""
+    held = [np.unique(column, return_inverse=True)[1] for column in table.T]
+    return np.lexsort((number, *held[::-1], moments, whose))
+
+
+def _whole(
+    times: Sequence[pa.Array], column: str, rows: NDArray[np.int64] | None = None
+) -> pa.Array:
+    """Return all moments, or refuse where one is missing."""
+
+    def where(row: int) -> str:
+        return f"column {column}" if rows is None else f"row {rows[row] + 1:,}, column {column}"
+
+    moments = _meant(pa.chunked_array(times).combine_chunks(), where)
+    missing = pc.is_null(moments, nan_is_null=True)
+    if pc.any(missing, min_count=0).as_py():
+        raise RequestError(
+            "a row has no time, so its place in the order is unknown",
+            where=where(pc.index(missing, True).as_py()),
+            instead="fill it in, or leave the row out",
+        )
+    return moments
+
+
+def _meant(moments: pa.Array, where: Callable[[int], str]) -> pa.Array:
+    """Return moments as a type whose order is that of time."""
+    of = pa.types
+    if of.is_dictionary(moments.type):
+        moments = moments.cast(moments.type.value_type)
+    if of.is_string_view(moments.type) or of.is_large_string(moments.type):
+        moments = moments.cast(pa.string())
+    if of.is_string(moments.type):
+        blank = pc.equal(pc.utf8_trim_whitespace(moments), "")
+        return _read(pc.if_else(blank, None, moments), where)
+    plain = of.is_integer, of.is_floating, of.is_decimal, of.is_date, of.is_timestamp
+    if not any(test(moments.type) for test in (*plain, of.is_time, of.is_duration, of.is_null)):
+        raise RequestError(f"{moments.type} is not a time", where=where(0), instead=REMEDY)
+    return moments
+
+
+def _read(text: pa.Array, where: Callable[[int], str]) -> pa.Array:
+    numbers = pc.all(pc.match_substring_regex(text, NUMBER), min_count=0).as_py()
+    for type_ in NUMBERS if numbers else DATES:
+        if (found := _cast(text, type_)) is not None:
+            return found
+    raise RequestError(
+        "the order of time is unknown: values are not all numbers, nor all ISO dates, "
+        "all with a zone or all without",
+        where=where(_first_odd(text)),
+        instead=REMEDY,
+    )
+
+
+def _cast(text: pa.Array, type_: pa.DataType) -> pa.Array | None:
+    try:
+        return text.cast(type_)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _first_odd(text: pa.Array) -> int:
+    """Return the place of the first value that cannot be read as those before it."""
+    found = 0
+    for type_ in (*NUMBERS, *DATES):
+        lengths = range(1, len(text) + 1)
+        own = bisect_left(lengths, True, key=lambda n: _cast(text.slice(0, n), type_) is None)
+        found = max(found, own)
+    return min(found, len(text) - 1)

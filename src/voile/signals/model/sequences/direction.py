@@ -1,0 +1,145 @@
+"""How one direction of a subject's scores goes on, a reading at a time: plain Python.
+
+A score is y_t = f_t b + e_t: functions of time f_t weighed by the subject's coefficients b, about
+which it swings as an AR(1) process e_t. b is normal, and drifts. This is the Kalman filter of it;
+the score of a moment is known exactly, so that only b is in doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import nan, sqrt
+from typing import Any, NamedTuple, TypeAlias
+
+from voile.signals.model.sequences.messages import moment, numbers
+from voile.signals.model.sequences.written_out import Numbers, Row, steps
+
+CLEAR, GROSS = 3.0, 4.0
+"""In standard deviations: surprises up to the first are learnt whole, from the second on not.
+
+But for the second in a row: readings that go on elsewhere are no spike.
+"""
+
+
+class DirectionState(NamedTuple):
+    """What is known of one direction of one subject's scores."""
+
+    coefficients: Numbers  # (K,) their mean
+    doubt: Numbers  # (K K,) their covariance, row after row
+    last: float  # the latest score, without what of it was gross
+    surprise: float  # how far it lay from its forecast, in standard deviations; 0 of the first
+    time: int  # when it was
+    since: int  # when the first was
+
+    def to_json(self) -> list[object]:
+        """Return plain data for `json`, the covariance as (K, K) rows."""
+        size = len(self.coefficients)
+        rows = [self.doubt[at : at + size] for at in range(0, len(self.doubt), size)]
+        return [self.coefficients, rows, *self[2:]]
+
+
+class Forecast(NamedTuple):
+    """The law of a score to come: normal, of this mean and standard deviation."""
+
+    mean: float
+    spread: float
+    gain: Numbers  # (K,) its covariance with the coefficients
+    doubt: Numbers  # (K K,) of the coefficients, drift included
+
+
+Forecasting: TypeAlias = Callable[..., Forecast]
+Learning: TypeAlias = Callable[["DirectionState | None", int, Forecast, float], DirectionState]
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The law of one direction, of one class."""
+
+    mean: tuple[float, ...]  # (K,) of the coefficients
+    covariance: tuple[tuple[float, ...], ...]  # (K, K) of them among subjects
+    swing: float  # variance of the swings, above 0
+    kept: float  # the correlation of a swing with that one unit of time before, 0 to below 1
+    drift: float  # the share of the covariance by which coefficients move in a unit of time
+
+    @cached_property
+    def forecast(self) -> Forecasting:
+        """Return the law of a score, given functions of time now, and at the latest score.
+
+        Its mean alone where there was a score before, and the reading does not hold it.
+        """
+        found: Forecasting = self._written["forecast"]
+        return found
+
+    @cached_property
+    def learn(self) -> Learning:
+        """Return what is known once a score is."""
+        found: Learning = self._written["learn"]
+        return found
+
+    @cached_property
+    def _written(self) -> dict[str, Any]:
+        """Both functions, and what they read."""
+        made = {
+            "mean": self.mean,
+            "prior": _joined(self.covariance),
+            "swing": self.swing,
+            "kept": self.kept,
+            "drift": self.drift,
+            "clear": CLEAR,
+            "share_of": share_of,
+            "power": power,
+            "sqrt": sqrt,
+            "nan": nan,
+            "new": tuple.__new__,
+            "Forecast": Forecast,
+            "State": DirectionState,
+        }
+        exec(steps(len(self.mean), drifts=self.drift > 0), made)
+        return made
+
+
+def read_state(saved: object, size: int) -> DirectionState:
+    """Read what `json` made of a state of so many coefficients, or raise a ValueError."""
+    parts = saved if isinstance(saved, list | tuple) else ()
+    coefficients, doubt, *scores, time, since = parts
+    means, rows = numbers(coefficients), tuple([numbers(row) for row in doubt])
+    last, surprise = numbers(scores)
+    square = len(means) == len(rows) == size and all(len(row) == size for row in rows)
+    if not square or any(rows[k][k] < 0 for k in range(size)):
+        raise ValueError("what is known of a score is of another map")
+    if moment(time) < moment(since):
+        raise ValueError("a reading is before the first")
+    return DirectionState(means, _joined(rows), last, surprise, time, since)
+
+
+def _joined(rows: Iterable[Row]) -> Numbers:
+    return tuple([value for row in rows for value in row])
+
+
+def power(base: float, exponent: int) -> float:
+    """Return base^exponent, exponent >= 0, by products: no library function takes part.
+
+    >>> power(0.5, 3), power(0.0, 0)
+    (0.125, 1.0)
+    """
+    out = 1.0
+    while exponent:
+        if exponent & 1:
+            out *= base
+        base *= base
+        exponent >>= 1
+    return out
+
+
+def share_of(surprise: float) -> float:
+    """Return the share of a surprise that is learnt; of a gross one, such as a spike, nothing.
+
+    >>> share_of(-2.9), share_of(3.5), share_of(4.0)
+    (1.0, 0.5, 0.0)
+    """
+    size = abs(surprise)
+    if size <= CLEAR:
+        return 1.0
+    return 0.0 if size >= GROSS else (GROSS - size) / (GROSS - CLEAR)

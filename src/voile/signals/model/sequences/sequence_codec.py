@@ -1,0 +1,359 @@
+"""What the readings of one subject have to do with one another, class by class: NumPy alone.
+
+The map of single readings takes each to d normal scores. Of one subject these go together: a
+level that stays, a slope, a season, and swings that fade. Given what went before, the next scores
+are normal, of a mean and spread that a few numbers give; taken off, what is sent is new to all who
+heard the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from hashlib import sha256
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.signals.model.codec.cells import Cells
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.lattice import Lattice
+from voile.signals.model.codec.pieces import Floats
+from voile.signals.model.codec.place import CLASSES
+from voile.signals.model.codec.scalar import Point, ScalarStep
+from voile.signals.model.codec.single import Singles
+from voile.signals.model.codec.steps import Arrays, KnotheRosenblatt
+from voile.signals.model.codec.triangular import Triangular
+from voile.signals.model.sequences.basis import Basis
+from voile.signals.model.sequences.direction import Direction, DirectionState, Forecast
+from voile.signals.model.sequences.written_out import Numbers, Row, times
+
+T = TypeVar("T")
+DYNAMICS = ("turn", "mean", "covariance", "swing", "kept", "drift")
+SHARPENING = ("order", "grid", "mean", "scale", "curve")
+
+State: TypeAlias = Sequence[DirectionState | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """How one class's scores go on: turned so that directions go on each by itself."""
+
+    turn: Floats  # (m, m) a rotation of the m varying scores
+    mean: Floats  # (m, K) of each direction; see `Direction`
+    covariance: Floats  # (m, K, K) of the same, as all that follow
+    swing: Floats  # (m,)
+    kept: Floats  # (m,)
+    drift: Floats  # (m,)
+
+    def __post_init__(self) -> None:
+        m, size = self.mean.shape
+        shapes = (self.turn.shape, self.covariance.shape, self.swing.shape, self.kept.shape)
+        if (*shapes, self.drift.shape) != ((m, m), (m, size, size), (m,), (m,), (m,)):
+            raise ValueError("the dynamics of a class are not of one size")
+        if not np.allclose(self.turn @ self.turn.T, np.eye(m)):
+            raise ValueError("the dynamics of a class have no rotation")
+        if not all(np.isfinite(part).all() for part in vars(self).values()):
+            raise ValueError("a number of the dynamics is not finite")
+        sound = (self.swing > 0) & (np.abs(self.kept) < 1) & (self.drift >= 0)
+        eigenvalues = np.linalg.eigvalsh(self.covariance)
+        if not (sound.all() and (eigenvalues > -1e-9).all()):
+            raise ValueError("a variance, or what is kept of a swing, is out of range")
+
+    @classmethod
+    def of(cls, turn: Floats, directions: Sequence[Direction]) -> Dynamics:
+        """Put the directions of a class together."""
+        names = ("mean", "covariance", "swing", "kept", "drift")
+        return cls(turn, *(np.array([getattr(one, name) for one in directions]) for name in names))
+
+    @cached_property
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions, one a varying score."""
+        parts = (self.mean, self.covariance, self.swing, self.kept, self.drift)
+        return tuple(
+            Direction(tuple(mean), tuple(map(tuple, covariance)), swing, kept, drift)
+            for mean, covariance, swing, kept, drift in zip(
+                *(part.tolist() for part in parts), strict=True
+            )
+        )
+
+    @cached_property
+    def turned(self) -> Callable[[Row], Numbers]:
+        """What takes scores to the directions."""
+        return partial(times(len(self.turn)), self.turn.ravel().tolist())
+
+    @cached_property
+    def back(self) -> Callable[[Row], Numbers]:
+        """What takes the directions back to scores."""
+        return partial(times(len(self.turn)), self.turn.T.ravel().tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class SequencePart:
+    """Columns that a message may hold together, and what makes what is left of them normal.
+
+    sharpening : per class a triangular map of (forecast means of all varying columns, surprises of
+        the last reading of each, surprises of these columns), which takes off what is not normal in
+        the last, or not as large at every level and after every surprise.
+    """
+
+    columns: tuple[int, ...]  # of those that vary, in order
+    sharpening: tuple[KnotheRosenblatt, ...]
+
+    def fits(self, m: int) -> bool:
+        size = 2 * m + len(self.columns)
+        return bool(self.columns) and all(len(one.order) == size for one in self.sharpening)
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceCodec:
+    """What both ends of a session need.
+
+    Parameters
+    ----------
+    codec : the map of single readings, of numbers alone, invariants first: strength 1, to normal
+        scores, those of the invariants by themselves.
+    order : (d,) the source's column in each place of the codec.
+    invariants : how many columns never change within a subject, d at most; sent once.
+    dynamics : per class, of the scores of the other columns.
+    parts : the columns that a message may hold together, and how what is left of them is sharpened.
+        Whole readings have one part, of all varying columns. Of readings in part the steps of
+        `codec` take each column by itself, nothing is turned, and there are no invariants.
+    basis : the functions of time that scores follow, the same for every class.
+    timed : whether messages say when readings were taken; else readings are counted.
+    """
+
+    codec: Codec
+    order: tuple[int, ...]
+    invariants: int
+    dynamics: tuple[Dynamics, ...]
+    parts: tuple[SequencePart, ...]
+    basis: Basis
+    timed: bool = False
+
+    def __post_init__(self) -> None:
+        d = len(self.codec.columns)
+        if len(self.codec.numeric) != d or sorted(self.order) != list(range(d)):
+            raise ValueError("a sequence needs numbers alone, each column once")
+        m = d - self.invariants
+        if any(each.mean.shape != (m, self.basis.size) for each in self.dynamics):
+            raise ValueError("the dynamics do not fit the columns that vary")
+        counts = {len(self.dynamics), *(len(one.sharpening) for one in self.parts)}
+        if not self.parts or counts != {len(self.codec.classes)}:
+            raise ValueError("there are other classes than dynamics")
+        for one in self.parts:
+            if not set(one.columns) <= set(range(m)) or not one.fits(m):
+                raise ValueError("the parts of readings do not fit the columns that vary")
+        if self.partial and (
+            self.invariants or any((law.turn != np.eye(m)).any() for law in self.dynamics)
+        ):
+            raise ValueError("readings in part are turned, or have invariants")
+
+    @classmethod
+    def forgetful(cls, codec: Codec, order: tuple[int, ...], invariants: int) -> SequenceCodec:
+        """Return a map that sends each reading as if nothing had come before it."""
+        m, grid = len(order) - invariants, np.array([-1.0, 1.0])
+        flat = np.zeros((3 * m, 3 * m, 2))
+        as_it_is = np.broadcast_to(grid, (3 * m, 2)).copy()
+        same = KnotheRosenblatt(np.arange(3 * m), grid, flat, flat + 1, as_it_is)
+        swings = Direction((0.0,), ((0.0,),), swing=1.0, kept=0.0, drift=0.0)
+        alone = Dynamics.of(np.eye(m), [swings] * m)
+        k = len(codec.classes)
+        part = SequencePart(tuple(range(m)), (same,) * k)
+        return cls(codec, order, invariants, (alone,) * k, (part,), Basis())
+
+    @cached_property
+    def partial(self) -> bool:
+        """Whether messages may hold part of the columns."""
+        return len(self.parts) > 1
+
+    @cached_property
+    def forgets(self) -> bool:
+        """Whether each reading is sent as if nothing had come before it."""
+        return not any(law.covariance.any() or law.kept.any() for law in self.dynamics)
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """The place in the codec of each column of the source."""
+        return tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
+
+    @cached_property
+    def lattices(self) -> tuple[Lattice, ...]:
+        """The lattice of each column of the codec."""
+        return tuple(column for column in self.codec.columns if isinstance(column, Lattice))
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The same lattices, a reading at a time."""
+        return Cells(self.lattices)
+
+    @cached_property
+    def fillers(self) -> tuple[float, ...]:
+        """A value of each column's lattice, for readings that lack it."""
+        return self.cells.values([0.0] * len(self.lattices))
+
+    def law(self, which: int, known: Sequence[object] = ()) -> SequenceLaw:
+        """Return the law of a class's sequences, at one subject's side columns."""
+        found = self._singles[which].at(list(known) if known else None)
+        if found is None:
+            row = np.array([*known, None], dtype=object)[None, :-1]
+            self.codec.levels(row if known else None, 1)  # says what is wrong
+            raise RequestError("a known column is none that a session takes", where="known")
+        sharpening = self._sharpening[which]
+        return SequenceLaw(
+            found.path, self.dynamics[which], sharpening, self.basis, not self.forgets
+        )
+
+    @cached_property
+    def _singles(self) -> tuple[Singles, ...]:
+        side = self.codec.side
+        return tuple(Singles(self.lattices, steps, side) for steps in self.codec.steps)
+
+    @cached_property
+    def _sharpening(self) -> tuple[Mapping[tuple[int, ...], Triangular], ...]:
+        known = 2 * (len(self.order) - self.invariants)
+        return tuple(
+            {one.columns: Triangular(one.sharpening[which], known) for one in self.parts}
+            for which in range(len(self.codec.classes))
+        )
+
+    @cached_property
+    def mark(self) -> str:
+        """A name of this map: another map has another."""
+        digest = sha256()
+        arrays = self.to_arrays()
+        for key in sorted(arrays):
+            digest.update(f"{key} {arrays[key].dtype} {arrays[key].shape} ".encode())
+            digest.update(np.ascontiguousarray(arrays[key]).tobytes())
+        return digest.hexdigest()[:16]
+
+    def which(self, label: object) -> int:
+        """Return the number of a class."""
+        known = np.flatnonzero(self.codec.classes == label)
+        if not len(known):
+            raise RequestError("the map has not seen a class", where=CLASSES)
+        return int(known[0])
+
+    def to_arrays(self) -> Arrays:
+        """Return plain arrays, none of objects, for `numpy.savez`."""
+        arrays = self.codec.to_arrays()
+        arrays["sequence.order"] = np.array(self.order)
+        arrays["sequence.invariants"] = np.array(self.invariants)
+        arrays["sequence.timed"] = np.array(self.timed)
+        arrays["sequence.slope"] = np.array(self.basis.slope)
+        arrays["sequence.season"] = self.basis.season
+        for name in DYNAMICS:
+            arrays[f"dynamics.{name}"] = np.stack([getattr(each, name) for each in self.dynamics])
+        for place, one in enumerate(self.parts):
+            arrays[f"part.{place}.columns"] = np.array(one.columns)
+            for name in SHARPENING:
+                stacked = np.stack([getattr(each, name) for each in one.sharpening])
+                arrays[f"part.{place}.{name}"] = stacked
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SequenceCodec:
+        """Rebuild from `to_arrays`, or raise a RequestError if it is none of ours."""
+        codec = Codec.from_arrays(arrays)
+        if "sequence.order" in arrays and "part.0.columns" not in arrays:
+            raise RequestError("a map of sequences is of an earlier voile", instead="fit it again")
+        try:
+            dynamics = _rebuilt(Dynamics, arrays, "dynamics", *DYNAMICS)
+            basis = Basis(float(arrays["sequence.slope"]), arrays["sequence.season"])
+            parts: list[SequencePart] = []
+            while f"part.{len(parts)}.columns" in arrays:
+                where = f"part.{len(parts)}"
+                columns = tuple(int(j) for j in arrays[f"{where}.columns"])
+                parts.append(
+                    SequencePart(columns, _rebuilt(KnotheRosenblatt, arrays, where, *SHARPENING))
+                )
+            order = tuple(int(j) for j in arrays["sequence.order"])
+            k = int(arrays["sequence.invariants"])
+            timed = bool(arrays["sequence.timed"])
+            return cls(codec, order, k, dynamics, tuple(parts), basis, timed)
+        except (LookupError, ValueError, TypeError) as wrong:
+            raise RequestError("these arrays are not a map of sequences") from wrong
+
+
+def _rebuilt(
+    kind: Callable[..., T], arrays: Mapping[str, NDArray[Any]], where: str, *names: str
+) -> tuple[T, ...]:
+    parts = [arrays[f"{where}.{name}"] for name in names]
+    return tuple(kind(*each) for each in zip(*parts, strict=True))
+
+
+class Outlook(NamedTuple):
+    """What is expected of one reading: a forecast per direction, and what sharpening knows."""
+
+    laws: tuple[Forecast, ...]
+    known: tuple[float, ...] | None  # None of a subject's first reading, if it is whole
+    columns: tuple[int, ...]  # that the reading holds, of those that vary
+    frames: tuple[float, ...] = ()  # what `known` makes of these columns: see `Triangular.given`
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceLaw:
+    """How one class's sequences become new normal scores, and back, a reading at a time."""
+
+    path: ScalarStep
+    dynamics: Dynamics
+    sharpening: Mapping[tuple[int, ...], Triangular]  # by the columns that a reading holds
+    basis: Basis
+    remembers: bool = True  # whether what came before changes how a reading is sent
+
+    def begin(self) -> State:
+        return (None,) * len(self.dynamics.directions)
+
+    def outlook(self, state: State, time: int, columns: tuple[int, ...] | None = None) -> Outlook:
+        """Return what is expected of a reading, later than the state's; None: of all columns."""
+        held = columns or tuple(range(len(state)))
+        laws = self.forecasts(state, time, held)
+        if len(self.sharpening) == 1 and state[0] is None:
+            return Outlook(laws, None, held)
+        known, frames = self.sharpening[held].given(self.known(laws, state))
+        return Outlook(laws, known, held, frames)
+
+    def known(self, laws: Sequence[Forecast], state: State) -> list[float]:
+        """Return what sharpening stands on: forecasts, and each column's last surprise."""
+        return [law.mean for law in laws] + [one.surprise if one else 0.0 for one in state]
+
+    def forecasts(self, state: State, time: int, held: Sequence[int]) -> tuple[Forecast, ...]:
+        """Return the forecasts of all directions, of those not held their means alone."""
+        found, span = [], None
+        for j, (each, one) in enumerate(zip(self.dynamics.directions, state, strict=True)):
+            spans = (time, time) if one is None else one[-2:]
+            if span != spans:  # whole readings have one
+                span = last, since = spans
+                now, before = self.basis.at(time, since), self.basis.at(last, since)
+            found.append(each.forecast(one, time, now, before, j in held))
+        return tuple(found)
+
+    def hide(self, outlook: Outlook, scores: Point) -> Point:
+        """Return what is sent for the scores of a reading; those it does not hold do not count."""
+        along, (laws, known, columns, frames) = self.dynamics.turned(scores), outlook
+        left = [(along[j] - laws[j].mean) / laws[j].spread for j in columns]
+        if known is None:
+            return left
+        return self.sharpening[columns].forward(left, frames)
+
+    def show(self, outlook: Outlook, sent: Point) -> Point:
+        """Return the scores of what is sent; of those that it does not hold the forecasts."""
+        laws, known, columns, frames = outlook
+        left = sent if known is None else self.sharpening[columns].inverse(sent, frames)
+        along = [law.mean for law in laws]
+        for j, x in zip(columns, left, strict=True):
+            along[j] += laws[j].spread * x
+        return self.dynamics.back(along)
+
+    def learn(self, state: State, time: int, outlook: Outlook, scores: Point) -> State:
+        """Return what is known once a reading is; `outlook` is the state's at that time."""
+        if not self.remembers:
+            return state
+        along, (laws, _, columns, _) = self.dynamics.turned(scores), outlook
+        directions, after = self.dynamics.directions, list(state)
+        for j in columns:
+            after[j] = directions[j].learn(state[j], time, laws[j], along[j])
+        return tuple(after)

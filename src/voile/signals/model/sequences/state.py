@@ -1,0 +1,141 @@
+"""What an end of a session holds: readings on their way, and what both ends know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+from typing import NamedTuple, TypeAlias
+
+from voile.signals.model.codec.known_mac import known_proof
+from voile.signals.model.codec.scalar import Point, on_lattice
+from voile.signals.model.sequences.direction import DirectionState, read_state
+from voile.signals.model.sequences.messages import moment, numbers, whole
+from voile.signals.model.sequences.sequence_codec import SequenceCodec, State
+
+Values: TypeAlias = tuple[float, ...]
+Cell: TypeAlias = str | float | None  # of a side column
+
+
+class ReceivedReading(NamedTuple):
+    number: int  # from 1 up
+    values: Values  # in the source's order; NaN of columns that the message does not hold
+    outside: bool = False  # whether it lies outside the map's range; only the clinic is to know
+    time: int | None = None  # when it was taken, in the map's units, where it has some
+
+
+class Reading(NamedTuple):
+    """What is to be sent."""
+
+    time: int | None
+    values: Values  # of all columns, whatever the reading lacks
+    columns: tuple[int, ...]  # that it holds, of those that vary
+
+
+class SharedState(NamedTuple):
+    """What both ends know once the first `number` readings have come."""
+
+    number: int  # how many have come
+    check: str  # the digest of their messages
+    fixed: Values  # the subject's invariants; empty before the first reading
+    moment: int | None  # when the last of them was taken; None: there is none yet
+    state: State  # what is known of the scores to come
+
+    def to_json(self) -> list[object]:
+        state = [None if one is None else one.to_json() for one in self.state]
+        return [*self[:-1], state]
+
+    def precedes(self, moment: int) -> bool:
+        return self.moment is None or moment > self.moment
+
+    @classmethod
+    def from_json(
+        cls,
+        codec: SequenceCodec,
+        number: object,
+        check: str,
+        fixed: object,
+        last: object,
+        state: Sequence[object],
+    ) -> SharedState:
+        """Read what `json` made of one, or raise a ValueError."""
+        held, k = numbers(fixed), codec.invariants
+        if len(held) not in (0, k) or len(state) != len(codec.order) - k:
+            raise ValueError("a base is of other columns")
+        size = codec.basis.size
+        states = tuple([None if one is None else read_state(one, size) for one in state])
+        when = None if last is None else moment(last)
+        if not all(one is None or _is_of(one, when, codec.partial) for one in states):
+            raise ValueError("what is known of scores is of another time than their readings")
+        return cls(whole(number), str(check), held, when, states)
+
+
+class Known(NamedTuple):
+    """One subject's side columns, and the proof that both ends have the same: see `known_proof`."""
+
+    cells: tuple[Cell, ...] = ()
+    proof: bytes = b""
+
+    @classmethod
+    def of(cls, codec: SequenceCodec, cells: Sequence[Cell], key: bytes) -> Known:
+        """Prove side columns under a key that both ends have, and nobody else; none of none."""
+        if not cells:
+            return cls()
+        return cls(tuple(cells), known_proof(key, codec.codec.side, cells))
+
+    def to_json(self) -> list[object]:
+        return [self.cells, self.proof.hex()]
+
+    @classmethod
+    def from_json(cls, cells: Sequence[object], proof: str) -> Known:
+        return cls(tuple(map(_cell, cells)), bytes.fromhex(proof))
+
+
+def _cell(value: object) -> Cell:
+    """Read a cell of a side column from what `json` made of one, or raise a ValueError."""
+    if value is None or isinstance(value, str) or type(value) in (int, float):
+        return value  # type: ignore[return-value]
+    raise ValueError("a known column is neither a number nor text")
+
+
+def _is_of(one: DirectionState, when: int | None, partial: bool) -> bool:
+    """Say whether a score is of the last reading; of readings in part it may be of one before."""
+    return one.time == when or (partial and when is not None and one.time < when)
+
+
+def point_of(codec: SequenceCodec, values: object) -> Values:
+    if len(point := numbers(values)) != len(codec.order):
+        raise ValueError("a reading is of other columns")
+    return point
+
+
+def nearest_of(codec: SequenceCodec, point: Point) -> Values:
+    """Return the reading in whose cells a point lies."""
+    return codec.cells.values(codec.cells.rounded(point))
+
+
+def on_lattices(codec: SequenceCodec, given: Point, names: Sequence[str]) -> Values:
+    """Return the values of the lattices that a reading is, or raise a RequestError."""
+    try:
+        if codec.cells.on(found := codec.cells.rounded(given), given):
+            return codec.cells.values(found)
+    except (ValueError, OverflowError):  # what is missing or infinite has no place
+        pass
+    parts = zip(codec.lattices, given, names, strict=True)
+    return tuple([on_lattice(lattice, v, name) for lattice, v, name in parts])  # says what is wrong
+
+
+def filled(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> list[float]:
+    """Return a reading with some value of the lattice where it lacks one: it does not count."""
+    if len(columns) == len(point) - codec.invariants:
+        return list(point)
+    out = list(codec.fillers)
+    for j in columns:
+        out[j] = point[j]
+    return out
+
+
+def in_order(codec: SequenceCodec, values: Values, columns: tuple[int, ...]) -> Values:
+    """Return values in the source's order, NaN of columns that a reading lacks."""
+    if codec.partial:
+        return tuple([values[j] if j in columns else nan for j in codec.places])
+    return tuple([values[j] for j in codec.places])

@@ -1,0 +1,95 @@
+"""The map of sequences that a kit stores for sessions, and what whole sessions reveal.
+
+The map stays as arrays here: only the live verbs build the codec of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from voile.core.errors import RequestError
+from voile.signals.model.codec.steps import Arrays
+from voile.signals.model.overheard import Overheard
+from voile.signals.model.readings.moments import TimeUnit
+
+SEQUENCE = "sequence"
+
+
+@dataclass(frozen=True, eq=False)
+class Sessions:
+    """What sessions need, and how far they hide the class of subjects who were held out."""
+
+    arrays: (
+        Arrays | None
+    )  # of a `SequenceCodec`; None: left out, as whole sessions reveal the class
+    unit: TimeUnit | None  # of the times that messages say; None: readings are counted
+    overheard: tuple[Overheard, ...] = ()  # of each length; nothing where subjects were too few
+
+    @property
+    def forgets(self) -> bool:
+        """Whether each reading is sent as if nothing had come before it."""
+        if self.arrays is None:
+            return False
+        return not (self.arrays["dynamics.covariance"].any() or self.arrays["dynamics.kept"].any())
+
+    @property
+    def partial(self) -> bool:
+        """Whether messages may hold part of the columns."""
+        return self.arrays is not None and "part.1.columns" in self.arrays
+
+    @property
+    def hides(self) -> bool:
+        """Whether whole sessions were shown to hide the class."""
+        return bool(self.overheard) and all(one.hides for one in self.overheard)
+
+    @property
+    def reveals(self) -> bool:
+        """Whether whole sessions were shown to reveal the class."""
+        return any(one.reveals for one in self.overheard)
+
+    @property
+    def said(self) -> str:
+        """What is known of whole sessions, in a sentence."""
+        if self.forgets:
+            return (
+                "The kit was fitted on one reading of each subject: from a subject's second "
+                "message on, the class is gradually revealed. Fit on several, with --time COLUMN."
+            )
+        if not self.overheard:
+            return "Too few subjects to say what whole sessions reveal."
+        worst = max(self.overheard, key=lambda one: (one.reveals, one.high))
+        whole = f"sessions of {worst.messages} readings"
+        if self.reveals:
+            what = f"S{whole[1:]} reveal the class to"
+        elif self.hides:
+            what = f"S{whole[1:]} hide the class from"
+        else:
+            what = f"Too few subjects to say whether {whole} hide the class from"
+        left_out = (
+            "" if self.arrays is not None else " The map of sequences was left out of the kit."
+        )
+        held = max((one.held or 0.0 for one in self.overheard), default=0.0)
+        alone = f"{worst.alone:.2f} by known columns alone, "
+        beside = alone if worst.alone > 0.5 else ""
+        if held:
+            left_out = f" Which columns readings hold reveals an AUC of {held:.2f}.{left_out}"
+        return (
+            f"{what} an adversary who heard those of "
+            f"{worst.subjects:,} other subjects: AUC {worst.auc:.2f} ({worst.low:.2f} to "
+            f"{worst.high:.2f}) for class {worst.of}, {beside}{worst.without:.2f} if sent as they "
+            "are."
+            f"{left_out}"
+        )
+
+    def facts(self) -> dict[str, Any]:
+        unit = asdict(self.unit) if self.unit else None
+        return {"unit": unit, "overheard": [asdict(one) for one in self.overheard]}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any], arrays: Arrays | None) -> Sessions:
+        if arrays is not None and "part.0.columns" not in arrays:
+            raise RequestError("a map of sequences is of an earlier voile", instead="fit it again")
+        unit = TimeUnit(**facts["unit"]) if facts["unit"] else None
+        return cls(arrays, unit, tuple(Overheard(**one) for one in facts["overheard"]))

@@ -1,0 +1,246 @@
+"""The options of the wing's verbs; the command line makes one option of each field."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+import voile.release.options
+from voile.data.places import Data
+from voile.release.options import Options, Pseudonymous
+
+Method = Literal["transport", "normal", "exponential", "gamma", "uniform", "affine"]
+Base = Literal["normal", "uniform", "barycentre"]
+Share = Annotated[float, Field(ge=0, le=1)]
+TENTHS = tuple(tenth / 10 for tenth in range(11))
+
+AXES = {"risk": "relative leakage", "loss": "distortion without the key"}
+"""What risk and loss are called."""
+
+
+class FitOptions(voile.release.options.FitOptions):
+    """Which maps are fitted, and which policies are compared."""
+
+    method: tuple[Method, ...] = Field(
+        (), description="method by which maps are fitted. Repeatable [transport]"
+    )
+    base: tuple[Base, ...] = Field((), description="appearance of messages. Repeatable [all three]")
+    strength: tuple[Share, ...] = Field(
+        (), description="strength of the maps, 0 to 1. Repeatable [every tenth]"
+    )
+    time: str | None = Field(
+        None, description="column that orders a subject's readings; sequences are then fitted too"
+    )
+    period: float | None = Field(
+        None,
+        ge=0,
+        description="of a season in sequences, such as 7: in days, or in the numbers of the time "
+        "column; 0: there is none [found in the data]",
+    )
+    leaky_sessions: bool = Field(
+        False,
+        description="keep the map of sequences even where whole sessions are shown to reveal the "
+        "class of subjects held out",
+    )
+    beliefs: Data | None = Field(
+        None,
+        description="table of the eavesdropper's prior beliefs: a column of subjects, and one of "
+        "probabilities for each class",
+    )
+    bits: float | None = Field(
+        None,
+        ge=0,
+        description="fail unless some policy reveals at most this many bits, with 95% confidence",
+    )
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """The methods to fit, each once."""
+        return tuple(dict.fromkeys(self.method)) or ("transport",)
+
+    @property
+    def bases(self) -> tuple[Base, ...]:
+        """The bases tried, each once; the first names the policy of strength 0."""
+        return tuple(dict.fromkeys(self.base)) or ("barycentre", "normal", "uniform")
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """The strengths to fit, rising; tenths unless given."""
+        return tuple(sorted(set(self.strength))) or TENTHS
+
+
+class ApplyOptions(Pseudonymous):
+    """How the release is written."""
+
+    missing: Literal["set-aside", "pass"] = Field(
+        "set-aside", description="treatment of rows with a missing or infinite reading"
+    )
+    places: int | None = Field(
+        None, ge=0, le=12, description="decimal places of messages [float64]"
+    )
+    no_pseudonyms: bool = Field(
+        False, description="name subjects anew for this release alone, without a secret"
+    )
+
+
+class AttackOptions(voile.release.options.Controlled):
+    """The adversary's background knowledge."""
+
+    public_map: Path | None = Field(None, description="kit whose maps the adversary knows")
+    knows: tuple[str, ...] = Field(
+        (), description="columns that the adversary knows as well. Repeatable [known and kept ones]"
+    )
+    beliefs: Data | None = Field(
+        None,
+        description="table of the adversary's prior beliefs: a column of subjects, and one of "
+        "probabilities for each class",
+    )
+    permutations: int = Field(
+        100, ge=0, description="permutations that estimate the bits of no leakage"
+    )
+
+
+class DecodeOptions(Options):
+    """Decode the readings of a release, knowing each subject's class.
+
+    CLASSES has a row for each pseudonym of the release, with its class; apply writes one as
+    RELEASE.private/classes.csv, for the recipient alone. Rows with a reading outside the map's
+    range go to OUT.set-aside.jsonl, and the exit code is 1.
+    """
+
+    policy: Path = Field(description="policy file that the release was applied with")
+    classes: Data | None = Field(
+        None,
+        title="CLASSES",
+        description="class of each pseudonym [RELEASE.private/classes.csv]",
+    )
+
+
+class _Enrolled(Options):
+    classes: Data = Field(title="CLASSES", description="class of each subject")
+    generation: str | None = Field(
+        None,
+        title="COLUMN",
+        description="column of CLASSES that numbers each subject's key, from 1 up [all 1]",
+    )
+    key_file: Path | None = Field(
+        None, description="file with the secret of pseudonyms and keys [variable VOILE_SECRET]"
+    )
+
+
+class _Line(Options):
+    """The broker, and how it is reached."""
+
+    broker: str = Field(
+        title="URL", description="address: mqtts://host:8883, or mqtt://host:1883 without TLS"
+    )
+    topic: str = Field("voile", description="first part of all topics, before the pseudonym")
+    login_file: Path | None = Field(
+        None,
+        description="file with the user in one line and the password in the next, "
+        "else VOILE_MQTT_USER and _PASSWORD",
+    )
+    tls_ca: Path | None = Field(None, description="certificates to trust instead of the system's")
+    tls_cert: Path | None = Field(None, description="certificate to show to the broker")
+    tls_key: Path | None = Field(
+        None, description="its key, where the certificate's file does not hold it"
+    )
+    encrypt: bool = Field(
+        False,
+        description="encrypt messages and receipts from end to end, at both ends or neither",
+    )
+
+
+class EnrolOptions(_Enrolled):
+    """Write the keys with which one device proves and encrypts what it sends.
+
+    The device receives this file and the kit, never the secret. A thief of the file can forge
+    and decrypt the messages of its own subjects, and of nobody else. Without --subject the
+    device sends for all subjects of CLASSES, as a gateway does. To replace a key, raise its
+    generation.
+    """
+
+    subject: tuple[str, ...] = Field(
+        (), title="SUBJECT", description="a subject that the device sends for. Repeatable [all]"
+    )
+
+
+class SendOptions(_Line):
+    """Send readings live, encoded, until each has its receipt.
+
+    SOURCE is a table with the columns that the kit was fitted to, or - for such rows as JSON
+    lines on standard input, sent as they come. What has no receipt yet is kept in the spool:
+    run the same command again after an interruption, and it goes on; no row is sent twice.
+    Exits with 1 when a reading is left unsent or unfit to be sent.
+    """
+
+    enrolment: Path = Field(
+        description="the device's file of keys, which voile signals enrol wrote"
+    )
+    ahead: int = Field(
+        1,
+        ge=1,
+        le=1000,
+        description="messages of a subject under way at a time; more is faster and reveals more",
+    )
+    wait: float | None = Field(None, ge=0, description="longest time to run, in seconds")
+    begin_again: bool = Field(
+        False, description="begin new sessions, where the two ends are out of step"
+    )
+
+
+class ReceiveOptions(_Enrolled, _Line):
+    """Receive readings live, and decode them, until stopped.
+
+    Writes FOLDER/readings.jsonl, a line for each reading, before its receipt goes back;
+    readings outside the map's range go to FOLDER/set-aside.jsonl. The folder also holds what is
+    known of each session: run the same command again, and it goes on. Exits with 1 when
+    messages were refused or ignored, or readings set aside.
+    """
+
+    overlap: date | None = Field(
+        None,
+        title="DATE",
+        description="last day on which a subject's key of the generation before is accepted too",
+    )
+    idle: float | None = Field(
+        None, ge=0, description="stop after so many seconds without a reading"
+    )
+
+
+class DecodeFhirOptions(Options):
+    """Decode what encode-fhir encoded: the same file, to the byte.
+
+    Readings outside the map's range stay encoded there. What they decode to goes to
+    OUT.set-aside.jsonl, and the exit code is 1.
+    """
+
+    classes: Data = Field(
+        title="CLASSES",
+        description="class and known columns of each subject, named as the Observations do: "
+        "Patient/17",
+    )
+    policy: Path | None = Field(None, description="policy file, to encode each reading by itself")
+    key_file: Path | None = Field(
+        None,
+        description="file with the secret that dither is drawn from, so that a file encoded again "
+        "has the same values; a kit with known columns needs it at both ends [variable "
+        "VOILE_SECRET; else drawn afresh]",
+    )
+
+
+class EncodeFhirOptions(DecodeFhirOptions):
+    """Encode the readings in a file of FHIR R4 Observations.
+
+    SOURCE is NDJSON, or one resource or Bundle in JSON. Values are replaced where they stand,
+    and marked; every other byte stays, subjects among them. Readings of a subject are sent
+    given those before, or with --policy each by itself.
+    """
+
+    fields: Path = Field(description="code and unit of each column, as TOML")
+    keep_others: bool = Field(
+        False, description="leave values of other codes as they are, readable"
+    )
