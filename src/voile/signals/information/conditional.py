@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.evidence import Z95
 from voile.keys.random import RandomState, streams
+from voile.signals.information.leakage import Information
 from voile.signals.information.mutual import (
     NEIGHBOURS,
     PERMUTATIONS,
