@@ -285,10 +285,11 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
     if not held:
         raise RequestError("another run uses this ledger", where=str(path), instead="wait for it")
     try:
+        is_left = is_own(folder) and restore(folder, path.name)
         read = Ledger.read(path)
         keys = Keys.of(key_file, read.id)
         keys.check(read)
-        if _cut(path, read.chain.torn) or (is_own(folder) and restore(folder, path.name)):
+        if _cut(path, read.chain.torn) or is_left:
             warn(
                 f"{path}: a run was killed while it wrote this ledger; its unfinished bytes are "
                 "removed",
