@@ -14,7 +14,7 @@ from tests.ledger.conftest import INTENT
 
 from voile.core.errors import RequestError, TamperedError
 from voile.core.warn import RecoveryWarning
-from voile.ledger.ledger import Clock, Keys, Ledger, create, open_ledger
+from voile.ledger.ledger import Clock, Keys, Ledger, create, open_ledger, write_line
 from voile.ledger.promise import Promise
 
 
@@ -82,6 +82,21 @@ def test_who_removes_what_the_run_left_removes_no_line(place, key_file, half_rep
         path = half_replaced / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     with pytest.warns(RecoveryWarning), pytest.raises(RequestError, match=r"bring key\.ledgers"):
+        check(place, key_file)
+
+
+def test_a_line_that_came_without_its_head_cannot_be_cut_off_later(place, key_file):
+    """Its run was killed in between; a rerun may have nothing more to write."""
+    whole = place.read_bytes()
+    chain = Ledger.read(place).chain
+    content = {"act": "erase", "who": "0" * 16, "reason": "asked", "time": "2026-01-01T00:00:01Z"}
+    write_line(place, chain.next(content))
+    with pytest.warns(RecoveryWarning, match="line 1 is in it"), open_ledger(place, key_file):
+        pass
+    with open_ledger(place, key_file) as opened:
+        assert opened.ledger.erased == {"0" * 16}
+    place.write_bytes(whole)
+    with pytest.raises(TamperedError, match="ends before line 1"):
         check(place, key_file)
 
 

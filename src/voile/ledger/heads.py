@@ -50,8 +50,10 @@ class Heads:
             staging.part(self.path).write_bytes(text.encode())
             staging.commit()
 
-    def check(self, ledger: str, chain: Chain, where: Path) -> None:
+    def check(self, ledger: str, chain: Chain, where: Path) -> bool:
         """Refuse a chain that lacks the last line that was written down.
+
+        Return whether that line is the chain's last.
 
         Raises
         ------
@@ -78,6 +80,13 @@ class Heads:
                 where=str(where),
                 instead="take the ledger that was last used with this secret",
             )
+        return bool(kept["line"] == chain.lines[-1].number)
+
+    def catch_up(self, ledger: str, chain: Chain) -> None:
+        """Write down a last line that came without its head: from now on nobody can cut it off."""
+        self.keep(ledger, chain)
+        line = chain.lines[-1].number
+        warn(f"{self.path}: lacked the ledger's last line; line {line} is in it", RecoveryWarning)
 
     def _heads(self) -> dict[str, Any]:
         found = json_at(self.path).get("heads")

@@ -193,11 +193,14 @@ class Keys(Brief):
         """Return a keyed token of each of many texts, 64 bits."""
         return tokens_of(self.key, [use.encode() + b"\0" + text for text in texts])
 
-    def check(self, ledger: Ledger) -> None:
-        """Refuse a ledger of another secret, or one that lacks its last line."""
+    def check(self, ledger: Ledger) -> bool:
+        """Refuse a ledger of another secret, or one that lacks its last line.
+
+        Return whether its last line is the one that was written down.
+        """
         if ledger.chain.lines[0].content.get("key") != self.hash("ledger"):
             raise RequestError("the ledger was made under another secret", where=str(ledger.path))
-        self.heads.check(ledger.id, ledger.chain, ledger.path)
+        return self.heads.check(ledger.id, ledger.chain, ledger.path)
 
 
 def create(
@@ -288,7 +291,8 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
         is_left = is_own(folder) and restore(folder, path.name)
         read = Ledger.read(path)
         keys = Keys.of(key_file, read.id)
-        keys.check(read)
+        if not keys.check(read):
+            keys.heads.catch_up(read.id, read.chain)
         if _cut(path, read.chain.torn) or is_left:
             warn(
                 f"{path}: a run was killed while it wrote this ledger; its unfinished bytes are "
