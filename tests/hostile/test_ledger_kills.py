@@ -195,6 +195,8 @@ def test_a_killed_command_leaves_a_ledger_that_goes_on(
     holder: Holder, tracer: Tracer, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     holder.prepare(command)
+    tracer.run(holder.words(command))  # imports make folders of their own, once
+    holder.restore()
     points = tracer.points(holder.words(command), holder.folder, calls=WRITES)
     some = random.Random(command).sample(points, min(cases(KILLS), len(points)))
     found = {point: fault_after(holder, command, point) for point in some}
