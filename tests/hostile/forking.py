@@ -34,6 +34,8 @@ def import_all(names: list[str]) -> None:
     """Import what a child did; what can be had only from within something else, not."""
     for name in names:
         with suppress(Exception):
+            package, _, own = name.rpartition(".")
+            getattr(import_module(package), own, None)  # a function may have its module's name
             import_module(name)
 
 

@@ -65,9 +65,9 @@ class Tracer:
         """Wait for what was started to end; return its exit code."""
         return self._answer()
 
-    def points(self, words: Sequence[object], folder: Path) -> list[Point]:
+    def points(self, words: Sequence[object], folder: Path, *, calls: str = CALLS) -> list[Point]:
         """Run a command, and return the calls that it makes on anything in a folder."""
-        child, code = self._traced(words, f"trace={CALLS}")
+        child, code = self._traced(words, f"trace={calls}")
         assert code == 0, words
         made: Counter[str] = Counter()
         points = []

@@ -7,6 +7,11 @@ import warnings
 
 from voile.core.errors import as_called
 
+
+class RecoveryWarning(UserWarning):
+    """A killed run left a step half-done, and this run finished or undid it."""
+
+
 _HOME = {__name__.partition(".")[0], "contextlib"}  # whose decorators stand between
 
 

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from voile.core.errors import DamagedError, RequestError
-from voile.data.files.atomic import write_bytes
+from voile.data.files.atomic import Staging, settle
 from voile.data.files.outputs import (
     DETERMINATION_FACTS,
     DETERMINATION_FORMAT,
     DETERMINATION_INDEX,
+    SIGNATURE,
     STATEMENT,
     is_determination,
     manifest_of,
@@ -99,17 +100,26 @@ class Folder:
         found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
         return sorted(f"{STATEMENTS}/{name}" for name in found - names)
 
-    def add(self, name: str, content: bytes) -> Path:
-        """Write a file among the statements, whole or not at all; never over another."""
-        folder = self.path / STATEMENTS
-        folder.mkdir(exist_ok=True)
-        write_bytes(folder / name, content, STATEMENT)
-        return folder / name
+    def recover(self) -> None:
+        """Undo or finish the statement that a killed run began."""
+        for left in (self.path / STATEMENTS).glob(".*.voile"):
+            settle(left.with_name(left.name[1:].removesuffix(".voile")), STATEMENT)
+
+    def add(self, name: str, content: bytes, signature: bytes | None) -> Path:
+        """Write a statement with its signature, whole or not at all; never over another."""
+        statement = self.path / STATEMENTS / name
+        statement.parent.mkdir(exist_ok=True)
+        with Staging(statement, STATEMENT) as staging:
+            staging.part(statement).write_bytes(content)
+            if signature is not None:
+                staging.part(signature_of(statement)).write_bytes(signature)
+            staging.commit()
+        return statement
 
 
 def signature_of(statement: Path) -> Path:
     """Return where ssh-keygen writes the signature of a statement."""
-    return statement.with_name(f"{statement.name}.sig")
+    return statement.with_name(f"{statement.name}{SIGNATURE}")
 
 
 def is_plain(name: str) -> bool:

@@ -60,6 +60,7 @@ def sign(
     TamperedError : a file is not as it was written.
     """
     own = Folder(folder)
+    own.recover()
     if wrong := [*own.changed(), *own.strangers()]:
         raise TamperedError(f"{', '.join(wrong)}: not as written", where=str(own.path))
     if decision not in DECISIONS:
@@ -90,12 +91,12 @@ def sign(
 
 
 def _write(own: Folder, statement: Statement, key: str | os.PathLike[str] | None) -> Path:
-    """Write a statement and, with a key, its signature: the signature first, then what it signs."""
-    raw, name = statement.to_bytes(), f"{statement.number:02}.json"
+    """Write a statement and, with a key, its signature: both appear, or neither."""
+    raw = statement.to_bytes()
+    signature = None
     if key is not None:
-        signature = sign_bytes(raw, load_key(Path(key)))
-        own.add(f"{name}.sig", signature.armoured().encode())
-    return own.add(name, raw)
+        signature = sign_bytes(raw, load_key(Path(key))).armoured().encode()
+    return own.add(f"{statement.number:02}.json", raw, signature)
 
 
 def signing(statement: Path) -> str:

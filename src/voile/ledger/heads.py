@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError, TamperedError
-from voile.data.files.atomic import write_bytes
+from voile.core.warn import RecoveryWarning, warn
+from voile.data.files.atomic import Staging, settle
 from voile.data.files.outputs import HEADS, HEADS_FORMAT, json_at
 from voile.ledger.chain import Chain
 
 SUFFIX = ".ledgers"
+PATIENCE = 10.0
+"""Seconds to wait for a run of another ledger of the same secret."""
 
 
 class Heads:
@@ -24,17 +27,33 @@ class Heads:
     def __init__(self, key_file: Path) -> None:
         self.path = key_file.with_name(f"{key_file.name}{SUFFIX}")
 
+    def recover(self) -> None:
+        """Finish or undo what a killed run began to write, before anything is checked.
+
+        Both heads that such a run leaves are of lines that the ledger has: nothing is published
+        before the newer one is in place. So either of them may come back.
+        """
+        if settle(self.path, HEADS, patience=PATIENCE):
+            warn(
+                f"{self.path}: a run was killed while it replaced this file; the file is whole "
+                "again",
+                RecoveryWarning,
+            )
+
     def keep(self, ledger: str, chain: Chain) -> None:
         """Write down a ledger's last line."""
         last = {"line": chain.lines[-1].number, "sha256": chain.head}
-        heads = {**self._heads(), ledger: last}
-        data = {"format": HEADS_FORMAT, "version": 1, "heads": heads}
-        write_bytes(
-            self.path, json.dumps(data, indent=1, sort_keys=True).encode(), HEADS, force=True
-        )
+        with Staging(self.path, HEADS, force=True, patience=PATIENCE) as staging:
+            heads = {**self._heads(), ledger: last}  # read while no other run can write them
+            data = {"format": HEADS_FORMAT, "version": 1, "heads": heads}
+            text = json.dumps(data, indent=1, sort_keys=True)
+            staging.part(self.path).write_bytes(text.encode())
+            staging.commit()
 
-    def check(self, ledger: str, chain: Chain, where: Path) -> None:
+    def check(self, ledger: str, chain: Chain, where: Path) -> bool:
         """Refuse a chain that lacks the last line that was written down.
+
+        Return whether that line is the chain's last.
 
         Raises
         ------
@@ -61,6 +80,13 @@ class Heads:
                 where=str(where),
                 instead="take the ledger that was last used with this secret",
             )
+        return bool(kept["line"] == chain.lines[-1].number)
+
+    def catch_up(self, ledger: str, chain: Chain) -> None:
+        """Write down a last line that came without its head: from now on nobody can cut it off."""
+        self.keep(ledger, chain)
+        line = chain.lines[-1].number
+        warn(f"{self.path}: lacked the ledger's last line; line {line} is in it", RecoveryWarning)
 
     def _heads(self) -> dict[str, Any]:
         found = json_at(self.path).get("heads")

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError, TamperedError, VoileError
-from voile.data.files.atomic import FULL, check_folder, write_bytes
+from voile.core.warn import RecoveryWarning, warn
+from voile.data.files.atomic import FULL, check_folder, is_own, restore, write_bytes
 from voile.data.files.locks import Lock
 from voile.data.files.outputs import LEDGER, LEDGER_FORMAT
 from voile.data.files.own_files import fitting, read_bytes
@@ -172,7 +173,9 @@ class Keys(Brief):
                 "a ledger's last line is written down beside the file of the secret",
                 instead="give that file with --key-file; VOILE_SECRET alone is not a place",
             )
-        return cls(Secret.from_file(key_file).derive("ledger", ledger), Heads(Path(key_file)))
+        key, heads = Secret.from_file(key_file).derive("ledger", ledger), Heads(Path(key_file))
+        heads.recover()
+        return cls(key, heads)
 
     def hash(self, *parts: str) -> str:
         """Return a keyed hash of texts, 64 bits: it confirms no guess to whoever lacks the key."""
@@ -190,11 +193,14 @@ class Keys(Brief):
         """Return a keyed token of each of many texts, 64 bits."""
         return tokens_of(self.key, [use.encode() + b"\0" + text for text in texts])
 
-    def check(self, ledger: Ledger) -> None:
-        """Refuse a ledger of another secret, or one that lacks its last line."""
+    def check(self, ledger: Ledger) -> bool:
+        """Refuse a ledger of another secret, or one that lacks its last line.
+
+        Return whether its last line is the one that was written down.
+        """
         if ledger.chain.lines[0].content.get("key") != self.hash("ledger"):
             raise RequestError("the ledger was made under another secret", where=str(ledger.path))
-        self.heads.check(ledger.id, ledger.chain, ledger.path)
+        return self.heads.check(ledger.id, ledger.chain, ledger.path)
 
 
 def create(
@@ -273,7 +279,8 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
     TamperedError : a line is not as it was written, or the last ones are gone.
     """
     read = Ledger.read(path)
-    lock = Lock(path.parent / f".{path.name}.voile" / "lock")
+    folder = path.parent / f".{path.name}.voile"
+    lock = Lock(folder / "lock")
     try:
         held = lock.acquire()
     except OSError:
@@ -281,15 +288,22 @@ def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Ite
     if not held:
         raise RequestError("another run uses this ledger", where=str(path), instead="wait for it")
     try:
+        is_left = is_own(folder) and restore(folder, path.name)
         read = Ledger.read(path)
         keys = Keys.of(key_file, read.id)
-        keys.check(read)
-        _cut(path, read.chain.torn)
+        if not keys.check(read):
+            keys.heads.catch_up(read.id, read.chain)
+        if _cut(path, read.chain.torn) or is_left:
+            warn(
+                f"{path}: a run was killed while it wrote this ledger; its unfinished bytes are "
+                "removed",
+                RecoveryWarning,
+            )
         yield OpenLedger(read, keys, clock)
     finally:
         lock.release()
         with suppress(OSError):
-            (path.parent / f".{path.name}.voile").rmdir()
+            folder.rmdir()
 
 
 def _text(time: datetime) -> str:
@@ -313,9 +327,10 @@ def write_line(path: Path, line: Line) -> None:
             raise VoileError("the disk is full", where=str(path), instead="nothing was released")
 
 
-def _cut(path: Path, torn: int) -> None:
-    """Take away the part of a line that a killed run had begun."""
+def _cut(path: Path, torn: int) -> bool:
+    """Take away the part of a line that a killed run had begun; say whether there was one."""
     if torn:
         with path.open("r+b") as file:
             file.truncate(path.stat().st_size - torn)
             os.fsync(file.fileno())
+    return bool(torn)

@@ -13,6 +13,7 @@ from voile.data import open_source
 from voile.data.files.outputs import MANIFEST, PRIVATE, STUDY_FORMAT, STUDY_MANIFEST, json_at
 from voile.keys.pseudonyms import canonical_of
 from voile.keys.seal import file_sha256
+from voile.ledger.chain import Line
 from voile.ledger.ledger import Ledger, OpenLedger
 from voile.release.manifest import PEOPLE, WHO, private_path
 
@@ -41,6 +42,22 @@ def releases_in(folder: Path) -> Iterator[tuple[Path, Path]]:
         release = manifest.parent
         if release.suffix != PRIVATE and json_at(manifest).get("format") == STUDY_FORMAT:
             yield manifest, release
+
+
+def close_published(opened: OpenLedger, folders: Sequence[Path]) -> list[int]:
+    """Close as *done* each open intent whose release lies in a folder; return their lines."""
+    lines = [x.number for x in opened.ledger.open if any(_lies_in(one, x) for one in folders)]
+    for number in lines:
+        opened.append("done", {"of": number})
+    return lines
+
+
+def _lies_in(folder: Path, line: Line) -> bool:
+    """Say whether a folder holds the release of an intent; its manifest alone is not a release."""
+    return any(
+        release.exists() and file_sha256(manifest) == line.content["manifest"]
+        for manifest, release in releases_in(folder)
+    )
 
 
 def erase(opened: OpenLedger, subjects: Sequence[str], reason: str) -> NDArray[np.uint64]:

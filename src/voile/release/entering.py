@@ -10,6 +10,7 @@ from typing import Any
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
+from voile.core.warn import RecoveryWarning, warn
 from voile.data import open_writer
 from voile.data.files.memory import AnyPath
 from voile.data.opening import split_output
@@ -17,6 +18,7 @@ from voile.data.stores.path import StorePath
 from voile.ledger.chain import Line
 from voile.ledger.judgement import Judge, Judgement, erased, judge_for
 from voile.ledger.ledger import Keys, Ledger, OpenLedger, open_ledger
+from voile.release.archive import close_published
 from voile.release.kit import Kit
 from voile.release.manifest import MANIFEST, RELEASE
 
@@ -162,6 +164,9 @@ def enter(entering: Entering, kit: Kit, out: Path | None) -> Iterator[LedgerEntr
         )
     folder = folder_of(out)
     with open_ledger(entering.ledger, entering.key_file) as opened:
+        for number in close_published(opened, [Path(folder)]):  # before it can be replaced
+            said = f"the release of line {number} is out though its run was killed; it is closed"
+            warn(f"{entering.ledger}: {said}", RecoveryWarning)
         recipient = entering.recipient
         judgement = judge_for(recipient, entering.judge, opened.ledger, opened.keys)
         promise = opened.ledger.promise

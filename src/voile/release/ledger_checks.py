@@ -9,9 +9,8 @@ from typing import Any
 from voile.core.errors import RequestError, TamperedError
 from voile.data.files.own_files import read_json
 from voile.keys.seal import file_sha256
-from voile.ledger.chain import Line
 from voile.ledger.ledger import Act, Keys, Ledger, OpenLedger
-from voile.release.archive import releases_in
+from voile.release.archive import close_published, releases_in
 from voile.release.verify import Check
 
 UNKNOWN_HEAD = "no line is gone from its end: only the secret's file can show it (--key-file)"
@@ -68,24 +67,12 @@ def close_intents(opened: OpenLedger, folders: Sequence[Path]) -> list[tuple[int
 
     An intent whose own folder is none of these stays open, and counts as released.
     """
-    closed: list[tuple[int, Act]] = []
+    done = close_published(opened, folders)
     known = {opened.keys.hash("folder", str(folder.resolve())) for folder in folders}
-    for line in opened.ledger.open:
-        if any(_lies_in(folder, line) for folder in folders):
-            closed.append((line.number, "done"))
-        elif line.content.get("folder") in known:
-            closed.append((line.number, "void"))
-    for number, act in closed:
-        opened.append(act, {"of": number})
-    return closed
-
-
-def _lies_in(folder: Path, line: Line) -> bool:
-    """Say whether a folder holds the release of an intent; its manifest alone is not a release."""
-    return any(
-        release.exists() and file_sha256(manifest) == line.content["manifest"]
-        for manifest, release in releases_in(folder)
-    )
+    void = [x.number for x in opened.ledger.open if x.content.get("folder") in known]
+    for number in void:
+        opened.append("void", {"of": number})
+    return [*((number, "done") for number in done), *((number, "void") for number in void)]
 
 
 def shown(ledger: Ledger) -> dict[str, Any]:

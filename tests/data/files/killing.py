@@ -29,6 +29,7 @@ def die_at(monkeypatch: pytest.MonkeyPatch, stop: int, act: Callable[[], object]
                 return step
 
             monkeypatch.setattr(atomic.os, "rename", before(os.rename))
+            monkeypatch.setattr(atomic.os, "replace", before(os.replace))
             monkeypatch.setattr(atomic.os, "fsync", before(os.fsync))
             monkeypatch.setattr(atomic.shutil, "rmtree", before(atomic.shutil.rmtree))
             act()

@@ -40,6 +40,7 @@ def test_all_is_on_disk_before_anything_appears(
     os_rename, renamed = os.rename, dict[Path, int]()
     monkeypatch.setattr(atomic.os, "fsync", fsync)
     monkeypatch.setattr(atomic.os, "rename", rename)
+    monkeypatch.setattr(atomic.os, "replace", rename)
     publish(tmp_path, "one")
     staging = tmp_path / ".release.csv.voile"
     names, first, *_, last = renamed.values()

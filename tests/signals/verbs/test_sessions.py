@@ -61,7 +61,7 @@ def test_sessions_that_reveal_the_class_are_left_out_unless_asked_for(tmp_path):
     kit.save(tmp_path / "kit")
     with pytest.raises(RequestError, match="whole sessions were shown to reveal the class"):
         sequences_of(str(tmp_path / "kit"))
-    again = Content.of(voile.Kit.load(tmp_path / "kit", "signals"))
+    again = Content.of(voile.open_kit(tmp_path / "kit"))
     assert again.sessions.reveals
     assert again.sequence is None
     kit, said = fitted(200, leaky_sessions=True)

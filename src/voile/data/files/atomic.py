@@ -26,6 +26,8 @@ class Staging:
     in, **the main part last**. Whoever sees the main part sees the whole output: at any moment it
     is the old one with the old parts, or the new one with the new, or it is not there.
 
+    One file that replaces one file does so in a single rename: one of the two is always there.
+
     What a killed run leaves is set right by the next run for the same output: an output that was
     half-way in is taken out again and the old one put back. Only one run can stage an output at a
     time; the lock ends with its process.
@@ -35,6 +37,7 @@ class Staging:
     out : the main part, a file or a folder; its folder exists.
     output : what it is, and so which parts it has and which existing ones voile wrote.
     force : replace these. Any other existing part is a RequestError.
+    patience : for how many seconds to wait for another run that writes the output.
 
     Guarantee: on exceptions, Ctrl-C and kill -9 of the process (tested). On a power cut as far as
     the file system keeps renames in order after fsync.
@@ -50,12 +53,19 @@ class Staging:
     ['release.csv', 'release.csv.manifest.json']
     """
 
-    def __init__(self, out: str | os.PathLike[str], output: Output, *, force: bool = False) -> None:
+    def __init__(
+        self,
+        out: str | os.PathLike[str],
+        output: Output,
+        *,
+        force: bool = False,
+        patience: float = 0,
+    ) -> None:
         self.out = Path(out)
         self._output, self._force = output, force
         self._names = [self.out.name]
         self._folder = self.out.parent / f".{self.out.name}.voile"
-        self._lock = Lock(self._folder / "lock")
+        self._lock = Lock(self._folder / "lock", patience=patience)
 
     @property
     def is_begun(self) -> bool:
@@ -63,6 +73,22 @@ class Staging:
         return self._folder.exists()
 
     def __enter__(self) -> Staging:
+        with self._locked():
+            self._output.check_free(self.out, force=self._force)
+            for name in ("new", "old"):
+                (self._folder / name).mkdir(mode=0o700)
+        return self
+
+    def recover(self) -> bool:
+        """Set right what a killed run left of the output; say whether it left anything."""
+        with self._locked() as is_left:
+            pass
+        self._close()
+        return is_left
+
+    @contextmanager
+    def _locked(self) -> Iterator[bool]:
+        """Lock the output and recover it first; unlock it only if the block fails."""
         check_folder(self.out)
         with _failures(self.out):
             self._check_own()
@@ -70,14 +96,10 @@ class Staging:
                 raise RequestError("another run is writing this output", where=str(self.out))
             try:
                 self._check_own()  # another's may have come between
-                _restore(self._folder, self.out.name)
-                self._output.check_free(self.out, force=self._force)
-                for name in ("new", "old"):
-                    (self._folder / name).mkdir(mode=0o700)
+                yield restore(self._folder, self.out.name)
             except BaseException:
                 self._close()
                 raise
-        return self
 
     def part(self, final: str | os.PathLike[str]) -> Path:
         """Say where to write the part that will appear at `final`, one of the output's own."""
@@ -112,13 +134,14 @@ class Staging:
         """
         new, old = self._folder / "new", self._folder / "old"
         others = self._names[1:]
+        is_one_file = not others and publish is None and (new / self.out.name).is_file()
         for name in self._names:
             if self._output.is_private:
                 os.chmod(new / name, 0o600)
             _sync_tree(new / name)
         self._output.check_free(self.out, force=self._force)
         _write_names(self._folder, self._names)
-        for name in self._names:
+        for name in [] if is_one_file else self._names:
             if os.path.lexists(self.out.parent / name):
                 os.rename(self.out.parent / name, old / name)
         _sync(self.out.parent)
@@ -126,7 +149,7 @@ class Staging:
             os.rename(new / name, self.out.parent / name)
         if publish is not None:
             publish()
-        os.rename(new / self.out.name, self.out)
+        os.replace(new / self.out.name, self.out)
         _sync(self.out.parent)
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
@@ -137,7 +160,7 @@ class Staging:
     def _close(self) -> None:
         try:
             if is_own(self._folder):
-                _restore(self._folder, self.out.name)
+                restore(self._folder, self.out.name)
         finally:
             self._lock.release()
             with suppress(OSError):
@@ -152,12 +175,13 @@ class Staging:
             )
 
 
-def settle(out: str | os.PathLike[str], output: Output) -> None:
-    """Set right what a killed run left of an output, before it is read to go on from."""
-    staging = Staging(out, output, force=True)
-    if staging.is_begun:
-        with staging:
-            pass
+def settle(out: str | os.PathLike[str], output: Output, *, patience: float = 0) -> bool:
+    """Set right what a killed run left of an output, before it is read to go on from.
+
+    Return whether it left anything.
+    """
+    staging = Staging(out, output, patience=patience)
+    return staging.is_begun and staging.recover()
 
 
 def check_folder(out: Path) -> None:
@@ -222,12 +246,13 @@ def is_own(folder: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and alone
 
 
-def _restore(folder: Path, main: str) -> None:
+def restore(folder: Path, main: str) -> bool:
     """Undo a change of places that did not reach its end, and empty the folder but for its lock.
 
     `names` is there from the first rename on, main part first. The change is done when the main
     part has left `new/`. Else what is in already goes back out, and the old parts go back in, the
-    main part last. Every step can be repeated, should this be killed as well.
+    main part last. Every step can be repeated, should this be killed as well. Return whether a
+    killed run left anything. The caller holds the lock.
     """
     new, old, parent = folder / "new", folder / "old", folder.parent
     names = _read_names(folder)
@@ -235,6 +260,8 @@ def _restore(folder: Path, main: str) -> None:
         raise RequestError(
             "holds the parts of another output", where=str(folder), instead="move it elsewhere"
         )
+    left = [folder / name for name in ("new.names", "new", "old", "scratch")]
+    is_left = bool(names) or any(map(os.path.lexists, left))
     if names and os.path.lexists(new / names[0]):
         _check_no_other(folder, names)
         for name in names:
@@ -247,8 +274,9 @@ def _restore(folder: Path, main: str) -> None:
         (folder / "names").unlink()
         _sync(folder)
     (folder / "new.names").unlink(missing_ok=True)
-    for name in ("new", "old", "scratch"):
-        shutil.rmtree(folder / name, ignore_errors=True)
+    for path in left[1:]:
+        shutil.rmtree(path, ignore_errors=True)
+    return is_left
 
 
 def _check_no_other(folder: Path, names: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,21 +30,39 @@ else:
         return True
 
 
-class Lock:
-    """Let one process at a time use a folder, which appears with the lock and may go with it."""
+PAUSE = 0.01
+"""Seconds between two attempts to lock."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+
+class Lock:
+    """Let one process at a time use a folder, which appears with the lock and may go with it.
+
+    path : of the lock's file. patience : for how many seconds to wait for a live process.
+    """
+
+    def __init__(self, path: Path, *, patience: float = 0) -> None:
+        self._path, self._patience = path, patience
         self._file: int | None = None
 
     def acquire(self) -> bool:
         """Make the folder, mode 0700, and lock it; say no if a live process holds it."""
+        end = time.monotonic() + self._patience
+        while not self._acquire_now():
+            if time.monotonic() >= end:
+                return False
+            time.sleep(PAUSE)
+        return True
+
+    def _acquire_now(self) -> bool:
+        folder = self._path.parent
         while True:
-            self._path.parent.mkdir(mode=0o700, exist_ok=True)
             try:
+                folder.mkdir(mode=0o700, exist_ok=True)
                 file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-            except FileNotFoundError:  # its last user has just taken the folder away
-                continue
+            except (FileNotFoundError, FileExistsError):
+                if os.path.lexists(folder) and not folder.is_dir():
+                    raise
+                continue  # its last user has just taken the folder away
             if not _try_lock(file):
                 os.close(file)
                 return False

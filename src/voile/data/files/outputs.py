@@ -15,9 +15,10 @@ from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
 from voile.keys.seal import FORMAT as SEAL_FORMAT
 
 MANIFEST, PRIVATE, SET_ASIDE = ".manifest.json", ".private", ".set-aside.jsonl"
+SIGNATURE = ".sig"
 STUDY_FORMAT, STUDY_MANIFEST = "voile-study", "manifest.json"
 """Of the release of a study, which is a folder: its manifest lies in it."""
-SUFFIXES = ("", MANIFEST, PRIVATE, SET_ASIDE)
+SUFFIXES = ("", MANIFEST, PRIVATE, SET_ASIDE, SIGNATURE)
 """What the names of an output's parts add to the name of its main part."""
 
 KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voile-evidence"
@@ -263,7 +264,7 @@ SEALS = Output("a seal", {"": _is_seal}, is_private=True)
 ENROLMENT = Output("an enrolment", {"": _is_enrolment}, is_private=True)
 ACCEPTANCE = Output("an acceptance", {"": _is_acceptance}, is_private=True)
 DETERMINATION = Output("an unsigned determination", {"": _is_unsigned})
-STATEMENT = Output("a statement", {"": never})
+STATEMENT = Output("a statement", {"": never, SIGNATURE: never})
 REPORT = Output("a report", {"": _is_report})
 LEDGER = Output("a ledger", {"": never}, is_private=True)
 """What is out is never forgotten."""

@@ -13,7 +13,6 @@ from voile.signals.information.leakage import Information
 from voile.signals.information.mutual import (
     NEIGHBOURS,
     PERMUTATIONS,
-    Information,
     contributions,
     mutual_information,
 )
