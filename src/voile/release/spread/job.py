@@ -52,7 +52,7 @@ SEAL = 32
 class StepCode(NamedTuple):
     """The code of a step, which an engine ships to its workers by name.
 
-    prepare : of the module. options : the model of what it is told.
+    prepare : of the module. options : the model of its options.
     """
 
     prepare: Prepare[Any]
