@@ -16,26 +16,13 @@ if TYPE_CHECKING:
 
     from voile.core.progress import Progress
     from voile.data import Source
+    from voile.release import verb_types as verb
     from voile.release.choice import Chosen
     from voile.release.criteria import Measure
     from voile.release.kit import Kit
     from voile.release.manifest import Release
     from voile.release.options import ApplyOptions, AttackOptions, FitOptions
     from voile.release.own_verbs import OwnVerb
-    from voile.release.verb_types import (
-        Assess,
-        AssessedSections,
-        Attack,
-        Choose,
-        ChooseAfter,
-        ExpandRows,
-        Fit,
-        JudgePolicy,
-        OpenSource,
-        Prepare,
-        ReportSections,
-        Verify,
-    )
 
 F = TypeVar("F", bound="FitOptions")
 A = TypeVar("A", bound="ApplyOptions")
@@ -60,17 +47,14 @@ class Assessing(Protocol[B]):
     @property
     def options(self) -> type[B]:
         """The options of `assess` beyond its arguments."""
-        ...
 
     @property
-    def assess(self) -> Assess[B, Any]:
+    def assess(self) -> verb.Assess[B, Any]:
         """Assess a release."""
-        ...
 
     @property
-    def sections(self) -> AssessedSections:
+    def sections(self) -> verb.AssessedSections:
         """Return the sections of an assessment's report."""
-        ...
 
 
 class Module(Protocol[F, A, K]):
@@ -93,32 +77,26 @@ class Module(Protocol[F, A, K]):
     @property
     def options(self) -> ModuleOptions[F, A, K]:
         """The options of its verbs."""
-        ...
 
     @property
     def axes(self) -> Mapping[str, str]:
         """The names of its risk and its loss, for screens and reports."""
-        ...
 
     @property
     def criteria(self) -> tuple[Measure, ...]:
         """The figures and findings by which a determination judges its releases."""
-        ...
 
     @property
-    def fit(self) -> Fit[F, Any]:
+    def fit(self) -> verb.Fit[F, Any]:
         """Find the policies that no other beats."""
-        ...
 
     @property
-    def choose(self) -> Choose:
+    def choose(self) -> verb.Choose:
         """Pick one policy."""
-        ...
 
     @property
-    def prepare(self) -> Prepare[A]:
+    def prepare(self) -> verb.Prepare[A]:
         """Prepare the step that every row of a source goes through."""
-        ...
 
     def apply(
         self,
@@ -139,22 +117,19 @@ class Module(Protocol[F, A, K]):
         )
 
     @property
-    def attack(self) -> Attack[K]:
+    def attack(self) -> verb.Attack[K]:
         """Attack a release."""
-        ...
 
     @property
-    def report(self) -> ReportSections:
+    def report(self) -> verb.ReportSections:
         """Return the sections of a report."""
-        ...
 
     @property
-    def verify(self) -> Verify:
+    def verify(self) -> verb.Verify:
         """Check a release."""
-        ...
 
     @property
-    def open_source(self) -> OpenSource:
+    def open_source(self) -> verb.OpenSource:
         """Open a source."""
         from voile.data import open_source
 
@@ -166,17 +141,17 @@ class Module(Protocol[F, A, K]):
         return ()
 
     @property
-    def judge(self) -> JudgePolicy | None:
+    def judge(self) -> verb.JudgePolicy | None:
         """How a policy is evaluated together with the releases of a ledger."""
         return None
 
     @property
-    def choose_after(self) -> ChooseAfter | None:
+    def choose_after(self) -> verb.ChooseAfter | None:
         """How a policy is searched that is safe given the releases of a ledger."""
         return None
 
     @property
-    def expand(self) -> ExpandRows | None:
+    def expand(self) -> verb.ExpandRows | None:
         """How intervals of a release are expanded to values."""
         return None
 

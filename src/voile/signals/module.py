@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voile.data.roles import Roles
+    from voile.release import verb_types as verb
     from voile.release.criteria import Measure
     from voile.release.own_verbs import OwnVerb
-    from voile.release.verb_types import Attack, Choose, Fit, Prepare, ReportSections, Verify
     from voile.signals.options import ApplyOptions, AttackOptions, FitOptions
 
 
@@ -45,42 +45,42 @@ class SignalsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
         return CRITERIA
 
     @property
-    def fit(self) -> Fit[FitOptions, Roles]:
+    def fit(self) -> verb.Fit[FitOptions, Roles]:
         """Find the policies that no other beats."""
         from voile.signals.fitting.fit import fit
 
         return fit
 
     @property
-    def choose(self) -> Choose:
+    def choose(self) -> verb.Choose:
         """Pick one policy."""
         from voile.signals.verbs.choose import choose
 
         return choose
 
     @property
-    def prepare(self) -> Prepare[ApplyOptions]:
+    def prepare(self) -> verb.Prepare[ApplyOptions]:
         """Prepare the step that every row of a source goes through."""
         from voile.signals.verbs.apply import prepare
 
         return prepare
 
     @property
-    def attack(self) -> Attack[AttackOptions]:
+    def attack(self) -> verb.Attack[AttackOptions]:
         """Infer the class of each person from the messages."""
         from voile.signals.verbs.attack import attack
 
         return attack
 
     @property
-    def report(self) -> ReportSections:
+    def report(self) -> verb.ReportSections:
         """Return the sections of a report."""
         from voile.signals.verbs.report import sections
 
         return sections
 
     @property
-    def verify(self) -> Verify:
+    def verify(self) -> verb.Verify:
         """Check a release."""
         from voile.signals.verbs.verify import verify
 

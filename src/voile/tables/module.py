@@ -10,20 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voile.data.roles import Roles
+    from voile.release import verb_types as verb
     from voile.release.criteria import Measure
-    from voile.release.verb_types import (
-        Assess,
-        AssessedSections,
-        Attack,
-        Choose,
-        ChooseAfter,
-        ExpandRows,
-        Fit,
-        JudgePolicy,
-        Prepare,
-        ReportSections,
-        Verify,
-    )
     from voile.tables.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
 
 
@@ -38,14 +26,14 @@ class TablesAssessing(Assessing["AssessOptions"]):
         return AssessOptions
 
     @property
-    def assess(self) -> Assess[AssessOptions, Roles]:
+    def assess(self) -> verb.Assess[AssessOptions, Roles]:
         """Assess a release."""
         from voile.tables.verbs.assess import assess
 
         return assess
 
     @property
-    def sections(self) -> AssessedSections:
+    def sections(self) -> verb.AssessedSections:
         """Return the sections of an assessment's report."""
         from voile.tables.verbs.assess_report import assessed_sections
 
@@ -82,63 +70,63 @@ class TablesModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
         return CRITERIA
 
     @property
-    def fit(self) -> Fit[FitOptions, Roles]:
+    def fit(self) -> verb.Fit[FitOptions, Roles]:
         """Find the policies that no other beats."""
         from voile.tables.verbs.fit import fit
 
         return fit
 
     @property
-    def choose(self) -> Choose:
+    def choose(self) -> verb.Choose:
         """Pick one policy."""
         from voile.tables.verbs.choose import choose
 
         return choose
 
     @property
-    def prepare(self) -> Prepare[ApplyOptions]:
+    def prepare(self) -> verb.Prepare[ApplyOptions]:
         """Prepare the step that every row of a source goes through."""
         from voile.tables.verbs.apply import prepare
 
         return prepare
 
     @property
-    def attack(self) -> Attack[AttackOptions]:
+    def attack(self) -> verb.Attack[AttackOptions]:
         """Link records to people, infer values, and regrow the policy."""
         from voile.tables.verbs.attack import attack
 
         return attack
 
     @property
-    def report(self) -> ReportSections:
+    def report(self) -> verb.ReportSections:
         """Return the sections of a report."""
         from voile.tables.verbs.report import sections
 
         return sections
 
     @property
-    def verify(self) -> Verify:
+    def verify(self) -> verb.Verify:
         """Check a release."""
         from voile.tables.verbs.verify import verify
 
         return verify
 
     @property
-    def judge(self) -> JudgePolicy:
+    def judge(self) -> verb.JudgePolicy:
         """How a policy is evaluated together with the releases of a ledger."""
         from voile.tables.verbs.judging import judge
 
         return judge
 
     @property
-    def choose_after(self) -> ChooseAfter:
+    def choose_after(self) -> verb.ChooseAfter:
         """How a policy is searched that is safe given the releases of a ledger."""
         from voile.tables.verbs.after import choose_after
 
         return choose_after
 
     @property
-    def expand(self) -> ExpandRows:
+    def expand(self) -> verb.ExpandRows:
         """How intervals of a release are expanded to values."""
         from voile.tables.verbs.expand import expand
 
