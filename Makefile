@@ -33,6 +33,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/words.py
+	$(BIN)/python .ci/reach.py
 
 # The guides and the reference as pages, in the folder site.
 site: $(READY)

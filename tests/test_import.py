@@ -98,7 +98,7 @@ def test_no_module_is_imported_by_what_it_imports() -> None:
 
 
 @pytest.mark.parametrize(
-    "verb", ["signals.verbs.apply", "signals.verbs.fit", "tables.verbs.attack"]
+    "verb", ["signals.verbs.apply", "signals.fitting.fit", "tables.verbs.attack"]
 )
 def test_a_verb_loads_no_statistics_before_it_needs_them(verb: str) -> None:
     slow = "scipy.stats", "scipy.optimize", "sklearn"  # a second or two

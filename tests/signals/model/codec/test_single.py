@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.signals.fitting.maps import test_conditional_map as conditional
 from tests.signals.made_up import METHODS, Draws, fitted, readings
-from tests.signals.maps import test_conditional_map as conditional
 
 from voile.core.errors import RequestError
 from voile.signals.model.codec.codec import Codec
