@@ -12,7 +12,7 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, VoileError
 from voile.data.files.locks import Lock
-from voile.data.files.outputs import SUFFIXES, Output
+from voile.data.files.outputs import SUFFIXES, Output, check_outside, is_in_private
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -63,7 +63,7 @@ class Staging:
         return self._folder.exists()
 
     def __enter__(self) -> Staging:
-        check_folder(self.out)
+        check_folder(self.out, kept=self._output.belongs_in_private)
         with _failures(self.out):
             self._check_own()
             if not self._lock.acquire():
@@ -113,8 +113,9 @@ class Staging:
         new, old = self._folder / "new", self._folder / "old"
         others = self._names[1:]
         for name in self._names:
-            if self._output.is_private:
-                os.chmod(new / name, 0o600)
+            is_private = self._output.is_private or is_in_private(self.out.parent / name)
+            if is_private or is_own(new / name):
+                _close_to_others(new / name)
             _sync_tree(new / name)
         self._output.check_free(self.out, force=self._force)
         _write_names(self._folder, self._names)
@@ -160,8 +161,11 @@ def settle(out: str | os.PathLike[str], output: Output) -> None:
             pass
 
 
-def check_folder(out: Path) -> None:
-    """Refuse an output without a name, or whose folder is not there."""
+def check_folder(out: Path, *, kept: bool = False) -> None:
+    """Refuse an output without a name, or whose folder is not there or has no place for it.
+
+    kept : voile keeps it in a release's private folder, where no user may write.
+    """
     if out.name in ("", ".."):
         raise RequestError("names no file", where=str(out), instead="give the output a name")
     if os.fsencode(out).decode("utf-8", "replace") != os.fspath(out):
@@ -170,6 +174,8 @@ def check_folder(out: Path) -> None:
         raise RequestError(
             f"there is no folder {out.parent}", where=str(out), instead="make it first"
         )
+    if not kept:
+        check_outside(out)
 
 
 def write_bytes(
@@ -278,6 +284,14 @@ def _read_names(folder: Path) -> list[str]:
     except FileNotFoundError:
         return []
     return data.decode("utf-8", "surrogateescape").split("\0")
+
+
+def _close_to_others(path: Path) -> None:
+    """Let only the owner open a file, or a folder and all that it contains."""
+    for folder, folders, files in os.walk(path):
+        for name, mode in (*((one, 0o700) for one in folders), *((one, 0o600) for one in files)):
+            os.chmod(Path(folder, name), mode)
+    os.chmod(path, 0o700 if path.is_dir() else 0o600)
 
 
 def _sync_tree(path: Path) -> None:

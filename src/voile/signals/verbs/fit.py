@@ -41,9 +41,9 @@ from voile.signals.readings.sources import (
     without_copies,
 )
 from voile.signals.verbs.content import Content
+from voile.signals.verbs.fit_sessions import fit_sessions
 from voile.signals.verbs.options import FitOptions
 from voile.signals.verbs.policies import Policy
-from voile.signals.verbs.fit_sessions import fit_sessions
 
 
 def fit(
