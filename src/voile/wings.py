@@ -184,7 +184,12 @@ def choose_by(
 
 
 def opener(kind: str | None) -> Callable[..., Source]:
-    """Return what opens a source of this kind: the wing's own `open_source`, or the common one."""
-    from voile.data import open_source
+    """Return what opens a source of this kind: the wing's own `open_source`, or the common one.
 
-    return open_source if kind is None else getattr(wing(kind), "open_source", open_source)
+    A source without rows is refused.
+    """
+    from voile.data import open_source
+    from voile.data.opening import check_rows
+
+    opening = open_source if kind is None else getattr(wing(kind), "open_source", open_source)
+    return lambda thing, **reading: check_rows(opening(thing, **reading))

@@ -60,6 +60,10 @@ class Source(ABC):
         """Estimate the number of rows at once, to show progress; None where that takes reading."""
         return None
 
+    def has_rows(self) -> bool:
+        """Return False if it has names of columns alone, and that is known without reading it."""
+        return self.about_rows() != 0
+
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
         """Yield pieces that hold these rows one after the other, for other processes to read.
 
@@ -304,6 +308,12 @@ def hash_file(path: Path | StorePath) -> str:
                 while chunk := file.read(1 << 20):
                     digest.update(chunk)
     return digest.hexdigest()
+
+
+def without_rows(where: str) -> SourceError:
+    return SourceError(
+        "has names of columns and no rows", where=where, instead="give a source with rows"
+    )
 
 
 def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False) -> None:

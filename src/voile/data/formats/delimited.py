@@ -52,6 +52,10 @@ class DelimitedSource(FileSource):
         """Take every row for as long as the first ones."""
         return about_lines(self.path)
 
+    def has_rows(self) -> bool:
+        """Read the first row: the names may be longer than any sample."""
+        return any(batch.num_rows for batch in self.batches(list(self.columns)[:1], batch_rows=1))
+
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         """Parse with a last row of our own: if a quote is left open, it never comes back."""
         ragged: list[arrow_csv.InvalidRow] = []
@@ -127,11 +131,12 @@ class DelimitedSource(FileSource):
             raise
 
     def _chunks(self) -> Iterator[bytes]:
-        end = b""
-        for chunk in utf8_chunks(self.path, self._encoding, self._errors):
-            yield chunk
-            end = chunk[-1:] or end
-        yield b"" if end in (b"\n", b"\r") else b"\n"
+        """Stream the text, the last chunk with the end of its line: Arrow takes names whole."""
+        held = b""
+        for chunk in filter(None, utf8_chunks(self.path, self._encoding, self._errors)):
+            yield held
+            held = chunk
+        yield held if held.endswith((b"\n", b"\r")) else held + b"\n"
         yield self._delimiter.join([LAST, *[""] * (len(self.columns) - 1)]).encode() + b"\n"
 
 

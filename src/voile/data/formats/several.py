@@ -28,6 +28,10 @@ class Several(Source):
         super().__init__(name, first.kind, pa.schema(list(first.columns.items())), notes)
         self.parts = parts
 
+    def has_rows(self) -> bool:
+        """Return True if one of the files has rows."""
+        return any(part.has_rows() for part in self.parts)
+
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         for part in self.parts:
             yield from part.batches(columns, batch_rows=rows)
