@@ -131,12 +131,15 @@ class DelimitedSource(FileSource):
             raise
 
     def _chunks(self) -> Iterator[bytes]:
-        """Stream the text, the last chunk with the end of its line: Arrow takes names whole."""
-        held = b""
-        for chunk in filter(None, utf8_chunks(self.path, self._encoding, self._errors)):
-            yield held
-            held = chunk
-        yield held if held.endswith((b"\n", b"\r")) else held + b"\n"
+        """Stream the text, its first line whole: Arrow takes the names from one piece."""
+        held = end = b""
+        for chunk in utf8_chunks(self.path, self._encoding, self._errors):
+            held += chunk
+            end = chunk[-1:] or end
+            if b"\n" in held or b"\r" in held or len(held) > LONGEST_ROW:
+                yield held
+                held = b""
+        yield held if end in (b"\n", b"\r") else held + b"\n"
         yield self._delimiter.join([LAST, *[""] * (len(self.columns) - 1)]).encode() + b"\n"
 
 
