@@ -212,7 +212,7 @@ def _kind(type_: pa.DataType) -> str:
 
     tests = {
         "text": lambda t: pa.types.is_string(t) or pa.types.is_large_string(t),
-        "whole": pa.types.is_integer,
+        "whole": lambda t: pa.types.is_integer(t) or (pa.types.is_decimal(t) and not t.scale),
         "float": pa.types.is_floating,
         "truth": pa.types.is_boolean,
         "date": lambda t: pa.types.is_date(t) or pa.types.is_timestamp(t),
