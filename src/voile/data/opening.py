@@ -55,7 +55,7 @@ class Format:
         return source
 
 
-_CSV = Format("formats.delimited:DelimitedSource", ("encoding", "errors"), is_text=True)
+_CSV = Format("formats.delimited:DelimitedSource", ("table", "encoding", "errors"), is_text=True)
 _JSON = Format("formats.jsonlines:JsonLinesSource", ("encoding", "errors"), is_text=True)
 _TRANSACTIONS = Format("formats.transactions:TransactionSource", is_text=True)
 _SVMLIGHT = Format("formats.transactions:SvmlightSource", is_text=True)
@@ -100,7 +100,8 @@ def open_source(
     Parameters
     ----------
     thing : a path; "-" or a pipe (see `voile.data.standard_input`); a pattern such as
-        "visits-*.csv", whose files must have the same columns; a folder of Parquet files, whose
+        "visits-*.csv", whose files must have the same columns; a CSV file without names of columns,
+        "visits.csv::no-header"; a folder of Parquet files, whose
         own folders may name columns ("visits/year=2024/part-0.parquet"); a Delta table, "visits" at
         its newest version or "visits@v12"; a file or such a folder of
         a store, "s3://bucket/visits", "gs://", "abfs://", or "https://host/visits.csv"; a table as

@@ -326,7 +326,12 @@ def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False)
         places = [i for i, name in enumerate(names, 1) if name.casefold() == repeated[0]]
         same = " and ".join(str(i) if first_row else names[i - 1] for i in places)
         same = f"columns {same} of row 1" if first_row else same
-        raise RequestError(f"two columns of one name: {same}", where=where, instead="rename one")
+        raise RequestError(
+            f"two columns of one name: {same}",
+            where=where,
+            instead="rename one"
+            + (", or add a row of names above it if it is a record" * first_row),
+        )
 
 
 def identifier(name: str) -> str:

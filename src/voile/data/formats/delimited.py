@@ -1,7 +1,8 @@
 """CSV, TSV and other delimited text; every column is text.
 
 A field is null when it is empty and unquoted; `""` is a text that is empty, and `NA` is the text
-NA. ZIP 00501 stays 00501. The first row names the columns. Fields are separated by a comma,
+NA. ZIP 00501 stays 00501. The first row names the columns, unless the file is opened as
+`FILE::no-header`. Fields are separated by a comma,
 semicolon, tab or bar, quoted with `"`, and lines end as they like. A blank line is no row, except
 in a file of one column, where it is a null.
 """
@@ -18,7 +19,8 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from voile.core.errors import SourceError
+from voile.core.errors import RequestError, SourceError
+from voile.data.formats.headers import LOOKED_AT, NO_HEADER, warn_of_record
 from voile.data.source import FileSource, distinct_names, unreadable
 from voile.data.text import ChunkReader, about_lines, find_encoding, known_encoding, utf8_chunks
 
@@ -34,17 +36,38 @@ class DelimitedSource(FileSource):
     Memory: a few blocks of 8 MB, the longest that a row may be.
     """
 
-    def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        table: str = "",
+        encoding: str | None = None,
+        errors: str = "strict",
+    ) -> None:
+        if table not in ("", NO_HEADER):
+            raise RequestError(
+                "this format has no table to choose",
+                where=path.name,
+                instead=f"write {path.name}::{NO_HEADER} if its first row is a record",
+            )
         self._errors = errors
+        self._names_columns = not table
         self._encoding = known_encoding(encoding) if encoding else find_encoding(path, errors)
         if encoding or self._encoding != "utf-8":  # else it was read to its end to be found
             deque(utf8_chunks(path, self._encoding, errors), maxlen=0)
         sample = _sample(path, self._encoding, errors)
         self._delimiter = find_delimiter(sample)
         names, unnamed = _names(sample, self._delimiter, where=path.name)
+        if table:
+            names, unnamed = [f"column_{i}" for i in range(1, len(names) + 1)], []
+        else:
+            first, *rows = islice(_rows(sample, self._delimiter), LOOKED_AT)
+            remedy = f"write {path.name}::{NO_HEADER}"
+            warn_of_record(first, rows, where=path.name, instead=remedy)
         distinct_names(names, where=path.name, first_row=True)
         self._lone = len(names) == 1
         notes = [f"encoding {self._encoding}", f"separated by {DELIMITERS[self._delimiter]}"]
+        notes += ["its first row is a record"] if table else []
         notes += [f"column {i} has no name: called {names[i - 1]}" for i in unnamed]
         super().__init__(path, "csv", pa.schema([(name, pa.string()) for name in names]), notes)
 
@@ -61,7 +84,7 @@ class DelimitedSource(FileSource):
         ragged: list[arrow_csv.InvalidRow] = []
         first = next(iter(self.columns))
         wanted = columns if first in columns else [*columns, first]
-        seen = 1
+        seen = int(self._names_columns)
         with unreadable(self.name, "csv"):
             held = None
             for batch in filter(len, self._parse(wanted, ragged)):
@@ -81,7 +104,7 @@ class DelimitedSource(FileSource):
         self, columns: list[str], ragged: list[arrow_csv.InvalidRow]
     ) -> Iterator[pa.RecordBatch]:
         names = list(self.columns)
-        seen = 1
+        seen = int(self._names_columns)
 
         def keep(row: arrow_csv.InvalidRow) -> str:
             ragged.append(row)
@@ -94,7 +117,7 @@ class DelimitedSource(FileSource):
                     use_threads=False,
                     block_size=LONGEST_ROW,
                     column_names=names,
-                    skip_rows_after_names=1,
+                    skip_rows_after_names=int(self._names_columns),
                 ),
                 arrow_csv.ParseOptions(
                     delimiter=self._delimiter,
@@ -119,7 +142,8 @@ class DelimitedSource(FileSource):
                 row = ragged[0]
                 raise SourceError(
                     f"row {row.number} has {row.actual_columns} fields, "
-                    f"and the header has {row.expected_columns}",
+                    f"and the {'header' if self._names_columns else 'first'} has "
+                    f"{row.expected_columns}",
                     where=self.name,
                 ) from None
             if "straddling" in str(error):
