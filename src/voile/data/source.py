@@ -17,6 +17,7 @@ import pyarrow as pa
 from voile.core.errors import RequestError, SourceError, nearest
 from voile.data.column_types import check_dates, conform, plain
 from voile.data.stores.path import StorePath, located
+from voile.data.writer import Dialect
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,7 +40,10 @@ class Source(ABC):
     columns : name -> Arrow type, in source order. Dictionaries show the type of their values,
         text is `string`, a column of nulls alone is `string`.
     notes : what was found out while opening, as sentences: dialect, encoding.
+    dialect : how a file of delimited text is written, which a release keeps; None of any other.
     """
+
+    dialect: Dialect | None = None
 
     def __init__(
         self, name: str, kind: str, columns: Iterable[pa.Field], notes: Sequence[str] = ()

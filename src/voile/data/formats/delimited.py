@@ -23,6 +23,7 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.formats.headers import LOOKED_AT, NO_HEADER, warn_of_record
 from voile.data.source import FileSource, distinct_names, unreadable
 from voile.data.text import ChunkReader, about_lines, find_encoding, known_encoding, utf8_chunks
+from voile.data.writer import Dialect
 
 LONGEST_ROW = 1 << 23
 SAMPLE = 1 << 16
@@ -66,7 +67,14 @@ class DelimitedSource(FileSource):
             warn_of_record(first, rows, where=path.name, instead=remedy)
         distinct_names(names, where=path.name, first_row=True)
         self._lone = len(names) == 1
+        is_of_tabs = ".tsv" in path.name.lower()
+        self.dialect = Dialect(
+            "," if is_of_tabs else self._delimiter,
+            self._encoding == "utf-8-sig",
+            "\r\n" if sample.partition("\n")[0].endswith("\r") else "\n",
+        )
         notes = [f"encoding {self._encoding}", f"separated by {DELIMITERS[self._delimiter]}"]
+        notes += [] if self._encoding.startswith("utf-8") else ["a release of it is UTF-8"]
         notes += ["its first row is a record"] if table else []
         notes += [f"column {i} has no name: called {names[i - 1]}" for i in unnamed]
         super().__init__(path, "csv", pa.schema([(name, pa.string()) for name in names]), notes)
