@@ -38,7 +38,7 @@ def count_data_cells(first: Sequence[str], rows: Sequence[Sequence[str]]) -> int
 
     A cell is data if it is among the values of its column, a date above dates, or a number within
     reach of the numbers below. A row is names if a word is above numbers or dates, if its numbers
-    count on (years, or 0, 1, 2), or if fewer than half of its cells are data.
+    count on (years, or 0, 1, 2), or if half of its cells or fewer are data.
 
     >>> count_data_cells(["Caucasian", "1"], [["Other", "3"], ["Caucasian", "0"]])
     2
@@ -51,7 +51,7 @@ def count_data_cells(first: Sequence[str], rows: Sequence[Sequence[str]]) -> int
     if _count_on(named) or any(_is_word_above(cell, below) for cell, below in pairs):
         return 0
     data = sum(_is_data(cell, below) for cell, below in pairs)
-    return data if 2 * data >= len(named) else 0
+    return data if 2 * data > len(named) else 0
 
 
 def _is_data(cell: str, below: Sequence[str]) -> bool:
