@@ -14,8 +14,8 @@ import pytest
 import voile.tables
 from voile.core.errors import VoileError
 from voile.data import open_source
-from voile.data.formats.signatures import SIGNATURES
 from voile.data.opening import check_rows
+from voile.data.signatures import SIGNATURES
 
 ROLES = '[columns]\nage = "quasi"\nzip = "quasi"\n'
 

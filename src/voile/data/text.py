@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voile.core.errors import RequestError, SourceError
-from voile.data.formats.signatures import HEAD, find_signature, is_binary
+from voile.data.signatures import HEAD, find_signature, is_binary
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
