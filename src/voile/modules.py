@@ -31,9 +31,5 @@ def find_module(kind: str) -> AnyModule:
 
 
 def find_opener(kind: str | None) -> OpenSource:
-    """Return what opens a source of this kind; without a kind, of any table."""
-    if kind is None:
-        from voile.data import open_source
-
-        return open_source
-    return find_module(kind).open_source
+    """Return what opens a source of this kind with rows; without a kind, a table's."""
+    return find_module("tables" if kind is None else kind).open

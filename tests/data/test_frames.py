@@ -83,3 +83,45 @@ def test_lines_in_memory_are_rows_of_text():
         [{"who": "p1", "class": "a, b"}]
     ]
     assert not MemoryPath("other").exists()
+
+
+WIDE = [10**24, None, -(2**70), 3]
+WIDE_FRAMES: dict[str, Any] = {
+    "pandas": lambda: pd.DataFrame({"id": pd.Series(WIDE, dtype=object), "n": range(4)}),
+    "polars": lambda: pl.DataFrame({"id": pl.Series(WIDE, dtype=pl.Int128), "n": range(4)}),
+    "objects": lambda: pl.DataFrame({"id": pl.Series(WIDE, dtype=pl.Object), "n": range(4)}),
+    "dictionary": lambda: {"id": WIDE, "n": range(4)},
+    "numpy": lambda: np.array([(one,) for one in WIDE], dtype=[("id", object)]),
+    "duckdb": lambda: duckdb.sql(
+        "SELECT unnest([1000000000000000000000000, NULL, -1180591620717411303424, 3])::HUGEINT id"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WIDE_FRAMES)
+def test_whole_numbers_beyond_64_bits_are_exact(kind):
+    source = open_source(WIDE_FRAMES[kind]())
+    assert source.columns["id"] == pa.decimal128(38, 0)
+    table = source.read()
+    assert table["id"].to_pylist() == WIDE
+    back = open_source(to_frame(table, like=frame_of(source)))
+    assert back.read()["id"].to_pylist() == WIDE
+
+
+def test_python_s_own_whole_numbers_come_back():
+    for kind in ("pandas", "dictionary"):
+        back = to_frame(open_source(WIDE_FRAMES[kind]()).read(), like=kind)["id"]
+        assert [type(one) for one in back] == [int, type(None), int, int]
+
+
+def test_more_digits_than_an_engine_s_decimal_are_text():
+    numbers = [10**38, 10**90 + 1, 7]
+    assert open_source({"id": numbers}).read()["id"].to_pylist() == list(map(str, numbers))
+
+
+@pytest.mark.parametrize("other", [1.5, True, "CANARY", b"x"])
+def test_a_whole_number_beside_another_type_is_named(other):
+    frame = pd.DataFrame({"a": [1, 2], "id": pd.Series([10**24, other], dtype=object)})
+    with pytest.raises(RequestError, match="column id holds values of several types") as refused:
+        open_source(frame)
+    assert "CANARY" not in str(refused.value)

@@ -239,3 +239,27 @@ def test_roles_print_as_the_columns_of_each_corrected_or_not() -> None:
         "drop:        zip",
         "identifier:  name",
     ]
+
+
+@pytest.mark.parametrize("number", [2, 5, 40])
+def test_one_mistake_in_many_columns_is_one_sentence(number: int) -> None:
+    columns = [f"c{i}" for i in range(number)]
+    with pytest.raises(RequestError) as wrong:
+        Roles.parse(dict.fromkeys(columns, "quas"))
+    assert str(wrong.value).count("must be") == 1
+    assert str(wrong.value).count(".role") <= 12
+    decided = Roles.parse({"age": "quasi", **dict.fromkeys(columns, "undecided")})
+    with pytest.raises(RequestError) as undecided:
+        decided.check(["age", *columns])
+    assert str(undecided.value).count("undecided") == (1 if number > 3 else number)
+    with pytest.raises(RequestError) as absent:
+        decided.check(["age"])
+    assert str(absent.value).count("there ") <= 3 * 2
+
+
+def test_columns_that_are_numbers_are_named_by_them() -> None:
+    roles = Roles.parse({"subject": 0, "columns": {0: "identifier", 1: "quasi", "2": "keep"}})
+    assert (roles.subject, list(roles.columns)) == ("0", ["0", "1", "2"])
+    assert roles.corrected({1: "drop"}).of("drop") == ["1"]
+    with pytest.raises(RequestError, match="there is no column 7"):
+        roles.corrected({7: "drop"})

@@ -30,8 +30,7 @@ def test_every_mistake_is_named_at_once(context: Make) -> None:
     with pytest.raises(RequestError) as error:
         Context.read(given, today=DAY)
     for said in (
-        "expires: is absent",
-        "purpose: is absent",
+        "purpose and expires: is absent",
         "thresholds.linkability: has no source: say who sets it",
         "thresholds.inference.at_most",
         "thresholds.re-identification: is absent",

@@ -200,8 +200,14 @@ def test_a_part_that_is_foreign_stops_the_whole(
 
 def test_a_private_folder_with_anything_else_in_it_stays(voile: Any, world: World) -> None:
     private = world["r.csv.private"]
-    assert voile("report", world["r.csv"], "--out", private / "page.html").code == 0
-    assert voile(*attack(world, private / "second.json")).code == 0
+    for words in (
+        ("report", world["r.csv"], "--out", private / "page.html"),
+        attack(world, private / "second.json"),
+        fit(world, private / "kit"),
+        fit(world, world["kit"] / "kit"),
+        apply(world, private / "x.csv"),
+    ):
+        assert "which contains the files of" in refused(voile, world, words)
     assert voile(*apply(world, world["r.csv"]), "--force").code == 0
     for name, put in {
         "notes": lambda at: at.write_text("the officer's own"),
@@ -211,7 +217,8 @@ def test_a_private_folder_with_anything_else_in_it_stays(voile: Any, world: Worl
     }.items():
         kept = private / name
         put(kept)
-        refused(voile, world, apply(world, world["r.csv"]))
+        said = refused(voile, world, apply(world, world["r.csv"]))
+        assert f"it contains {name}; move that file elsewhere" in said
         shutil.rmtree(private)
         for part in (world["r.csv"], world["r.csv.manifest.json"]):
             part.unlink()
@@ -220,7 +227,7 @@ def test_a_private_folder_with_anything_else_in_it_stays(voile: Any, world: Worl
 
 def test_a_kit_with_anything_else_in_it_stays(voile: Any, world: World) -> None:
     world["kit"].joinpath("minutes.txt").write_text("why we chose this policy")
-    refused(voile, world, fit(world, world["kit"]))
+    assert "it contains minutes.txt; move" in refused(voile, world, fit(world, world["kit"]))
 
 
 def test_the_source_in_a_private_folder_stays(voile: Any, world: World) -> None:

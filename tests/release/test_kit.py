@@ -272,7 +272,7 @@ def test_a_chosen_policy_comes_back_equal_from_its_file(
     ("text", "said"),
     [
         ("kind =", "not a TOML file"),
-        ("", "kind: is absent"),
+        ("", "kind, kit, choice, figures and policy: is absent"),
         (f"{FILE}choice = {{knee = true}}\nfigures = 1\npolicy = {{}}\n", "figures: is not"),
         (f"{FILE}choice = {{knee = true}}\nfigures = {{}}\npolicy = 7\n", "policy: is not"),
         (f"{FILE}choice = 3\nfigures = {{}}\npolicy = {{}}\n", "choice: "),

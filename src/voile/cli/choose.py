@@ -103,7 +103,7 @@ def choose(module: AnyModule) -> click.Command:
             after,
             key_file=key_file,
             releases=releases,
-            source=None if source is None else module.open_source(source),
+            source=None if source is None else module.open(source),
             hold_back=hold_back,
             recipient=recipient,
             recount=recount,

@@ -13,7 +13,7 @@ import click
 from voile.cli.parameters import Command, Group, argument, out, place
 from voile.cli.screen import Screen, count, show_table
 from voile.cli.verify import FAILED, STATES
-from voile.data.files.outputs import REPORT
+from voile.data.files.outputs import INTERNAL_REPORT
 
 if TYPE_CHECKING:
     from voile.ledger.audience import Audience
@@ -62,7 +62,7 @@ def _show(screen: Screen, *, ledger: str, out: Path | None, force: bool) -> None
 
     read = Ledger.read(Path(ledger))
     if out is not None:
-        write_text(out, ledger_page(read, Path(ledger).name), REPORT, force=force)
+        write_text(out, ledger_page(read, Path(ledger).name), INTERNAL_REPORT, force=force)
         screen.say(f"{out}: the ledger as a page, for the data holder alone")
     said = shown(read)
     screen.say(f"{ledger}: all releases together keep to {read.promise}{_but_for(read.audience)}")
@@ -115,7 +115,7 @@ def _judge(
     if module.judge is None:
         raise RequestError(f"releases of {fitted.kind} cannot be judged together", where=kit)
     chosen = Chosen.read(policy)
-    rows = None if source is None else module.open_source(source)
+    rows = None if source is None else module.open(source)
     judging = partial(module.judge, fitted, chosen, source=rows, releases=releases)
     with open_ledger(Path(ledger), key_file) as opened:
         judged = judge_for(recipient, judging, opened.ledger, opened.keys)
@@ -250,7 +250,7 @@ ledger.add_command(
     )
 )
 ledger.add_command(
-    Command("show", _show, [argument("ledger"), *out("PAGE", REPORT, required=False)])
+    Command("show", _show, [argument("ledger"), *out("PAGE", INTERNAL_REPORT, required=False)])
 )
 ledger.add_command(
     Command(

@@ -44,14 +44,18 @@ MOST = 12
 
 
 def mistakes(error: ValidationError, *within: str) -> str:
-    """Say every mistake with its place, `within` a larger one, and what must be there."""
+    """Report each mistake once with its places, `within` a larger one, and what must be there."""
     found = error.errors(include_url=False)
-    said = [
-        ": ".join(filter(None, (_place(*within, *one["loc"]), plainly(one))))
-        for one in found[:MOST]
-    ]
+    places: dict[str, list[str]] = {}
+    for one in found[:MOST]:
+        places.setdefault(plainly(one), []).append(_place(*within, *one["loc"]))
+    said = [": ".join(filter(None, (_listed(at), what))) for what, at in places.items()]
     more = [f"{len(found) - MOST} more"] if len(found) > MOST else []
     return "; ".join([*said, *more])
+
+
+def _listed(places: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(places[:-1]), places[-1])))
 
 
 def _place(*parts: int | str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from decimal import Decimal
 from typing import Any, Literal, get_args
 
 import narwhals.stable.v2 as nw
@@ -39,6 +41,10 @@ class FrameSource(TableSource):
         super().__init__(_arrow(frame, kind, name).replace_schema_metadata(None), name, kind)
 
 
+WIDEST = pa.decimal128(38, 0)
+"""The type of whole numbers that 64 bits cannot hold."""
+_UNFIT = (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError)
+"""What Arrow raises for values that no one type of its choice holds."""
 NAMES = {
     "lazy polars": "polars frame",
     "duckdb": "duckdb relation",
@@ -60,20 +66,49 @@ def _arrow(frame: Any, kind: Frame, name: str) -> pa.Table:
         case "lazy polars":
             frame = frame.collect()
     whole = nw.from_native(frame, eager_only=True)
+    if not any(_is_of_objects(whole[column]) for column in whole.columns):
+        with suppress(*_UNFIT):
+            return whole.to_arrow()
+    return pa.table({column: _cells(whole[column], column, name) for column in whole.columns})
+
+
+def _is_of_objects(series: nw.Series[Any]) -> bool:
+    """Return True for Python objects in Polars, of which Arrow would take the addresses."""
+    return series.implementation.is_polars() and series.dtype == nw.Object
+
+
+def _cells(series: nw.Series[Any], column: str, name: str) -> pa.Array | pa.ChunkedArray:
+    if not _is_of_objects(series):
+        with suppress(*_UNFIT):
+            return series.to_frame().to_arrow().column(0)
+    return _array(series.to_list(), column, name)
+
+
+def _array(values: Any, column: str, name: str) -> pa.Array:
+    """Give values the type that keeps all of them: whole numbers beyond 64 bits are decimals.
+
+    Decimals have at most 38 digits, as the engines' have. Beyond, whole numbers are text.
+    """
     try:
-        return whole.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        mixed = next(column for column in whole.columns if not _converts(whole[[column]]))
-        raise _mixed(mixed, name) from None
+        return pa.array(values, from_pandas=True)
+    except _UNFIT:
+        if not _are_null([one for one in values if not _is_whole(one)]):
+            said = f"column {column} holds values of several types"
+            raise SourceError(said, where=name, instead="make it text") from None
+    numbers = [int(one) if _is_whole(one) else None for one in values]
+    longest = max(len(str(abs(one))) for one in numbers if one is not None)
+    if longest > WIDEST.precision:
+        return pa.array([None if one is None else str(one) for one in numbers], pa.string())
+    return pa.array([None if one is None else Decimal(one) for one in numbers], WIDEST)
 
 
 def _columns(columns: Mapping[str, Any], name: str) -> pa.Table:
     arrays = {}
     for column, values in columns.items():
         try:
-            arrays[str(column)] = pa.array(values, from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            raise _mixed(str(column), name) from None
+            arrays[str(column)] = _array(values, str(column), name)
+        except SourceError:
+            raise
         except (pa.ArrowException, TypeError, ValueError):
             raise SourceError(
                 f"column {column} is not a list of values",
@@ -87,17 +122,15 @@ def _columns(columns: Mapping[str, Any], name: str) -> pa.Table:
     return pa.table(arrays)
 
 
-def _mixed(column: str, name: str) -> SourceError:
-    said = f"column {column} holds values of several types"
-    return SourceError(said, where=name, instead="make it text")
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _converts(frame: Any) -> bool:
+def _are_null(values: list[Any]) -> bool:
     try:
-        frame.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return bool(pa.array(values, from_pandas=True).null_count == len(values))
+    except _UNFIT:
         return False
-    return True
 
 
 def frame_kind(thing: object) -> Frame | None:
@@ -129,13 +162,14 @@ def to_frame(table: pa.Table, *, like: Frame) -> Any:
     """Give an Arrow table back as the kind of frame that came in; a NumPy array as a dictionary.
 
     In pandas, whole numbers and booleans with nulls become its nullable types: as floats, 2^53 + 1
-    would come back as 2^53.
+    would come back as 2^53. Whole numbers beyond 64 bits come back as Python's.
     """
+    named = list(zip(table.column_names, table.columns, strict=True))
     match like:
         case "arrow":
             return table
         case "dictionary" | "numpy":
-            return table.to_pydict()
+            return {name: _whole_cells(col) or col.to_pylist() for name, col in named}
         case "duckdb":
             import duckdb
 
@@ -157,10 +191,18 @@ def to_frame(table: pa.Table, *, like: Frame) -> Any:
     }
     return pandas.DataFrame(
         {
-            name: col.to_pandas(types_mapper=nullable.get if col.null_count else None)
-            for name, col in zip(table.column_names, table.columns, strict=True)
+            name: pandas.Series(whole, dtype=object)
+            if (whole := _whole_cells(col))
+            else col.to_pandas(types_mapper=nullable.get if col.null_count else None)
+            for name, col in named
         }
     )
+
+
+def _whole_cells(column: pa.ChunkedArray) -> list[int | None]:
+    """Return the whole numbers of a column of `WIDEST`; none of any other."""
+    cells = column.to_pylist() if column.type == WIDEST else []
+    return [None if one is None else int(one) for one in cells]
 
 
 _INTS = [f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]

@@ -19,11 +19,12 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.files.memory import MemoryPath
 from voile.data.formats.part_files import at_version, is_delta, is_partitioned
 from voile.data.postgres.address import POSTGRESQL, Address
-from voile.data.source import Source, TableSource
+from voile.data.source import Source, TableSource, without_rows
 from voile.data.spark.session import SCHEME, is_spark
 from voile.data.standard_input import is_pipe, keep_pipe
 from voile.data.stores.address import scheme_of, shown
 from voile.data.stores.path import StorePath
+from voile.data.text import check_text
 
 PARQUET = ".parquet"
 TABLE = ".table"
@@ -42,12 +43,16 @@ class Format:
     load : imports the reader, and returns it.
     choices : what can be asked for: the table of a file that holds several, the encoding of text,
         and what becomes of bytes that are not text.
+    is_text : files of another format have other first bytes, and are refused by them.
     """
 
     load: Callable[[], Opener]
     choices: tuple[str, ...] = ()
+    is_text: bool = False
 
     def open(self, path: Path | StorePath, **asked: str) -> Source:
+        if self.is_text and isinstance(path, Path):
+            check_text(path, encoding=asked.get("encoding"))
         return self.load()(path, **asked)
 
 
@@ -135,8 +140,10 @@ def _load_table() -> Opener:
     return open_released
 
 
-_CSV = Format(_load_delimited, ("encoding", "errors"))
-_JSON = Format(_load_jsonlines, ("encoding", "errors"))
+_CSV = Format(_load_delimited, ("table", "encoding", "errors"), is_text=True)
+_JSON = Format(_load_jsonlines, ("encoding", "errors"), is_text=True)
+_TRANSACTIONS = Format(_load_transaction, is_text=True)
+_SVMLIGHT = Format(_load_svmlight, is_text=True)
 _ARROW = Format(_load_arrow)
 _EXCEL = Format(_load_excel, ("table",))
 _DUCKDB = Format(_load_duckdb, ("table",))
@@ -155,11 +162,8 @@ FORMATS = {
     ".duckdb": _DUCKDB,
     ".sqlite": _SQLITE, ".sqlite3": _SQLITE, ".db": _SQLITE,
     ".sas7bdat": _STATISTICS, ".xpt": _STATISTICS, ".dta": _STATISTICS, ".sav": _STATISTICS,
-    ".dat": Format(_load_transaction),
-    ".dat.gz": Format(_load_transaction),
-    ".svm": Format(_load_svmlight),
-    ".svmlight": Format(_load_svmlight),
-    ".svm.gz": Format(_load_svmlight),
+    ".dat": _TRANSACTIONS, ".dat.gz": _TRANSACTIONS,
+    ".svm": _SVMLIGHT, ".svmlight": _SVMLIGHT, ".svm.gz": _SVMLIGHT,
     POSTGRESQL: Format(_load_postgres),
     TABLE: Format(_load_table),
 }  # fmt: skip
@@ -181,7 +185,8 @@ def open_source(
     Parameters
     ----------
     thing : a path; "-" or a pipe (see `voile.data.standard_input`); a pattern such as
-        "visits-*.csv", whose files must have the same columns; a folder of Parquet files, whose
+        "visits-*.csv", whose files must have the same columns; a CSV file without names of columns,
+        "visits.csv::no-header"; a folder of Parquet files, whose
         own folders may name columns ("visits/year=2024/part-0.parquet"); a Delta table, "visits" at
         its newest version or "visits@v12"; a file or such a folder of
         a store, "s3://bucket/visits", "gs://", "abfs://", or "https://host/visits.csv"; a table as
@@ -242,6 +247,13 @@ def _asked(
 ) -> dict[str, str]:
     asked = {"table": _one_table(where, named, table), "encoding": encoding, "errors": errors}
     return {name: value for name, value in asked.items() if value is not None}
+
+
+def check_rows(source: Source) -> Source:
+    """Refuse a source that has names of columns and no rows, as far as a look at it shows."""
+    if not source.has_rows():
+        raise without_rows(source.name)
+    return source
 
 
 def open_released(path: Path | MemoryPath) -> Source:
@@ -387,10 +399,35 @@ def _check_file(path: Path) -> None:
     except OSError as error:
         raise RequestError(f"cannot be opened ({error.strerror})", where=str(path)) from None
     if path.is_dir():
-        if not is_partitioned(path):
-            raise RequestError("is a folder, not a file", where=str(path), instead="use a pattern")
+        _check_folder(path)
     elif not size:
         raise SourceError("is empty", where=path.name)
+
+
+def _check_folder(path: Path) -> None:
+    """Refuse a folder, unless all its tables are Parquet files."""
+    ends = sorted({end for file in path.rglob("*") if (end := _known_end(file)) is not None})
+    if is_partitioned(path) and ends == [PARQUET]:
+        return
+    instead = (
+        f"name a file, or files of one type by a pattern, as {path}/*{ends[0]}" if ends else ""
+    )
+    if len(ends) > 1:
+        types = f"{', '.join(ends[:-1])} and {ends[-1]}"
+        raise RequestError(
+            f"is a folder with files of several types: {types}", where=str(path), instead=instead
+        )
+    raise RequestError(
+        "is a folder, not a file", where=str(path), instead=instead or "name a file of a table"
+    )
+
+
+def _known_end(file: Path) -> str | None:
+    """Return the end of a file's name, by which a format reads it; None if none does."""
+    if file.name.startswith((".", "_")) or not file.is_file():
+        return None
+    ends = [suffix.lower() for suffix in file.suffixes]
+    return next((end for n in (2, 1) if (end := "".join(ends[-n:])) in FORMATS), None)
 
 
 def _nearby(path: Path) -> str:

@@ -103,6 +103,7 @@ class Roles(BaseModel):
         >>> Roles.parse({"age": "keep"}).corrected({"age": "quasi"}).of("quasi")
         ['age']
         """
+        columns = _by_text(columns)
         if unknown := [
             f"there is no column {name} ({nearest(name, self.columns)})"
             for name in (*columns, *([subject] if subject else []))
@@ -141,19 +142,17 @@ class Roles(BaseModel):
                 where="roles",
                 instead="its first row names its columns: see that it does, or inspect it anew",
             )
-        missing = [name for name in present if name not in self.columns]
-        without = [f"column {name} has no role" for name in missing]
-        if len(missing) > FEW:
-            without = [f"columns {', '.join(missing)} have no role"]
-        absent = [
-            f"there is no column {name} ({nearest(name, present)})"
-            for name in self.columns
-            if name not in present
-        ]
+        without = _each_or_all(
+            [n for n in present if n not in self.columns], "has", "have", "no role"
+        )
+        gone = [name for name in self.columns if name not in present]
+        absent = [f"there is no column {name} ({nearest(name, present)})" for name in gone]
+        if len(gone) > FEW:
+            absent = [f"there are no columns {', '.join(gone)}"]
         if self.subject is not None and self.subject not in present:
             near = nearest(self.subject, present)
             absent.append(f"there is no subject column {self.subject} ({near})")
-        undecided = [f"column {name} is undecided" for name in self.of("undecided")]
+        undecided = _each_or_all(self.of("undecided"), "is", "are", "undecided")
         wrong = [*without, *undecided, *absent]
         if wrong:
             remedy = f"a role is one of {_role_names(own or OWN)}" if without or undecided else None
@@ -211,8 +210,12 @@ class Roles(BaseModel):
                     instead=f'write subject = "{name}" above [columns], or in Python '
                     f'{{"subject": "{name}", "columns": {{...}}}}',
                 )
+        subject = data.get("subject")
+        subject = str(subject) if isinstance(subject, int) else subject
         try:
-            return cls.model_validate(data)
+            return cls.model_validate(
+                {**data, "subject": subject, "columns": _by_text(data["columns"])}
+            )
         except ValidationError as error:
             raise RequestError(mistakes(error), where=where) from None
 
@@ -234,6 +237,18 @@ class Roles(BaseModel):
         roles = cls._validated(data, str(path))
         roles._folder = path.parent
         return roles
+
+
+def _by_text(columns: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Name columns by text: those of a frame may be whole numbers."""
+    return {str(name) if isinstance(name, int) else name: one for name, one in columns.items()}
+
+
+def _each_or_all(names: Sequence[str], one: str, several: str, what: str) -> list[str]:
+    """Say the same of each column, and of many at once."""
+    if len(names) > FEW:
+        return [f"columns {', '.join(names)} {several} {what}"]
+    return [f"column {name} {one} {what}" for name in names]
 
 
 def _nested(kind: Any) -> str | None:

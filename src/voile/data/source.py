@@ -17,6 +17,7 @@ import pyarrow as pa
 from voile.core.errors import RequestError, SourceError, nearest
 from voile.data.column_types import check_dates, conform, plain
 from voile.data.stores.path import StorePath, located
+from voile.data.writer import Dialect
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,7 +40,10 @@ class Source(ABC):
     columns : name -> Arrow type, in source order. Dictionaries show the type of their values,
         text is `string`, a column of nulls alone is `string`.
     notes : what was found out while opening, as sentences: dialect, encoding.
+    dialect : how a file of delimited text is written, which a release keeps; None of any other.
     """
+
+    dialect: Dialect | None = None
 
     def __init__(
         self, name: str, kind: str, columns: Iterable[pa.Field], notes: Sequence[str] = ()
@@ -59,6 +63,10 @@ class Source(ABC):
     def about_rows(self) -> int | None:
         """Estimate the number of rows at once, to show progress; None where that takes reading."""
         return None
+
+    def has_rows(self) -> bool:
+        """Return False if it has names of columns alone, and that is known without reading it."""
+        return self.about_rows() != 0
 
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[Piece]:
         """Yield pieces that hold these rows one after the other, for other processes to read.
@@ -306,6 +314,12 @@ def hash_file(path: Path | StorePath) -> str:
     return digest.hexdigest()
 
 
+def without_rows(where: str) -> SourceError:
+    return SourceError(
+        "has names of columns and no rows", where=where, instead="give a source with rows"
+    )
+
+
 def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False) -> None:
     """Refuse two columns of one name: DuckDB takes `ZIP` and `zip` for the same column.
 
@@ -316,7 +330,12 @@ def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False)
         places = [i for i, name in enumerate(names, 1) if name.casefold() == repeated[0]]
         same = " and ".join(str(i) if first_row else names[i - 1] for i in places)
         same = f"columns {same} of row 1" if first_row else same
-        raise RequestError(f"two columns of one name: {same}", where=where, instead="rename one")
+        raise RequestError(
+            f"two columns of one name: {same}",
+            where=where,
+            instead="rename one"
+            + (", or add a row of names above it if it is a record" * first_row),
+        )
 
 
 def identifier(name: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voile.core.errors import RequestError, SourceError
+from voile.data.signatures import HEAD, find_signature, is_binary
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -57,7 +58,8 @@ def about_lines(path: Path) -> int | None:
     if path.suffix.lower() == ".gz":
         return None
     head = next(raw_chunks(path), b"")
-    return path.stat().st_size * head.count(b"\n") // max(len(head), 1)
+    lines = max(head.count(b"\n"), 1)  # the last one may have no end
+    return path.stat().st_size * lines // max(len(head), 1)
 
 
 def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[bytes]:
@@ -93,6 +95,26 @@ def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[b
 
 def _no_text(path: Path, offset: int, encoding: str) -> DecodingError:
     return DecodingError(f"byte {offset} is not {encoding} text", where=path.name, instead=SAVED)
+
+
+def check_text(path: Path, *, encoding: str | None = None) -> None:
+    """Refuse a file of text that is a picture, an archive or another format by its first bytes.
+
+    encoding : as the user named it; bytes that are control characters may be text of it.
+    """
+    head = next(raw_chunks(path), b"")[:HEAD]
+    if found := find_signature(head):
+        raise SourceError(
+            f"is {found.format}, and its name is that of a text file",
+            where=path.name,
+            instead=found.remedy,
+        )
+    if encoding is None and b"\0" not in head and is_binary(head):
+        raise SourceError(
+            "is not text: it contains control characters",
+            where=path.name,
+            instead="save it as UTF-8 text, or name its encoding",
+        )
 
 
 def marked_encoding(path: Path) -> str | None:

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Self
 
 import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file separates its fields, begins and ends its lines.
+
+    has_mark : whether it begins with a byte order mark, by which Excel knows UTF-8.
+    """
+
+    delimiter: str = ","
+    has_mark: bool = False
+    line_end: str = "\n"
 
 
 class Writer(ABC):

@@ -76,7 +76,7 @@ def assess_of(module: AnyModule, verb: Assessing[Any]) -> Callable[..., Assessme
             given = checked(verb.options, options)
             own = checked_own(seed=(seed, NonNegativeInt))
             read = roles_for(module, roles)
-            sources = module.open_source(original), module.open_source(released)
+            sources = module.open(original), module.open(released)
             found = verb.assess(*sources, read, given, seed=own["seed"], progress=progress)
         return Assessment.of(found, verb.sections)
 

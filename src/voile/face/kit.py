@@ -101,7 +101,7 @@ class Kit(PlainKit):
                 ledger,
                 key_file=secret,
                 releases=[Path(x) for x in releases],
-                source=None if source is None else self.module.open_source(source),
+                source=None if source is None else self.module.open(source),
                 hold_back=hold_back,
                 recipient=recipient,
                 recount=recount,
@@ -145,7 +145,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
             made = module.apply(
                 kit,
                 chosen,
-                module.open_source(source),
+                module.open(source),
                 None if out is None else Path(out),
                 given,
                 force=force,

@@ -189,7 +189,7 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
             given = checked(model, options)
             own = checked_own(seed=(seed, NonNegativeInt))
             check_seal(release, Secret.find(key_file))
-            opened = module.open_source(truth)
+            opened = module.open(truth)
             found = module.attack(release, opened, given, seed=own["seed"], progress=progress)
         return AttackResults(release, found, [stored(given)])
 

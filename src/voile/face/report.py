@@ -13,7 +13,7 @@ from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
 from voile.core.errors import as_keywords
 from voile.core.version import __version__, versions
-from voile.data.files.outputs import REPORT
+from voile.data.files.outputs import INTERNAL_REPORT, REPORT
 from voile.data.files.own_files import fitting
 from voile.face.commands import commands
 from voile.face.enough import is_it_enough
@@ -51,7 +51,8 @@ class Report(Brief):
         """Write the page; `force` replaces a report that voile wrote. Returns where."""
         from voile.data.files.atomic import write_text
 
-        write_text(path, self.html, REPORT, force=force)
+        output = REPORT if self.audience == "public" else INTERNAL_REPORT
+        write_text(path, self.html, output, force=force)
         return Path(path)
 
     def _repr_html_(self) -> str:

@@ -39,7 +39,7 @@ def fit_of(module: AnyModule) -> Callable[..., Kit]:
             refuse_removed(module.kind, "fit", options)
             given = checked(model, options)
             own = checked_own(seed=(seed, NonNegativeInt), others=(others, Literal["drop"]))
-            opened = module.open_source(source)
+            opened = module.open(source)
             read = roles_for(module, roles)
             if read is not None:
                 read = read.completed(opened.columns, own["others"])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from voile.data.column_words import Words, find_words, mentions
 from voile.data.roles import Role
+from voile.proposals.people import warn_of_people
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import Seen, count_present, first_rows, look, printable
 
@@ -38,6 +39,7 @@ def examine_items(source: Source) -> Proposal:
     rows = first_rows(source)
     table = _Table(rows, {seen.name: seen for seen in look(rows, written=True)})
     columns = tuple(ColumnProposal(name, *table.said(name)) for name in table.seen)
+    warn_of_people(source.name, rows, table.subject)
     return Proposal(source.name, len(rows), columns, table.subject)
 
 
@@ -248,7 +250,7 @@ def _bits(seen: Seen) -> Said:
 def _numbers(seen: Seen) -> Said:
     """Take numbers, in the form in which text writes them, and what says that none is known."""
     form = {"form": seen.written[0][1]} if seen.written else {}
-    missing = {"missing": list(seen.missing)} if seen.missing else {}
+    missing = {"missing": list(seen.missing.texts)} if seen.missing.texts else {}
     several = "; more than one form fits" * (len(seen.written) > 1)
     return (
         "items",
@@ -261,7 +263,7 @@ def _dates(seen: Seen) -> Said:
     if not seen.forms:
         return "drop", f"dates in several forms: name them all to cut them; {seen.counts}", {}
     form = {"form": seen.forms[0]} if seen.forms[0] else {}
-    missing = {"missing": list(seen.missing)} if seen.missing else {}
+    missing = {"missing": list(seen.missing.texts)} if seen.missing.texts else {}
     several = "; day and month may stand in either order" * (len(seen.forms) > 1)
     why = f"dates, cut at months where k people are on either side; {seen.counts}{several}"
     return "items", why, {"as": "dates", **form, **missing}

@@ -12,6 +12,7 @@ from voile.core.arguments import check_arguments
 from voile.core.errors import as_keywords
 from voile.data import Source
 from voile.data.roles import Roles
+from voile.data.source import without_rows
 from voile.modules import find_module, find_opener
 from voile.proposals.documents import examine_documents, holds_spans
 from voile.proposals.items import examine_items, holds_lists
@@ -72,6 +73,13 @@ def inspect(source: object, kind: str | None = None) -> ProposedRoles:
 
 def propose(source: Source, kind: str | None) -> Proposal:
     """Propose roles for a kind of data; where none is named, spans and lists decide."""
+    proposal = _propose(source, kind)
+    if not proposal.rows:
+        raise without_rows(source.name)
+    return proposal
+
+
+def _propose(source: Source, kind: str | None) -> Proposal:
     if kind == "documents" or (kind is None and holds_spans(source)):
         return examine_documents(source)
     if kind == "signals":
@@ -82,7 +90,11 @@ def propose(source: Source, kind: str | None) -> Proposal:
 
 
 def kind_named(thing: Any) -> str | None:
-    """Return the kind of data that a source is by its name: a corpus is of documents."""
-    from voile.documents.text.source import is_corpus
+    """Return the kind of data that a source is by its name: a corpus is of documents.
 
-    return "documents" if isinstance(thing, str | os.PathLike) and is_corpus(thing) else None
+    A folder with as many tables as documents is none: without its kind it is refused.
+    """
+    from voile.documents.text.source import is_corpus, is_mostly_tables
+
+    is_one = isinstance(thing, str | os.PathLike) and is_corpus(thing)
+    return "documents" if is_one and not is_mostly_tables(thing) else None

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from voile.data.column_words import find_words
+from voile.proposals.people import warn_of_people
 from voile.proposals.proposal import (
     ColumnProposal,
     Proposal,
@@ -34,6 +35,7 @@ def examine_readings(source: Source) -> Proposal:
     rows = first_rows(source)
     seen = {one.name: one for one in look(rows)}
     subject = find_subject(seen.values()) or _only_id(seen)
+    warn_of_people(source.name, rows, subject)
     private = _private(seen, subject)
     columns = tuple(_said(one, subject, private) for one in seen.values())
     return Proposal(source.name, len(rows), columns, subject)

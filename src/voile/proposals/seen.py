@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from voile.data.column_words import is_of_places
 from voile.data.forms import Form, find_forms, find_usual_form
+from voile.proposals.missing import NONE, Missing, find_missing
 from voile.proposals.values import (
     MOSTLY,
     Values,
@@ -17,7 +18,6 @@ from voile.proposals.values import (
     are_references,
     find_date_forms,
     find_identifiers,
-    find_missing,
     find_number,
     find_width,
 )
@@ -53,7 +53,7 @@ class Seen:
     width : digits of every value, where all are digits and as many.
     forms : of dates as text, the forms that fit all; none where they are written in several.
     identifiers : what the values are, where their form says it: ``e-mail addresses``.
-    missing : texts that say that nothing is known; they are not present.
+    missing : the values that say that nothing is known; they are not present.
     written : of numbers and times as text, the forms that fit all; `mostly` the one that fits most,
         where none fits all. codes : whether texts are written as codes are, see `CODE`.
     """
@@ -70,7 +70,7 @@ class Seen:
     width: int = 0
     forms: Sequence[str] = ("",)
     identifiers: str | None = None
-    missing: Sequence[str] = ()
+    missing: Missing = NONE
     written: Sequence[Form] = ()
     mostly: Form | None = None
     codes: bool = False
@@ -122,8 +122,12 @@ def look(table: pa.Table, *, written: bool = False) -> Iterator[Seen]:
     `written` looks for texts that say that nothing is known, and for how numbers are written.
     """
     for name, column in zip(table.column_names, table.columns, strict=True):
-        missing = find_missing(column) if written and _kind(column.type) == "text" else []
-        column = _without(column, missing)
+        kind = _kind(column.type)
+        missing = NONE
+        if written:
+            is_number = kind in ("whole", "float", "decimal")
+            missing = find_missing(column, is_text=kind == "text", is_number=is_number)
+        column = _without(column, missing.texts)
         seen = replace(_counted(name, column), missing=missing)
         if seen.present and seen.kind in ("text", "whole"):
             values = Values(column)
@@ -139,7 +143,9 @@ def _without(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray
 
     if not missing:
         return column
-    said = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, column.type))
+    is_text = _kind(column.type) == "text"
+    cells = pc.utf8_trim_whitespace(column) if is_text else column
+    said = pc.is_in(cells, pa.array(missing, pa.string()).cast(column.type))
     return pc.if_else(said, pa.scalar(None, column.type), column)
 
 
@@ -212,7 +218,7 @@ def _kind(type_: pa.DataType) -> str:
 
     tests = {
         "text": lambda t: pa.types.is_string(t) or pa.types.is_large_string(t),
-        "whole": pa.types.is_integer,
+        "whole": lambda t: pa.types.is_integer(t) or (pa.types.is_decimal(t) and not t.scale),
         "float": pa.types.is_floating,
         "truth": pa.types.is_boolean,
         "date": lambda t: pa.types.is_date(t) or pa.types.is_timestamp(t),

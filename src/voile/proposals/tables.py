@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from voile.data.column_words import ends_in, find_words, mentions
 from voile.proposals.coordinates import find_pairs
+from voile.proposals.people import warn_of_people
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import FEW, LEAST_ROWS, ROWS, Seen, first_rows, look, printable
 
@@ -43,7 +44,9 @@ def examine(source: Source) -> Proposal:
     quasi = [one for one, column in zip(seen, columns, strict=True) if column.role == "quasi"]
     pairs = find_pairs(quasi, table)
     paired = tuple(_paired(column, pairs) for column in columns)
-    return Proposal(source.name, len(table), paired, find_subject(seen))
+    subject = find_subject(seen)
+    warn_of_people(source.name, table, subject)
+    return Proposal(source.name, len(table), paired, subject)
 
 
 def _paired(column: ColumnProposal, pairs: Mapping[str, str]) -> ColumnProposal:
@@ -58,7 +61,8 @@ def _paired(column: ColumnProposal, pairs: Mapping[str, str]) -> ColumnProposal:
 
 def _propose(seen: Seen) -> ColumnProposal:
     role, why = _role(seen)
-    return ColumnProposal(seen.name, role, why, _settings(seen) if role == "quasi" else {})
+    settings = _settings(seen) if role == "quasi" else {}
+    return ColumnProposal(seen.name, role, f"{why}{seen.missing.reason}", settings)
 
 
 def _settings(seen: Seen) -> dict[str, Any]:
@@ -70,7 +74,7 @@ def _settings(seen: Seen) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "by": "year" if seen.kind == "date" else "hour" if _is_time(seen) else None,
         "form": form if form and not tree else None,
-        "missing": list(seen.missing) or None,
+        "missing": list(seen.missing.texts) or None,
         "bins": BINS if many else None,
         "order": "prefix" if tree else None,
     }

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from voile.data.fhir.references import read_reference
 from voile.data.forms import DATES, LOOKS_DATED, YEARS, read_as
-from voile.data.placeholders import PLACEHOLDERS
 from voile.data.text import unpacked
 
 if TYPE_CHECKING:
@@ -114,21 +113,6 @@ def _is_date(text: str, form: str) -> bool:
         )
     except ValueError:
         return False
-
-
-def find_missing(column: pa.ChunkedArray) -> list[str]:
-    """Return the texts of a column that say that nothing is known, most frequent first.
-
-    >>> import pyarrow as pa
-    >>> find_missing(pa.chunked_array([["12", "k.A.", "13", "-", "k.A.", "name"]]))
-    ['k.A.', '-']
-    """
-    import pyarrow.compute as pc
-
-    counted = pc.value_counts(pc.utf8_trim_whitespace(column.drop_null()))
-    first = pc.sort_indices(counted.field("counts"), [("", "descending")])
-    texts = counted.field("values").take(first).to_pylist()
-    return [text for text in texts if text.casefold() in PLACEHOLDERS]
 
 
 def find_number(column: pa.ChunkedArray) -> str:

@@ -130,10 +130,18 @@ class Module(Protocol[F, A, K]):
 
     @property
     def open_source(self) -> verb.OpenSource:
-        """Open a source."""
+        """Open a source, whether it has rows or not."""
         from voile.data import open_source
 
         return open_source
+
+    def open(
+        self, thing: object, *, table: str | None = None, encoding: str | None = None
+    ) -> Source:
+        """Open a source; refuse one without rows."""
+        from voile.data.opening import check_rows
+
+        return check_rows(self.open_source(thing, table=table, encoding=encoding))
 
     @property
     def own_verbs(self) -> tuple[OwnVerb[Any], ...]:

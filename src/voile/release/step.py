@@ -164,4 +164,5 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
         return {"role": self.roles.columns[name].role, "what": "as in the source"}
 
     def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
-        return open_writer(out, self.schema, force=force, escape=escape)
+        dialect = self.source.origin.dialect
+        return open_writer(out, self.schema, force=force, escape=escape, dialect=dialect)

@@ -208,10 +208,12 @@ def check_lists(out: Path, columns: Sequence[str]) -> None:
         )
 
 
-def _copy(place: MemoryPath, out: str | AnyPath, **how: bool) -> Mapping[str, int]:
+def _copy(
+    place: MemoryPath, out: str | AnyPath, *, force: bool = False, escape: bool = False
+) -> Mapping[str, int]:
     """Write rows that are in memory elsewhere; return how many cells are formulas, by column."""
     source = open_source(place)
-    with open_writer(out, source.schema(), **how) as writer:
+    with open_writer(out, source.schema(), force=force, escape=escape) as writer:
         for batch in source.batches():
             writer.write(batch)
     return writer.formulas

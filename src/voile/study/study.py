@@ -17,7 +17,7 @@ from voile.core.errors import RequestError, TamperedError, as_keywords
 from voile.core.progress import Progress, silent
 from voile.data import open_source
 from voile.data.files.atomic import write_text
-from voile.data.files.outputs import KIT, REPORT
+from voile.data.files.outputs import INTERNAL_REPORT, KIT, REPORT
 from voile.documents.verbs.options import ReviewOptions
 from voile.face.enough import is_it_enough
 from voile.face.report import today
@@ -182,7 +182,7 @@ class Study(Brief):
             audience: Audience = "internal" if internal else "public"
             enough = is_it_enough(release.public, CRITERIA, read_evidence(release, secret))
             page = report(release, enough, audience=audience, facts=facts)
-            write_text(out, page, REPORT, force=force)
+            write_text(out, page, INTERNAL_REPORT if internal else REPORT, force=force)
             return Path(out)
 
     @check_arguments

@@ -20,6 +20,7 @@ from voile.data.files.outputs import (
     STUDY_FORMAT,
     STUDY_MANIFEST,
     Output,
+    holds_no_other,
     holds_only,
     json_at,
 )
@@ -44,21 +45,19 @@ def _is_study(path: Path) -> bool:
     inside = export.get("files") if isinstance(export, dict) else None
     if isinstance(inside, dict) and not holds_only(path / "export", inside):
         return False
-    return {one.name for one in path.iterdir()} <= {
-        MANIFEST,
-        *files,
-        *(["export"] if inside else []),
-    }
+    known = {MANIFEST, *files, *(["export"] if inside else [])}
+    return holds_no_other(one for one in sorted(path.iterdir()) if one.name not in known)
 
 
 def _is_private(path: Path) -> bool:
     """Say whether a private folder holds no more than apply sealed in it, and attack beside it."""
     sealed = json_at(path / SEAL).get("files")
     known = {SEAL, *(sealed if isinstance(sealed, dict) else ())}
-    files = [one for one in path.rglob("*") if not one.is_dir()]
-    return all(
-        one.name in OF_ATTACKS or one.name == SEAL or str(one.relative_to(path.parent)) in known
-        for one in files
+    return holds_no_other(
+        one
+        for one in sorted(path.rglob("*"))
+        if not one.is_dir() and one.name not in (*OF_ATTACKS, SEAL)
+        if str(one.relative_to(path.parent)) not in known
     )
 
 

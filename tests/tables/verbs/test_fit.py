@@ -19,7 +19,7 @@ from voile.report.sections import Grid, Prose
 from voile.tables.policies.policy import Policy
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.fit import fit
+from voile.tables.verbs.fit import PopulationWarning, fit
 from voile.tables.verbs.global_search import FewFoundWarning
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
@@ -281,3 +281,29 @@ def test_as_many_columns_as_people_have_are_fitted_by_trees_and_said_not_to_be_s
     assert release.private["figures"]["k"] >= 5
     with pytest.raises(RequestError, match=r"too many for global policies; take family tree"):
         vt.fit(rows, roles=dict.fromkeys(names, "quasi"), k=5, seed=1, family="global")
+
+
+@pytest.mark.parametrize(
+    ("covered", "said"),
+    [
+        (
+            ["age"],
+            "covers 1 of 3 quasi-identifiers: age; risk counts people who look alike on this",
+        ),
+        (["age", "sex"], "covers 2 of 3 quasi-identifiers: age and sex; risk counts people who"),
+        (["age", "sex", "zip"], None),
+    ],
+)
+def test_a_population_of_some_columns_is_announced(covered: list[str], said: str | None) -> None:
+    people = {
+        "age": [30 + i % 3 for i in range(60)],
+        "sex": ["fm"[i % 2] for i in range(60)],
+        "zip": [f"0050{i % 4}" for i in range(60)],
+    }
+    population = {**{name: people[name] for name in covered}, "n": [5] * 60}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        vt.fit(people, roles=dict.fromkeys(people, "quasi"), population=population, people="n", k=2)
+    found = [str(w.message) for w in caught if w.category is PopulationWarning]
+    assert len(found) == (0 if said is None else 1)
+    assert said is None or said in found[0]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, VoileError
 from voile.data.files.locks import Lock
-from voile.data.files.outputs import SUFFIXES, Output
+from voile.data.files.outputs import SUFFIXES, Output, check_outside, is_in_private
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -89,7 +89,7 @@ class Staging:
     @contextmanager
     def _locked(self) -> Iterator[bool]:
         """Lock the output and recover it first; unlock it only if the block fails."""
-        check_folder(self.out)
+        check_folder(self.out, kept=self._output.belongs_in_private)
         with _failures(self.out):
             self._check_own()
             if not self._lock.acquire():
@@ -136,8 +136,9 @@ class Staging:
         others = self._names[1:]
         is_one_file = not others and publish is None and (new / self.out.name).is_file()
         for name in self._names:
-            if self._output.is_private:
-                os.chmod(new / name, 0o600)
+            is_private = self._output.is_private or is_in_private(self.out.parent / name)
+            if is_private or is_own(new / name):
+                _close_to_others(new / name)
             _sync_tree(new / name)
         self._output.check_free(self.out, force=self._force)
         _write_names(self._folder, self._names)
@@ -184,8 +185,11 @@ def settle(out: str | os.PathLike[str], output: Output, *, patience: float = 0) 
     return staging.is_begun and staging.recover()
 
 
-def check_folder(out: Path) -> None:
-    """Refuse an output without a name, or whose folder is not there."""
+def check_folder(out: Path, *, kept: bool = False) -> None:
+    """Refuse an output without a name, or whose folder is not there or has no place for it.
+
+    kept : voile keeps it in a release's private folder, where no user may write.
+    """
     if out.name in ("", ".."):
         raise RequestError("names no file", where=str(out), instead="give the output a name")
     if os.fsencode(out).decode("utf-8", "replace") != os.fspath(out):
@@ -194,6 +198,8 @@ def check_folder(out: Path) -> None:
         raise RequestError(
             f"there is no folder {out.parent}", where=str(out), instead="make it first"
         )
+    if not kept:
+        check_outside(out)
 
 
 def write_bytes(
@@ -306,6 +312,14 @@ def _read_names(folder: Path) -> list[str]:
     except FileNotFoundError:
         return []
     return data.decode("utf-8", "surrogateescape").split("\0")
+
+
+def _close_to_others(path: Path) -> None:
+    """Let only the owner open a file, or a folder and all that it contains."""
+    for folder, folders, files in os.walk(path):
+        for name, mode in (*((one, 0o700) for one in folders), *((one, 0o600) for one in files)):
+            os.chmod(Path(folder, name), mode)
+    os.chmod(path, 0o700 if path.is_dir() else 0o600)
 
 
 def _sync_tree(path: Path) -> None:

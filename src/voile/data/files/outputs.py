@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,6 +41,14 @@ HEAD, MOST = 4096, 16 << 20
 _OTHERWISE = "choose another name, or remove it yourself"
 
 
+class _ForeignFile(Exception):  # noqa: N818 - a finding, which becomes a sentence
+    """Name the file in a folder of voile's that voile did not write."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.path = path
+
+
 @dataclass(frozen=True)
 class Output:
     """A kind of output.
@@ -48,12 +56,15 @@ class Output:
     name : what messages call it, with its article.
     is_ours : for each part, by its suffix, whether voile wrote what is at a path as that part; the
         main part's first.
-    is_private : its files are for their owner alone to read, mode 0600.
+    is_private : its files are for their owner alone to read, mode 0600, as all are that lie in a
+        `RELEASE.private` folder.
+    belongs_in_private : voile keeps it in that folder, where nothing else may be written.
     """
 
     name: str
     is_ours: Mapping[str, Callable[[Path], bool]]
     is_private: bool = False
+    belongs_in_private: bool = False
 
     def parts(self, out: Path) -> list[Path]:
         """Return where the parts of an output lie, the main one first."""
@@ -70,7 +81,15 @@ class Output:
                     where=str(path),
                     instead=_OTHERWISE,
                 )
-            ours = not path.is_symlink() and _is_known(path, is_ours)
+            try:
+                ours = not path.is_symlink() and _is_known(path, is_ours)
+            except _ForeignFile as found:
+                raise RequestError(
+                    f"is there already, and is not {self.name} that voile wrote: "
+                    f"it contains {found.path.name}",
+                    where=str(path),
+                    instead="move that file elsewhere, or choose another name",
+                ) from None
             check_replaceable(self.name, str(path), is_ours=ours, force=force)
 
 
@@ -99,6 +118,33 @@ def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> N
         raise RequestError("is there already", where=where, instead="replace it with --force")
 
 
+def is_in_private(place: Path) -> bool:
+    """Return True if a place is a private folder, or lies in one."""
+    return any(folder.name.endswith(PRIVATE) for folder in (place, *_folders_of(place)))
+
+
+def _folders_of(place: Path) -> Iterator[Path]:
+    """Yield the folders above a place, as it is written and as links lead."""
+    yield from place.absolute().parents
+    yield from Path(os.path.realpath(place)).parents
+
+
+def check_outside(out: Path) -> None:
+    """Refuse an output in a private folder or in a kit."""
+    for folder in _folders_of(out):
+        if folder.name.endswith(PRIVATE):
+            contents = "the files of its release"
+        elif json_at(folder / KIT_INDEX).get("format") == KIT_FORMAT:
+            contents = "the files of a kit"
+        else:
+            continue
+        raise RequestError(
+            f"lies in {folder.name}, which contains {contents} alone",
+            where=str(out),
+            instead="write to another folder",
+        )
+
+
 def manifest_of(format: str) -> bytes:
     """Return a manifest that says of a file or folder no more than that voile wrote it."""
     return json.dumps({"format": format, "version": 1}, indent=1).encode()
@@ -114,9 +160,19 @@ def json_at(path: Path) -> dict[str, Any]:
 
 
 def holds_only(folder: Path, names: Collection[str]) -> bool:
-    """Say whether a folder holds files of these names, and nothing else."""
-    with os.scandir(folder) as entries:
-        return all(e.name in names and e.is_file(follow_symlinks=False) for e in entries)
+    """Return True if a folder contains files of these names alone; stop at the first other one."""
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    return holds_no_other(
+        Path(e) for e in entries if e.name not in names or not e.is_file(follow_symlinks=False)
+    )
+
+
+def holds_no_other(others: Iterable[Path]) -> bool:
+    """Return True if there are no other files; stop at the first, so that a refusal names it."""
+    for other in others:
+        raise _ForeignFile(other)
+    return True
 
 
 def _is_kit(path: Path) -> bool:
@@ -129,8 +185,10 @@ def _is_kit(path: Path) -> bool:
 
 def _is_work(path: Path) -> bool:
     """Say whether it is a work folder in which nobody has reviewed anything."""
-    index = json_at(path / WORK_INDEX)
-    return index.get("format") == WORK_FORMAT and {*os.listdir(path)} <= {WORK_INDEX, WORK_KIT}
+    if json_at(path / WORK_INDEX).get("format") != WORK_FORMAT:
+        return False
+    known = {WORK_INDEX, WORK_KIT}
+    return holds_no_other(path / name for name in sorted(os.listdir(path)) if name not in known)
 
 
 def is_determination(path: Path) -> bool:
@@ -171,8 +229,12 @@ def _is_private(folder: Path) -> bool:
     """Say whether all that a private folder holds was written by apply, attack or report."""
     seals = [folder / name for name in (SEAL, EVIDENCE_SEAL)]
     known = {name for seal in seals if _is_seal(seal) for name in {seal.name, *_sealed(seal)}}
-    others = [path for path in folder.iterdir() if path.name not in known or not path.is_file()]
-    return all(_is_evidence(path) or _is_report(path) for path in others)
+    return holds_no_other(
+        path
+        for path in sorted(folder.iterdir())
+        if not (path.name in known and path.is_file())
+        if not (_is_evidence(path) or _is_report(path))
+    )
 
 
 def _is_seal(path: Path) -> bool:
@@ -259,13 +321,14 @@ READINGS = Output(
     },
     is_private=True,
 )
-EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True)
-SEALS = Output("a seal", {"": _is_seal}, is_private=True)
+EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True, belongs_in_private=True)
+SEALS = Output("a seal", {"": _is_seal}, is_private=True, belongs_in_private=True)
 ENROLMENT = Output("an enrolment", {"": _is_enrolment}, is_private=True)
 ACCEPTANCE = Output("an acceptance", {"": _is_acceptance}, is_private=True)
 DETERMINATION = Output("an unsigned determination", {"": _is_unsigned})
 STATEMENT = Output("a statement", {"": never, SIGNATURE: never})
 REPORT = Output("a report", {"": _is_report})
+INTERNAL_REPORT = replace(REPORT, is_private=True)
 LEDGER = Output("a ledger", {"": never}, is_private=True)
 """What is out is never forgotten."""
 HEADS = Output("a record of ledgers", {"": _is_heads}, is_private=True)

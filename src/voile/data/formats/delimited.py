@@ -1,7 +1,8 @@
 """CSV, TSV and other delimited text; every column is text.
 
 A field is null when it is empty and unquoted; `""` is a text that is empty, and `NA` is the text
-NA. ZIP 00501 stays 00501. The first row names the columns. Fields are separated by a comma,
+NA. ZIP 00501 stays 00501. The first row names the columns, unless the file is opened as
+`FILE::no-header`. Fields are separated by a comma,
 semicolon, tab or bar, quoted with `"`, and lines end as they like. A blank line is no row, except
 in a file of one column, where it is a null.
 """
@@ -18,9 +19,11 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from voile.core.errors import SourceError
+from voile.core.errors import RequestError, SourceError
+from voile.data.formats.headers import LOOKED_AT, NO_HEADER, warn_of_record
 from voile.data.source import FileSource, distinct_names, unreadable
 from voile.data.text import ChunkReader, about_lines, find_encoding, known_encoding, utf8_chunks
+from voile.data.writer import Dialect
 
 LONGEST_ROW = 1 << 23
 SAMPLE = 1 << 16
@@ -34,17 +37,45 @@ class DelimitedSource(FileSource):
     Memory: a few blocks of 8 MB, the longest that a row may be.
     """
 
-    def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        table: str = "",
+        encoding: str | None = None,
+        errors: str = "strict",
+    ) -> None:
+        if table not in ("", NO_HEADER):
+            raise RequestError(
+                "this format has no table to choose",
+                where=path.name,
+                instead=f"write {path.name}::{NO_HEADER} if its first row is a record",
+            )
         self._errors = errors
+        self._names_columns = not table
         self._encoding = known_encoding(encoding) if encoding else find_encoding(path, errors)
         if encoding or self._encoding != "utf-8":  # else it was read to its end to be found
             deque(utf8_chunks(path, self._encoding, errors), maxlen=0)
         sample = _sample(path, self._encoding, errors)
         self._delimiter = find_delimiter(sample)
         names, unnamed = _names(sample, self._delimiter, where=path.name)
+        if table:
+            names, unnamed = [f"column_{i}" for i in range(1, len(names) + 1)], []
+        else:
+            first, *rows = islice(_rows(sample, self._delimiter), LOOKED_AT)
+            remedy = f"write {path.name}::{NO_HEADER}"
+            warn_of_record(first, rows, where=path.name, instead=remedy)
         distinct_names(names, where=path.name, first_row=True)
         self._lone = len(names) == 1
+        is_of_tabs = ".tsv" in path.name.lower()
+        self.dialect = Dialect(
+            "," if is_of_tabs else self._delimiter,
+            self._encoding == "utf-8-sig",
+            "\r\n" if sample.partition("\n")[0].endswith("\r") else "\n",
+        )
         notes = [f"encoding {self._encoding}", f"separated by {DELIMITERS[self._delimiter]}"]
+        notes += [] if self._encoding.startswith("utf-8") else ["a release of it is UTF-8"]
+        notes += ["its first row is a record"] if table else []
         notes += [f"column {i} has no name: called {names[i - 1]}" for i in unnamed]
         super().__init__(path, "csv", pa.schema([(name, pa.string()) for name in names]), notes)
 
@@ -52,12 +83,16 @@ class DelimitedSource(FileSource):
         """Take every row for as long as the first ones."""
         return about_lines(self.path)
 
+    def has_rows(self) -> bool:
+        """Read the first row: the names may be longer than any sample."""
+        return any(batch.num_rows for batch in self.batches(list(self.columns)[:1], batch_rows=1))
+
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         """Parse with a last row of our own: if a quote is left open, it never comes back."""
         ragged: list[arrow_csv.InvalidRow] = []
         first = next(iter(self.columns))
         wanted = columns if first in columns else [*columns, first]
-        seen = 1
+        seen = int(self._names_columns)
         with unreadable(self.name, "csv"):
             held = None
             for batch in filter(len, self._parse(wanted, ragged)):
@@ -77,7 +112,7 @@ class DelimitedSource(FileSource):
         self, columns: list[str], ragged: list[arrow_csv.InvalidRow]
     ) -> Iterator[pa.RecordBatch]:
         names = list(self.columns)
-        seen = 1
+        seen = int(self._names_columns)
 
         def keep(row: arrow_csv.InvalidRow) -> str:
             ragged.append(row)
@@ -90,7 +125,7 @@ class DelimitedSource(FileSource):
                     use_threads=False,
                     block_size=LONGEST_ROW,
                     column_names=names,
-                    skip_rows_after_names=1,
+                    skip_rows_after_names=int(self._names_columns),
                 ),
                 arrow_csv.ParseOptions(
                     delimiter=self._delimiter,
@@ -115,7 +150,8 @@ class DelimitedSource(FileSource):
                 row = ragged[0]
                 raise SourceError(
                     f"row {row.number} has {row.actual_columns} fields, "
-                    f"and the header has {row.expected_columns}",
+                    f"and the {'header' if self._names_columns else 'first'} has "
+                    f"{row.expected_columns}",
                     where=self.name,
                 ) from None
             if "straddling" in str(error):
@@ -127,11 +163,15 @@ class DelimitedSource(FileSource):
             raise
 
     def _chunks(self) -> Iterator[bytes]:
-        end = b""
+        """Stream the text, its first line whole: Arrow takes the names from one piece."""
+        held = end = b""
         for chunk in utf8_chunks(self.path, self._encoding, self._errors):
-            yield chunk
+            held += chunk
             end = chunk[-1:] or end
-        yield b"" if end in (b"\n", b"\r") else b"\n"
+            if b"\n" in held or b"\r" in held or len(held) > LONGEST_ROW:
+                yield held
+                held = b""
+        yield held if end in (b"\n", b"\r") else held + b"\n"
         yield self._delimiter.join([LAST, *[""] * (len(self.columns) - 1)]).encode() + b"\n"
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError, nearest
+from voile.data.formats.headers import LOOKED_AT, warn_of_record
 from voile.data.formats.kinds import Kinds, column, whole
 from voile.data.source import TableSource, distinct_names, hash_file
 
@@ -33,6 +34,9 @@ class ExcelSource(TableSource):
         header, *body = rows
         names = [str(_cell(name) or f"column_{i}") for i, name in enumerate(header, 1)]
         distinct_names(names, where=path.name, first_row=True)
+        texts = [[str(_cell(cell) or "") for cell in row] for row in body[:LOOKED_AT]]
+        remedy = "add a row of names above it"
+        warn_of_record(names, texts, where=path.name, instead=remedy)
         arrays = [_array([_cell(row[i]) for row in body]) for i in range(len(names))]
         super().__init__(pa.table(arrays, names=names), path.name, "excel", notes)
         self.path = path

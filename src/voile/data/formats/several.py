@@ -27,6 +27,11 @@ class Several(Source):
         notes = [count(len(parts), "file"), *dict.fromkeys(n for part in parts for n in part.notes)]
         super().__init__(name, first.kind, pa.schema(list(first.columns.items())), notes)
         self.parts = parts
+        self.dialect = first.dialect
+
+    def has_rows(self) -> bool:
+        """Return True if one of the files has rows."""
+        return any(part.has_rows() for part in self.parts)
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         for part in self.parts:

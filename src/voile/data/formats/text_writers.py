@@ -8,6 +8,7 @@ structs and bytes do not fit in CSV, and are refused by name.
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections import Counter
 from math import isfinite
 from pathlib import Path
@@ -19,25 +20,39 @@ from voile.core.errors import RequestError
 from voile.data.column_types import plain
 from voile.data.formulas import escape as escaped
 from voile.data.formulas import formulas
-from voile.data.writer import Writer
+from voile.data.writer import Dialect, Writer
 
 
 class CsvWriter(Writer):
-    """RFC 4180 in UTF-8 with "\\n": null is empty, a text that is empty is `""`.
+    """RFC 4180 in UTF-8: null is empty, a text that is empty is `""`.
 
     A field is quoted when it needs it: where it holds the delimiter, a quote or a line's end.
 
     escape : write what a spreadsheet would take for a formula as text (`voile.data.formulas`).
+    dialect : how it is written, as its source was; one column is separated by nothing, and a
+        delimiter in it is a part of the text.
     """
 
-    delimiter = ","
+    delimiter: str | None = None
 
-    def __init__(self, path: Path, schema: pa.Schema, *, escape: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: pa.Schema,
+        *,
+        escape: bool = False,
+        dialect: Dialect | None = None,
+    ) -> None:
+        dialect = dialect or Dialect()
+        is_lone = len(schema) == 1
+        self.delimiter = self.delimiter or ("," if is_lone else dialect.delimiter)
+        self._line_end = dialect.line_end
         for field in schema:
             _check_flat(field)
         self.formulas = self._formulas = Counter[str]()
         self._escape = escape
         self._file = path.open("wb")
+        self._file.write(BOM_UTF8 if dialect.has_mark else b"")
         self._write_lines([self._fields(name, pa.array([name])) for name in schema.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -64,14 +79,14 @@ class CsvWriter(Writer):
         text = values.cast(pa.large_string())
         if not _is_text(values.type):
             return text
-        return _quoted(escaped(text) if self._escape else text, self.delimiter)
+        return _quoted(escaped(text) if self._escape else text, str(self.delimiter))
 
     def _write_lines(self, columns: list[pa.Array]) -> None:
         """Join the columns to lines: a text array's own buffer is then the file's bytes."""
         fields = pc.binary_join_element_wise(
-            *columns, _large(self.delimiter), null_handling="replace", null_replacement=""
+            *columns, _large(str(self.delimiter)), null_handling="replace", null_replacement=""
         )
-        lines = pc.binary_join_element_wise(fields, _large("\n"), _large(""))
+        lines = pc.binary_join_element_wise(fields, _large(self._line_end), _large(""))
         self._file.write(_text_bytes(lines))
 
     def close(self) -> None:

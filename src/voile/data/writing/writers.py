@@ -16,7 +16,7 @@ from voile.data.formats.typed_writers import ArrowWriter, DuckDBWriter, ParquetW
 from voile.data.opening import TABLE, split_table
 from voile.data.postgres.address import POSTGRESQL, Address
 from voile.data.source import distinct_names
-from voile.data.writer import Writer
+from voile.data.writer import Dialect, Writer
 from voile.data.writing.memory_writer import MemoryWriter
 
 
@@ -26,6 +26,7 @@ def open_writer(
     *,
     force: bool = False,
     escape: bool = False,
+    dialect: Dialect | None = None,
 ) -> Writer:
     """Open a writer by the end of the path's name.
 
@@ -35,6 +36,7 @@ def open_writer(
     schema : of every batch; names are distinct.
     force : let `publishing` replace a table that voile wrote.
     escape : write formulas as text, in CSV and TSV (`voile.data.formulas`).
+    dialect : of the source, which CSV keeps, and TSV but for its tabs.
 
     Raises RequestError: the format is unknown, cannot hold a column's type, or knows no formulas.
     """
@@ -43,8 +45,14 @@ def open_writer(
         return MemoryWriter(path, schema, escape=escape)
     file, table = split_table(path)
     suffix = file.suffix.lower()
+    if table is None and suffix in DELIMITED:
+        return DELIMITED[suffix](file, schema, escape=escape, dialect=dialect)
     if escape:
-        return _spreadsheet_writer(file, schema)
+        raise RequestError(
+            "formulas are escaped in .csv and .tsv alone",
+            where=file.name,
+            instead="leave --formulas escape out",
+        )
     if suffix == POSTGRESQL:
         return _postgres_writer(file, schema, table, force=force)
     if suffix == TABLE and table is not None:
@@ -59,18 +67,6 @@ def open_writer(
             instead=f"use {', '.join(WRITERS)}",
         )  # fmt: skip
     return WRITERS[suffix](file, schema)
-
-
-def _spreadsheet_writer(file: Path, schema: pa.Schema) -> Writer:
-    writers = {".csv": CsvWriter, ".tsv": TsvWriter}
-    suffix = file.suffix.lower()
-    if suffix not in writers:
-        raise RequestError(
-            "formulas are escaped in .csv and .tsv alone",
-            where=file.name,
-            instead="leave --formulas escape out",
-        )
-    return writers[suffix](file, schema, escape=True)
 
 
 def _postgres_writer(file: Path, schema: pa.Schema, table: str | None, *, force: bool) -> Writer:
@@ -126,9 +122,9 @@ def _svmlight(file: Path, schema: pa.Schema) -> Writer:
     return SvmlightWriter(file, schema)
 
 
+DELIMITED: dict[str, type[CsvWriter]] = {".csv": CsvWriter, ".tsv": TsvWriter}
 WRITERS: dict[str, Callable[[Path, pa.Schema], Writer]] = {
-    ".csv": CsvWriter,
-    ".tsv": TsvWriter,
+    **DELIMITED,
     ".parquet": ParquetWriter,
     ".arrow": ArrowWriter,
     ".feather": ArrowWriter,

@@ -16,6 +16,7 @@ from voile import data
 from voile.core.errors import RequestError, SourceError
 from voile.core.warn import warn
 from voile.data.formats.part_files import is_partitioned
+from voile.data.opening import FORMATS as TABLES
 from voile.data.opening import check_address
 from voile.data.source import Source, hash_file
 from voile.data.stores.path import StorePath
@@ -25,7 +26,7 @@ from voile.documents.text.formats import FORMATS, format_files, named_files, rea
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.file import UnreadWarning, check_file, suffix
 from voile.documents.text.formats.quotes import AnnotationError
-from voile.documents.text.formats.recognition import is_fhir_lines, recognise
+from voile.documents.text.formats.recognition import JSON, is_fhir_lines, list_files, recognise
 from voile.documents.text.formats.subjects import SubjectPattern
 
 TABLE = "table"
@@ -95,6 +96,14 @@ def is_corpus(thing: str | os.PathLike[str]) -> bool:
         return format != TABLE
     folder = Path(path).is_dir() and not is_partitioned(Path(path))
     return folder or suffix(Path(path)) in BY_NAME
+
+
+def is_mostly_tables(thing: str | os.PathLike[str]) -> bool:
+    """Return whether half of a folder's files or more are tables by their names."""
+    folder = Path(thing)
+    ends = [suffix(one) for one in list_files(folder)] if folder.is_dir() else []
+    tables = TABLES.keys() - {*BY_CONTENT, *JSON}
+    return bool(ends) and 2 * sum(end in tables for end in ends) >= len(ends)
 
 
 def split_format(thing: str | os.PathLike[str]) -> tuple[str, str | None]:

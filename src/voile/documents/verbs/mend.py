@@ -153,7 +153,8 @@ def _write_rows(
     """Copy the rows with the texts that changed; return how many cells are formulas, by column."""
     rows, width, first = release.rows(), len(texts), 0
     called = released_names(release)
-    with open_writer(parts.rows, rows.schema(), force=True, escape=escape) as writer:
+    how = {"force": True, "escape": escape}
+    with open_writer(parts.rows, rows.schema(), **how, dialect=rows.dialect) as writer:
         for batch in rows.batches():
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
             for place, name in enumerate(called[one] for one in texts):

@@ -21,7 +21,7 @@ from voile.data import Source, open_writer
 from voile.data.files.memory import MemoryPath
 from voile.data.roles import Roles
 from voile.data.source import identifier
-from voile.data.writer import Writer
+from voile.data.writer import Dialect, Writer
 from voile.engines.duck import connect
 from voile.itemsets.rows.forms import Form, Items, LongItems
 
@@ -93,6 +93,7 @@ class Records(Source):
                     where=f"{source.name}, column {name}",
                     instead="make it text or whole numbers",
                 )
+        self.dialect = source.dialect
         fields = [
             pa.field(name, pa.list_(type_) if name == item else type_)
             for name, type_ in source.columns.items()
@@ -182,11 +183,13 @@ class RecordWriter(Writer):
         item: str,
         force: bool = False,
         escape: bool = False,
+        dialect: Dialect | None = None,
     ) -> None:
         place = schema.get_field_index(item)
         flat = schema.set(place, pa.field(item, schema.field(item).type.value_type))
         self._schema = flat.insert(0, pa.field(record, pa.int64()))
-        self._file = open_writer(path, self._schema, force=force, escape=escape)
+        how = {"force": force, "escape": escape}
+        self._file = open_writer(path, self._schema, **how, dialect=dialect)
         self.formulas = self._file.formulas
         self._item, self._written = item, 0
 
@@ -228,12 +231,13 @@ def release_writer(
     *,
     force: bool = False,
     escape: bool = False,
+    dialect: Dialect | None = None,
 ) -> Writer:
     """Open a release's writer: a long table where its policy names one."""
     long = _long_column(policy)
     if long is None:
-        return open_writer(path, schema, force=force, escape=escape)
-    return RecordWriter(path, schema, **long, force=force, escape=escape)
+        return open_writer(path, schema, force=force, escape=escape, dialect=dialect)
+    return RecordWriter(path, schema, **long, force=force, escape=escape, dialect=dialect)
 
 
 def _lists(items: pa.Array, starts: NDArray[np.intp]) -> pa.Array:

@@ -67,7 +67,8 @@ class Scale:
             array = pc.add(pc.multiply(pc.year(array), MONTHS), pc.subtract(pc.month(array), 1))
         numbers = array.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
         infinite = np.isinf(numbers)
-        return np.where(infinite, np.nan, numbers) + 0.0, infinite
+        unknown = infinite | np.isin(numbers, numbers_of(pa.array(self.missing, pa.string()))[0])
+        return np.where(unknown, np.nan, numbers) + 0.0, infinite
 
     def _of_text(self, array: pa.Array) -> tuple[Floats, Mask]:
         array = pc.utf8_trim_whitespace(array)

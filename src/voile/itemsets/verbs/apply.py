@@ -164,7 +164,14 @@ class _Publishing(Applying[Seen, Seen]):
         return {form.column: form for form in (*self.content.forms, *([target] if target else []))}
 
     def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
-        return release_writer(out, self.schema, self._items(self.masks), force=force, escape=escape)
+        return release_writer(
+            out,
+            self.schema,
+            self._items(self.masks),
+            force=force,
+            escape=escape,
+            dialect=self.source.origin.dialect,
+        )
 
     def why_alone(self) -> str | None:
         return "its records are spread over rows" if isinstance(self.source, Records) else None

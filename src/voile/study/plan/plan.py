@@ -273,11 +273,7 @@ class Plan(Entry):
         if part.of is not None:
             return self.opened(part.of)
         place = self.source(str(part.source))
-        return (
-            open_source(place)
-            if part.kind == "tables"
-            else find_module(part.kind).open_source(place)
-        )
+        return open_source(place) if part.kind == "tables" else find_module(part.kind).open(place)
 
     def options(self, model: type[M], name: str, verb: str, given: Mapping[str, Any]) -> M:
         """Return a part's options of a verb, with their files placed relative to the plan."""

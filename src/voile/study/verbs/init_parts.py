@@ -154,7 +154,7 @@ def labels_of(asked: Asked) -> Sequence[str] | None:
     if asked.kit:
         return list(Kit.load(Path(asked.kit), "documents").facts["labels"])
     if asked.annotated:
-        source, roles = DOCUMENTS.open_source(asked.annotated), roles_beside(asked.annotated)
+        source, roles = DOCUMENTS.open(asked.annotated), roles_beside(asked.annotated)
         read = None if roles is None else Roles.read(roles)
         own = FitOptions.model_validate({}).roles_of(source, read)
         return Corpus.from_source(source, own).labels

@@ -106,7 +106,7 @@ def _fit(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress)
     roles = given.pop("roles", None)
     read = None if roles is None else Roles.read(plan.place(Path(roles)))
     options = plan.options(FitOptions, name, "fit", given)
-    opened = DOCUMENTS.open_source(source)
+    opened = DOCUMENTS.open(source)
     read = read and read.completed(opened.columns, None)
     kit = DOCUMENTS.fit(opened, read, options, seed=plan.study.seed, progress=progress)
     with_options(kit, options).save(place, force=force)
@@ -136,7 +136,7 @@ def _hash_of(plan: Plan, name: str) -> str:
     source, given = _source(plan, name)
     verb = "init" if plan.texts[name].fit is None else "fit"
     sources = {
-        "source": DOCUMENTS.open_source(source).fingerprint(),
+        "source": DOCUMENTS.open(source).fingerprint(),
         **dict(_named(plan, verb, given)),
     }
     whole = {"verb": verb, "options": given, "seed": plan.study.seed, "sources": sources}
@@ -154,7 +154,7 @@ def _named(plan: Plan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[st
             if Path(place).is_file():
                 yield f"{option}.{at}", file_sha256(Path(place))
             elif option.startswith("known"):
-                yield f"{option}.{at}", DOCUMENTS.open_source(place).fingerprint()
+                yield f"{option}.{at}", DOCUMENTS.open(place).fingerprint()
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,8 @@ class Domain(Brief):
         Outside are, as of decimals, numbers of more than 76 digits before or after the point.
         """
         numbers = _as_written(column).to_numpy(zero_copy_only=False)
+        if missing := self.parser.missing_numbers:
+            numbers = np.where(np.isin(numbers, missing), np.nan, numbers)
         edges = np.array(self.parser.edges, dtype=np.float64)
         places = np.searchsorted(edges, numbers, side="right").astype(np.int32)
         size = np.abs(numbers)

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from decimal import Context, Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any, Literal, Self
 
 from voile.data.forms import NumberForm, read_date, read_forms
@@ -17,6 +18,7 @@ By = Literal["day", "month", "year", "hour", "minute"]
 Value = int | Decimal | str | None
 
 INTEGER = re.compile(r"[+-]?\d+\Z")
+_FLOAT = re.compile(r"[+-]?\d+(\.\d*)?")
 DIGITS = 76  # of the widest decimal that Arrow has
 BELOW_ALL = Decimal("-Infinity")
 """The value of the lowest bin, which has no lower edge."""
@@ -59,7 +61,7 @@ class Parser:
         >>> Parser("decimal", edges=(Decimal("18.5"), Decimal(25)))("21.7")
         Decimal('18.5')
         """
-        if raw is None or (self.missing and str(raw).strip() in self.missing):
+        if raw is None or (self.missing and self._is_missing(raw)):
             return None
         match self.kind:
             case "integer" | "decimal":
@@ -74,6 +76,15 @@ class Parser:
                 return time.hour if self.by == "hour" else f"{time:%H:%M}"
             case _:
                 return str(raw).lower() if isinstance(raw, bool) else str(raw)
+
+    @cached_property
+    def missing_numbers(self) -> tuple[float, ...]:
+        """The texts of `missing` that are numbers, as floats are compared with."""
+        return tuple(map(float, filter(_FLOAT.fullmatch, self.missing)))
+
+    def _is_missing(self, raw: Any) -> bool:
+        is_number = isinstance(raw, float) and raw in self.missing_numbers
+        return is_number or str(raw).strip() in self.missing
 
     @property
     def reading(self) -> Parser:

@@ -54,7 +54,7 @@ class Combinations:
         cells = self.table.column(column)
         if pa.types.is_floating(cells.type):
             values = cells.to_numpy()
-            known = ~np.isnan(values)
+            known = ~np.isnan(values) & ~np.isin(values, parser.missing_numbers)
             found, place = np.unique(values[known], return_inverse=True)
             return found.tolist(), _totals(place, self.count[known])
         distinct, places = encode_cells(cells)
@@ -178,8 +178,9 @@ def _with_bins(sample: Combinations, column: str, parser: Parser, wanted: QuasiS
 
 
 def _has_null(array: pa.Array, parser: Parser) -> bool:
-    texts = () if pa.types.is_floating(array.type) else array.drop_null().to_pylist()
-    return bool(array.null_count) or any(parser(raw) is None for raw in texts)
+    plain = pa.types.is_floating(array.type) and not parser.missing
+    cells = () if plain else array.drop_null().to_pylist()
+    return bool(array.null_count) or any(parser(raw) is None for raw in cells)
 
 
 def _declared(

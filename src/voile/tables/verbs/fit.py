@@ -8,6 +8,7 @@ from typing import Any
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.core.progress import Progress
+from voile.core.warn import warn
 from voile.data import Source
 from voile.data.hold_out import HoldOut, TrainingSource
 from voile.data.roles import AS_IT_IS, Roles
@@ -33,6 +34,10 @@ from voile.tables.verbs.search import SearchResult
 TREES = "trees"
 
 
+class PopulationWarning(UserWarning):
+    """The population counts people by some of the quasi-identifiers only."""
+
+
 def fit(
     source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
 ) -> Kit:
@@ -53,6 +58,7 @@ def fit(
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
     sensitive = _sensitive(roles) if constraints.diverse else ()
     space = _space(fitted, roles, options, constraints, sensitive)
+    _warn_of_uncovered(space)
     if options.family != "tree":
         refuse_estimated(space.risk)
     refuse_unreachable(space.counts, constraints, sensitive)
@@ -89,6 +95,19 @@ def fit(
         None if analysis is None else analysis.to_data(),
     )
     return content.to_kit()
+
+
+def _warn_of_uncovered(space: PolicySpace) -> None:
+    """Announce a population that counts people by some of the quasi-identifiers."""
+    if space.population is None or (boxes := space.population.boxes) is None:
+        return
+    some, every = len(boxes.columns), len(space.quasi)
+    warn(
+        f"the population covers {some} of {every} quasi-identifiers: {listed(boxes.columns)}; "
+        f"risk counts people who look alike on {'this one' if some == 1 else f'these {some}'} "
+        "only in the population, and on all of them only in the source",
+        PopulationWarning,
+    )
 
 
 def _forest(

@@ -1,0 +1,62 @@
+"""Bytes by which a file of another format is known, whatever its name ends with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+HEAD = 1 << 16
+"""Bytes of a file's beginning that decide."""
+MOST_CONTROLS = 0.05
+"""Of a file's beginning, more control characters than this share are of no text."""
+CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
+
+
+class Signature(NamedTuple):
+    """The bytes that a format begins with, what a file of it is called, and what to do with it."""
+
+    start: bytes
+    format: str
+    remedy: str
+
+
+PICTURE = "give the table itself"
+SIGNATURES = (
+    Signature(b"\x89PNG\r\n\x1a\n", "a PNG picture", PICTURE),
+    Signature(b"\xff\xd8\xff", "a JPEG picture", PICTURE),
+    Signature(b"GIF87a", "a GIF picture", PICTURE),
+    Signature(b"GIF89a", "a GIF picture", PICTURE),
+    Signature(b"II*\0", "a TIFF picture", PICTURE),
+    Signature(b"MM\0*", "a TIFF picture", PICTURE),
+    Signature(b"%PDF-", "a PDF document", PICTURE),
+    Signature(b"PK\x03\x04", "a zip archive or a workbook", "unpack it, or call it .xlsx"),
+    Signature(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file", "call it .xls"),
+    Signature(b"\x1f\x8b", "compressed by gzip", "let its name end in .gz"),
+    Signature(b"\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it"),
+    Signature(b"\xfd7zXZ\0", "compressed by xz", "unpack it"),
+    Signature(b"BZh91AY&SY", "compressed by bzip2", "unpack it"),
+    Signature(b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"),
+    Signature(b"Rar!\x1a\x07", "a RAR archive", "unpack it"),
+    Signature(b"PAR1\x15", "a Parquet file", "call it .parquet"),
+    Signature(b"ARROW1\0\0", "an Arrow file", "call it .arrow"),
+    Signature(b"SQLite format 3\0", "a SQLite database", "call it .sqlite"),
+    Signature(b"\x7fELF", "a program", "give the table itself"),
+)
+
+
+def find_signature(head: bytes) -> Signature | None:
+    """Return the format that a file's beginning is of, if it is not text.
+
+    >>> find_signature(b"%PDF-1.7").format
+    'a PDF document'
+    >>> find_signature(b"age,zip")
+    """
+    return next((one for one in SIGNATURES if head.startswith(one.start)), None)
+
+
+def is_binary(head: bytes) -> bool:
+    """Return True if more of a file's beginning than 5% are control characters.
+
+    >>> is_binary(b"age,zip"), is_binary(bytes(range(64)))
+    (False, True)
+    """
+    return len(head) - len(head.translate(None, CONTROLS)) > MOST_CONTROLS * len(head)
