@@ -16,8 +16,14 @@ from math import ceil
 from pathlib import Path
 from typing import Any, Protocol
 
-from voile.core import errors
-from voile.core.errors import DamagedError, RequestError, VoileError
+from voile.core.errors import (
+    DamagedError,
+    InfeasibleError,
+    RequestError,
+    SourceError,
+    TamperedError,
+    VoileError,
+)
 from voile.core.progress import Progress
 from voile.data import open_source
 from voile.data.files.memory import AnyPath
@@ -54,6 +60,9 @@ from voile.release.step import Applying
 from voile.release.verb_types import Prepare
 from voile.release.writing import Parts
 
+_ERRORS = (DamagedError, InfeasibleError, RequestError, SourceError, TamperedError)
+ERRORS: Mapping[str, type[VoileError]] = {one.__name__: one for one in _ERRORS}
+"""The refusals that a worker can send back, by name."""
 PIECE_BYTES = 64 << 20
 """Bytes of rows, as they are in memory, of a piece and of a part."""
 MANY, LARGEST = 2_000, 8
@@ -156,7 +165,7 @@ class SpreadRun(Run[Notes, Known]):
         """Return the names of what the tasks wrote; what a worker refused is said here."""
         said = [json.loads(one) for one in self._engine(work, tasks)]
         for refused in (one for one in said if "what" in one):
-            kind = getattr(errors, refused.pop("kind"), VoileError)
+            kind = ERRORS.get(refused.pop("kind"), VoileError)
             raise kind(refused["what"], where=refused["where"], instead=refused["instead"])
         if any("stopped" in one for one in said):  # the refusing worker's answer was lost
             raise VoileError("a worker refused the release, and was lost before it said why")
