@@ -11,19 +11,9 @@ if TYPE_CHECKING:
 
     from voile.data.roles import Roles
     from voile.documents.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
+    from voile.release import verb_types
     from voile.release.criteria import Measure
     from voile.release.own_verbs import OwnVerb
-    from voile.release.verb_types import (
-        Assess,
-        AssessedSections,
-        Attack,
-        Choose,
-        Fit,
-        OpenSource,
-        Prepare,
-        ReportSections,
-        Verify,
-    )
 
 
 class DocumentsAssessing(Assessing["AssessOptions"]):
@@ -37,14 +27,14 @@ class DocumentsAssessing(Assessing["AssessOptions"]):
         return AssessOptions
 
     @property
-    def assess(self) -> Assess[AssessOptions, Roles | None]:
+    def assess(self) -> verb_types.Assess[AssessOptions, Roles | None]:
         """Assess a release."""
         from voile.documents.verbs.assess import assess
 
         return assess
 
     @property
-    def sections(self) -> AssessedSections:
+    def sections(self) -> verb_types.AssessedSections:
         """Return the sections of an assessment's report."""
         from voile.documents.verbs.assess_report import assessed_sections
 
@@ -82,49 +72,49 @@ class DocumentsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
         return CRITERIA
 
     @property
-    def fit(self) -> Fit[FitOptions, Roles | None]:
+    def fit(self) -> verb_types.Fit[FitOptions, Roles | None]:
         """Find the policies that no other beats."""
         from voile.documents.verbs.fit import fit
 
         return fit
 
     @property
-    def choose(self) -> Choose:
+    def choose(self) -> verb_types.Choose:
         """Pick one policy."""
         from voile.documents.verbs.choose import choose
 
         return choose
 
     @property
-    def prepare(self) -> Prepare[ApplyOptions]:
+    def prepare(self) -> verb_types.Prepare[ApplyOptions]:
         """Prepare the step that every row of a source goes through."""
         from voile.documents.verbs.apply import prepare
 
         return prepare
 
     @property
-    def attack(self) -> Attack[AttackOptions]:
+    def attack(self) -> verb_types.Attack[AttackOptions]:
         """Train on the released text, and inspect tokens in ranked order."""
         from voile.documents.verbs.attack import attack
 
         return attack
 
     @property
-    def report(self) -> ReportSections:
+    def report(self) -> verb_types.ReportSections:
         """Return the sections of a report."""
         from voile.documents.verbs.report import sections
 
         return sections
 
     @property
-    def verify(self) -> Verify:
+    def verify(self) -> verb_types.Verify:
         """Check a release."""
         from voile.documents.verbs.verify import verify
 
         return verify
 
     @property
-    def open_source(self) -> OpenSource:
+    def open_source(self) -> verb_types.OpenSource:
         """Open a corpus, or a table with a column of text."""
         from voile.documents.text.source import open_source
 

@@ -11,19 +11,8 @@ if TYPE_CHECKING:
 
     from voile.data.roles import Roles
     from voile.itemsets.verbs.options import ApplyOptions, AssessOptions, AttackOptions, FitOptions
+    from voile.release import verb_types
     from voile.release.criteria import Measure
-    from voile.release.verb_types import (
-        Assess,
-        AssessedSections,
-        Attack,
-        Choose,
-        Fit,
-        JudgePolicy,
-        OpenSource,
-        Prepare,
-        ReportSections,
-        Verify,
-    )
 
 
 class ItemsetsAssessing(Assessing["AssessOptions"]):
@@ -37,14 +26,14 @@ class ItemsetsAssessing(Assessing["AssessOptions"]):
         return AssessOptions
 
     @property
-    def assess(self) -> Assess[AssessOptions, Roles]:
+    def assess(self) -> verb_types.Assess[AssessOptions, Roles]:
         """Assess a release."""
         from voile.itemsets.verbs.assess import assess
 
         return assess
 
     @property
-    def sections(self) -> AssessedSections:
+    def sections(self) -> verb_types.AssessedSections:
         """Return the sections of an assessment's report."""
         from voile.itemsets.verbs.assess_report import assessed_sections
 
@@ -81,56 +70,56 @@ class ItemsetsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
         return CRITERIA
 
     @property
-    def fit(self) -> Fit[FitOptions, Roles]:
+    def fit(self) -> verb_types.Fit[FitOptions, Roles]:
         """Find the policies that no other beats."""
         from voile.itemsets.verbs.fit import fit
 
         return fit
 
     @property
-    def choose(self) -> Choose:
+    def choose(self) -> verb_types.Choose:
         """Pick one policy."""
         from voile.itemsets.verbs.choose import choose
 
         return choose
 
     @property
-    def prepare(self) -> Prepare[ApplyOptions]:
+    def prepare(self) -> verb_types.Prepare[ApplyOptions]:
         """Prepare the step that every row of a source goes through."""
         from voile.itemsets.verbs.apply import prepare
 
         return prepare
 
     @property
-    def attack(self) -> Attack[AttackOptions]:
+    def attack(self) -> verb_types.Attack[AttackOptions]:
         """Look people up by some of their items."""
         from voile.itemsets.verbs.attack import attack
 
         return attack
 
     @property
-    def report(self) -> ReportSections:
+    def report(self) -> verb_types.ReportSections:
         """Return the sections of a report."""
         from voile.itemsets.verbs.report import sections
 
         return sections
 
     @property
-    def verify(self) -> Verify:
+    def verify(self) -> verb_types.Verify:
         """Check a release."""
         from voile.itemsets.verbs.verify import verify
 
         return verify
 
     @property
-    def open_source(self) -> OpenSource:
+    def open_source(self) -> verb_types.OpenSource:
         """Open a table, or a matrix of zeros and ones."""
         from voile.itemsets.rows.matrix_source import open_source
 
         return open_source
 
     @property
-    def judge(self) -> JudgePolicy:
+    def judge(self) -> verb_types.JudgePolicy:
         """How a policy is evaluated together with the releases of a ledger."""
         from voile.itemsets.verbs.judging import judge
 

@@ -10,15 +10,7 @@ from pathlib import Path
 from voile.core.errors import RequestError, SourceError, nearest
 from voile.core.warn import warn
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import (
-    File,
-    Unread,
-    UnreadWarning,
-    check_file,
-    report_unreadable,
-    stem,
-    suffix,
-)
+from voile.documents.text.formats import file as files
 from voile.documents.text.formats.mixed import read_each
 from voile.documents.text.formats.recognition import recognise
 from voile.documents.text.formats.registry import SINGLE_FORMATS, Format
@@ -71,10 +63,10 @@ def read_documents(
     for file in named_files(Path(path), known, encoding, subject):
         whose = None if pattern is None else pattern.subject_of(file.path, Path(path))
         try:
-            with report_unreadable(file.path):
-                check_file(file.path, None if aside is None else Path(path))
+            with files.report_unreadable(file.path):
+                files.check_file(file.path, None if aside is None else Path(path))
                 for one in known.read(file):
-                    if isinstance(one, Unread):
+                    if isinstance(one, files.Unread):
                         (aside or _warn)(one.name, SourceError(one.why, where=file.path.name))
                     else:
                         yield one if whose is None else replace(one, subject=whose)
@@ -85,12 +77,12 @@ def read_documents(
 
 
 def _warn(name: str, why: RequestError) -> None:
-    warn(f"{why}; left out", UnreadWarning)
+    warn(f"{why}; left out", files.UnreadWarning)
 
 
 def named_files(
     path: Path, known: Format, encoding: str | None = None, subject: str | None = None
-) -> Iterator[File]:
+) -> Iterator[files.File]:
     """Yield the files of a format, each called as its document is."""
     found = format_files(path, known)
     if not found:
@@ -99,8 +91,8 @@ def named_files(
     folder = path.is_dir()
     for one in found:
         relative = one.relative_to(path) if folder else Path(one.name)
-        name = stem(relative) if known.suffixes else relative.as_posix()
-        yield File(one, name, len(found) > 1, encoding, subject)
+        name = files.stem(relative) if known.suffixes else relative.as_posix()
+        yield files.File(one, name, len(found) > 1, encoding, subject)
 
 
 def format_files(path: Path, known: Format) -> list[Path]:
@@ -108,4 +100,4 @@ def format_files(path: Path, known: Format) -> list[Path]:
     from voile.documents.text.formats.recognition import list_files
 
     every = not path.is_dir() or not known.suffixes
-    return [one for one in list_files(path) if every or suffix(one) in known.suffixes]
+    return [one for one in list_files(path) if every or files.suffix(one) in known.suffixes]
