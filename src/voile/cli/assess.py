@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import (
-    flag,
-    open_and_report,
-    out,
-    path,
-    reading,
-    seed,
-    source_argument,
-)
+from voile.cli import parameters as shared
 from voile.cli.results import show_evidence
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
@@ -53,8 +45,8 @@ def assess(module: AnyModule, verb: Assessing[Any]) -> click.Command:
 
         REPORT.check_free(out, force=force)
         given = None if roles is None else Roles.read(roles)
-        source = open_and_report(screen, original, table, encoding, module.kind)
-        theirs = open_and_report(screen, released, table, encoding, module.kind)
+        source = shared.open_and_report(screen, original, table, encoding, module.kind)
+        theirs = shared.open_and_report(screen, released, table, encoding, module.kind)
         with screen.progress() as progress:
             made = verb.assess(source, theirs, given, options, seed=seed, progress=progress)
         found = Assessment.of(made, verb.sections)
@@ -66,18 +58,18 @@ def assess(module: AnyModule, verb: Assessing[Any]) -> click.Command:
         screen.say(f"{out}: the report, {readers}")
         screen.result({"report": str(out), **found.to_data()})
 
-    to = out("REPORT", REPORT)
+    to = shared.out("REPORT", REPORT)
     own = [
-        source_argument("original"),
-        source_argument("released"),
-        path(
+        shared.source_argument("original"),
+        shared.source_argument("released"),
+        shared.path(
             "roles",
             "Roles file of the original: voile inspect proposes one.",
             required=module.requires_roles,
         ),
         *to,
-        flag("internal", "Internal report: includes small counts."),
-        seed(),
-        *reading(),
+        shared.flag("internal", "Internal report: includes small counts."),
+        shared.seed(),
+        *shared.reading(),
     ]
     return WingCommand("assess", run, own, lambda: verb.options)

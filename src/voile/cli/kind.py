@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from voile.cli.assess import assess
 from voile.cli.choose import choose
+from voile.cli.destination import Destination
 from voile.cli.frontier import frontier
-from voile.cli.own_verb import own_command
 from voile.cli.parameters import (
     Command,
     Group,
@@ -29,11 +30,12 @@ from voile.cli.parameters import (
     source_argument,
 )
 from voile.cli.results import tell_applied, tell_attacked, tell_fitted
-from voile.cli.screen import Screen
+from voile.cli.screen import Screen, show_table
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, RELEASE
 from voile.release.evidence import AttackResults, default_place, kept_evidence, write_evidence
 from voile.release.module import AnyModule
+from voile.release.own_verbs import OwnVerb
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -60,7 +62,7 @@ class _KindGroup(Group):
     @cached_property
     def _own(self) -> Mapping[str, click.Command]:
         """The kind's own verbs, by name; their options are imported when they are asked for."""
-        return {verb.name: own_command(verb) for verb in self._module.own_verbs}
+        return {verb.name: _own_command(verb) for verb in self._module.own_verbs}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which they were added."""
@@ -216,3 +218,26 @@ def _attack(module: AnyModule) -> click.Command:
     to = out("EVIDENCE", EVIDENCE, required=False, default="RELEASE.private/evidence.json")
     own = [source_argument("release"), truth, *to, seed(), key_file(), *reading()]
     return WingCommand("attack", run, own, lambda: module.options.attack)
+
+
+def _own_command(verb: OwnVerb[Any]) -> click.Command:
+    """Return the command of a verb that one kind alone has, as its module describes it."""
+
+    def run(screen: Screen, *, options: Any, **places: Any) -> int:
+        ended = verb.load()(options, screen, **places)
+        screen.result(ended.result)
+        if ended.rows and not screen.json:
+            rows = [[*row.values()] for row in ended.rows]
+            show_table([*ended.rows[0]], rows, sys.stdout)
+        return ended.code
+
+    run.__doc__ = verb.options.__doc__
+    params: list[click.Parameter] = [argument(name) for name in verb.arguments]
+    for name, output in verb.outputs.items():
+        if output is None:
+            help = "Folder of this end; it holds readings in the clear."
+            params.append(Destination(f"--{name}", "FOLDER", None, help=help))
+        else:
+            params += out(output.name.split()[-1].upper(), output)
+    params += reading() if verb.reads_source else []
+    return WingCommand(verb.name, run, params, lambda: verb.options)

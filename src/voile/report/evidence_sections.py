@@ -138,14 +138,10 @@ def _meanings(evidence: Evidence, audience: Audience) -> Iterator[str]:
             yield f"{_capital(one.quantity)}: no cases."
         elif one.advantage and one.rate.trials:
             name = name_of(one, audience) if one.quantity in compared else one.quantity
-            yield f"{_capital(name)}: {_small(_advantage(one, audience))}"
+            yield f"{_capital(name)}: {_small(advantage(one.rate, one.control, audience))}"
         elif one.meaning:
             kind = f", by {one.parts}" * bool(one.of)
             yield f"{_capital(one.quantity)}{kind}: {_small(one.meaning)}"
-
-
-def _advantage(finding: Finding, audience: Audience) -> str:
-    return advantage(finding.rate, finding.control, audience)
 
 
 def _capital(text: str) -> str:

@@ -18,7 +18,7 @@ def markdown(title: str, sections: Sequence[blocks.Section], facts: Mapping[str,
 
     Every text is escaped: what looks like a mark or a tag is shown as it is written.
 
-    >>> from voile.report.sections import Prose
+    >>> from voile.report.sections import Prose, Section
     >>> markdown("A *page*", [Section("x", "X", (Prose(("<b> said.",)),))], {})
     '# A \\\\*page\\\\*\\n\\n## X\\n\\n\\\\<b\\\\> said.\\n'
     """

@@ -8,6 +8,7 @@ them; a surrogate looks like any other word.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Literal, get_args
 
@@ -35,6 +36,7 @@ from voile.keys.random import RandomState, streams
 Labels = Literal["published", "released", "foreign", "starter"]
 
 
+@dataclass(eq=False, repr=False)
 class BudgetedAttacker(Parameters):
     """Find identifiers in a release with a number of inspections.
 
@@ -70,25 +72,14 @@ class BudgetedAttacker(Parameters):
     40
     """
 
-    def __init__(
-        self,
-        learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble", "consensus"),
-        labels: Labels = "published",
-        order: Order = "margin",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        repeats: int = 5,
-        share: float = 0.25,
-        lists: Mapping[str, Iterable[str]] | None = None,
-    ) -> None:
-        self.learners = learners
-        self.labels = labels
-        self.order = order
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.repeats = repeats
-        self.share = share
-        self.lists = lists
+    learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble", "consensus")
+    labels: Labels = "published"
+    order: Order = "margin"
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    repeats: int = 5
+    share: float = 0.25
+    lists: Mapping[str, Iterable[str]] | None = None
 
     def attack(
         self,
