@@ -9,14 +9,39 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, SourceError, nearest
 from voile.core.warn import warn
+from voile.data.content_kinds import SUFFIXES
 from voile.documents.text.document import Document
 from voile.documents.text.formats import file as files
-from voile.documents.text.formats.mixed import read_each
-from voile.documents.text.formats.recognition import recognise
+from voile.documents.text.formats.brat import find_beside
+from voile.documents.text.formats.recognition import format_of, recognise
 from voile.documents.text.formats.registry import SINGLE_FORMATS, Format
 from voile.documents.text.formats.subjects import SubjectPattern
 
 __all__ = ["FORMATS", "Format", "read_documents"]
+
+
+_MORE = (".docm", ".dotx", ".odt", ".rtf", ".msg", ".ann", ".bak", ".tmp", ".log")
+
+
+def read_each(file: files.File) -> Iterator[Document | files.Unread]:
+    """Read a file by its own format; refuse one that holds no documents, by its kind alone."""
+    if files.suffix(file.path) == ".ann" and find_beside(file.path, ".txt") is not None:
+        return  # read with its text
+    format = format_of(file.path, file.encoding)
+    if format is None or format == "table":
+        what = "tables are not documents" if format else "not read"
+        raise SourceError(f"{_file_kind(file.path)}: {what}", where=file.path.name)
+    yield from SINGLE_FORMATS[format].read(file)
+
+
+def _file_kind(path: Path) -> str:
+    """Return the end of a file's name if it is a usual one: other names may be people's.
+
+    >>> _file_kind(Path("scan.JPG")), _file_kind(Path("letter to.annmay"))
+    ('.jpg files', 'files of an unknown kind')
+    """
+    end = files.suffix(path)
+    return f"{end} files" if end in SUFFIXES or end in _MORE else "files of an unknown kind"
 
 
 FORMATS: Mapping[str, Format] = {
