@@ -165,14 +165,7 @@ def _apply(module: AnyModule) -> click.Command:
 
     policy = path("policy", "The policy file that voile KIND choose wrote, unless a kit names one.")
     allow = flag("allow-set-aside", "Exit with 0 even if rows could not be released.")
-    own = [
-        argument("kit"),
-        source_argument(),
-        policy,
-        *out("RELEASE", RELEASE),
-        allow,
-        *reading(),
-    ]
+    own = [argument("kit"), source_argument(), policy, *out("RELEASE", RELEASE), allow, *reading()]
     return WingCommand("apply", run, own, lambda: module.options.apply)
 
 

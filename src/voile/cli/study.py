@@ -25,13 +25,7 @@ SET_ASIDE = 1
 
 
 def _init(
-    screen: Screen,
-    *,
-    place: str,
-    out: Path,
-    as_of: datetime | None,
-    force: bool,
-    **given: Any,
+    screen: Screen, *, place: str, out: Path, as_of: datetime | None, force: bool, **given: Any
 ) -> None:
     """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
 

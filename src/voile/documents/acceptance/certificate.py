@@ -46,12 +46,7 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
     """
     condition = "" if verdict.planted and as_hard else IF_AS_WELL if verdict.planted else IF_ALL
     people = min(verdict.allowed, subjects)
-    asked = {
-        "at_most": goal.shown,
-        "per": goal.per,
-        "sure": goal.confidence,
-        "read": verdict.read,
-    }
+    asked = {"at_most": goal.shown, "per": goal.per, "sure": goal.confidence, "read": verdict.read}
     if verdict.accepted:
         claim = Note(
             "Proved: at most {at_most} identifiers are left per {per:,} tokens, with {sure:.0%} "

@@ -273,10 +273,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         return pa.array([None if path is None else str(path) for path in found], pa.string())
 
     def _cells(
-        self,
-        batch: Batch,
-        documents: Sequence[Document],
-        done: Mapping[int, PublishedDocument],
+        self, batch: Batch, documents: Sequence[Document], done: Mapping[int, PublishedDocument]
     ) -> Mapping[int, DocumentCells | str]:
         """Return what is in the files of each document, or why it has none; it has one text."""
         files = self.files

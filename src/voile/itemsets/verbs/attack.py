@@ -37,12 +37,7 @@ ROUNDED = Note("Numbers are known as the intervals of the release, before as aft
 
 
 def attack(
-    release: Release,
-    truth: Source,
-    options: AttackOptions,
-    *,
-    seed: int | None,
-    progress: Progress,
+    release: Release, truth: Source, options: AttackOptions, *, seed: int | None, progress: Progress
 ) -> tuple[Evidence, ...]:
     """Look people up by items they have, by those they lack, by numbers, and guess their label.
 
