@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import click
 
-from voile.cli.completion import completion
 from voile.cli.demo import demo
 from voile.cli.determine import determine, sign
 from voile.cli.inspect import inspect
 from voile.cli.kind import kind_group
 from voile.cli.ledger import ledger
-from voile.cli.parameters import Group
+from voile.cli.parameters import Command, Group
 from voile.cli.report import report
 from voile.cli.reveal import reveal
+from voile.cli.screen import Screen
 from voile.cli.study import study
 from voile.cli.verify import verify
 from voile.modules import MODULES
 
+SHELLS = ("bash", "zsh", "fish")
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -51,6 +52,26 @@ def command() -> None:
     `voile demo --out FOLDER` does all of this on a made-up county.
     """
 
+
+def _completion(screen: Screen, *, shell: str) -> None:
+    """Print the script that completes commands in a shell.
+
+    For example: eval "$(voile completion bash)"
+    """
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    root = click.get_current_context().find_root().command
+    script = found(root, {}, "voile", "_VOILE_COMPLETE").source()
+    screen.result({"shell": shell, "script": script})
+    if not screen.json:
+        click.echo(script)
+
+
+completion = Command(
+    "completion", _completion, [click.Argument(["shell"], type=click.Choice(SHELLS))]
+)
 
 _KINDS = map(kind_group, MODULES.values())
 _ON_RELEASES = (report, determine, sign, verify, ledger, reveal)

@@ -21,15 +21,10 @@ ARCHIVE = "releases"
 
 
 class Input(NamedTuple):
-    """What a command reads: a file or folder, a table in it, and whether outputs may lie in it."""
+    """What a command reads: a file or folder, and a table in it."""
 
     place: Path
     table: str | None
-    grows: bool = False
-
-
-GROWING = "releases"
-"""The option that names folders in which the next release may lie beside the earlier ones."""
 
 
 class Destination(click.Option):
@@ -121,7 +116,7 @@ def _check_apart(part: Path, read: Input, *, replaced: bool) -> None:
         what = "is read by this command"
     elif replaced and _is_within(place, part):
         what = f"holds {place}, which this command reads"
-    elif _is_within(part, place) and not read.grows:
+    elif _is_within(part, place):
         what = f"lies in {place}, which this command reads"
     else:
         return
@@ -146,8 +141,8 @@ def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iter
         if isinstance(param.type, click.Path) and not isinstance(param, Destination):
             value = given.get(str(param.name))
             for one in value if isinstance(value, tuple) else (value,):
-                for found in _places(str(one), given.get("table")) if one else ():
-                    yield found._replace(grows=param.name == GROWING)
+                if one:
+                    yield from _places(str(one), given.get("table"))
 
 
 def _places(text: str, asked: str | None) -> Iterator[Input]:

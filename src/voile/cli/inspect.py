@@ -58,7 +58,5 @@ KIND = click.Option(
     help="What the roles are for [tables; documents where there are spans, itemsets lists].",
 )
 inspect = Command(
-    "inspect",
-    _inspect,
-    [source_argument(), *out("ROLES", ROLES, required=False), KIND, *reading()],
+    "inspect", _inspect, [source_argument(), *out("ROLES", ROLES, required=False), KIND, *reading()]
 )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from voile.cli.assess import assess
 from voile.cli.choose import choose
+from voile.cli.destination import Destination
 from voile.cli.frontier import frontier
-from voile.cli.own_verb import own_command
 from voile.cli.parameters import (
     Command,
     Group,
@@ -28,12 +28,13 @@ from voile.cli.parameters import (
     seed,
     source_argument,
 )
-from voile.cli.results import tell_applied, tell_attacked, tell_fitted
-from voile.cli.screen import Screen
+from voile.cli.results import show_evidence, tell_applied, tell_attacked, tell_fitted
+from voile.cli.screen import Screen, show_table
 from voile.cli.wing_options import WingCommand
-from voile.data.files.outputs import EVIDENCE, KIT, RELEASE
+from voile.data.files.outputs import EVIDENCE, KIT, RELEASE, REPORT
 from voile.release.evidence import AttackResults, default_place, kept_evidence, write_evidence
-from voile.release.module import AnyModule
+from voile.release.module import AnyModule, Assessing
+from voile.release.own_verbs import OwnVerb
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -55,12 +56,12 @@ class _KindGroup(Group):
         for command in (_fit, _frontier, choose, _apply, _attack):
             self.add_command(command(module))
         if module.assessing is not None:
-            self.add_command(assess(module, module.assessing))
+            self.add_command(_assess(module, module.assessing))
 
     @cached_property
     def _own(self) -> Mapping[str, click.Command]:
         """The kind's own verbs, by name; their options are imported when they are asked for."""
-        return {verb.name: own_command(verb) for verb in self._module.own_verbs}
+        return {verb.name: _own_command(verb) for verb in self._module.own_verbs}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which they were added."""
@@ -164,14 +165,7 @@ def _apply(module: AnyModule) -> click.Command:
 
     policy = path("policy", "The policy file that voile KIND choose wrote, unless a kit names one.")
     allow = flag("allow-set-aside", "Exit with 0 even if rows could not be released.")
-    own = [
-        argument("kit"),
-        source_argument(),
-        policy,
-        *out("RELEASE", RELEASE),
-        allow,
-        *reading(),
-    ]
+    own = [argument("kit"), source_argument(), policy, *out("RELEASE", RELEASE), allow, *reading()]
     return WingCommand("apply", run, own, lambda: module.options.apply)
 
 
@@ -216,3 +210,83 @@ def _attack(module: AnyModule) -> click.Command:
     to = out("EVIDENCE", EVIDENCE, required=False, default="RELEASE.private/evidence.json")
     own = [source_argument("release"), truth, *to, seed(), key_file(), *reading()]
     return WingCommand("attack", run, own, lambda: module.options.attack)
+
+
+def _assess(module: AnyModule, verb: Assessing[Any]) -> click.Command:
+    """Return the command of a kind whose releases by other makers are assessed."""
+
+    def run(
+        screen: Screen,
+        *,
+        original: str,
+        released: str,
+        roles: Path | None,
+        out: Path,
+        internal: bool,
+        seed: int | None,
+        table: str | None,
+        encoding: str | None,
+        force: bool,
+        options: BaseModel,
+    ) -> None:
+        """Assess a release that voile did not make, beside its original.
+
+        Writes a report: one HTML page with the risks, what was lost, and what attacks found. --json
+        prints all figures, for the data holder.
+        """
+        from voile.data.roles import Roles
+        from voile.face.assessment import Assessment
+
+        REPORT.check_free(out, force=force)
+        given = None if roles is None else Roles.read(roles)
+        source = open_and_report(screen, original, table, encoding, module.kind)
+        theirs = open_and_report(screen, released, table, encoding, module.kind)
+        with screen.progress() as progress:
+            made = verb.assess(source, theirs, given, options, seed=seed, progress=progress)
+        found = Assessment.of(made, verb.sections)
+        found.report(internal=internal).save(out, force=force)
+        for sentence in found.summary:
+            screen.say(sentence)
+        show_evidence(screen, found.evidence)
+        readers = "for the data holder alone" if internal else "for the public"
+        screen.say(f"{out}: the report, {readers}")
+        screen.result({"report": str(out), **found.to_data()})
+
+    to = out("REPORT", REPORT)
+    own = [
+        source_argument("original"),
+        source_argument("released"),
+        path(
+            "roles",
+            "Roles file of the original: voile inspect proposes one.",
+            required=module.requires_roles,
+        ),
+        *to,
+        flag("internal", "Internal report: includes small counts."),
+        seed(),
+        *reading(),
+    ]
+    return WingCommand("assess", run, own, lambda: verb.options)
+
+
+def _own_command(verb: OwnVerb[Any]) -> click.Command:
+    """Return the command of a verb that one kind alone has, as its module describes it."""
+
+    def run(screen: Screen, *, options: Any, **places: Any) -> int:
+        ended = verb.load()(options, screen, **places)
+        screen.result(ended.result)
+        if ended.rows and not screen.json:
+            rows = [[*row.values()] for row in ended.rows]
+            show_table([*ended.rows[0]], rows, sys.stdout)
+        return ended.code
+
+    run.__doc__ = verb.options.__doc__
+    params: list[click.Parameter] = [argument(name) for name in verb.arguments]
+    for name, output in verb.outputs.items():
+        if output is None:
+            help = "Folder of this end; it holds readings in the clear."
+            params.append(Destination(f"--{name}", "FOLDER", None, help=help))
+        else:
+            params += out(output.name.split()[-1].upper(), output)
+    params += reading() if verb.reads_source else []
+    return WingCommand(verb.name, run, params, lambda: verb.options)

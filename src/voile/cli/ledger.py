@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import Command, Group, argument, out, place
+from voile.cli.parameters import Command, Group, argument, out, path, place
 from voile.cli.screen import Screen, count, show_table
-from voile.cli.verify import FAILED, STATES
+from voile.cli.verify import FAILED, show_checks
 from voile.data.files.outputs import INTERNAL_REPORT
 
 if TYPE_CHECKING:
     from voile.ledger.audience import Audience
-    from voile.release.verify import Check
 
 COLUMNS = ("line", "time", "act", "kind", "to", "alone", "joint", "why")
 
@@ -183,7 +182,8 @@ def _verify(
     read = Ledger.read(Path(ledger))
     keys = None if key_file is None else Keys.of(key_file, read.id)
     checks = list(ledger_checks(read, keys, manifests))
-    whole = _tell_checks(screen, checks)
+    shown = show_checks(screen, checks)
+    whole = all(one.holds is not False for one in checks)
     closed = []
     if releases and whole:
         with open_ledger(Path(ledger), key_file) as opened:
@@ -191,29 +191,14 @@ def _verify(
     for number, act in closed:
         was = "was released" if act == "done" else "released nothing"
         screen.say(f"line {number} {was}, and is closed")
-    told = [{"check": one.says, "ok": one.holds} for one in checks]
     closes = [{"line": number, "act": act} for number, act in closed]
-    screen.result({"ledger": ledger, "ok": whole, "checks": told, "closed": closes})
+    screen.result({"ledger": ledger, "ok": whole, "checks": shown, "closed": closes})
     return 0 if whole else FAILED
-
-
-def _tell_checks(screen: Screen, checks: Sequence[Check]) -> bool:
-    if not screen.json:
-        for says, holds in checks:
-            print(f"{STATES[holds]:<11} {says}")
-    return all(one.holds is not False for one in checks)
 
 
 def _key_file(*, required: bool) -> click.Option:
     help = "File with the secret; the ledger's last line is written down beside it."
-    kind = click.Path(path_type=Path)
-    return click.Option(["--key-file"], type=kind, required=required, help=help)
-
-
-def _policy() -> click.Option:
-    kind = click.Path(path_type=Path)
-    help = "The policy file that voile KIND choose wrote."
-    return click.Option(["--policy"], type=kind, required=True, help=help)
+    return path("key-file", help, required=required)
 
 
 def _source() -> click.Option:
@@ -235,7 +220,7 @@ _APART = (
 _K = "Minimum number of subjects in a group that all releases together show [1]."
 
 ledger = Group("ledger", help="Judge all releases of one source together.")
-ledger.add_command(
+for _command in (
     Command(
         "init",
         _init,
@@ -247,27 +232,21 @@ ledger.add_command(
             click.Option(["--apart"], type=(str, str), multiple=True, help=_APART),
             _key_file(required=True),
         ],
-    )
-)
-ledger.add_command(
-    Command("show", _show, [argument("ledger"), *out("PAGE", INTERNAL_REPORT, required=False)])
-)
-ledger.add_command(
+    ),
+    Command("show", _show, [argument("ledger"), *out("PAGE", INTERNAL_REPORT, required=False)]),
     Command(
         "judge",
         _judge,
         [
             argument("ledger"),
             argument("kit"),
-            _policy(),
+            path("policy", "The policy file that voile KIND choose wrote.", required=True),
             _source(),
             _folders("releases", "Folder where earlier releases lie, with what stays private."),
             click.Option(["--recipient"], help="To whom it is to go [everybody]."),
             _key_file(required=True),
         ],
-    )
-)
-ledger.add_command(
+    ),
     Command(
         "erase",
         _erase,
@@ -278,9 +257,7 @@ ledger.add_command(
             _folders("releases", "Folder where releases lie: which of them show these people."),
             _key_file(required=True),
         ],
-    )
-)
-ledger.add_command(
+    ),
     Command(
         "verify",
         _verify,
@@ -290,5 +267,6 @@ ledger.add_command(
             _folders("releases", "Folder where releases lie; closes what a killed run left."),
             _key_file(required=False),
         ],
-    )
-)
+    ),
+):
+    ledger.add_command(_command)

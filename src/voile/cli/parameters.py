@@ -127,11 +127,7 @@ def reading() -> list[click.Parameter]:
 
 
 def open_and_report(
-    screen: Screen,
-    source: str,
-    table: str | None,
-    encoding: str | None,
-    kind: str | None = None,
+    screen: Screen, source: str, table: str | None, encoding: str | None, kind: str | None = None
 ) -> Source:
     """Open a source as its kind does, and report what was found out about it."""
     from voile.modules import find_opener

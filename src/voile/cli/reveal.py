@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command
+from voile.cli.parameters import Command, path
 from voile.cli.screen import Screen
 
 
@@ -29,18 +29,13 @@ def _reveal(
     screen.result({"pseudonym": pseudonym, "subject": found})
 
 
-def _file(name: str, help: str) -> click.Option:
-    kind = click.Path(path_type=Path)
-    return click.Option([f"--{name}"], type=kind, required=True, help=help)
-
-
 reveal = Command(
     "reveal",
     _reveal,
     [
         click.Argument(["pseudonym"], metavar="PSEUDONYM"),
-        _file("key-file", "File with the secret that the pseudonym was made with."),
-        _file("subjects", "File of the subjects, one a line."),
+        path("key-file", "File with the secret that the pseudonym was made with.", required=True),
+        path("subjects", "File of the subjects, one a line.", required=True),
         click.Option(["--recipient"], help="Recipient whose own pseudonym it is, as for apply."),
         click.Option(["--reason"], required=True, help="Why; recorded, so name nobody."),
     ],

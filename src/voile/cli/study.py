@@ -14,7 +14,7 @@ import click
 from voile.cli.determine import say_verdicts
 from voile.cli.parameters import Command, Group, argument, flag, out, path, place
 from voile.cli.screen import Screen, count, short, show_table
-from voile.cli.verify import FAILED, STATES
+from voile.cli.verify import FAILED, show_checks
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import DETERMINATION, KIT, REPORT
 
@@ -25,13 +25,7 @@ SET_ASIDE = 1
 
 
 def _init(
-    screen: Screen,
-    *,
-    place: str,
-    out: Path,
-    as_of: datetime | None,
-    force: bool,
-    **given: Any,
+    screen: Screen, *, place: str, out: Path, as_of: datetime | None, force: bool, **given: Any
 ) -> None:
     """Write a plan for a folder, a FHIR bulk export or an OMOP schema.
 
@@ -240,11 +234,8 @@ def _verify(screen: Screen, *, plan: str) -> int:
     Exits with 1 when a check fails, and says what could not be checked.
     """
     found = _opened(plan).verify()
-    for says, holds in found:
-        if not screen.json:
-            print(f"{STATES[holds]:<11} {says}")
     whole = not any(holds is False for _, holds in found)
-    screen.result({"ok": whole, "checks": [{"check": says, "ok": ok} for says, ok in found]})
+    screen.result({"ok": whole, "checks": show_checks(screen, found)})
     return 0 if whole else FAILED
 
 

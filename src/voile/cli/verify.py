@@ -52,7 +52,7 @@ def _verify(
     else:
         found = [*open_release(subject).verify(key_file=key_file)]
     whole = not any(check.holds is False for check in found)
-    screen.result({"release": subject, "ok": whole, "checks": _shown(screen, found)})
+    screen.result({"release": subject, "ok": whole, "checks": show_checks(screen, found)})
     return 0 if whole else FAILED
 
 
@@ -60,14 +60,15 @@ def _determination(screen: Screen, folder: str, given: Mapping[str, Any]) -> int
     from voile.determination import verify as verify_determination
 
     found = verify_determination(folder, **given)
-    shown = _shown(screen, found.checks)
+    shown = show_checks(screen, found.checks)
     if not screen.json:
         print(found.says)
     screen.result({"determination": folder, "ok": found.holds, "says": found.says, "checks": shown})
     return 0 if found.holds else FAILED
 
 
-def _shown(screen: Screen, checks: Iterable[Check]) -> list[dict[str, object]]:
+def show_checks(screen: Screen, checks: Iterable[Check]) -> list[dict[str, object]]:
+    """Show each check and its state; return them as a result lists them."""
     shown: list[dict[str, object]] = []
     for says, holds in checks:
         shown.append({"check": says, "ok": holds})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from voile.documents.words.tokens import Tokeniser
 from voile.keys.random import RandomState
 
 
+@dataclass(eq=False, repr=False)
 class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     """Remove identifiers from text until an adversary who learns from the rest finds no more.
 
@@ -72,29 +74,16 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     ['Patient [NAME] came on foot .']
     """
 
-    def __init__(
-        self,
-        learners: Sequence[str | Learner] = ("consensus",),
-        miss_cost: float | Mapping[str, float] = 10,
-        cross_fit: int | None = 5,
-        decision: Decision = "cost",
-        max_passes: int = 20,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        lists: Mapping[str, Iterable[str]] | None = None,
-        resume: str | Path | None = None,
-        tokeniser: Tokeniser | None = None,
-    ) -> None:
-        self.learners = learners
-        self.miss_cost = miss_cost
-        self.cross_fit = cross_fit
-        self.decision = decision
-        self.max_passes = max_passes
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.lists = lists
-        self.resume = resume
-        self.tokeniser = tokeniser
+    learners: Sequence[str | Learner] = ("consensus",)
+    miss_cost: float | Mapping[str, float] = 10
+    cross_fit: int | None = 5
+    decision: Decision = "cost"
+    max_passes: int = 20
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    lists: Mapping[str, Iterable[str]] | None = None
+    resume: str | Path | None = None
+    tokeniser: Tokeniser | None = None
 
     def fit(self, corpus: Corpus, y: Any = None) -> GreedySanitizer:
         """Learn a committee from text with spans; documents that are not annotated are left out.

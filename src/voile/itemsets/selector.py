@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.feature_selection import SelectorMixin  # type: ignore[import-untyped]
-from sklearn.utils.validation import (  # type: ignore[import-untyped]
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils import validation  # type: ignore[import-untyped]
 
 from voile.core.errors import RequestError
 from voile.core.warn import warn
@@ -45,6 +42,7 @@ class Blocked:
     support: int
 
 
+@dataclass(eq=False, repr=False)
 class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features with the largest utility that may be published under k-anonymity.
 
@@ -84,21 +82,12 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Blocked(itemset=('x0', 'x2'), present=(True, True), support=1)
     """
 
-    def __init__(
-        self,
-        k: int = 5,
-        m: int | None = None,
-        method: str = "portfolio",
-        utility: str | ArrayLike = "mutual-information",
-        seconds: float | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.k = k
-        self.m = m
-        self.method = method
-        self.utility = utility
-        self.seconds = seconds
-        self.random_state = random_state
+    k: int = 5
+    m: int | None = None
+    method: str = "portfolio"
+    utility: str | ArrayLike = "mutual-information"
+    seconds: float | None = None
+    random_state: int | np.random.Generator | None = None
 
     def fit(
         self, X: Any, y: ArrayLike | None = None, subjects: ArrayLike | None = None
@@ -120,11 +109,11 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ItemsetsWarning : how many features no row has, and how many have fewer than k subjects.
         """
         if frame_kind(X) is None:
-            checked = validate_data(self, X, y, accept_sparse=("csr", "csc"))
+            checked = validation.validate_data(self, X, y, accept_sparse=("csr", "csc"))
             X, y = checked if y is not None else (checked, None)
         else:  # not by way of a dense matrix, nor with a value in an error
             matrix, _ = frame_matrix(X)
-            validate_data(self, X, skip_check_array=True)
+            validation.validate_data(self, X, skip_check_array=True)
             X = matrix
         rows = Incidence.of(X, getattr(self, "feature_names_in_", None), subjects)
         labels = None if y is None else Labels.of(y, rows.n_rows)
@@ -149,7 +138,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     @cached_property
     def blocked_(self) -> dict[str, Blocked]:
         """Name for each feature left out the rare itemset that blocks it."""
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         if not hasattr(self, "_rows"):
             raise RequestError("a stored selector does not hold its rows", instead="fit it again")
         state = Feasible(self._rows, self.selection_.constraint)
@@ -163,7 +152,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         }
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=np.bool_)
         mask[self.selection_.features] = True
         return mask

@@ -15,6 +15,7 @@ from typing import get_args
 from voile.core.evidence import Count, Evidence, Finding
 from voile.core.evidence import Heading as Question
 from voile.core.rounding import rounded
+from voile.report import wording
 from voile.report.sections import (
     Audience,
     Bar,
@@ -29,17 +30,6 @@ from voile.report.sections import (
     Series,
 )
 from voile.report.suppression import is_few, withheld
-from voile.report.wording import (
-    advantage,
-    circumstance,
-    is_hidden,
-    listed,
-    name_of,
-    rate,
-    said,
-    share,
-    upper_bound,
-)
 
 NO_EVIDENCE = (
     "No evidence: this was not attacked, or the evidence was not given. The attack takes {}."
@@ -110,7 +100,7 @@ def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]
             yield Heading(f"{_capital(one.attack)}: {one.of}")
         elif one.attack != one.heading:
             yield Heading(_capital(one.attack))
-        yield Prose((said(one.story, audience),))
+        yield Prose((wording.said(one.story, audience),))
         yield from _grids(one, audience)
         yield from [Bullets(new)] if new else []
         yield from _charts(one)
@@ -121,11 +111,11 @@ def _notes(evidence: Evidence, audience: Audience) -> Iterator[str]:
     hidden = {
         one.by
         for one in evidence.findings
-        if is_hidden(one.rate, audience) or is_hidden(one.baseline, audience)
+        if wording.is_hidden(one.rate, audience) or wording.is_hidden(one.baseline, audience)
     }
     for note in evidence.notes:
         if not note.by or note.by not in hidden:
-            yield said(note, audience)
+            yield wording.said(note, audience)
 
 
 def _meanings(evidence: Evidence, audience: Audience) -> Iterator[str]:
@@ -137,15 +127,11 @@ def _meanings(evidence: Evidence, audience: Audience) -> Iterator[str]:
         if one.quantity not in tried:
             yield f"{_capital(one.quantity)}: no cases."
         elif one.advantage and one.rate.trials:
-            name = name_of(one, audience) if one.quantity in compared else one.quantity
-            yield f"{_capital(name)}: {_small(_advantage(one, audience))}"
+            name = wording.name_of(one, audience) if one.quantity in compared else one.quantity
+            yield f"{_capital(name)}: {_small(wording.advantage(one.rate, one.control, audience))}"
         elif one.meaning:
             kind = f", by {one.parts}" * bool(one.of)
             yield f"{_capital(one.quantity)}{kind}: {_small(one.meaning)}"
-
-
-def _advantage(finding: Finding, audience: Audience) -> str:
-    return advantage(finding.rate, finding.control, audience)
 
 
 def _capital(text: str) -> str:
@@ -169,16 +155,16 @@ def _cells(findings: Sequence[Finding], audience: Audience) -> tuple[str, Cells]
     """Give each finding a row; each condition, where all quantities were counted under the same."""
     under: dict[str, list[str]] = {}
     for one in findings:
-        under.setdefault(_quantity(one), []).append(circumstance(one, audience))
+        under.setdefault(_quantity(one), []).append(wording.circumstance(one, audience))
     conditions = list(under.values())
     if len(conditions[0]) > 1 and all(one == conditions[0] for one in conditions):
-        cells = {(circumstance(one, audience), _quantity(one)): one for one in findings}
+        cells = {(wording.circumstance(one, audience), _quantity(one)): one for one in findings}
         return OF_ALL[0], cells
-    return OF_ALL[1], {(name_of(one, audience), "found"): one for one in findings}
+    return OF_ALL[1], {(wording.name_of(one, audience), "found"): one for one in findings}
 
 
 def _quantity(finding: Finding) -> str:
-    return name_of(replace(finding, of="", at=None), "internal")
+    return wording.name_of(replace(finding, of="", at=None), "internal")
 
 
 def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]:
@@ -186,7 +172,7 @@ def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]
 
     Annotators name the kinds: a rare one can identify a person and stand in no released row.
     """
-    cells = {(one.part, name_of(replace(one, of=""), audience)): one for one in findings}
+    cells = {(one.part, wording.name_of(replace(one, of=""), audience)): one for one in findings}
     parts = findings[0].parts
     kinds = list(dict.fromkeys(kind for kind, _ in cells))
     hidden = withheld([_parts(cells, kind) for kind in kinds])
@@ -223,8 +209,8 @@ def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iter
             cells = {key: one for key, one in cells.items() if key[axis] not in bounds}
             if bounds:
                 most = max(bounds.values())
-                bound = share(rounded(most, "up") if audience == "public" else most)
-                of = f", of {listed(kinds)}" if corner not in OF_ALL and axis else ""
+                bound = wording.share(rounded(most, "up") if audience == "public" else most)
+                of = f", of {wording.listed(kinds)}" if corner not in OF_ALL and axis else ""
                 sentences.append(f"{form.format(bound)}: {_series(list(bounds))}{of}.")
                 bars[few] = max(most, bars.get(few, 0.0))
     if any(one.rate.trials for one in cells.values()):
@@ -245,7 +231,7 @@ def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iter
 
 def _series(names: Sequence[str]) -> str:
     """Join names as a sentence does; by semicolons where a name holds a comma."""
-    return "; ".join(names) if any(", " in name for name in names) else listed(names)
+    return "; ".join(names) if any(", " in name for name in names) else wording.listed(names)
 
 
 def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mapping[str, float]:
@@ -258,7 +244,7 @@ def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mappi
     for key, one in cells.items():
         groups.setdefault(key[axis], []).append(one)
     none = {
-        name: max(upper_bound(one.rate, audience) for one in found)
+        name: max(wording.upper_bound(one.rate, audience) for one in found)
         for name, found in groups.items()
         if all(_found_nothing(one, audience, few=few) for one in found)
     }
@@ -268,11 +254,11 @@ def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mappi
 
 def _found_nothing(one: Finding, audience: Audience, *, few: bool) -> bool:
     """Say whether nothing tried succeeded, or `few`: no more than the public is shown."""
-    rates = [rate for rate in (one.rate, one.baseline, one.control) if rate]
+    rates = [of for of in (one.rate, one.baseline, one.control) if of]
     public = audience == "public"
-    if not one.rate.trials or (public and any(is_few(rate.trials) for rate in rates)):
+    if not one.rate.trials or (public and any(is_few(of.trials) for of in rates)):
         return False
-    return all(not rate.successes or (few and public and is_few(rate.successes)) for rate in rates)
+    return all(not of.successes or (few and public and is_few(of.successes)) for of in rates)
 
 
 def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
@@ -283,7 +269,7 @@ def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
         for name, title in (("rate", column), ("baseline", "baseline"), ("control", "control")):
             rates = [getattr(cells.get((row, column)), name, None) for row in rows]
             if any(one is not None and one.trials for one in rates):
-                columns.append((title, [rate(x, audience) for x in rates]))
+                columns.append((title, [wording.rate(x, audience) for x in rates]))
     titles, texts = zip(*columns, strict=True)
     return Grid(titles, tuple(zip(*texts, strict=True)), caption)
 

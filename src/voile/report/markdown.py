@@ -6,28 +6,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from voile.core.wording import visible
+from voile.report import sections as blocks
 from voile.report.page import readable_sections
-from voile.report.sections import (
-    Block,
-    Bullets,
-    Commands,
-    Figures,
-    Grid,
-    Heading,
-    Prose,
-    Section,
-)
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 _STARTS = re.compile(r"^(\s*)([-+=]|\d+[.)])(?=\s|$)")
 
 
-def markdown(title: str, sections: Sequence[Section], facts: Mapping[str, str]) -> str:
+def markdown(title: str, sections: Sequence[blocks.Section], facts: Mapping[str, str]) -> str:
     """Return the public part of sections as Markdown; charts stay on the page.
 
     Every text is escaped: what looks like a mark or a tag is shown as it is written.
 
-    >>> from voile.report.sections import Prose
+    >>> from voile.report.sections import Prose, Section
     >>> markdown("A *page*", [Section("x", "X", (Prose(("<b> said.",)),))], {})
     '# A \\\\*page\\\\*\\n\\n## X\\n\\n\\\\<b\\\\> said.\\n'
     """
@@ -37,34 +28,34 @@ def markdown(title: str, sections: Sequence[Section], facts: Mapping[str, str]) 
         for block in section.blocks:
             lines += [*_lines(block)]
     if facts:
-        lines += [*_lines(Grid(("fact", "value"), tuple(facts.items())))]
+        lines += [*_lines(blocks.Grid(("fact", "value"), tuple(facts.items())))]
     return visible("\n".join(lines).rstrip() + "\n")
 
 
-def _lines(block: Block) -> Iterator[str]:
+def _lines(block: blocks.Block) -> Iterator[str]:
     match block:
-        case Prose():
+        case blocks.Prose():
             for paragraph in block.paragraphs:
                 yield from (_escaped(paragraph), "")
-        case Heading():
+        case blocks.Heading():
             yield from (f"### {_escaped(block.text)}", "")
-        case Bullets():
+        case blocks.Bullets():
             yield from (*(f"- {_escaped(item)}" for item in block.items), "")
-        case Commands():
+        case blocks.Commands():
             yield from ("```sh", *(line.replace("```", "'''") for line in block.lines), "```", "")
-        case Figures():
+        case blocks.Figures():
             shown = (
                 (one.label, f"{one.value} {one.interval}".strip(), one.meaning)
                 for one in block.figures
             )
-            yield from _table(Grid(("figure", "value", "meaning"), tuple(shown)))
-        case Grid():
+            yield from _table(blocks.Grid(("figure", "value", "meaning"), tuple(shown)))
+        case blocks.Grid():
             yield from _table(block)
         case _:
             yield from (f"{_escaped(block.caption)} (chart: see the page)", "")
 
 
-def _table(grid: Grid) -> Iterator[str]:
+def _table(grid: blocks.Grid) -> Iterator[str]:
     if grid.caption:
         yield from (_escaped(grid.caption), "")
     yield _row(grid.columns)

@@ -83,43 +83,32 @@ def render(
     if facts and not reproduce:
         reproduce = [_REPRODUCE]
     decision = readable_sections([s for s in sections if s.key == _DECISION], audience)
-    style, script = _asset("page.css"), _asset("page.js")
-    text = (
-        _templates()
-        .get_template("page.html.j2")
-        .render(
-            title=title,
-            audience=audience,
-            first=[s for s in shown if s.first],
-            rest=[s for s in shown if not s.first],
-            reproduce=reproduce,
-            decision=decision,
-            to_sign=to_sign,
-            facts=facts,
-            style=Markup(style),
-            script=Markup(script),
-            version=__version__,
-            content_policy=_content_policy(style, script),
-        )
+    return _fill_in(
+        "page.html.j2",
+        title=title,
+        audience=audience,
+        first=[s for s in shown if s.first],
+        rest=[s for s in shown if not s.first],
+        reproduce=reproduce,
+        decision=decision,
+        to_sign=to_sign,
+        facts=facts,
+        version=__version__,
     )
-    return visible(text)
 
 
 def render_part(title: str, blocks: Sequence[Block]) -> str:
     """Return a page of some blocks alone, as the public may see them, for a notebook's output."""
+    return _fill_in("part.html.j2", title=title, blocks_shown=list(_readable(blocks, "public")))
+
+
+def _fill_in(template: str, **parts: Any) -> str:
+    """Return a template's text with these parts, and the style and script of every page."""
     style, script = _asset("page.css"), _asset("page.js")
-    text = (
-        _templates()
-        .get_template("part.html.j2")
-        .render(
-            title=title,
-            blocks_shown=list(_readable(blocks, "public")),
-            style=Markup(style),
-            script=Markup(script),
-            content_policy=_content_policy(style, script),
-        )
-    )
-    return visible(text)
+    own = {"style": Markup(style), "script": Markup(script)}
+    policy = _content_policy(style, script)
+    page = _templates().get_template(template)
+    return visible(page.render(**parts, **own, content_policy=policy))
 
 
 def _check_keys(sections: Sequence[Section]) -> None:

@@ -46,6 +46,7 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
     """
     condition = "" if verdict.planted and as_hard else IF_AS_WELL if verdict.planted else IF_ALL
     people = min(verdict.allowed, subjects)
+    asked = {"at_most": goal.shown, "per": goal.per, "sure": goal.confidence, "read": verdict.read}
     if verdict.accepted:
         claim = Note(
             "Proved: at most {at_most} identifiers are left per {per:,} tokens, with {sure:.0%} "
@@ -53,10 +54,7 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
             "is at most {allowed} among the {tokens:,} tokens of this release; at most {people} of "
             "{subjects} subjects ({share:.1%}) have one left.",
             {
-                "at_most": goal.shown,
-                "per": goal.per,
-                "sure": goal.confidence,
-                "read": verdict.read,
+                **asked,
                 "allowed": verdict.allowed,
                 "tokens": verdict.tokens,
                 "people": people,
@@ -69,12 +67,7 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
             "Not proved: at most {at_most} identifiers left per {per:,} tokens, with {sure:.0%} "
             "confidence. In {read:,} tokens read more were found than the goal allows; what was "
             "found is removed. Another try reads a new sample.",
-            {
-                "at_most": goal.shown,
-                "per": goal.per,
-                "sure": goal.confidence,
-                "read": verdict.read,
-            },
+            asked,
         )
     notes = (claim, *_notes(verdict))
     evidence = Evidence(READ, "singling out", Note(STORY), (), tuple(_findings(verdict)), (), notes)
@@ -88,7 +81,7 @@ def certificate(verdict: Verdict, goal: Goal, subjects: int, *, as_hard: bool) -
         "share_of_subjects_at_most": min(round(people / max(subjects, 1) + 5e-4, 3), 1.0),
         "condition": condition,
     }
-    return Certificate(_said(claim), evidence, public)
+    return Certificate(claim.text.format(**claim.values), evidence, public)
 
 
 def _findings(verdict: Verdict) -> Iterator[Finding]:
@@ -123,8 +116,3 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     if verdict.number > 1:
         text = "This was try {number}; all tries together are wrong as seldom as one would be."
         yield Note(text, {"number": verdict.number})
-
-
-def _said(note: Note) -> str:
-    """Return a note's text with its values, for the data holder."""
-    return note.text.format(**note.values)

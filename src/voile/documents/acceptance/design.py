@@ -30,14 +30,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from voile.documents.acceptance.limits import (
-    Floats,
-    Ints,
-    binomial,
-    hypergeometric,
-    seen_at_most,
-    smallest,
-)
+from voile.documents.acceptance import limits
 
 TURNS = 12
 FITTED, CAREFUL = 4, 0.995
@@ -81,7 +74,7 @@ class Design:
         for there in range(self.allowed + 1, most + 1):
             here = seen <= there
             false = stopped[here, : there - self.allowed].sum(axis=1)
-            chances.append(float(binomial(seen[here], there, self.recall) @ false) + _HARDLY)
+            chances.append(float(limits.binomial(seen[here], there, self.recall) @ false) + _HARDLY)
         return max(chances)
 
 
@@ -90,7 +83,7 @@ def _unlikely(there: int, recall: float) -> int:
     return max(int(there * recall - sqrt(there * log(1 / _HARDLY) / 2)), 0)  # Hoeffding 1963
 
 
-def stops(units: int, turns: tuple[int, ...], seen: Ints) -> Floats:
+def stops(units: int, turns: tuple[int, ...], seen: limits.Ints) -> limits.Floats:
     """Return the chance C(D, a) to stop first at each turn, (D, turns), for the D of `seen`.
 
     Cost: O(D turns^3).
@@ -98,13 +91,13 @@ def stops(units: int, turns: tuple[int, ...], seen: Ints) -> Floats:
     there = seen[:, None]
     looks = len(turns)
     counts = np.arange(looks)  # more are never accepted, and are not followed
-    chances = hypergeometric(counts, np.asarray(units), there, turns[0])
+    chances = limits.hypergeometric(counts, np.asarray(units), there, turns[0])
     stopped = np.zeros((len(seen), looks))
     for turn, read in enumerate(turns):
         if turn:
             more = counts[None, :] - counts[:, None]  # (before, after)
             left = np.maximum(there[:, :, None] - counts[None, :, None], 0)
-            step = hypergeometric(
+            step = limits.hypergeometric(
                 more[None], np.asarray(units - turns[turn - 1]), left, read - turns[turn - 1]
             )
             chances = np.einsum("db,dba->da", chances, step)
@@ -146,9 +139,9 @@ def turns_at(units: int, allowed: int, recall: float, level: float, looks: int) 
         there, own = allowed + found + 1, level * FALLING**found
 
         def refutes(read: int, found: int = found, there: int = there, own: float = own) -> bool:
-            return seen_at_most(found, read, units, there, recall) <= own
+            return limits.seen_at_most(found, read, units, there, recall) <= own
 
         if there <= units and not refutes(units):
             return None if not turns else Design(units, allowed, recall, tuple(turns))
-        turns.append(smallest(turns[-1] if turns else 0, units, refutes))
+        turns.append(limits.smallest(turns[-1] if turns else 0, units, refutes))
     return Design(units, allowed, recall, tuple(turns))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.documents.acceptance.design import FALLING, NOMINAL, TURNS, Design, design
+from voile.documents.acceptance.design import FALLING, NOMINAL, TURNS
 from voile.documents.acceptance.limits import Floats, lower_recall, missed_limit
 
 NEXT = 0.1
@@ -324,11 +324,3 @@ def _expected(shares: Floats, seen: float) -> tuple[float, float]:
         mean += chances[:, 0, turn] * share
         chances[:, :, : turn + 1] = 0.0
     return float(accepted.mean()), float(mean.mean() + (1 - accepted.mean()) * shares[-1])
-
-
-def design_of_rest(
-    goal: Goal, number: int, *, tokens: int, rest: int, missed: int, recall: float, planted: bool
-) -> Design | None:
-    """Return the design of a try's sample, once the census was read; None: none can do."""
-    levels = goal.levels(number, planted=planted)
-    return design(rest, goal.allowed(tokens) - missed, recall, levels.rest, TURNS)

@@ -16,9 +16,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.acceptance.design import Design
+from voile.documents.acceptance.design import TURNS, Design, design
 from voile.documents.acceptance.limits import Floats, lower_recall, missed_limit
-from voile.documents.acceptance.plan import PLANTED, Forecast, Goal, Plan, design_of_rest, plan
+from voile.documents.acceptance.plan import PLANTED, Forecast, Goal, Plan, plan
 
 Numbers = NDArray[np.intp]
 Purpose = Literal["census", "sample"]
@@ -160,17 +160,15 @@ class AcceptanceReading:
 
     def take(self, due: Due, found: Numbers, seen: int = 0) -> None:
         """Note what readers found of what was due, of what stands beside it, and of the planted."""
-        self.read[due.tokens] = True
+        self.read[due.tokens] = self.found[found] = True
         self.planted += due.planted
         self.seen += seen
         if due.purpose == "sample":
             self._sampled += len(due.tokens)
-            self.found[found] = True
             if self._design is None:
                 self._design = self._designed()
         else:
             self.read[found] = True
-            self.found[found] = True
 
     def _census(self, now: Plan, size: int) -> Due:
         """Return half of what the plan has still to read: what it finds corrects the scores."""
@@ -202,19 +200,14 @@ class AcceptanceReading:
         return recall, missed_limit(self._known, recall, levels.census)
 
     def _designed(self) -> Design | None:
+        """Return the design of the try's sample, once the census was read; None: none can do."""
         assert self._sample is not None
         recall, missed = self._limits
         if missed is None:
             return None
-        return design_of_rest(
-            self.goal,
-            self.number,
-            tokens=self._tokens,
-            rest=len(self._sample),
-            missed=missed,
-            recall=recall,
-            planted=self.measured,
-        )
+        allowed = self.goal.allowed(self._tokens) - missed
+        level = self.goal.levels(self.number, planted=self.measured).rest
+        return design(len(self._sample), allowed, recall, level, TURNS)
 
     @property
     def _tokens(self) -> int:

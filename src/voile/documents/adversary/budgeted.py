@@ -8,6 +8,7 @@ them; a surrogate looks like any other word.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Literal, get_args
 
@@ -17,16 +18,10 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError, nearest
 from voile.core.estimator import Parameters
 from voile.core.evidence import Count, Note
+from voile.documents.adversary import predictions
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.inspection_evidence import InspectionEvidence, draw_curves, find_all
 from voile.documents.adversary.inspections import Counts, Inspections, Order, count_tokens
-from voile.documents.adversary.predictions import (
-    FOLDS,
-    Apprentice,
-    Prediction,
-    predict,
-    rank_by_starter,
-)
 from voile.documents.adversary.remaining import match_documents
 from voile.documents.learners.learner import Learner
 from voile.documents.learning.named_learners import learners_of
@@ -41,6 +36,7 @@ from voile.keys.random import RandomState, streams
 Labels = Literal["published", "released", "foreign", "starter"]
 
 
+@dataclass(eq=False, repr=False)
 class BudgetedAttacker(Parameters):
     """Find identifiers in a release with a number of inspections.
 
@@ -76,25 +72,14 @@ class BudgetedAttacker(Parameters):
     40
     """
 
-    def __init__(
-        self,
-        learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble", "consensus"),
-        labels: Labels = "published",
-        order: Order = "margin",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        repeats: int = 5,
-        share: float = 0.25,
-        lists: Mapping[str, Iterable[str]] | None = None,
-    ) -> None:
-        self.learners = learners
-        self.labels = labels
-        self.order = order
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.repeats = repeats
-        self.share = share
-        self.lists = lists
+    learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble", "consensus")
+    labels: Labels = "published"
+    order: Order = "margin"
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    repeats: int = 5
+    share: float = 0.25
+    lists: Mapping[str, Iterable[str]] | None = None
 
     def attack(
         self,
@@ -134,9 +119,9 @@ class BudgetedAttacker(Parameters):
         names = [f"repeat {number}" for number in range(self.repeats)]
         seeds, *rngs = streams(self.random_state, "seeds", *names)
         if self.labels == "starter":
-            seen = [rank_by_starter(ground, _starter(release))] * self.repeats
+            seen = [predictions.rank_by_starter(ground, _starter(release))] * self.repeats
         else:
-            seen = predict(self._student(seeds), ground, self.labels, self.share, rngs)
+            seen = predictions.predict(self._student(seeds), ground, self.labels, self.share, rngs)
         walks = [
             Inspections.of(ground, look, self.order, rng)
             for look, rng in zip(seen, rngs, strict=True)
@@ -153,10 +138,10 @@ class BudgetedAttacker(Parameters):
             notes=tuple(self._notes(seen, walks, max(asked))),
         )
 
-    def _student(self, seeds: np.random.Generator) -> Apprentice:
+    def _student(self, seeds: np.random.Generator) -> predictions.Apprentice:
         learners = learners_of(self.learners)
         each = {name: int(seeds.integers(2**31)) for name in learners}
-        return Apprentice(learners, each, self.n_jobs)
+        return predictions.Apprentice(learners, each, self.n_jobs)
 
     def _check(self, training: Corpus | None) -> None:
         for what, legal in (("labels", Labels), ("order", Order)):
@@ -185,7 +170,7 @@ class BudgetedAttacker(Parameters):
         )
 
     def _notes(
-        self, seen: Sequence[Prediction], walks: Sequence[Inspections], most: int
+        self, seen: Sequence[predictions.Prediction], walks: Sequence[Inspections], most: int
     ) -> Iterator[Note]:
         chosen = [look.learner for look in seen if look.learner]
         learners = ", ".join(dict.fromkeys(chosen)) or "no classifier"
@@ -235,8 +220,8 @@ _KNOWS = {
 _LEARNS = {
     "published": "The adversary holds other text of the same publisher, sanitised in the same way, "
     "with the identifiers left in it labelled.",
-    "others": f"The release is attacked in {FOLDS} parts. Of each part the adversary knows which "
-    "identifiers are left in the other parts.",
+    "others": f"The release is attacked in {predictions.FOLDS} parts. Of each part the adversary "
+    "knows which identifiers are left in the other parts.",
     "released": "The adversary labels a part of the release by hand, and attacks the rest.",
     "foreign": "The adversary holds labelled text of somebody else, not sanitised.",
     "starter": "The adversary has the classifier of names that comes with voile, and no label of "

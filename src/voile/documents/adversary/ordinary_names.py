@@ -126,10 +126,7 @@ def name_chances(left: WordsLeft) -> Floats:
     names, words = len(left.names_before), len(left.word)
     prior = (names + SHRINK) / (names + words + 2 * SHRINK)
     odds = -_logit(np.array(prior))
-    for of_names, of_words in (
-        (left.names_before, left.before),
-        (left.names_after, left.after),
-    ):
+    for of_names, of_words in ((left.names_before, left.before), (left.names_after, left.after)):
         with_names = np.bincount(of_names, minlength=size)
         both = with_names + np.bincount(of_words, minlength=size)
         odds = odds + _logit((with_names + SHRINK * prior) / (both + SHRINK))[of_words]

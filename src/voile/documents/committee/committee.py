@@ -17,17 +17,9 @@ from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Classifier, Margins
 from voile.documents.replacements.marks import mark
 from voile.documents.text.document import Document
+from voile.documents.words import tokens as words
 from voile.documents.words.features import Extractor, Features, Space
 from voile.documents.words.scorer import Scorer
-from voile.documents.words.tokens import (
-    Forms,
-    Hinter,
-    Tokeniser,
-    Tokens,
-    add_hints,
-    add_tags,
-    tokenise,
-)
 
 Types = NDArray[np.int16]
 Decision = Literal["cost", "accuracy"]
@@ -89,8 +81,8 @@ class Committee(Brief):
     costs: NDArray[np.float64]
     space: Space  # the features that all members share
     members: tuple[Member, ...]  # in the order of their passes
-    tokeniser: Tokeniser | None = None  # what cuts text in the place of voile's rule
-    hinter: Hinter | None = None  # what says of tokens what was learnt elsewhere
+    tokeniser: words.Tokeniser | None = None  # what cuts text in the place of voile's rule
+    hinter: words.Hinter | None = None  # what says of tokens what was learnt elsewhere
 
     def remover(self) -> Remover:
         return Remover(self)
@@ -102,7 +94,7 @@ class Committee(Brief):
 
 @dataclass(frozen=True, eq=False)
 class TokenRemovals:
-    tokens: Tokens  # of the texts as they came
+    tokens: words.Tokens  # of the texts as they came
     type: Types  # (n,) as which type each token is removed, from 1; 0 where it stays
     member: NDArray[np.int16]  # (n,) who removed it, from 0; -1 where it stays
     sure: NDArray[np.bool_]  # (n,) which of those removed are surely identifiers
@@ -122,7 +114,7 @@ class Remover:
         self._begin()
 
     def _begin(self) -> None:
-        self._known, self._tags = Forms(), Forms()
+        self._known, self._tags = words.Forms(), words.Forms()
         self._tags.number(self._committee.space.tags)
         self._marks = number_marks(self._known, self._committee.labels)
         self._extractor = Extractor(self._committee.space, self._known)
@@ -133,7 +125,7 @@ class Remover:
 
     def scored(
         self, texts: Iterable[str | Document], *, unknown: float
-    ) -> tuple[Tokens, NDArray[np.float64]]:
+    ) -> tuple[words.Tokens, NDArray[np.float64]]:
         """Return the tokens, and how likely each identifies, (n,), as the first member has it.
 
         A member without a calibration gives the logistic function of its highest margin; no member
@@ -150,18 +142,20 @@ class Remover:
             return tokens, first.calibration.probabilities(margins).sum(axis=1)
         return tokens, 1 / (1 + np.exp(-np.clip(margins.max(axis=1), -30, 30)))
 
-    def _tokens(self, texts: Iterable[str | Document]) -> Tokens:
+    def _tokens(self, texts: Iterable[str | Document]) -> words.Tokens:
         held = sum(scorer.bytes for scorer in self._scorers.values())
         if len(self._known) > self.MOST_FORMS or held > self.MOST_BYTES:
             self._begin()
         documents = [Document(one) if isinstance(one, str) else one for one in texts]
-        tokens = tokenise((one.text for one in documents), self._known, self._committee.tokeniser)
+        tokens = words.tokenise(
+            (one.text for one in documents), self._known, self._committee.tokeniser
+        )
         if self._committee.space.tags:
             check_tagged(documents)
-            tokens = add_tags(tokens, documents, self._tags)
-        return add_hints(tokens, self._committee.hinter)
+            tokens = words.add_tags(tokens, documents, self._tags)
+        return words.add_hints(tokens, self._committee.hinter)
 
-    def of(self, tokens: Tokens) -> TokenRemovals:
+    def of(self, tokens: words.Tokens) -> TokenRemovals:
         """Return what is removed of tokens that number their forms as this remover does."""
         types = np.zeros(len(tokens), dtype=np.int16)
         member = np.full(len(tokens), -1, dtype=np.int16)
@@ -205,12 +199,12 @@ def check_tagged(documents: Iterable[Document]) -> None:
         )
 
 
-def number_marks(known: Forms, labels: Sequence[str]) -> NDArray[np.int32]:
+def number_marks(known: words.Forms, labels: Sequence[str]) -> NDArray[np.int32]:
     """Number the marks of all types, (T,)."""
     return np.array(known.number(map(mark, labels)), dtype=np.int32)
 
 
-def put_marks(tokens: Tokens, types: Types, marks: NDArray[np.int32]) -> Tokens:
+def put_marks(tokens: words.Tokens, types: Types, marks: NDArray[np.int32]) -> words.Tokens:
     """Return the tokens with marks in the place of those that were removed."""
     gone = types > 0
     if not gone.any():

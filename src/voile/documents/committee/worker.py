@@ -110,11 +110,7 @@ class Worker:
                 yield Failure(str(error), is_expected=True)
 
     def _joined(
-        self,
-        text: str,
-        known: Sequence[Removal],
-        own: Sequence[Removal],
-        again: Sequence[Removal],
+        self, text: str, known: Sequence[Removal], own: Sequence[Removal], again: Sequence[Removal]
     ) -> list[Removal]:
         """Join removals. Where some overlap, the label is a known value's, else a checked
         pattern's, the committee's, which learnt the corpus's types, another pattern's, a repeat's,

@@ -5,10 +5,7 @@ Leaks Using Corpus-Based Association Rules*, 2008, with one word on the left.
 """
 
 from voile.documents.context.associations import find_associations, is_context, label_context
-from voile.documents.context.pointing_words import (
-    PointingWords,
-    find_pointing_words,
-)
+from voile.documents.context.pointing_words import PointingWords, find_pointing_words
 from voile.documents.context.rules import ContextRule, ContextRules, RuleThresholds
 
 __all__ = [

@@ -25,20 +25,14 @@ def is_context(labels: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def find_associations(
-    corpus: Corpus,
-    least: RuleThresholds = SEEN,
-    *,
-    labels: Iterable[str] | None = None,
+    corpus: Corpus, least: RuleThresholds = SEEN, *, labels: Iterable[str] | None = None
 ) -> ContextRules:
     """Find the words outside spans whose subjects have identifiers of a type."""
     return _mined(OutsideWords.of(corpus), corpus, least, labels)
 
 
 def label_context(
-    corpus: Corpus,
-    least: RuleThresholds = SEEN,
-    *,
-    labels: Iterable[str] | None = None,
+    corpus: Corpus, least: RuleThresholds = SEEN, *, labels: Iterable[str] | None = None
 ) -> Corpus:
     """Return the corpus with words that are correlated with a type as spans of their own type.
 

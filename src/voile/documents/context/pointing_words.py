@@ -42,9 +42,7 @@ class PointingWords:
 
 
 def find_pointing_words(
-    corpus: Corpus,
-    removals: Sequence[Sequence[Removal]],
-    least: RuleThresholds = LEAST,
+    corpus: Corpus, removals: Sequence[Sequence[Removal]], least: RuleThresholds = LEAST
 ) -> PointingWords:
     """Find the words left that point to a value removed.
 

@@ -2,71 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
 from voile.core.errors import DamagedError, RequestError
 from voile.documents.learners.learner import Classifier, Saveable
 
 
-def _load_chain() -> type[Saveable]:
-    from voile.documents.learners.crf import Chain
+def _find_type(name: str) -> type[Saveable] | None:
+    """Return the type that a kit calls so, imported only now; None where it knows none."""
+    match name:
+        case "chain":
+            from voile.documents.learners.crf import Chain
 
-    return Chain
+            return Chain
+        case "linear":
+            from voile.documents.learners.linear import Linear
 
+            return Linear
+        case "judged":
+            from voile.documents.paper.ensemble import EnsembleClassifier
 
-def _load_linear() -> type[Saveable]:
-    from voile.documents.learners.linear import Linear
+            return EnsembleClassifier
+        case "agreed":
+            from voile.documents.learners.consensus import ConsensusClassifier
 
-    return Linear
+            return ConsensusClassifier
+        case "selected":
+            from voile.documents.paper.selection import SaveableSelected
 
+            return SaveableSelected
+        case "model":
+            from voile.documents.adapters.model import ModelClassifier
 
-def _load_judged() -> type[Saveable]:
-    from voile.documents.paper.ensemble import EnsembleClassifier
-
-    return EnsembleClassifier
-
-
-def _load_agreed() -> type[Saveable]:
-    from voile.documents.learners.consensus import ConsensusClassifier
-
-    return ConsensusClassifier
-
-
-def _load_selected() -> type[Saveable]:
-    from voile.documents.paper.selection import SaveableSelected
-
-    return SaveableSelected
-
-
-def _load_model() -> type[Saveable]:
-    from voile.documents.adapters.model import ModelClassifier
-
-    return ModelClassifier
-
-
-_CLASSIFIERS: Mapping[str, Callable[[], type[Saveable]]] = {
-    "chain": _load_chain,
-    "linear": _load_linear,
-    "judged": _load_judged,
-    "agreed": _load_agreed,
-    "selected": _load_selected,
-    "model": _load_model,
-}
+            return ModelClassifier
+    return None
 
 
 def saved_name(classifier: Classifier) -> str | None:
     """Return the name under which a kit holds a classifier of this type; None: it cannot."""
-    if not isinstance(classifier, Saveable) or classifier.saved_as not in _CLASSIFIERS:
+    if not isinstance(classifier, Saveable):
         return None
-    is_own = type(classifier) is saved_type(classifier.saved_as)
+    is_own = type(classifier) is _find_type(classifier.saved_as)
     return classifier.saved_as if is_own else None
 
 
 def saved_type(name: str) -> type[Saveable]:
     """Return the type of the classifiers that a kit holds under this name."""
-    if name not in _CLASSIFIERS:
+    if (found := _find_type(name)) is None:
         raise DamagedError("a classifier of the kit is of no known kind")
-    return _CLASSIFIERS[name]()
+    return found
 
 
 def check_saveable(classifiers: Iterable[Classifier]) -> None:

@@ -15,33 +15,23 @@ from voile.documents.learners.learner import Examples
 from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.replacements.marks import mark
 from voile.documents.text.corpus import Corpus
+from voile.documents.words import tokens as words
 from voile.documents.words.features import Extractor, Space
-from voile.documents.words.tokens import (
-    Hinter,
-    Lists,
-    Tokeniser,
-    Tokens,
-    add_hints,
-    add_tags,
-    token_labels,
-    tokenise,
-    unknown_tokens,
-)
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
     """The annotated text as a sanitizer learns from it."""
 
-    tokens: Tokens  # of the corpus
+    tokens: words.Tokens  # of the corpus
     truth: Types  # (n,) int16, the type of identifier that each token is part of, 0 of none
     labels: tuple[str, ...]  # (T,) the types
     subject: tuple[str, ...]  # (d,) whose each document is
     space: Space  # the features' columns
     # (n,) bool, tokens of which nobody knows whether they identify: neither learnt from nor counted
     unknown: NDArray[np.bool_]
-    tokeniser: Tokeniser | None = None  # what cut the text in the place of voile's rule
-    hinter: Hinter | None = None  # what said of the tokens what was learnt elsewhere
+    tokeniser: words.Tokeniser | None = None  # what cut the text in the place of voile's rule
+    hinter: words.Hinter | None = None  # what said of the tokens what was learnt elsewhere
 
     @classmethod
     def of(
@@ -49,24 +39,24 @@ class Training:
         corpus: Corpus,
         *,
         lists: Mapping[str, Iterable[str]] | None = None,
-        public: Lists | None = None,
-        tokeniser: Tokeniser | None = None,
-        hinter: Hinter | None = None,
+        public: words.Lists | None = None,
+        tokeniser: words.Tokeniser | None = None,
+        hinter: words.Hinter | None = None,
     ) -> Training:
         labels, subjects = corpus.labels, corpus.subjects
-        tokens = tokenise((document.text for document in corpus), None, tokeniser)
-        truth = token_labels(tokens, corpus, labels)
+        tokens = words.tokenise((document.text for document in corpus), None, tokeniser)
+        truth = words.token_labels(tokens, corpus, labels)
         if not truth.any():
             raise RequestError(
                 "no identifier is marked in the training corpus",
                 instead="give text with spans, or begin without them: voile documents init",
             )
-        tokens = add_hints(add_tags(tokens, corpus), hinter)
+        tokens = words.add_hints(words.add_tags(tokens, corpus), hinter)
         whose = np.repeat(number_subjects(subjects), np.diff(tokens.first))
         marks = [mark(label) for label in labels]
         listed = {**(public or {}), **gazetteer_words(lists or {}, tokeniser)}
         space = Space.of(tokens, whose, marks=marks, lists=listed)
-        unknown = unknown_tokens(tokens, corpus) & (truth == 0)
+        unknown = words.unknown_tokens(tokens, corpus) & (truth == 0)
         return cls(tokens, truth, labels, subjects, space, unknown, tokeniser, hinter)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
@@ -118,7 +108,7 @@ def number_subjects(subjects: Sequence[str]) -> NDArray[np.int32]:
 
 
 def count_by_subject(
-    tokens: Tokens, which: NDArray[np.bool_], subject: NDArray[np.integer]
+    tokens: words.Tokens, which: NDArray[np.bool_], subject: NDArray[np.integer]
 ) -> NDArray[np.int64]:
     """Count tokens, (n,) bool, by the subject of their document, (d,)."""
     whose = subject[tokens.document[which]]

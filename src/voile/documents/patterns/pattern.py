@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Protocol, TypeAlias
 
 from voile.documents.replacements.removal import Reason, Removal
-from voile.documents.words.normalisation import Normalised, normalise
+from voile.documents.words.normalisation import normalise
 
 Slice: TypeAlias = tuple[int, int]
 
@@ -60,14 +61,10 @@ def find(text: str, finders: Iterable[Finder]) -> list[Removal]:
     found = [
         (end - start, -rank, -start, Removal(start, end, finder.label, (finder.by,)))
         for rank, finder in enumerate(finders)
-        for start, end in _originals(plain, finder.slices(plain.text))
+        for start, end in starmap(plain.original, finder.slices(plain.text))
     ]
     found.sort(key=lambda one: one[3].start)
     return _settled(found)
-
-
-def _originals(plain: Normalised, slices: Iterable[Slice]) -> list[Slice]:
-    return [plain.original(start, end) for start, end in slices]
 
 
 def _settled(found: list[tuple[int, int, int, Removal]]) -> list[Removal]:

@@ -7,15 +7,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 
-from voile.documents.replacements import codes
+from voile.documents.replacements import codes, common_words
 from voile.documents.replacements.ages import group_ages
-from voile.documents.replacements.common_words import (
-    agreeing,
-    is_noun,
-    is_small,
-    noun,
-    other_small,
-)
 from voile.documents.replacements.date_ranges import move_dates
 from voile.documents.replacements.dates import DateOrder
 from voile.documents.replacements.draws import Draws, fold_value
@@ -159,14 +152,14 @@ class _Document:
         if value.kind not in WORDS:
             return False
         is_small_letters = value.text == value.text.lower()
-        return (is_small_letters and value.folded in self._nouns) or is_small(
+        return (is_small_letters and value.folded in self._nouns) or common_words.is_small(
             value.text, value.before, self._language
         )
 
     def _common(self, value: Value) -> str | None:
-        if is_small(value.text, value.before, self._language):
-            return other_small(self._draws, value.text, self._language)
-        draw = partial(noun, self._draws, value.text, self._language)
+        if common_words.is_small(value.text, value.before, self._language):
+            return common_words.other_small(self._draws, value.text, self._language)
+        draw = partial(common_words.noun, self._draws, value.text, self._language)
         return self._once("noun", value.folded, draw)
 
     def _written_as_nouns(self, values: Sequence[Value]) -> frozenset[str]:
@@ -179,7 +172,7 @@ class _Document:
             one.folded
             for one in words
             if capital.isdisjoint(name_words(one.text))
-            and (one.kind == "other" or is_noun(one.text, one.before, self._language))
+            and (one.kind == "other" or common_words.is_noun(one.text, one.before, self._language))
             and one.text == one.text.lower()
             and one.text.replace(" ", "").isalpha()
         )
@@ -206,7 +199,9 @@ class _Document:
         """Draw from the user's list, else from voile's; an entry that fits the article first."""
         value = fold_value(text)
         for entries in (self._settings.candidates(kind), self._settings.shipped(kind)):
-            if drawn := self._draws.entry(entries, value, agreeing(text, self._language)):
+            if drawn := self._draws.entry(
+                entries, value, common_words.agreeing(text, self._language)
+            ):
                 return drawn
         return None
 

@@ -29,12 +29,8 @@ class Reason(NamedTuple):
         match self.kind:
             case "pass":
                 return f"pass {self.number}, {self.name}"
-            case "pattern":
-                return f"pattern {self.name}"
-            case "rule":
-                return f"rule {self.name}"
-            case "known":
-                return f"known {self.name}"
+            case "pattern" | "rule" | "known":
+                return f"{self.kind} {self.name}"
             case "possible":
                 return f"possibly {self.name}"
             case "starter" | "reader":

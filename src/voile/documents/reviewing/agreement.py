@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from voile.documents.reviewing.line import Answer, Line, Shown
 from voile.documents.reviewing.store import Store
+from voile.report.wording import listed
 
 
 def settled(store: Store, purpose: str) -> dict[int, Answer]:
@@ -77,7 +78,7 @@ def _dispute(line: Line, answers: Sequence[Answer]) -> Line:
     for (start, end, label), who in sorted(by.items(), key=lambda item: (-len(item[1]), item[0])):
         if all(end <= one.start or one.end <= start for one in shown):
             doubt = 1 - len(who) / len(answers)
-            shown.append(Shown(start, end, label, _names(who), doubt))
+            shown.append(Shown(start, end, label, listed(who), doubt))
     return replace(
         line,
         purpose="adjudication",
@@ -89,10 +90,5 @@ def _dispute(line: Line, answers: Sequence[Answer]) -> Line:
 
 def _why(answers: Sequence[Answer]) -> str:
     unsure = [one.reviewer for one in answers if one.unsure]
-    said = f"{_names([one.reviewer for one in answers])} disagree"
-    return f"{said}; {_names(unsure)} could not decide." if unsure else f"{said}."
-
-
-def _names(people: Sequence[str]) -> str:
-    *others, last = people
-    return f"{', '.join(others)} and {last}" if others else last
+    said = f"{listed([one.reviewer for one in answers])} disagree"
+    return f"{said}; {listed(unsure)} could not decide." if unsure else f"{said}."

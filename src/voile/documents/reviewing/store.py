@@ -193,7 +193,7 @@ class Store(Database):
         never : a word that the stroke calls harmless everywhere.
         """
         with self.transaction():
-            stroke = self._next_stroke()
+            stroke = int(self.run("SELECT coalesce(max(stroke), 0) + 1 FROM keys")[0][0])
             for answer, final in answers:
                 self._save(answer, stroke, final=final)
             if never:
@@ -350,9 +350,6 @@ class Store(Database):
                 Answer(line, reviewer, at, _spans(spans), bool(unsure), seconds)
                 for _, _, line, reviewer, at, spans, unsure, seconds, _ in rows
             ]
-
-    def _next_stroke(self) -> int:
-        return int(self.run("SELECT coalesce(max(stroke), 0) + 1 FROM keys")[0][0])
 
     def _save(self, one: Answer, stroke: int, *, final: bool) -> None:
         spans = check_spans(self.line(one.line).text, one.spans)

@@ -93,9 +93,7 @@ class DocumentReader(Brief):
         found = batch_documents(batch, self.roles, first=first + 1, annotated=annotated)
         width = len(self.texts)
         rows = (found[start : start + width] for start in range(0, len(found), width))
-        return [
-            one for row in rows for one in (row if row[0].subject is not None else _of_one(row))
-        ]
+        return [one for row in rows for one in _of_one(row)]
 
     def _documents(self, source: Source) -> Iterator[Document]:
         annotated = [name for name in span_columns(self.roles, source.schema()).values() if name]

@@ -42,10 +42,7 @@ def refuse_outside(delta: float, m: int, size: int, name: str) -> None:
 
 
 def lemma_4(
-    training: Confusion,
-    attacker: Confusion,
-    miss_cost: float | Fraction,
-    within: float | Fraction,
+    training: Confusion, attacker: Confusion, miss_cost: float | Fraction, within: float | Fraction
 ) -> Bound:
     """Bound FP_A / TP_A on P from below, by the training data (Lemma 4).
 

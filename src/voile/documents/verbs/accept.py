@@ -27,12 +27,7 @@ from voile.documents.committee.committee import Committee
 from voile.documents.reviewing.store import Store
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import CorpusSource, open_source
-from voile.documents.verbs.acceptance_answers import (
-    PURPOSES,
-    take_answers,
-    unanswered,
-    write_waiting,
-)
+from voile.documents.verbs import acceptance_answers
 from voile.documents.verbs.acceptance_folder import LINES, STATE, Course, State
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.local_page import page_server, types_on_page
@@ -86,9 +81,9 @@ def accept(
             if serve is not None:
                 _served(going, serve, options)
             else:
-                take_answers(store, options.answers)
-            if lines := unanswered(store):
-                return write_waiting(lines, folder, reporter)
+                acceptance_answers.take_answers(store, options.answers)
+            if lines := acceptance_answers.unanswered(store):
+                return acceptance_answers.write_waiting(lines, folder, reporter)
         return _ended(going, came, reporter)
 
 
@@ -353,7 +348,7 @@ def _served(going: _Going, serve: Callable[..., None], options: AcceptOptions) -
     """Show what waits on the local page, and what waits then, until its reader ends it."""
     serve(
         going.store,
-        purposes=PURPOSES,
+        purposes=acceptance_answers.PURPOSES,
         reviewers=options.reviewer,
         types=types_on_page(going.scene.content.found["labels"]),
         goal=going.expected,

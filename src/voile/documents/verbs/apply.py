@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, VoileError
 from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import TEXT
@@ -40,7 +41,6 @@ from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
 from voile.documents.verbs.recipe import language_of, make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
 from voile.documents.verbs.report_data import STATING, report_data
-from voile.documents.verbs.worked import Worked
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
@@ -137,6 +137,30 @@ def _jobs(asked: int) -> int:
     import joblib  # type: ignore[import-untyped]
 
     return int(joblib.effective_n_jobs(asked))
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What is noted of documents that are released, each counted.
+
+    counts : `COUNTED`, and the documents that the kit learnt from. by : who removed what; labels :
+    of what types. failures : why texts that are not blank failed; None counts those that did not.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    by: Counter[Reason] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    failures: Counter[Failure | None] = field(default_factory=Counter)
+
+    def check(self) -> None:
+        """Refuse a release of which every text failed alike, where no text is to blame."""
+        why = next(iter(self.failures), None)
+        if why is not None and len(self.failures) == 1 and not why.is_expected:
+            raise VoileError(
+                f"every text fails alike: {why.why}",
+                instead="nothing was written; if this is a defect of voile, report it with this "
+                "sentence, which holds nothing of the texts",
+            )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -249,10 +273,7 @@ class _Sanitizing(Applying[Worked, Worked]):
         return pa.array([None if path is None else str(path) for path in found], pa.string())
 
     def _cells(
-        self,
-        batch: Batch,
-        documents: Sequence[Document],
-        done: Mapping[int, PublishedDocument],
+        self, batch: Batch, documents: Sequence[Document], done: Mapping[int, PublishedDocument]
     ) -> Mapping[int, DocumentCells | str]:
         """Return what is in the files of each document, or why it has none; it has one text."""
         files = self.files

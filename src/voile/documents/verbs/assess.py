@@ -64,7 +64,8 @@ def assess(
             instead="give the originals of these texts, in their order",
         )
     pairs = list(match_documents(Corpus(_aligned(bare, truth, released.name, progress)), truth))
-    annotated = [pair for pair in pairs if pair[1].annotated and (pair[1].spans or _any(truth))]
+    has_spans = any(one.spans for one in truth)
+    annotated = [pair for pair in pairs if pair[1].annotated and has_spans]
     evidence = [_left(annotated)] if annotated else []
     if known is not None:
         progress("looking for known values", 0)
@@ -92,10 +93,6 @@ def _roles_of(source: Source, given: Roles | None, options: AssessOptions) -> Ro
     if given is None and not options.text and isinstance(source, CorpusSource):
         return text_roles(source, ("text",), options.spans, options.subject)
     return options.roles_of(source, given)
-
-
-def _any(truth: Corpus) -> bool:
-    return any(one.spans for one in truth)
 
 
 def _aligned(
@@ -192,11 +189,8 @@ def _findings(quantity: str, cases: Sequence[Case], of: str) -> list[Finding]:
 
 
 def _rate(cases: Sequence[Case]) -> Rate:
-    return Rate.by_subject((left for *_, left in cases), (_who(source) for source, *_ in cases))
-
-
-def _who(document: Document) -> str:
-    return document.subject or document.id
+    subjects = (source.subject or source.id for source, *_ in cases)
+    return Rate.by_subject((left for *_, left in cases), subjects)
 
 
 def _is_left(published: PublishedDocument, span: Span) -> bool:

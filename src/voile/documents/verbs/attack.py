@@ -15,11 +15,7 @@ from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.progress import Progress, Steps
 from voile.data import Source, open_source
 from voile.data.roles import Roles
-from voile.documents.adversary import (
-    BudgetedAttacker,
-    guess_ordinary_names,
-    link_surrogates,
-)
+from voile.documents import adversary
 from voile.documents.adversary.budgeted import NAMES, Labels
 from voile.documents.adversary.mentions import compared_words
 from voile.documents.adversary.remaining import edits_of, match_documents
@@ -92,7 +88,7 @@ def _inspect(
     foreign = None if options.foreign is None else _foreign(options.foreign)
     for number, labels in enumerate(sources):
         step(f"attacking by {NAMES[labels]}")
-        attacker = BudgetedAttacker(
+        attacker = adversary.BudgetedAttacker(
             options.learners,
             labels=labels,
             order=options.order,
@@ -112,7 +108,7 @@ def _inspect(
 def _guess(scene: _Scene, seed: int | None, step: Steps) -> Iterator[Evidence]:
     """Yield what guessing finds, where there is a name to guess or guesses alone are scored."""
     step("guessing names that are ordinary words")
-    found = guess_ordinary_names(
+    found = adversary.guess_ordinary_names(
         scene.published,
         scene.named,
         kinds=scene.surrogates["kinds"],
@@ -125,7 +121,7 @@ def _guess(scene: _Scene, seed: int | None, step: Steps) -> Iterator[Evidence]:
 
 def _link(scene: _Scene, seed: int | None) -> Evidence:
     built_in = scene.surrogates["names"] == BUILT_IN
-    return link_surrogates(
+    return adversary.link_surrogates(
         scene.published,
         scene.truth,
         surrogates=builtin_words() if built_in else (),

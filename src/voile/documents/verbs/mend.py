@@ -6,23 +6,25 @@ release and its private folder change together or not at all, and are sealed as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, SourceError
 from voile.data import Source, open_source, open_writer
 from voile.data.files.memory import AnyPath
+from voile.data.formats.folders import DOCX, FILE, TEXT, FolderWriter
 from voile.data.opening import open_released
 from voile.documents.acceptance.kept import READER, Pair
 from voile.documents.committee.publication import PublishedDocument, publish
 from voile.documents.replacements import Marks, Removal, Replacer, join_removals
 from voile.documents.replacements.kinds import kind_of, safe_label
+from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.certify import certify
-from voile.documents.verbs.mended_files import kind_of_files, write_files
+from voile.documents.verbs.files import WORD, DocumentCells, schema_of
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_replacer_of
 from voile.documents.verbs.released import released_names, rows_shown
@@ -80,11 +82,11 @@ def mend(
             if place.name not in WRITTEN_ANEW:
                 (parts.private / place.name).write_bytes(place.read_bytes())
         escape = bool(release.public.get("formulas"))
-        if kind_of_files(release) is None:
+        if _kind_of_files(release) is None:
             formulas = _write_rows(release, parts, texts, made, escape=escape)
         else:
             formulas = {}
-            write_files(release, parts.release, source, pairs, made)
+            _write_files(release, parts.release, source, pairs, made)
         _write_removals(release, parts.private / REMOVALS, texts, made)
         written = open_released(parts.release)
         figures = certify(_unescaped(written) if escape else written, shown, release.people())
@@ -171,6 +173,76 @@ def _write_rows(
             writer.write(pa.RecordBatch.from_pydict(columns, schema=batch.schema))
             first += len(batch)
     return writer.formulas
+
+
+def _kind_of_files(release: Release) -> str | None:
+    """Return what a release's files are, as apply was asked for them; None where it is a table."""
+    found: str | None = private_manifest_of(release)[OPTIONS]["apply"].get("files")
+    return found
+
+
+def _write_files(
+    release: Release,
+    folder: AnyPath,
+    source: Source,
+    pairs: Sequence[Pair],
+    made: Mapping[int, PublishedDocument],
+) -> None:
+    """Write every file of a release into a folder, in its order: as it is, or as it is made now.
+
+    Parameters
+    ----------
+    source : what the release was made of: a Word file is written again from its original.
+    pairs : every document as released, with its own. made : those that changed, by their number.
+
+    Raises
+    ------
+    RequestError : a Word file cannot be written without what is to go.
+    """
+    kind = _kind_of_files(release)
+    assert kind is not None
+    assert isinstance(release.path, Path)
+    assert isinstance(folder, Path)
+    paths = _originals(release, source) if kind == WORD and made else {}
+    schema = schema_of(kind)
+    with FolderWriter(folder, schema) as writer:
+        for number, row in enumerate(_rows(release)):
+            cells = row
+            if number in made:
+                one, own = made[number], pairs[number][1]
+                cells = _cells(kind, row[FILE], one, own, paths.get(number))._asdict()
+            elif kind == WORD:
+                cells = {**row, TEXT: (release.path / f"{row[FILE]}{DOCX}").read_bytes()}
+            writer.write(pa.RecordBatch.from_pylist([cells], schema))
+
+
+def _originals(release: Release, source: Source) -> Mapping[int, Path]:
+    """Return where the original of each file of a release is, by its number."""
+    if not isinstance(source, CorpusSource):
+        return {}
+    names = source.read(["id"]).column("id").to_pylist()
+    places = enumerate(rows_shown(release))
+    return {
+        number: source.paths[names[row]] for number, row in places if names[row] in source.paths
+    }
+
+
+def _rows(release: Release) -> Iterator[dict[str, Any]]:
+    for batch in release.rows().batches():
+        yield from batch.to_pylist()
+
+
+def _cells(
+    kind: str, name: str, one: PublishedDocument, source: Any, path: Path | None
+) -> DocumentCells:
+    try:
+        return DocumentCells.of(kind, name, source, one, path)
+    except SourceError as error:
+        raise RequestError(
+            f"the file cannot be written without what readers found: {error.what}",
+            where=f"{name}{DOCX}",
+            instead="apply again to the notes without its original, and accept that release",
+        ) from None
 
 
 def _write_removals(

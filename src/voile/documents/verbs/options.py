@@ -8,15 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import voile.release.options
-from voile.data.places import (
-    Data,
-    Described,
-    NamedFolders,
-    NamedPhrases,
-    Phrases,
-    Place,
-    named_phrases,
-)
+from voile.data import places
 from voile.documents.verbs.columns import AnyColumns, TextColumns
 
 Learner = Literal[
@@ -48,14 +40,14 @@ Jobs = Annotated[int, AfterValidator(_some)]
 
 
 def _distinct(lists: tuple[Any, ...]) -> tuple[Any, ...]:
-    names = [name for one in lists for name, _ in named_phrases(one)]
+    names = [name for one in lists for name, _ in places.named_phrases(one)]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"two lists are called {name}")
     return lists
 
 
-Lists = Annotated[tuple[NamedPhrases, ...], AfterValidator(_distinct)]
+Lists = Annotated[tuple[places.NamedPhrases, ...], AfterValidator(_distinct)]
 
 
 def _new_names(models: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -66,7 +58,7 @@ def _new_names(models: tuple[Any, ...]) -> tuple[Any, ...]:
     return models
 
 
-Models = Annotated[tuple[NamedFolders, ...], AfterValidator(_new_names)]
+Models = Annotated[tuple[places.NamedFolders, ...], AfterValidator(_new_names)]
 
 AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
 """What risk and loss are called."""
@@ -129,7 +121,7 @@ class FitOptions(Learning, TextColumns, voile.release.options.FitOptions):
     context: bool = Field(
         False, description="learn words associated with identifiers as types, CONTEXT_..."
     )
-    resume: Place | None = Field(
+    resume: places.Place | None = Field(
         None, description="folder of finished fits, from which an interrupted fit resumes"
     )
 
@@ -137,7 +129,7 @@ class FitOptions(Learning, TextColumns, voile.release.options.FitOptions):
 class KnownTables(voile.release.options.Options):
     """Tables beside the notes, with values of the people in them."""
 
-    known: tuple[Data, ...] = Field(
+    known: tuple[places.Data, ...] = Field(
         (),
         description="table beside the notes: names, dates, numbers, addresses of their people; "
         "repeatable",
@@ -145,7 +137,7 @@ class KnownTables(voile.release.options.Options):
     by: str | None = Field(
         None, description="column that says whose a row is, in the tables and in the notes"
     )
-    known_people: tuple[Data, ...] = Field(
+    known_people: tuple[places.Data, ...] = Field(
         (), description="table of people who may be named in any note, such as staff; repeatable"
     )
     known_kind: tuple[str, ...] = Field(
@@ -170,7 +162,7 @@ class InitOptions(KnownTables, Learning, TextColumns):
     figures are against proposals that nobody checked.
     """
 
-    roles: Described | None = Field(None, description="file of the notes' roles")
+    roles: places.Described | None = Field(None, description="file of the notes' roles")
     language: Literal["english", "spanish"] | None = Field(
         None, description="language of the notes, else guessed"
     )
@@ -202,7 +194,9 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     ages: Literal["keep", "mark"] = Field(
         "keep", description="treatment of ages up to 89 with surrogates; older ones are grouped"
     )
-    names: Place | None = Field(None, description="folder of your own name lists for surrogates")
+    names: places.Place | None = Field(
+        None, description="folder of your own name lists for surrogates"
+    )
     kind: tuple[str, ...] = Field(
         (), description="TYPE=name, date, age, number ...: the kind of a type; repeatable"
     )
@@ -212,8 +206,10 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     record: tuple[str, ...] = Field(
         (), description="format of record numbers to remove, e.g. MRN-######; repeatable"
     )
-    deny: Phrases | None = Field(None, description="file of phrases to remove, one a line")
-    allow: Phrases | None = Field(None, description="file of phrases never to remove, one a line")
+    deny: places.Phrases | None = Field(None, description="file of phrases to remove, one a line")
+    allow: places.Phrases | None = Field(
+        None, description="file of phrases never to remove, one a line"
+    )
     context: bool = Field(
         False, description="remove words that point to removed values, by the fit's rules"
     )
@@ -229,13 +225,13 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
     file_names: str | None = Field(
         None, description="column whose values name these files [numbers in a drawn order]"
     )
-    known: Data | None = Field(
+    known: places.Data | None = Field(
         None, description="table beside the notes: names, dates, numbers of people new to the kit"
     )
     by: str | None = Field(
         None, description="column that says whose a row of --known is [as for init]"
     )
-    known_people: Data | None = Field(
+    known_people: places.Data | None = Field(
         None, description="table of people who may be named in any note, such as new staff"
     )
     pseudonyms: bool = Field(
@@ -305,7 +301,7 @@ class ReviewOptions(voile.release.options.Options):
 class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions):
     """What the adversary trains on, and how many tokens are inspected."""
 
-    known: tuple[Data, ...] = Field(
+    known: tuple[places.Data, ...] = Field(
         (),
         description="table beside the notes: its names score guesses of names behind marks; "
         "repeatable",
@@ -319,7 +315,7 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
         description="source of training labels: published, released or foreign text, or the "
         "public text of voile's starter, where the release is in its language",
     )
-    foreign: Data | None = Field(None, description="annotated corpus of another publisher")
+    foreign: places.Data | None = Field(None, description="annotated corpus of another publisher")
     order: Literal["margin", "paper", "negatives"] = Field(
         "margin", description="order of inspection"
     )
@@ -379,7 +375,7 @@ class AcceptOptions(Proof):
     reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
         ("reader",), min_length=1, description="name of a reader; repeatable"
     )
-    answers: Described | None = Field(
+    answers: places.Described | None = Field(
         None, description="file of answers as JSON lines, in the place of the page"
     )
     model: Models = Field(
@@ -395,6 +391,6 @@ class AcceptOptions(Proof):
 class AssessOptions(KnownTables, TextColumns):
     """Which columns of the original hold text and annotations, and what is known beside it."""
 
-    known: tuple[Data, ...] = Field(
+    known: tuple[places.Data, ...] = Field(
         (), description="table beside the original: names, dates, numbers to look for; repeatable"
     )

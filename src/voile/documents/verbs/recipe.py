@@ -12,7 +12,7 @@ from voile.data import open_source
 from voile.documents.committee.committee import Committee
 from voile.documents.committee.worker import Recipe
 from voile.documents.patterns import Finder, Pattern, PhraseList, patterns_of
-from voile.documents.replacements import Names, Removal, Replacer, Surrogates, make_replacer
+from voile.documents.replacements import Names, Replacer, Surrogates, make_replacer
 from voile.documents.replacements.kinds import check_kinds, name_types
 from voile.documents.replacements.names import Language
 from voile.documents.text.document import Document
@@ -60,7 +60,7 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
             )
     if options.repeats and not repeated:
         warn(NAMELESS, NamelessWarning)
-    sure = None if beside is None else SureValues(beside)
+    sure = None if beside is None else beside.propose_sure
     return Recipe(committee, finders, allow, repeated, put, sure)
 
 
@@ -87,23 +87,6 @@ def known_values(content: Content, options: ApplyOptions) -> KnownValues | None:
     by = options.by or content.found.get("start", {}).get("by")
     more = KnownValues.read(patients, by, people=people)
     return content.known.joined(more)
-
-
-class SureValues:
-    """Find the known values of documents that nothing else can be.
-
-    A name that the notes use as a word as well (May, Summer) is left to the committee, by its
-    context.
-    """
-
-    def __init__(self, known: KnownValues) -> None:
-        self._known = known
-
-    def __call__(self, documents: Sequence[Document]) -> list[list[Removal]]:
-        return [
-            [one for one in found if self._known.sure(one)]
-            for found in self._known.propose(documents)
-        ]
 
 
 def _phrase_list(given: Any, name: str) -> PhraseList:

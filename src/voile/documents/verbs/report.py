@@ -9,6 +9,7 @@ from voile.core.evidence import Evidence, Rate
 from voile.core.evidence import Heading as Question
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
+from voile.documents.verbs import report_fit
 from voile.documents.verbs.policies import ANNOTATED, MODELS, Policies
 from voile.documents.verbs.report_data import (
     ACCEPTANCE,
@@ -19,13 +20,6 @@ from voile.documents.verbs.report_data import (
     in_tokens,
     judged_on,
     report_data,
-)
-from voile.documents.verbs.report_fit import (
-    context_section,
-    false_positives_section,
-    frontier_section,
-    left_section,
-    risk_at_fit,
 )
 from voile.documents.verbs.report_passes import passes_section, theory_section
 from voile.documents.verbs.report_start import start_section
@@ -97,12 +91,12 @@ def sections(
         *evidence_sections(evidence, audience, takes=takes if public else None),
         _removers(private) if audience == "internal" else None,
         codebook(public["columns"]) if public else None,
-        frontier_section(data, audience),
+        report_fit.frontier_section(data, audience),
         passes_section(data, audience),
-        left_section(data, audience),
-        false_positives_section(data, audience),
+        report_fit.left_section(data, audience),
+        report_fit.false_positives_section(data, audience),
         _models(data, public, audience),
-        context_section(data),
+        report_fit.context_section(data),
         limits(LIMITS if marks == ANNOTATED else UNMARKED_LIMITS),
         theory_section(exact) if marks == ANNOTATED else None,
     )
@@ -171,11 +165,11 @@ def _figures(
     if LEFT in measured:
         expected = ""
         if "risk" in known:
-            risk, interval = risk_at_fit(known, whole, audience)
+            risk, interval = report_fit.risk_at_fit(known, whole, audience)
             expected = f"{risk} ({interval})" if interval else risk
         yield _measured("Identifiers left", measured[LEFT], expected, audience)
     elif "risk" in known:
-        value, interval = risk_at_fit(known, whole, audience)
+        value, interval = report_fit.risk_at_fit(known, whole, audience)
         meaning = f"of all identifiers; expected, as estimated {judged_on(data)}"
         yield Figure(left, value, meaning, interval)
     if REMOVED in measured:

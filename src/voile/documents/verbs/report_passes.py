@@ -8,17 +8,9 @@ from operator import itemgetter
 from typing import Any
 
 from voile.core.rounding import exact
+from voile.documents import theory
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import ONE_PERCENT
-from voile.documents.theory import (
-    Bound,
-    Confusion,
-    bounds_of_run,
-    change_by_type,
-    deviation,
-    lemma_1,
-    theorem_1,
-)
 from voile.documents.verbs.report_data import added_passes, judged_on
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.suppression import FEW, is_few, withheld
@@ -193,7 +185,7 @@ def _scope(data: Mapping[str, Any]) -> str:
     )
 
 
-def _bounds(data: Mapping[str, Any]) -> tuple[Bound, ...]:
+def _bounds(data: Mapping[str, Any]) -> tuple[theory.Bound, ...]:
     """Put the run's own numbers into the lemmas and theorems, at 1% of tokens inspected.
 
     Where types have costs of their own the smallest counts, but in Theorem 1, which takes each
@@ -201,27 +193,27 @@ def _bounds(data: Mapping[str, Any]) -> tuple[Bound, ...]:
     """
     chosen, found = data["chosen"], data["found"]
     costs, types = chosen["costs"], found["types"]
-    attacker = Confusion(*(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn")))
+    attacker = theory.Confusion(*(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn")))
     training, within = None, None
     if chosen["training"] is not None:
-        training = Confusion(*chosen["training"])
-        within = deviation(DELTA, training.n, found["columns"])
+        training = theory.Confusion(*chosen["training"])
+        within = theory.deviation(DELTA, training.n, found["columns"])
     inspections = max(chosen[ONE_PERCENT[1]], 1)
     taken = added_passes(data).values()
-    changes = [change_by_type(row["by_type"], row["fp"], costs) for row in taken]
+    changes = [theory.change_by_type(row["by_type"], row["fp"], costs) for row in taken]
     return (
-        *lemma_1(
+        *theory.lemma_1(
             [sum(row["by_type"]) for row in taken],
             [row["fp"] for row in taken],
             missed=(sum(types), sum(chosen["missed"])),
             gone=(0, chosen["lost"]),
         ),
-        theorem_1(changes, found["tokens"], sum(types)),
-        *bounds_of_run(attacker, inspections, min(costs), training=training, within=within),
+        theory.theorem_1(changes, found["tokens"], sum(types)),
+        *theory.bounds_of_run(attacker, inspections, min(costs), training=training, within=within),
     )
 
 
-def _verdict(bound: Bound) -> str:
+def _verdict(bound: theory.Bound) -> str:
     """State a bound in words, without a number of the run or a symbol."""
     why = bound.reason.partition(" (")[0]
     if not bound.applies:

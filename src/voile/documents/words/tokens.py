@@ -132,9 +132,8 @@ class Tokens:
     # (n,) part of speech, -1 where none is known, of `tags`; None if no text has any
     tag: Ints | None = None
     tags: Forms | None = None
-    hint: Ints | None = (
-        None  # (n,) what a `Hinter` says of each, -1 nothing; None if none was asked
-    )
+    # (n,) what a `Hinter` says of each, -1 nothing; None if none was asked
+    hint: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.form)

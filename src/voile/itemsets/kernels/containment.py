@@ -6,14 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
-from voile.itemsets.kernels.groups import (
-    UNLIMITED,
-    Counts,
-    Groups,
-    Items,
-    marks_for,
-    subjects,
-)
+from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, marks_for, subjects
 
 
 @inner

@@ -53,10 +53,7 @@ class Form(Brief, ABC):
     Of a cell that it cannot read, `lacks` names the fault and `remedy` the way out.
     """
 
-    shows = (
-        "kind",
-        "column",
-    )
+    shows = ("kind", "column")
 
     kind: ClassVar[str]
     lacks: ClassVar[str] = ""

@@ -61,10 +61,7 @@ class Incidence:
 
     @classmethod
     def of(
-        cls,
-        X: Any,
-        features: Sequence[str] | None = None,
-        subjects: ArrayLike | None = None,
+        cls, X: Any, features: Sequence[str] | None = None, subjects: ArrayLike | None = None
     ) -> Incidence:
         """Read a matrix of zeros and ones; O(rows + features + ones) in time and memory.
 
@@ -306,11 +303,7 @@ def _grouped(
 
 
 def _joined(
-    starts: Starts,
-    items: Items,
-    names: tuple[str, ...],
-    pattern: Items,
-    subject: Starts | None,
+    starts: Starts, items: Items, names: tuple[str, ...], pattern: Items, subject: Starts | None
 ) -> Incidence:
     from voile.itemsets.kernels.rows import columns
 

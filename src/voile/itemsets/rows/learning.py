@@ -15,18 +15,7 @@ from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.core.round_cuts import roundest_decimal
 from voile.data.text import unpacked
-from voile.itemsets.rows.forms import (
-    ONE,
-    ZERO,
-    Binary,
-    Categories,
-    Form,
-    Intervals,
-    Items,
-    Words,
-    items_of,
-    words_of,
-)
+from voile.itemsets.rows import forms
 from voile.itemsets.rows.grid_learning import GridLearner
 from voile.itemsets.rows.scales import numbers_of
 from voile.report.wording import listed
@@ -90,25 +79,27 @@ class Learner:
 
     def add(self, array: pa.Array) -> None:
         if self._kind == "items":
-            self._see(items_of(array)[1])
+            self._see(forms.items_of(array)[1])
         elif self._kind == "words":
-            self._see(words_of(array)[1])
+            self._see(forms.words_of(array)[1])
         elif self._kind == "categories" or self._kind is None:
             self._see(array.cast(pa.string()).dictionary_encode())
         elif self._settings.quantiles is not None:
             numbers = numbers_of(array)[0]
             self._numbers.append(numbers[~np.isnan(numbers)])
 
-    def form(self) -> Form:
+    def form(self) -> forms.Form:
         spelt = {value.strip().lower() for value in self._seen}
-        if self._kind == "binary" or (spelt and self._kind is None and spelt <= {*ONE, *ZERO}):
-            return Binary(self.column, ("",))
+        if self._kind == "binary" or (
+            spelt and self._kind is None and spelt <= {*forms.ONE, *forms.ZERO}
+        ):
+            return forms.Binary(self.column, ("",))
         if self._kind == "intervals":
-            return Intervals.between(self.column, self._settings.cuts or self._quantiles())
+            return forms.Intervals.between(self.column, self._settings.cuts or self._quantiles())
         if self._kind == "items":
-            return Items(self.column, self._sorted(), str(self._type.value_type))
+            return forms.Items(self.column, self._sorted(), str(self._type.value_type))
         if self._kind == "words":
-            return Words(self.column, self._sorted())
+            return forms.Words(self.column, self._sorted())
         if self._kind is None and any(unpacked(value) is not None for value in self._seen):
             raise RequestError(
                 "is text, some of it JSON lists or objects",
@@ -116,7 +107,7 @@ class Learner:
                 instead='give lists of texts or whole numbers, or say as = "words" for the words '
                 'in it, as = "categories" for a feature each',
             )
-        return Categories(self.column, self._sorted())
+        return forms.Categories(self.column, self._sorted())
 
     def _asked(self) -> str | None:
         """Return the kind that type and settings give; None where the values decide."""
@@ -189,7 +180,7 @@ def learn(
     batches: Iterator[pa.RecordBatch],
     types: Mapping[str, pa.DataType],
     settings: Mapping[str, Mapping[str, Any]],
-) -> tuple[Form, ...]:
+) -> tuple[forms.Form, ...]:
     """Return the form of each column of items, in the order of their settings."""
     learners = [
         _learner(name, types[name], ItemSettings.read(name, asked))

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from voile.itemsets.rows.forms import (
-    Binary,
-    Categories,
-    Form,
-    Intervals,
-    Items,
-    LongItems,
-    Words,
-)
+from voile.itemsets.rows.forms import Binary, Categories, Form, Intervals, Items, LongItems, Words
 from voile.itemsets.rows.ranges import Ranges
 
 FORMS: Mapping[str, type[Form]] = {

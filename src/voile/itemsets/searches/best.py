@@ -15,16 +15,12 @@ def explore(run: Run) -> None:
     Of few rows and features, go on by branch and bound: often to the optimum, always to a bound.
     With features given, `greedy` alone.
     """
-    if len(run.given):
-        greedy.explore(run)
-        return
-    if exact.fits(run):
+    if not len(run.given) and exact.fits(run):
         exact.lattice(run)
-        return
-    if not is_quick(run):
+    elif len(run.given) or not is_quick(run):
         greedy.explore(run)
-        return
-    greedy.some(run)
-    branch(run, most=MOST_PAIRS)
-    while run.limited and run.bound != run.utility:
-        greedy.restart(run)
+    else:
+        greedy.some(run)
+        branch(run, most=MOST_PAIRS)
+        while run.limited and run.bound != run.utility:
+            greedy.restart(run)

@@ -249,11 +249,7 @@ class _Publishing(Applying[Seen, Seen]):
                 **{name: chosen[name] for name in ("k", "utility_lost") if name in chosen},
                 **_uniques(figures),
             },
-            "constraints": {
-                "k": constraint.k,
-                "m": constraint.m,
-                "absences": constraint.absences,
-            },
+            "constraints": {"k": constraint.k, "m": constraint.m, "absences": constraint.absences},
         }
 
     def private_manifest(self, known: Seen) -> dict[str, Any]:

@@ -11,14 +11,7 @@ from voile.core.evidence import Curve, Evidence, Finding, Note, Rate, Value
 from voile.core.progress import Progress, Steps
 from voile.data import Source
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.verbs.lookup import (
-    ONE_LEFT,
-    ONE_LEFT_BEFORE,
-    Knowledge,
-    LookUp,
-    Mask,
-    look_up,
-)
+from voile.itemsets.verbs import lookup
 from voile.itemsets.verbs.options import AttackOptions
 from voile.itemsets.verbs.scene import Scene, Stage
 from voile.keys.random import streams
@@ -44,12 +37,7 @@ ROUNDED = Note("Numbers are known as the intervals of the release, before as aft
 
 
 def attack(
-    release: Release,
-    truth: Source,
-    options: AttackOptions,
-    *,
-    seed: int | None,
-    progress: Progress,
+    release: Release, truth: Source, options: AttackOptions, *, seed: int | None, progress: Progress
 ) -> tuple[Evidence, ...]:
     """Look people up by items they have, by those they lack, by numbers, and guess their label.
 
@@ -92,13 +80,13 @@ def _look_up(
     rng: np.random.Generator,
     *,
     absent: bool = False,
-    always: Mask | None = None,
+    always: lookup.Mask | None = None,
 ) -> Evidence:
     findings: list[Finding] = []
     curves: list[Curve] = []
     counts = scene.counts if always is None else [0, *scene.counts]
     for identifying in (False, True):
-        knowledge = [Knowledge(count, identifying, absent, always) for count in counts]
+        knowledge = [lookup.Knowledge(count, identifying, absent, always) for count in counts]
         cases = [_case(scene, knows, rng) for knows in knowledge]
         findings += [one for case in cases for one in case.findings]
         curves += _curves(knowledge, cases)
@@ -113,7 +101,7 @@ def _look_up(
     )
 
 
-def _case(scene: Stage, knows: Knowledge, rng: np.random.Generator) -> _Case:
+def _case(scene: Stage, knows: lookup.Knowledge, rng: np.random.Generator) -> _Case:
     """Look up people who are released, in the source and in the release, and people who are not."""
     true, shown, absent = scene.true.incidence, scene.shown.incidence, knows.absent
     targets, own = scene.targets
@@ -125,25 +113,27 @@ def _case(scene: Stage, knows: Knowledge, rng: np.random.Generator) -> _Case:
         known = useful = knows.of(true, row, rng)
         if knows.identifying:
             useful = knows.of(true, row, rng, scene.mask(true))
-        after.append(look_up(shown, scene.seen(useful, true), absent=absent, own=int(own[x])))
-        before.append(look_up(true, known, absent=absent, own=int(true.pattern[row])))
+        after.append(
+            lookup.look_up(shown, scene.seen(useful, true), absent=absent, own=int(own[x]))
+        )
+        before.append(lookup.look_up(true, known, absent=absent, own=int(true.pattern[row])))
     strangers = outside[scene.drawn(rng, len(outside))]
     masks = scene.mask(others)
     known_of = (scene.seen(knows.of(others, row, rng, masks), others) for row in strangers)
-    control = [look_up(shown, known, absent=absent) for known in known_of]
+    control = [lookup.look_up(shown, known, absent=absent) for known in known_of]
     persons = true.subjects_of(targets[drawn])
     alone = _alone(before, persons), _alone(after, persons)
     chances, blind = rng.random((2, len(after)))
     right = (one.is_among and u * one.left < 1 for one, u in zip(after, chances, strict=True))
     findings = (
         Finding(
-            ONE_LEFT_BEFORE,
+            lookup.ONE_LEFT_BEFORE,
             alone[0],
             meaning="Nobody else in the source fits what is known.",
             at=knows.note,
         ),
         Finding(
-            ONE_LEFT,
+            lookup.ONE_LEFT,
             alone[1],
             control=_alone(control, others.subjects_of(strangers)),
             meaning="Nobody else in the release fits what is known.",
@@ -160,15 +150,15 @@ def _case(scene: Stage, knows: Knowledge, rng: np.random.Generator) -> _Case:
     return _Case(findings, alone, (_middle(before), _middle(after)))
 
 
-def _alone(found: list[LookUp], persons: list[int]) -> Rate:
+def _alone(found: list[lookup.LookUp], persons: list[int]) -> Rate:
     return Rate.by_subject((one.left == 1 for one in found), persons)
 
 
-def _middle(found: list[LookUp]) -> float:
+def _middle(found: list[lookup.LookUp]) -> float:
     return float(np.median([one.left for one in found] or [0]))
 
 
-def _curves(knowledge: list[Knowledge], cases: list[_Case]) -> Iterator[Curve]:
+def _curves(knowledge: list[lookup.Knowledge], cases: list[_Case]) -> Iterator[Curve]:
     counts = tuple(float(knows.count) for knows in knowledge)
     things = "absences" if knowledge[0].absent else "items"
     kind = f"{knowledge[0].kind} {things}"
@@ -185,7 +175,7 @@ def _curves(knowledge: list[Knowledge], cases: list[_Case]) -> Iterator[Curve]:
 def _guess(scene: Stage, rng: np.random.Generator) -> Evidence:
     """Guess a person's label by the most frequent one among those who fit."""
     findings = [
-        _guessed(scene, Knowledge(count, identifying=False, absent=False), rng)
+        _guessed(scene, lookup.Knowledge(count, identifying=False, absent=False), rng)
         for count in scene.counts
     ]
     return Evidence(
@@ -207,7 +197,7 @@ def _guess(scene: Stage, rng: np.random.Generator) -> Evidence:
     )
 
 
-def _guessed(scene: Stage, knows: Knowledge, rng: np.random.Generator) -> Finding:
+def _guessed(scene: Stage, knows: lookup.Knowledge, rng: np.random.Generator) -> Finding:
     true, labels = scene.true.incidence, scene.shown.labels
     targets, _ = scene.targets
     others, outside, outside_labels = scene.control
@@ -217,7 +207,7 @@ def _guessed(scene: Stage, knows: Knowledge, rng: np.random.Generator) -> Findin
 
     def right(rows: Incidence, row: int, label: str) -> bool:
         known = scene.seen(knows.of(rows, row, rng), rows)
-        patterns = look_up(scene.shown.incidence, known, absent=False).patterns
+        patterns = lookup.look_up(scene.shown.incidence, known, absent=False).patterns
         counted = table[patterns] if len(patterns) else table
         return bool(names[int(counted.sum(axis=0).argmax())] == label)
 

@@ -7,13 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.itemsets.measures.containment import (
-    containment_set,
-    exposure,
-    label_diversity,
-    part_anonymity,
-    row_anonymity,
-)
+from voile.itemsets.measures import containment
 from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.selection import METHODS, select
@@ -40,11 +34,11 @@ def main() -> None:
                 )
         Feasible(rows, constraint).blocker(0)
     select(rows, labels, constraint=Constraint(2), method="joint", unique=0.5, random_state=0)
-    part_anonymity(rows, 2)
-    row_anonymity(rows)
-    containment_set(rows, 0)
-    exposure(rows, y=labels)
-    label_diversity(rows, labels)
+    containment.part_anonymity(rows, 2)
+    containment.row_anonymity(rows)
+    containment.containment_set(rows, 0)
+    containment.exposure(rows, y=labels)
+    containment.label_diversity(rows, labels)
 
 
 if __name__ == "__main__":

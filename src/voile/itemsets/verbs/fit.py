@@ -14,17 +14,20 @@ from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
 from voile.core.progress import Progress
 from voile.data import Source
+from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.itemsets.measures.classification import Auc, AucLost, figures, intervals
 from voile.itemsets.measures.containment import exposure, row_anonymity
 from voile.itemsets.measures.feasibility import Feasible
+from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.sources import RowReader, Rows
 from voile.itemsets.searches.joint import bits_added
 from voile.itemsets.searches.picking import ClassSums
 from voile.itemsets.selection import Selection
 from voile.itemsets.verbs.content import Content
-from voile.itemsets.verbs.encoded import Encoded
-from voile.itemsets.verbs.family import Family, Point
+from voile.itemsets.verbs.family import Family, Point, to_try
+from voile.itemsets.verbs.intervals import Layers, with_intervals
 from voile.itemsets.verbs.options import FitOptions
 from voile.keys.random import streams
 from voile.release.kit import Kit
@@ -67,6 +70,42 @@ def fit(
     found = list(family.search(drawn[1], progress))
     points = list(family.points(found))
     return _content(family, points, found, data=data, progress=progress).to_kit()
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """What was read of a source, and how: the rows, each column's form, intervals for each k."""
+
+    reader: RowReader
+    rows: Rows
+    forms: tuple[Form, ...]
+    layers: Layers
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        roles: Roles,
+        options: FitOptions,
+        *,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Encoded:
+        """Read the rows that are not held out, and cut columns of numbers for each k.
+
+        Two passes; memory O(rows + ones).
+        """
+        hold_out = HoldOut(options.hold_out, rng.bytes(32), roles.subject)
+        reader = RowReader(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
+        reader.check(source)
+        progress("reading the columns", 0)
+        reader = reader.with_target(source, options.target_bins)
+        forms = reader.learn(source)
+        progress("reading the rows", 0)
+        rows = reader.read(source, forms)
+        progress("cutting columns of numbers", 0)
+        ks = to_try(options, rows.incidence.n_subjects)
+        return cls(reader, *with_intervals(rows, forms, ks))
 
 
 def _content(

@@ -18,12 +18,7 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data import Source
-from voile.itemsets.measures.containment import (
-    anonymity,
-    part_anonymity,
-    row_anonymity,
-    row_exact_anonymity,
-)
+from voile.itemsets.measures import containment
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import Rows
@@ -200,12 +195,13 @@ def _strongest(each: Sequence[Constraint]) -> Constraint:
 
 def _sharing(held: Incidence, constraint: Constraint) -> NDArray[np.int64]:
     """Return how many subjects an adversary who knows a whole row takes for its own."""
-    return row_exact_anonymity(held) if constraint.absences else row_anonymity(held)
+    absent = constraint.absences
+    return (containment.row_exact_anonymity if absent else containment.row_anonymity)(held)
 
 
 def _least(held: Incidence, constraint: Constraint) -> float:
     if constraint.m is not None:
-        return float(part_anonymity(held, constraint.m, absences=constraint.absences))
+        return float(containment.part_anonymity(held, constraint.m, absences=constraint.absences))
     if constraint.absences:
-        return float(row_exact_anonymity(held).min())
-    return float(anonymity(held))
+        return float(containment.row_exact_anonymity(held).min())
+    return float(containment.anonymity(held))

@@ -21,12 +21,7 @@ from voile.itemsets.rows.stored import form_of, released_form
 from voile.itemsets.verbs.lookup import published
 from voile.itemsets.verbs.options import AttackOptions
 from voile.release.manifest import Release
-from voile.release.scoring import (
-    people_released,
-    private_manifest_of,
-    rows_held_out,
-    rows_released,
-)
+from voile.release.scoring import people_released, private_manifest_of, rows_held_out, rows_released
 
 
 class Stage(ABC):

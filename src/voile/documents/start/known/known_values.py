@@ -135,6 +135,14 @@ class KnownValues:
         with _no_cycles():
             return self._propose(documents)
 
+    def propose_sure(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        """Find the known values of each document that nothing else can be.
+
+        A name that the notes use as a word as well (May, Summer) is left to the committee, by its
+        context.
+        """
+        return [[one for one in found if self.sure(one)] for found in self.propose(documents)]
+
     def _propose(self, documents: Sequence[Document]) -> list[list[Removal]]:
         texts = [one.text for one in documents]
         tokens = tokenise(texts)

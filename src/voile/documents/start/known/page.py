@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from voile.documents.replacements.names import LANGUAGES, fold
 from voile.documents.start.known.guard import Guard
 from voile.documents.start.known.owned import Bools, Longs
-from voile.documents.start.known.vocabulary import (
-    CAPITAL,
-    CAPITALS,
-    NO_WORD,
-    FormWords,
-    written,
-)
+from voile.documents.start.known.vocabulary import CAPITAL, CAPITALS, NO_WORD, FormWords, written
 from voile.documents.start.lists import frequent_words
 from voile.documents.start.rules.vocabulary import vocabulary
 from voile.documents.words.tokens import BLANK, LINE, PARAGRAPH, Tokens

@@ -9,22 +9,39 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, SourceError, nearest
 from voile.core.warn import warn
+from voile.data.content_kinds import SUFFIXES
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import (
-    File,
-    Unread,
-    UnreadWarning,
-    check_file,
-    report_unreadable,
-    stem,
-    suffix,
-)
-from voile.documents.text.formats.mixed import read_each
-from voile.documents.text.formats.recognition import recognise
+from voile.documents.text.formats import file as files
+from voile.documents.text.formats.brat import find_beside
+from voile.documents.text.formats.recognition import format_of, recognise
 from voile.documents.text.formats.registry import SINGLE_FORMATS, Format
 from voile.documents.text.formats.subjects import SubjectPattern
 
 __all__ = ["FORMATS", "Format", "read_documents"]
+
+
+_MORE = (".docm", ".dotx", ".odt", ".rtf", ".msg", ".ann", ".bak", ".tmp", ".log")
+
+
+def read_each(file: files.File) -> Iterator[Document | files.Unread]:
+    """Read a file by its own format; refuse one that holds no documents, by its kind alone."""
+    if files.suffix(file.path) == ".ann" and find_beside(file.path, ".txt") is not None:
+        return  # read with its text
+    format = format_of(file.path, file.encoding)
+    if format is None or format == "table":
+        what = "tables are not documents" if format else "not read"
+        raise SourceError(f"{_file_kind(file.path)}: {what}", where=file.path.name)
+    yield from SINGLE_FORMATS[format].read(file)
+
+
+def _file_kind(path: Path) -> str:
+    """Return the end of a file's name if it is a usual one: other names may be people's.
+
+    >>> _file_kind(Path("scan.JPG")), _file_kind(Path("letter to.annmay"))
+    ('.jpg files', 'files of an unknown kind')
+    """
+    end = files.suffix(path)
+    return f"{end} files" if end in SUFFIXES or end in _MORE else "files of an unknown kind"
 
 
 FORMATS: Mapping[str, Format] = {
@@ -71,10 +88,10 @@ def read_documents(
     for file in named_files(Path(path), known, encoding, subject):
         whose = None if pattern is None else pattern.subject_of(file.path, Path(path))
         try:
-            with report_unreadable(file.path):
-                check_file(file.path, None if aside is None else Path(path))
+            with files.report_unreadable(file.path):
+                files.check_file(file.path, None if aside is None else Path(path))
                 for one in known.read(file):
-                    if isinstance(one, Unread):
+                    if isinstance(one, files.Unread):
                         (aside or _warn)(one.name, SourceError(one.why, where=file.path.name))
                     else:
                         yield one if whose is None else replace(one, subject=whose)
@@ -85,12 +102,12 @@ def read_documents(
 
 
 def _warn(name: str, why: RequestError) -> None:
-    warn(f"{why}; left out", UnreadWarning)
+    warn(f"{why}; left out", files.UnreadWarning)
 
 
 def named_files(
     path: Path, known: Format, encoding: str | None = None, subject: str | None = None
-) -> Iterator[File]:
+) -> Iterator[files.File]:
     """Yield the files of a format, each called as its document is."""
     found = format_files(path, known)
     if not found:
@@ -99,8 +116,8 @@ def named_files(
     folder = path.is_dir()
     for one in found:
         relative = one.relative_to(path) if folder else Path(one.name)
-        name = stem(relative) if known.suffixes else relative.as_posix()
-        yield File(one, name, len(found) > 1, encoding, subject)
+        name = files.stem(relative) if known.suffixes else relative.as_posix()
+        yield files.File(one, name, len(found) > 1, encoding, subject)
 
 
 def format_files(path: Path, known: Format) -> list[Path]:
@@ -108,4 +125,4 @@ def format_files(path: Path, known: Format) -> list[Path]:
     from voile.documents.text.formats.recognition import list_files
 
     every = not path.is_dir() or not known.suffixes
-    return [one for one in list_files(path) if every or suffix(one) in known.suffixes]
+    return [one for one in list_files(path) if every or files.suffix(one) in known.suffixes]
