@@ -27,8 +27,7 @@ from voile.study.plan.entries import JOINT
 from voile.study.plan.part_roles import extract_of, part_roles
 from voile.study.plan.plan import Plan
 from voile.study.readers import finds_alone
-from voile.study.risk.after import find_after
-from voile.study.risk.beside import RowsBeside
+from voile.study.risk.after import RowsBeside, find_after
 from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.study_kit import named_in_kit, pack, searched
 from voile.study.verbs.checks import check_written_once
