@@ -15,19 +15,12 @@ from typing import Any, Self
 
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError
-from voile.data.files.outputs import (
-    PRIVATE,
-    STUDY_FORMAT,
-    STUDY_MANIFEST,
-    Output,
-    holds_only,
-    json_at,
-)
+from voile.data.files import outputs
 from voile.data.files.own_files import read_json
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release, private_path
 
-FORMAT, VERSION, MANIFEST = STUDY_FORMAT, 1, STUDY_MANIFEST
+FORMAT, VERSION, MANIFEST = outputs.STUDY_FORMAT, 1, outputs.STUDY_MANIFEST
 OF_ATTACKS = (EVIDENCE, EVIDENCE_SEAL)
 """Files that attack writes into private folders, under seals of their own."""
 EXPORT = "export"
@@ -35,14 +28,14 @@ EXPORT = "export"
 
 
 def _is_study(path: Path) -> bool:
-    manifest = json_at(path / MANIFEST)
+    manifest = outputs.json_at(path / MANIFEST)
     parts = manifest.get("parts")
     if manifest.get("format") != FORMAT or not isinstance(parts, dict):
         return False
     files = {str(part.get("file")) for part in parts.values()}
     export = manifest.get("export")
     inside = export.get("files") if isinstance(export, dict) else None
-    if isinstance(inside, dict) and not holds_only(path / "export", inside):
+    if isinstance(inside, dict) and not outputs.holds_only(path / "export", inside):
         return False
     return {one.name for one in path.iterdir()} <= {
         MANIFEST,
@@ -53,7 +46,7 @@ def _is_study(path: Path) -> bool:
 
 def _is_private(path: Path) -> bool:
     """Say whether a private folder holds no more than apply sealed in it, and attack beside it."""
-    sealed = json_at(path / SEAL).get("files")
+    sealed = outputs.json_at(path / SEAL).get("files")
     known = {SEAL, *(sealed if isinstance(sealed, dict) else ())}
     files = [one for one in path.rglob("*") if not one.is_dir()]
     return all(
@@ -62,7 +55,7 @@ def _is_private(path: Path) -> bool:
     )
 
 
-STUDY = Output("a study", {"": _is_study, PRIVATE: _is_private})
+STUDY = outputs.Output("a study", {"": _is_study, outputs.PRIVATE: _is_private})
 
 
 @dataclass(frozen=True, eq=False)
