@@ -23,11 +23,7 @@ from voile.signals.model.readings.sources import SignalReader
 from voile.signals.model.sequences.state import Cell
 from voile.signals.options import DecodeFhirOptions, EncodeFhirOptions
 from voile.signals.verbs.decode import ASIDE
-from voile.signals.verbs.subjects import (
-    KnownSubject,
-    sequences_of,
-    subjects_in,
-)
+from voile.signals.verbs.subjects import KnownSubject, sequences_of, subjects_in
 
 APART = (
     "voile: warning: subjects have several readings, each sent by itself, and many gradually "
