@@ -26,7 +26,7 @@ import pyarrow.csv
 from benchmarks.tables import save
 from fhir.resources.R4B import get_fhir_model_class
 
-from voile.data.fhir.references import find_references
+from voile.data.fhir.fields import find_references
 from voile.demo.clinic import AS_OF
 from voile.demo.export import write_demo
 from voile.keys.random import Protective

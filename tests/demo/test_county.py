@@ -25,8 +25,7 @@ from voile.demo.county import (
     write_county,
 )
 from voile.demo.names import FEMALE, MALE
-from voile.demo.people import age_shares
-from voile.demo.places import AREAS, RACE_SHARES, RACES
+from voile.demo.people import AREAS, RACE_SHARES, RACES, age_shares
 from voile.demo.visits import DIAGNOSES
 
 FILES = {

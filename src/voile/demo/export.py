@@ -9,12 +9,7 @@ import pyarrow as pa
 
 from voile.data import open_writer
 from voile.data.files.outputs import DEMO_FORMAT, DEMO_MARK, manifest_of
-from voile.demo.clinic import (
-    TRAINING_ROLES,
-    make_clinic,
-    make_training,
-    truth_of,
-)
+from voile.demo.clinic import TRAINING_ROLES, make_clinic, make_training, truth_of
 from voile.demo.county import SEED
 from voile.demo.fhir import person_id, write_fhir
 from voile.demo.omop import write_omop

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from voile.data.fhir.attachments import PLAIN, make_attachment
-from voile.data.fhir.code_systems import LOINC, UCUM
+from voile.data.fhir.values import LOINC, UCUM
 from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
 from voile.demo.clinic import RXNORM, SNOMED, Clinic, Person, Visit
 

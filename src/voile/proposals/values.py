@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from voile.data.fhir.references import read_reference
+from voile.data.fhir.fields import read_reference
 from voile.data.forms import DATES, LOOKS_DATED, YEARS, read_as
 from voile.data.text import unpacked
 

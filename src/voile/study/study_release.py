@@ -15,20 +15,12 @@ from typing import Any, Self
 
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError
-from voile.data.files.outputs import (
-    PRIVATE,
-    STUDY_FORMAT,
-    STUDY_MANIFEST,
-    Output,
-    holds_no_other,
-    holds_only,
-    json_at,
-)
+from voile.data.files import outputs
 from voile.data.files.own_files import read_json
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release, private_path
 
-FORMAT, VERSION, MANIFEST = STUDY_FORMAT, 1, STUDY_MANIFEST
+FORMAT, VERSION, MANIFEST = outputs.STUDY_FORMAT, 1, outputs.STUDY_MANIFEST
 OF_ATTACKS = (EVIDENCE, EVIDENCE_SEAL)
 """Files that attack writes into private folders, under seals of their own."""
 EXPORT = "export"
@@ -36,24 +28,24 @@ EXPORT = "export"
 
 
 def _is_study(path: Path) -> bool:
-    manifest = json_at(path / MANIFEST)
+    manifest = outputs.json_at(path / MANIFEST)
     parts = manifest.get("parts")
     if manifest.get("format") != FORMAT or not isinstance(parts, dict):
         return False
     files = {str(part.get("file")) for part in parts.values()}
     export = manifest.get("export")
     inside = export.get("files") if isinstance(export, dict) else None
-    if isinstance(inside, dict) and not holds_only(path / "export", inside):
+    if isinstance(inside, dict) and not outputs.holds_only(path / "export", inside):
         return False
     known = {MANIFEST, *files, *(["export"] if inside else [])}
-    return holds_no_other(one for one in sorted(path.iterdir()) if one.name not in known)
+    return outputs.holds_no_other(one for one in sorted(path.iterdir()) if one.name not in known)
 
 
 def _is_private(path: Path) -> bool:
     """Say whether a private folder holds no more than apply sealed in it, and attack beside it."""
-    sealed = json_at(path / SEAL).get("files")
+    sealed = outputs.json_at(path / SEAL).get("files")
     known = {SEAL, *(sealed if isinstance(sealed, dict) else ())}
-    return holds_no_other(
+    return outputs.holds_no_other(
         one
         for one in sorted(path.rglob("*"))
         if not one.is_dir() and one.name not in (*OF_ATTACKS, SEAL)
@@ -61,7 +53,7 @@ def _is_private(path: Path) -> bool:
     )
 
 
-STUDY = Output("a study", {"": _is_study, PRIVATE: _is_private})
+STUDY = outputs.Output("a study", {"": _is_study, outputs.PRIVATE: _is_private})
 
 
 @dataclass(frozen=True, eq=False)

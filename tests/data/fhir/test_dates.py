@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from voile.core.errors import RequestError
-from voile.data.fhir.dates import read_day, read_moment, read_parts, read_period
+from voile.data.fhir.fields import read_day, read_moment, read_parts, read_period
 
 DAY = date(2013, 5, 14)
 

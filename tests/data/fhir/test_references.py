@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from voile.core.errors import SourceError
-from voile.data.fhir.references import find_references, find_target, read_id, read_reference
+from voile.data.fhir.fields import find_references, find_target, read_id, read_reference
 
 
 @pytest.mark.parametrize(

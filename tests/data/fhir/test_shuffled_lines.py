@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from voile.data.fhir.shuffled_lines import ShuffledLines
+from voile.data.fhir.lines import ShuffledLines
 
 
 def test_every_row_is_written_once_in_a_random_order(tmp_path):

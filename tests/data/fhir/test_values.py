@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voile.data.fhir.code_systems import CODES, UCUM
-from voile.data.fhir.values import keep_coding, keep_quantity
+from voile.data.fhir.values import CODES, UCUM, keep_coding, keep_quantity
 
 
 @pytest.mark.parametrize("name", ["anna", "anna-smith", "ANNA", "SMITH", "555-123-4567"])

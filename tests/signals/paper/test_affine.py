@@ -14,9 +14,8 @@ from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
 from voile.signals.model.codec.steps import Affine
 from voile.signals.paper import objectives
-from voile.signals.paper.affine import LearnedAffine, Objective
+from voile.signals.paper.affine import OPTIMISERS, LearnedAffine, Objective
 from voile.signals.paper.objectives import by_histogram, leakage_by
-from voile.signals.paper.optimisers import OPTIMISERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:a class has only")
 

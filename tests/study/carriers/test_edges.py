@@ -11,7 +11,7 @@ from tests.study.carriers.exported import resources
 from tests.study.made import EXPORT_PLAN, SECRET, write_key
 
 from voile.core.errors import RequestError
-from voile.data.fhir.references import find_references
+from voile.data.fhir.fields import find_references
 from voile.data.fhir.rules import FIELDS, find_days
 from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import write_fhir

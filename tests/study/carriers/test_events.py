@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from voile.study.carriers.fhir_events import events_of
-from voile.study.carriers.omop_events import event_of
+from voile.study.carriers.fhir_known import events_of
+from voile.study.carriers.omop_columns import event_of
 
 SNOMED, LOINC = "http://snomed.info/sct", "http://loinc.org"
 

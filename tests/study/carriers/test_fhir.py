@@ -15,7 +15,7 @@ from tests.study.carriers.exported import resources, shift
 from tests.study.made import SECRET
 
 from voile.core.errors import RequestError, SourceError
-from voile.data.fhir.references import find_references
+from voile.data.fhir.fields import find_references
 from voile.demo.clinic import RXNORM
 from voile.demo.fhir import person_id
 from voile.keys.pseudonyms import date_shift, pseudonym

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.study.risk.beside import RowsBeside
+from voile.study.risk.after import RowsBeside
 from voile.study.risk.joint import JointRisk, Leaks, Records, places_in
 from voile.tables.policies.space import PolicySpace
 

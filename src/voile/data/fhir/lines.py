@@ -1,12 +1,16 @@
-"""Read the lines and documents of FHIR files with their places: NDJSON, or one JSON value."""
+"""Read the lines and documents of FHIR files with their places, and write lines in random order."""
 
 from __future__ import annotations
 
+import json
 import sys
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import numpy as np
 
 from voile.core.errors import SourceError
 from voile.data.fhir.spans import UNIQUE, BrokenJsonError, read_document
@@ -94,3 +98,28 @@ def report_broken(place: str) -> Iterator[None]:
         yield
     except BrokenJsonError:
         raise SourceError("is not FHIR in JSON", where=place) from None
+
+
+class ShuffledLines:
+    """Write lines that appear in random order. Memory: 16 bytes a line; the rest is on disk."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self._file = scratch.open("xb")
+        self._starts = array("q", [0])
+
+    def add(self, row: dict[str, Any]) -> None:
+        line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        self._file.write(line)
+        self._starts.append(self._starts[-1] + len(line))
+
+    def write(self, path: Path, rng: np.random.Generator) -> int:
+        """Write every line once, and return how many they are."""
+        self._file.close()
+        count = len(self._starts) - 1
+        with self._scratch.open("rb") as lines, path.open("xb") as file:
+            for n in rng.permutation(count):
+                lines.seek(self._starts[n])
+                file.write(lines.read(self._starts[n + 1] - self._starts[n]))
+        self._scratch.unlink()
+        return count

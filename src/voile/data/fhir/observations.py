@@ -11,12 +11,11 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.data.fhir import spans
-from voile.data.fhir.code_systems import UCUM
-from voile.data.fhir.fields import list_codings, read_number, take_object
+from voile.data.fhir.fields import list_codings, read_number, read_reference, take_object
 from voile.data.fhir.lines import read_documents, report_broken
 from voile.data.fhir.marks import Members, ReadingMark, find_mark
 from voile.data.fhir.reading_fields import ReadingField
-from voile.data.fhir.references import read_reference
+from voile.data.fhir.values import UCUM
 
 VALUE = re.compile(r"value[A-Z]")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")

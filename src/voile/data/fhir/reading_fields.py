@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 from voile.core.errors import RequestError, nearest
-from voile.data.fhir.code_systems import LOINC
+from voile.data.fhir.values import LOINC
 from voile.data.files.own_files import read_toml
 
 MOST_DECIMALS = 12

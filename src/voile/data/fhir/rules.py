@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any, TypeAlias
 
-from voile.data.fhir.dates import read_day, read_period
-from voile.data.fhir.fields import Resource
+from voile.data.fhir.fields import Resource, read_day, read_period
 from voile.data.fhir.values import keep_boolean, keep_code, keep_coding, keep_concept, keep_quantity
 
 Rule: TypeAlias = Callable[[Any], Any] | str

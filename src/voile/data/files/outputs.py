@@ -7,6 +7,7 @@ import os
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -202,20 +203,16 @@ def _is_unsigned(path: Path) -> bool:
     return index.get("format") == DETERMINATION_FORMAT and holds_only(path, names)
 
 
-def _is_evidence(path: Path) -> bool:
-    return _is_small(path) and json_at(path).get("format") == EVIDENCE_FORMAT
+def _has_format(format: str, path: Path) -> bool:
+    return json_at(path).get("format") == format
 
 
-def _is_enrolment(path: Path) -> bool:
-    return _is_small(path) and json_at(path).get("format") == ENROLMENT_FORMAT
+def _is_small_of(format: str, path: Path) -> bool:
+    return _is_small(path) and _has_format(format, path)
 
 
-def _is_acceptance(path: Path) -> bool:
-    return json_at(path).get("format") == ACCEPTANCE_FORMAT
-
-
-def _is_heads(path: Path) -> bool:
-    return _is_small(path) and json_at(path).get("format") == HEADS_FORMAT
+_is_evidence = partial(_is_small_of, EVIDENCE_FORMAT)
+_is_seal = partial(_has_format, SEAL_FORMAT)
 
 
 def _is_report(path: Path) -> bool:
@@ -237,10 +234,6 @@ def _is_private(folder: Path) -> bool:
     )
 
 
-def _is_seal(path: Path) -> bool:
-    return json_at(path).get("format") == SEAL_FORMAT
-
-
 def _sealed(seal: Path) -> set[str]:
     return _names(json_at(seal).get("files"))
 
@@ -251,7 +244,7 @@ def _names(found: object) -> set[str]:
 
 def _known_by_manifest(format: str) -> dict[str, Callable[[Path], bool]]:
     """Know a file by the manifest of this format that lies beside it."""
-    return {"": _is_beside(format, ""), MANIFEST: lambda path: _is_manifest(format, path)}
+    return {"": _is_beside(format, ""), MANIFEST: partial(_has_format, format)}
 
 
 def _is_beside(format: str, suffix: str) -> Callable[[Path], bool]:
@@ -259,13 +252,9 @@ def _is_beside(format: str, suffix: str) -> Callable[[Path], bool]:
 
     def is_ours(path: Path) -> bool:
         main = path.name.removesuffix(suffix)
-        return path.is_file() and _is_manifest(format, path.with_name(f"{main}{MANIFEST}"))
+        return path.is_file() and _has_format(format, path.with_name(f"{main}{MANIFEST}"))
 
     return is_ours
-
-
-def _is_manifest(format: str, path: Path) -> bool:
-    return json_at(path).get("format") == format
 
 
 def _is_release(path: Path) -> bool:
@@ -300,7 +289,7 @@ def _is_small(path: Path) -> bool:
 
 
 def _is_demo(path: Path) -> bool:
-    return json_at(path / DEMO_MARK).get("format") == DEMO_FORMAT
+    return _has_format(DEMO_FORMAT, path / DEMO_MARK)
 
 
 KIT = Output("a kit", {"": _is_kit})
@@ -323,13 +312,13 @@ READINGS = Output(
 )
 EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True, belongs_in_private=True)
 SEALS = Output("a seal", {"": _is_seal}, is_private=True, belongs_in_private=True)
-ENROLMENT = Output("an enrolment", {"": _is_enrolment}, is_private=True)
-ACCEPTANCE = Output("an acceptance", {"": _is_acceptance}, is_private=True)
+ENROLMENT = Output("an enrolment", {"": partial(_is_small_of, ENROLMENT_FORMAT)}, is_private=True)
+ACCEPTANCE = Output("an acceptance", {"": partial(_has_format, ACCEPTANCE_FORMAT)}, is_private=True)
 DETERMINATION = Output("an unsigned determination", {"": _is_unsigned})
 STATEMENT = Output("a statement", {"": never, SIGNATURE: never})
 REPORT = Output("a report", {"": _is_report})
 INTERNAL_REPORT = replace(REPORT, is_private=True)
 LEDGER = Output("a ledger", {"": never}, is_private=True)
 """What is out is never forgotten."""
-HEADS = Output("a record of ledgers", {"": _is_heads}, is_private=True)
+HEADS = Output("a record of ledgers", {"": partial(_is_small_of, HEADS_FORMAT)}, is_private=True)
 DEMO = Output("a demo", {"": _is_demo})

@@ -18,17 +18,9 @@ from typing import Any
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
+from voile.data import text
 from voile.data.formats.kinds import Kinds, column
 from voile.data.source import BATCH_ROWS, FileSource, distinct_names, unreadable
-from voile.data.text import (
-    LOST,
-    ChunkReader,
-    DecodingError,
-    about_lines,
-    known_encoding,
-    marked_encoding,
-    utf8_chunks,
-)
 
 LINE_BYTES = 64 << 20
 BATCH_BYTES = 8 << 20
@@ -46,8 +38,8 @@ class JsonLinesSource(FileSource):
 
     def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
         self.path, self._errors = path, errors
-        asked = None if encoding is None else known_encoding(encoding)
-        self._encoding = asked or marked_encoding(path) or "utf-8"
+        asked = None if encoding is None else text.known_encoding(encoding)
+        self._encoding = asked or text.marked_encoding(path) or "utf-8"
         kinds: dict[str, Kinds] = defaultdict(Kinds)
         with unreadable(path.name, "json lines"):
             for batch in self._batches(BATCH_ROWS):
@@ -60,7 +52,7 @@ class JsonLinesSource(FileSource):
 
     def about_rows(self) -> int | None:
         """Take every row for as long as the first ones."""
-        return about_lines(self.path)
+        return text.about_lines(self.path)
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(columns)
@@ -88,7 +80,7 @@ def numbered_lines(
     path: Path, encoding: str, errors: str = "strict"
 ) -> Iterator[tuple[int, bytes]]:
     """Yield a text file's lines with their ends, in UTF-8, and their numbers from 1 on."""
-    reader = io.BufferedReader(ChunkReader(utf8_chunks(path, encoding, errors)))
+    reader = io.BufferedReader(text.ChunkReader(text.utf8_chunks(path, encoding, errors)))
     number = 0
     while line := reader.readline(LINE_BYTES + 1):
         number += 1
@@ -120,8 +112,8 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
             row = decoder.decode(line.decode())
             if HALF.search(line) and HALVES.search(said := json.dumps(row, ensure_ascii=False)):
                 if errors == "strict":
-                    raise DecodingError(f"row {number} holds half of a character", where=name)
-                row = decoder.decode(HALVES.sub(LOST, said))
+                    raise text.DecodingError(f"row {number} holds half of a character", where=name)
+                row = decoder.decode(HALVES.sub(text.LOST, said))
         except json.JSONDecodeError as error:
             raise SourceError(
                 f"row {number} is not whole JSON from character {error.colno} on", where=name

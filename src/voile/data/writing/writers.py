@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from voile.core.errors import RequestError
+from voile.data.column_types import conform, plain_schema
 from voile.data.files.memory import MemoryPath
 from voile.data.formats.text_writers import CsvWriter, JsonLinesWriter, TsvWriter
 from voile.data.formats.typed_writers import ArrowWriter, DuckDBWriter, ParquetWriter
@@ -17,7 +18,6 @@ from voile.data.opening import TABLE, split_table
 from voile.data.postgres.address import POSTGRESQL, Address
 from voile.data.source import distinct_names
 from voile.data.writer import Dialect, Writer
-from voile.data.writing.memory_writer import MemoryWriter
 
 
 def open_writer(
@@ -136,3 +136,23 @@ WRITERS: dict[str, Callable[[Path, pa.Schema], Writer]] = {
     ".svmlight": _svmlight,
 }
 """What writes a file, by the end of its name."""
+
+
+class MemoryWriter(Writer):
+    """An Arrow table at a place in memory, dictionaries written out."""
+
+    def __init__(self, place: MemoryPath, schema: pa.Schema, *, escape: bool = False) -> None:
+        if escape:
+            raise RequestError(
+                "formulas are escaped in .csv and .tsv alone",
+                where=str(place),
+                instead="write a file, or leave --formulas escape out",
+            )
+        self._place, self._schema = place, plain_schema(schema)
+        self._batches: list[pa.RecordBatch] = []
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._batches.append(conform(batch, self._schema))
+
+    def close(self) -> None:
+        self._place.rows = pa.Table.from_batches(self._batches, self._schema)

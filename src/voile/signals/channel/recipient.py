@@ -13,9 +13,8 @@ from voile.core.errors import RequestError
 from voile.keys.secret import Secret
 from voile.signals.channel.envelope import FORMAT, Envelope, Header, Sealer
 from voile.signals.channel.keys import DeviceKey
-from voile.signals.channel.lines import Lines
 from voile.signals.channel.posts import Letter, Post, Reply
-from voile.signals.channel.store import Store
+from voile.signals.channel.store import Lines, Store
 from voile.signals.model.codec.limits import ReadingLimits
 from voile.signals.model.sequences.messages import Receipt
 from voile.signals.model.sequences.sequence_codec import SequenceCodec

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.data.fhir.dates import read_moment
-from voile.data.fhir.fields import read_number
+from voile.data.fhir.fields import read_moment, read_number
 from voile.data.fhir.marks import MarkTag, ReadingMark
 from voile.data.fhir.observations import ObservationElement
 from voile.data.fhir.reading_fields import (

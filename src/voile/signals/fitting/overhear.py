@@ -15,8 +15,8 @@ from voile.signals.fitting.sequences.courses import Courses
 from voile.signals.fitting.sequences.sequence_map import SequenceMap
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import side_features
-from voile.signals.model.overheard import Overheard
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
+from voile.signals.model.sessions import Overheard
 
 LENGTHS = (10, 30)  # readings of a session
 SHORTEST = 3

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError, nearest
+from voile.core.errors import RequestError
 from voile.data import Source
 from voile.signals.information.subjects import OFF
 from voile.signals.model.codec.pieces import Floats
@@ -28,10 +28,6 @@ class Beliefs:
     def read(cls, source: Source, subject: str, classes: Sequence[str]) -> Beliefs:
         """Read a table with the column of subjects, and one of chances for each class."""
         names = [subject, *classes]
-        for name in names:
-            if name not in source.columns:
-                remedy = nearest(name, source.columns)
-                raise RequestError(f"there is no column {name}", where=source.name, instead=remedy)
         place: dict[str, int] = {}
         parts = [np.zeros((0, len(classes)))]
         columns = [ReadingColumn(name, ReadingSettings()) for name in classes]

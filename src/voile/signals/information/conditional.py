@@ -9,13 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.evidence import Z95
 from voile.keys.random import RandomState, streams
+from voile.signals.information import mutual
 from voile.signals.information.leakage import Information
-from voile.signals.information.mutual import (
-    NEIGHBOURS,
-    PERMUTATIONS,
-    contributions,
-    mutual_information,
-)
 from voile.signals.model.codec.given import as_labels, as_table
 from voile.signals.model.codec.pieces import Floats
 
@@ -27,8 +22,8 @@ def conditional_information(
     c: ArrayLike,
     K: ArrayLike,
     *,
-    neighbours: int = NEIGHBOURS,
-    permutations: int = PERMUTATIONS,
+    neighbours: int = mutual.NEIGHBOURS,
+    permutations: int = mutual.PERMUTATIONS,
     random_state: RandomState = 0,
 ) -> Information:
     """Estimate I(Z; C | K) = I(Z, K; C) - I(K; C) by nearest neighbours.
@@ -46,16 +41,16 @@ def conditional_information(
     deals, ties = streams(random_state, "deals", "ties")
     messages, beside = (_even(as_table(one).astype(np.float64), ties) for one in (Z, K))
     codes = np.unique(as_labels(np.asarray(c)), return_inverse=True)[1]
-    alone = contributions(beside, codes, neighbours)
+    alone = mutual.contributions(beside, codes, neighbours)
 
     def parts(order: NDArray[np.intp]) -> Floats:
         both = np.concatenate([messages[order], beside], axis=1)
-        return np.asarray(contributions(both, codes, neighbours) - alone)
+        return np.asarray(mutual.contributions(both, codes, neighbours) - alone)
 
     own = parts(np.arange(len(codes)))
     null = np.array([parts(_dealt(beside, deals)).mean() for _ in range(permutations)])
     bits, error = float(own.mean()), Z95 * float(own.std()) / np.sqrt(len(own))
-    whole = mutual_information(Z, c, permutations=0)
+    whole = mutual.mutual_information(Z, c, permutations=0)
     return replace(
         whole,
         bits=bits,

@@ -16,21 +16,14 @@ from voile.keys.random import RandomState
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.place import Place
 from voile.signals.model.codec.steps import Affine
-from voile.signals.model.maps.fitted import (
-    SCORES,
-    Fitted,
-    Sample,
-    normal_law,
-    plain,
-    refuse_below,
-)
+from voile.signals.model.maps import fitted
 
 DIFFERENT = 1e-3  # shapes differ when a likelihood-ratio test says so at this level
 
 
-def _fitted(sample: Sample, frames: Iterable[Affine], law: Floats) -> Fitted:
+def _fitted(sample: fitted.Sample, frames: Iterable[Affine], law: Floats) -> fitted.Fitted:
     each = tuple(frames)
-    return Fitted(sample.shares, each, ((),) * len(each), law, plain(len(law)))
+    return fitted.Fitted(sample.shares, each, ((),) * len(each), law, fitted.plain(len(law)))
 
 
 class Normal:
@@ -39,14 +32,14 @@ class Normal:
     Perfect where each class is normal: then no p(c | s) whatever learns anything from z.
     """
 
-    def fit(self, sample: Sample, random_state: RandomState) -> Fitted:
+    def fit(self, sample: fitted.Sample, random_state: RandomState) -> fitted.Fitted:
         """Estimate mean and covariance of each class, the dither's part added; O(n d^2)."""
         dither = np.diag(sample.cells**2 / 12)
         frames = (
             normal_frame(X.mean(axis=0), np.atleast_2d(np.cov(X.T, bias=True)) + dither)
             for X in sample.by_class()
         )
-        return _fitted(sample, frames, normal_law(len(sample.cells)))
+        return _fitted(sample, frames, fitted.normal_law(len(sample.cells)))
 
 
 def normal_frame(mean: Floats, covariance: Floats) -> Affine:
@@ -61,9 +54,9 @@ class Exponential:
     Perfect where the columns of each class are exponential and independent.
     """
 
-    def fit(self, sample: Sample, random_state: RandomState) -> Fitted:
+    def fit(self, sample: fitted.Sample, random_state: RandomState) -> fitted.Fitted:
         """Estimate each class's means; O(n d)."""
-        refuse_below(sample, 0.0, "exponential")
+        fitted.refuse_below(sample, 0.0, "exponential")
         frames = (scale_frame(X.mean(axis=0)) for X in sample.by_class())
         return _fitted(sample, frames, exponential_law(len(sample.cells)))
 
@@ -75,7 +68,7 @@ def scale_frame(scale: Floats) -> Affine:
 
 def exponential_law(d: int) -> Floats:
     """Return the exponential law with mean 1, in d columns."""
-    return np.tile(-log_ndtr(-SCORES), (d, 1))
+    return np.tile(-log_ndtr(-fitted.SCORES), (d, 1))
 
 
 class Gamma:
@@ -85,9 +78,9 @@ class Gamma:
     same in every class. The shape is fitted to all classes together, by maximum likelihood.
     """
 
-    def fit(self, sample: Sample, random_state: RandomState) -> Fitted:
+    def fit(self, sample: fitted.Sample, random_state: RandomState) -> fitted.Fitted:
         """Fit, or refuse shapes that differ between classes; O(n d)."""
-        refuse_below(sample, np.nextafter(0, 1), "gamma")
+        fitted.refuse_below(sample, np.nextafter(0, 1), "gamma")
         parts = sample.by_class()
         mean = np.stack([X.mean(axis=0) for X in parts])
         gap = np.log(mean) - np.stack([np.log(X).mean(axis=0) for X in parts])
@@ -130,7 +123,7 @@ def _likelihood(k: Floats, gap: Floats) -> Floats:
 
 def gamma_law(shapes: Floats) -> Floats:
     """Return the gamma laws of scale 1 and these shapes."""
-    low, high = SCORES[SCORES <= 0], SCORES[SCORES > 0]
+    low, high = fitted.SCORES[fitted.SCORES <= 0], fitted.SCORES[fitted.SCORES > 0]
     return np.stack(
         [np.concatenate([gammaincinv(k, ndtr(low)), gammainccinv(k, ndtr(-high))]) for k in shapes]
     )
@@ -144,7 +137,7 @@ class Uniform:
     which makes this map as private as those.
     """
 
-    def fit(self, sample: Sample, random_state: RandomState) -> Fitted:
+    def fit(self, sample: fitted.Sample, random_state: RandomState) -> fitted.Fitted:
         """Estimate each class's ends; O(n d)."""
         frames = (_range_frame(X, sample.cells) for X in sample.by_class())
         return _fitted(sample, frames, uniform_law(len(sample.cells)))
@@ -164,4 +157,4 @@ def uniform_frame(low: Floats, high: Floats) -> Affine:
 
 def uniform_law(d: int) -> Floats:
     """Return the uniform law on 0..1, in d columns."""
-    return np.tile(ndtr(SCORES), (d, 1))
+    return np.tile(ndtr(fitted.SCORES), (d, 1))

@@ -30,7 +30,6 @@ from voile.signals.model.maps.stored import StoredMap, mark_of
 from voile.signals.model.policies import Policy
 from voile.signals.model.readings.sources import BatchReadings, SignalReader, nothing
 from voile.signals.options import ApplyOptions
-from voile.signals.verbs.carried import carried
 from voile.signals.verbs.certify import Certificate, certify
 from voile.signals.verbs.release_columns import (
     AS_IN_SOURCE,
@@ -45,7 +44,7 @@ from voile.signals.verbs.release_columns import (
     release_schema,
 )
 from voile.signals.verbs.report_data import STATING, report_data
-from voile.signals.verbs.sent import Sent, strangers
+from voile.signals.verbs.sent import Sent, carried, strangers
 
 FLAGGED = pa.schema([("row", pa.int64()), ("column", pa.string())])
 MISSING, UNCARRIED = "a missing or infinite reading", "a reading too far out to be carried exactly"

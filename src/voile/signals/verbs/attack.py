@@ -117,9 +117,11 @@ def _single(scene: Scene, people: People, seed: int, information: Information) -
         "single messages",
         "inference",
         Note(STORY),
-        knows=scene.columns,
+        knows=scene.reader.columns,
         findings=tuple(_findings(scene, found, control, least)),
-        curves=tuple(overheard(scene.forms, people.X, people.table, people.c, scene.classes)),
+        curves=tuple(
+            overheard(scene.reader.forms, people.X, people.table, people.c, scene.classes)
+        ),
         notes=(
             leakage(information),
             *([BELIEVING] if prior else []),
@@ -152,13 +154,13 @@ def _findings(
 
 
 def _before(scene: Scene, people: People, seed: int) -> Evidence:
-    half, X = people.half, as_numbers(scene.forms, people.X)
+    half, X = people.half, as_numbers(scene.reader.forms, people.X)
     found = learners(X[:half], people.c[:half], X[half:], people.c[half:], seed, people.after)
     return Evidence(
         UNPROTECTED,
         "inference",
         Note("The same adversaries, had the readings been sent as they are."),
-        knows=scene.columns,
+        knows=scene.reader.columns,
         findings=tuple(one for each in found for one in each.findings(scene.classes, ())),
         notes=tuple(each.note() for each in found),
     )
@@ -189,7 +191,7 @@ def _knowing(scene: Scene, people: People, seed: int, deals: np.random.Generator
         "single messages, columns known",
         "inference",
         Note(KNOWING),
-        knows=(*scene.knows, *scene.columns),
+        knows=(*scene.knows, *scene.reader.columns),
         findings=tuple(replace(one, meaning="") for one in findings),
         notes=(
             leakage(added, beside=True),
@@ -216,9 +218,9 @@ def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
         return
     X, Z = people.X.astype(np.float64), people.Z
     yield breaks.lattice(map.codec_, X, Z, people.c, people.known)
-    if longest is not None and scene.invariants:
+    if longest is not None and scene.reader.invariants:
         rows, c = longest
         Z = scene.Z[rows.ravel()].reshape(*rows.shape, -1)
         known = None if scene.rows.beside is None else scene.rows.known[rows.ravel()]
-        yield breaks.invariants(map.codec_, Z, c, scene.invariants, known)
+        yield breaks.invariants(map.codec_, Z, c, scene.reader.invariants, known)
     yield breaks.known_plaintext(map.codec_, X, people.Z, people.c, people.known)

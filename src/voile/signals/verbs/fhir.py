@@ -23,11 +23,7 @@ from voile.signals.model.readings.sources import SignalReader
 from voile.signals.model.sequences.state import Cell
 from voile.signals.options import DecodeFhirOptions, EncodeFhirOptions
 from voile.signals.verbs.decode import ASIDE
-from voile.signals.verbs.subjects import (
-    KnownSubject,
-    sequences_of,
-    subjects_in,
-)
+from voile.signals.verbs.subjects import KnownSubject, sequences_of, subjects_in
 
 APART = (
     "voile: warning: subjects have several readings, each sent by itself, and many gradually "
@@ -47,8 +43,7 @@ def encode_fhir(
     encoding: str | None,
 ) -> Ended:
     """Encode the readings of a file, and change no other byte."""
-    secret = Secret.find(options.key_file)
-    reader, scheme = _scheme(options, reporter, kit, table, encoding, secret)
+    reader, scheme = _scheme(options, reporter, kit, table, encoding)
     fields = read_fields(options.fields, reader.columns)
     others: Others = "keep" if options.keep_others else "refuse"
     counts = encode(source, out, scheme, fields, others=others, force=force)
@@ -69,8 +64,7 @@ def decode_fhir(
     table: str | None,
     encoding: str | None,
 ) -> Ended:
-    secret = Secret.find(options.key_file)
-    reader, scheme = _scheme(options, reporter, kit, table, encoding, secret)
+    reader, scheme = _scheme(options, reporter, kit, table, encoding)
     columns = [form.decoded for form in reader.forms]
     counts = decode(source, out, scheme, columns, force=force)
     if counts.set_aside:
@@ -85,9 +79,9 @@ def _scheme(
     kit: str,
     table: str | None,
     encoding: str | None,
-    secret: Secret | None,
 ) -> tuple[SignalReader, Scheme]:
     """Return what the kit reads, and how it hides readings of the known subjects."""
+    secret = Secret.find(options.key_file)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     if options.policy is None:
         content, sequences = sequences_of(kit)

@@ -12,21 +12,8 @@ from voile.core.rounding import coarse, outwards
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
+from voile.report import sections as page
 from voile.report.evidence_sections import evidence_sections
-from voile.report.sections import (
-    Audience,
-    Bullets,
-    Detail,
-    Figure,
-    Figures,
-    LineChart,
-    Prose,
-    Section,
-    Series,
-    codebook,
-    frontier_chart,
-    limits,
-)
 from voile.report.wording import listed, share, size, without_zeros
 from voile.signals.information.leakage import BESIDE, LEAKAGE
 from voile.signals.options import AXES
@@ -51,8 +38,8 @@ TAKES: dict[Question, str] = {"inference": "the source, with its classes (--trut
 
 
 def sections(
-    subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
-) -> tuple[Section, ...]:
+    subject: Kit | Release, evidence: Sequence[Evidence], *, audience: page.Audience
+) -> tuple[page.Section, ...]:
     """Say what a report shows of a kit or of a release.
 
     A public report shows no law of a class's readings, and no count of people below 11.
@@ -67,10 +54,10 @@ def sections(
             takes=TAKES if public else None,
         ),
         _overheard(evidence) if audience == "internal" else None,
-        codebook(public["columns"]) if public else None,
+        page.codebook(public["columns"]) if public else None,
         _frontier(story),
         _kit(story),
-        limits(LIMITS),
+        page.limits(LIMITS),
     ]
     return tuple(part for part in parts if part is not None)
 
@@ -86,16 +73,16 @@ def _summary(
     public: Mapping[str, Any],
     private: Mapping[str, Any],
     evidence: Sequence[Evidence],
-    audience: Audience,
-) -> Section:
+    audience: page.Audience,
+) -> page.Section:
     blocks: list[Any] = []
     if public:
-        blocks += [Prose(said)] if (said := tuple(in_words(evidence, audience))) else []
-        blocks.append(Figures(tuple(_figures(public, story, private, evidence, audience))))
-        blocks.append(Prose((_encoded(public),)))
+        blocks += [page.Prose(said)] if (said := tuple(in_words(evidence, audience))) else []
+        blocks.append(page.Figures(tuple(_figures(public, story, private, evidence, audience))))
+        blocks.append(page.Prose((_encoded(public),)))
     if story:
-        blocks.append(Prose((_unprotected(story, audience),)))
-    return Section("summary", "In short", tuple(blocks), first=True)
+        blocks.append(page.Prose((_unprotected(story, audience),)))
+    return page.Section("summary", "In short", tuple(blocks), first=True)
 
 
 def _figures(
@@ -103,8 +90,8 @@ def _figures(
     story: Mapping[str, Any],
     private: Mapping[str, Any],
     evidence: Sequence[Evidence],
-    audience: Audience,
-) -> Iterator[Figure]:
+    audience: page.Audience,
+) -> Iterator[page.Figure]:
     expected = public["figures"]
     known = {*story["before"].get("known", ())} if story else set()
     fit = (
@@ -129,9 +116,9 @@ def _figures(
             "error for a reader without the key, as the fit expects; 100% is that of the "
             "strongest, most distorting map"
         )
-        yield Figure("Distortion", share(expected["loss"]), meaning)
+        yield page.Figure("Distortion", share(expected["loss"]), meaning)
     if private:
-        yield Figure(
+        yield page.Figure(
             "Decoded exactly",
             f"{private['figures']['decoded']:,.0f}",
             "rows: every row written was decoded again and compared, to the last bit",
@@ -139,7 +126,7 @@ def _figures(
 
 
 def _measured(
-    evidence: Sequence[Evidence], audience: Audience
+    evidence: Sequence[Evidence], audience: page.Audience
 ) -> Iterator[tuple[list[str], Mapping[str, Any]]]:
     """Yield the bits that messages were found to reveal, and the columns that are known beside."""
     for one in evidence:
@@ -161,11 +148,11 @@ def _readings(evidence: Sequence[Evidence]) -> set[str]:
 
 def _risk(
     expected: Mapping[str, Any], story: Mapping[str, Any], measured: Mapping[str, Any]
-) -> Figure:
+) -> page.Figure:
     """Give the share of the reading's own bits that a message reveals: measured, else expected."""
     meaning, risk = "of what the unprotected reading reveals", share(expected["risk"])
     if not story:
-        return Figure("Relative leakage", risk, f"{meaning}, as the fit expects")
+        return page.Figure("Relative leakage", risk, f"{meaning}, as the fit expects")
     whole = story["before"]["bits"]
     meaning += _to_whom(story["before"])
 
@@ -177,12 +164,12 @@ def _risk(
         risk, meaning = part(""), f"{meaning}; the fit expected {risk}"
     else:
         meaning += ", as the fit expects"
-    return Figure("Relative leakage", risk, meaning, f"at most {part('_high')}")
+    return page.Figure("Relative leakage", risk, meaning, f"at most {part('_high')}")
 
 
-def _leakage(estimate: Mapping[str, Any], meaning: str, known: Collection[str]) -> Figure:
+def _leakage(estimate: Mapping[str, Any], meaning: str, known: Collection[str]) -> page.Figure:
     label = "Leakage, columns known" if known else "Information leakage"
-    return Figure(label, _bits(estimate), meaning, f"95% interval {_within(estimate)}")
+    return page.Figure(label, _bits(estimate), meaning, f"95% interval {_within(estimate)}")
 
 
 def _bits(estimate: Mapping[str, Any]) -> str:
@@ -239,7 +226,7 @@ def _alone(before: Mapping[str, Any]) -> str:
     )
 
 
-def _unprotected(story: Mapping[str, Any], audience: Audience) -> str:
+def _unprotected(story: Mapping[str, Any], audience: page.Audience) -> str:
     before = story["before"]
     people = size(before["subjects"], audience)
     return (
@@ -252,7 +239,7 @@ def _unprotected(story: Mapping[str, Any], audience: Audience) -> str:
     )
 
 
-def _frontier(story: Mapping[str, Any]) -> Section | None:
+def _frontier(story: Mapping[str, Any]) -> page.Section | None:
     if not story:
         return None
     shown = story["frontier"]
@@ -263,25 +250,25 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         for row in rows
     )
     stops = [row for row in rows if row["number"] == story.get("chosen", {}).get("number")]
-    chart = frontier_chart(story, described, RISK, LOSS, list(map(_detail, (*rows, *stops))))
+    chart = page.frontier_chart(story, described, RISK, LOSS, list(map(_detail, (*rows, *stops))))
     lines = []
     for method in dict.fromkeys(row["method"] for row in rows):
         own = sorted((r for r in rows if r["method"] == method), key=lambda r: r["strength"])
         values = [tuple(float(row[name]) for row in own) for name in BAND]
-        lines.append(Series(method, *values))
-    bits = LineChart(
+        lines.append(page.Series(method, *values))
+    bits = page.LineChart(
         tuple(lines),
         "strength",
         "bits of the class revealed by one message",
         "Information leakage that the fit expects at each strength, with 95% intervals",
         "internal",
     )
-    return Section("frontier", "Risk-utility frontier", (chart, bits))
+    return page.Section("frontier", "Risk-utility frontier", (chart, bits))
 
 
-def _detail(row: Mapping[str, Any]) -> Detail:
+def _detail(row: Mapping[str, Any]) -> page.Detail:
     """Return what is known of a policy: its map, and what the fit expects of it."""
-    return Detail(
+    return page.Detail(
         (
             ("map", f"{row['method']}, strength {row['strength']:g}"),
             ("messages look like", _looks(row)),
@@ -296,7 +283,7 @@ BITS, ENDS = ("low", "bits", "high"), ("_low", "", "_high")
 BAND = ("strength", "bits", "bits_low", "bits_high")
 
 
-def _overheard(evidence: Sequence[Evidence]) -> Section | None:
+def _overheard(evidence: Sequence[Evidence]) -> page.Section | None:
     """Show what was read of each class beside what an eavesdropper hears."""
     charts = [chart for one in evidence for chart in overheard(one)]
     if not charts:
@@ -304,10 +291,10 @@ def _overheard(evidence: Sequence[Evidence]) -> Section | None:
     plain = (
         "Where the map hides the class, the curves of all classes coincide in what is overheard."
     )
-    return Section("overheard", "What an eavesdropper sees", (Prose((plain,)), *charts))
+    return page.Section("overheard", "What an eavesdropper sees", (page.Prose((plain,)), *charts))
 
 
-def _kit(story: Mapping[str, Any]) -> Section | None:
+def _kit(story: Mapping[str, Any]) -> page.Section | None:
     if not story:
         return None
     visible = {
@@ -318,6 +305,6 @@ def _kit(story: Mapping[str, Any]) -> Section | None:
     said = [visible[story["visibility"]]]
     if story["sessions"]:
         said.append(story["sessions"])
-    return Section(
-        "kit", "What the kit holds", (Prose(tuple(said)), Bullets(tuple(story["holds"])))
+    return page.Section(
+        "kit", "What the kit holds", (page.Prose(tuple(said)), page.Bullets(tuple(story["holds"])))
     )

@@ -27,7 +27,6 @@ from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.content import KIND, Content
 from voile.signals.model.maps.stored import StoredMap, mark_of
 from voile.signals.model.policies import Policy
-from voile.signals.model.readings.forms import ReadingColumn
 from voile.signals.model.readings.sources import SignalReader, SourceReadings
 from voile.signals.options import AttackOptions
 from voile.signals.verbs.certify import messages
@@ -121,19 +120,6 @@ class Scene:
         Z = as_numbers(reader.forms, table)
         return cls(release, truth, options, reader, rows, table, Z, c, classes, map)
 
-    @property
-    def forms(self) -> tuple[ReadingColumn, ...]:
-        return self.reader.forms
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.reader.columns
-
-    @property
-    def invariants(self) -> list[int]:
-        """The columns that never change within a subject."""
-        return self.reader.invariants
-
     def people(self, rng: np.random.Generator) -> People:
         """Draw one message of each subject, the subjects in an order drawn at random."""
         picked = rng.permutation(self.rows.one_each(rng))
@@ -190,7 +176,7 @@ class Scene:
         table, labels = rows.table, rows.labels
         Z = self.map.codec_.encode(table, labels, known=rows.beside, protective=Protective())
         c = np.searchsorted(np.array(self.classes), rows.labels)
-        own = as_numbers(self.forms, Z), c, self._prior(rows), rows.beside
+        own = as_numbers(self.reader.forms, Z), c, self._prior(rows), rows.beside
         return Fresh(*own, rows.number)
 
     @cached_property

@@ -1,20 +1,54 @@
-"""What is noted of rows as they are encoded."""
+"""Encode the rows that float64 can carry, and note what warnings and certificates need of them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.core.warn import warn
-from voile.signals.model.codec.side import SideColumn
+from voile.keys.random import Protective
+from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.lattice import RowDraws
+from voile.signals.model.codec.side import SideColumn, SideLevels
 from voile.signals.model.maps.checks import SignalsWarning
 from voile.signals.model.readings.forms import KnownColumn
 from voile.signals.verbs.certify import Certificate
+
+
+def carried(
+    codec: Codec,
+    table: NDArray[Any],
+    labels: NDArray[np.str_],
+    at: SideLevels,
+    draws: Protective | RowDraws,
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Encode what float64 can carry; say which rows it cannot. O(n log n) where some cannot."""
+    try:
+        sent = codec.encode(table, labels, known=at, protective=draws)
+        return sent, np.zeros(len(table), np.bool_)
+    except RequestError as error:
+        if codec.places is not None:
+            remedy = "give more --places"
+            raise RequestError(error.what, where="--places", instead=remedy) from None
+        if len(table) == 1:
+            return table, np.ones(1, dtype=np.bool_)
+    half = len(table) // 2
+    parts = np.arange(half), np.arange(half, len(table))
+    shares = [draws.take(part) if isinstance(draws, RowDraws) else draws for part in parts]
+    halves = [
+        carried(codec, table[part], labels[part], at.take(part), share)
+        for part, share in zip(parts, shares, strict=True)
+    ]
+    Z, far = zip(*halves, strict=True)
+    return np.concatenate(Z), np.concatenate(far)
+
 
 MANY = 0.25  # of messages: a column's values are written otherwise than they were for the fit
 

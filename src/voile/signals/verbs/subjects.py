@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from voile.core.errors import RequestError, nearest
+from voile.core.errors import RequestError
 from voile.data import Source
 from voile.release.kit import Kit
 from voile.signals.channel.keys import LAST
@@ -78,10 +78,6 @@ def subjects_in(
     columns = reader.sides if sides else ()
     own = [subject or reader.subject, reader.private, *([generation] if generation else [])]
     names = list(dict.fromkeys([*own, *(one.column for one in columns)]))
-    for name in names:
-        if name not in table.columns:
-            remedy = nearest(name, table.columns)
-            raise RequestError(f"there is no column {name}", where=table.name, instead=remedy)
     found: dict[str, KnownSubject] = {}
     row = 0
     for batch in table.batches(names):

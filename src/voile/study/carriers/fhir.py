@@ -15,31 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from voile.core.errors import RequestError, SourceError
-from voile.data.fhir.dates import read_parts, read_period
-from voile.data.fhir.fields import Resource, list_objects, take_list, take_object
-from voile.data.fhir.lines import read_resources
-from voile.data.fhir.references import find_references, find_target, read_id
+from voile.data.fhir import fields
+from voile.data.fhir.lines import ShuffledLines, read_resources
 from voile.data.fhir.rules import FIELDS, find_days
-from voile.data.fhir.shuffled_lines import ShuffledLines
 from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
-from voile.study.carriers.carrier import (
-    Event,
-    Extract,
-    Known,
-    Names,
-    Packed,
-    Person,
-    Released,
-    Tally,
-    WithheldError,
-    birth_of,
-    extract_between,
-    write_notes,
-    write_people,
-    zip_of,
-)
-from voile.study.carriers.fhir_events import events_of
-from voile.study.carriers.fhir_known import STAFF, known_of, name_of, staff_of
+from voile.study.carriers import carrier
+from voile.study.carriers.fhir_known import STAFF, events_of, known_of, name_of, staff_of
 from voile.study.carriers.fhir_writing import FhirWriting, read_notes
 
 SUFFIX = ".ndjson"
@@ -59,7 +40,7 @@ class Fhir:
     folder: Path
     as_of: date
     drop: frozenset[str] = frozenset()
-    _people: dict[str, Person] = field(default_factory=dict, repr=False)
+    _people: dict[str, carrier.Person] = field(default_factory=dict, repr=False)
     _encounters: dict[str, str] = field(default_factory=dict, repr=False)
     """Whose each encounter is."""
 
@@ -72,22 +53,22 @@ class Fhir:
         SourceError : a line that is not a resource.
         """
         self._index()
-        write_people(self._people, self.as_of, folder)
-        write_notes(self._notes(), folder)
+        carrier.write_people(self._people, self.as_of, folder)
+        carrier.write_notes(self._notes(), folder)
 
-    def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
+    def pack(self, released: carrier.Released, folder: Path, scratch: Path) -> carrier.Packed:
         """Write the released resources: random ids, shuffled lines, a file a type."""
         self._index()
-        tallies: dict[str, Tally] = {}
+        tallies: dict[str, carrier.Tally] = {}
         rows: dict[str, int] = {}
         writing = FhirWriting(released, self.encounter_of)
         for kind in self._kinds():
-            tallies[kind], lines = Tally(), ShuffledLines(scratch / f"{kind}.lines")
+            tallies[kind], lines = carrier.Tally(), ShuffledLines(scratch / f"{kind}.lines")
             for place, one in self._resources(kind):
                 tallies[kind].read += 1
                 try:
                     lines.add(self._released(kind, one, place, writing, tallies[kind]))
-                except WithheldError as why:
+                except carrier.WithheldError as why:
                     who = str(one["id"]) if kind == "Patient" else self._person_of(one, place)
                     tallies[kind].put_aside(who, str(why))
                 else:
@@ -96,22 +77,22 @@ class Fhir:
             name = f"{kind}{SUFFIX}"
             rows[name] = lines.write(folder / name, released.chance.generator())
         _check_resolves(folder)
-        return Packed(rows, tallies)
+        return carrier.Packed(rows, tallies)
 
     def last_day(self) -> date | None:
         days = (_start(one) for _, one in self._resources("Encounter"))
         return max((day for day in days if day), default=None)
 
-    def names(self) -> Iterator[tuple[str, Names]]:
+    def names(self) -> Iterator[tuple[str, carrier.Names]]:
         for place, one in self._resources("Patient"):
-            yield read_id(one, place), name_of(one.get("name"))
+            yield fields.read_id(one, place), name_of(one.get("name"))
 
-    def known(self) -> Iterator[tuple[str, Known]]:
+    def known(self) -> Iterator[tuple[str, carrier.Known]]:
         for place, one in self._resources("Patient"):
-            subject = read_id(one, place)
+            subject = fields.read_id(one, place)
             yield from ((subject, row) for row in known_of(one))
 
-    def staff(self) -> Iterator[Known]:
+    def staff(self) -> Iterator[carrier.Known]:
         for path in self._every():
             if _kind_of(path) in STAFF:
                 for _, one in read_resources(path):
@@ -120,7 +101,7 @@ class Fhir:
     def without_rule(self) -> list[str]:
         return sorted({_kind_of(path) for path in self._every()} - FIELDS.keys())
 
-    def extract(self) -> Extract:
+    def extract(self) -> carrier.Extract:
         starts = (_start(one) for _, one in self._resources("Encounter"))
         days = (
             day
@@ -128,19 +109,24 @@ class Fhir:
             for _, one in self._resources(kind)
             for day in find_days(FIELDS[kind], one)
         )
-        return extract_between(filter(None, starts), days)
+        return carrier.extract_between(filter(None, starts), days)
 
-    def events(self, *, written: bool) -> Iterator[Event]:
+    def events(self, *, written: bool) -> Iterator[carrier.Event]:
         self._index()  # a written patient's id is the pseudonym
         for kind in self._kinds():
             for place, one in self._resources(kind):
                 who = str(one["id"]) if kind == "Patient" else self._person_of(one, place)
                 days = tuple(find_days(FIELDS[kind], one))
                 for found in events_of(kind, one):
-                    yield Event(who, *found, days)
+                    yield carrier.Event(who, *found, days)
 
     def _released(
-        self, kind: str, one: Resource, place: str, writing: FhirWriting, tally: Tally
+        self,
+        kind: str,
+        one: fields.Resource,
+        place: str,
+        writing: FhirWriting,
+        tally: carrier.Tally,
     ) -> dict[str, Any]:
         if kind == "Patient":
             return writing.patient(self._people[str(one["id"])], one, tally)
@@ -158,7 +144,7 @@ class Fhir:
         if not self._people:
             raise RequestError("the export has no Patient", where=self.folder.name)
         for place, one in self._resources("Encounter"):
-            if read_id(one, place) in self._encounters:
+            if fields.read_id(one, place) in self._encounters:
                 raise SourceError("its id was there before", where=place)
             self._encounters[one["id"]] = self._person_of(one, place)
         for kind in self._kinds():
@@ -166,8 +152,8 @@ class Fhir:
                 for place, one in self._resources(kind):
                     self._check_encounter(one, self._person_of(one, place), place)
 
-    def _check_encounter(self, one: Resource, person: str, place: str) -> None:
-        within = take_list(take_object(one.get("context")).get("encounter"))
+    def _check_encounter(self, one: fields.Resource, person: str, place: str) -> None:
+        within = fields.take_list(fields.take_object(one.get("context")).get("encounter"))
         for reference in (one.get("encounter"), *within):
             whose = self.encounter_of(reference)
             if isinstance(reference, dict) and reference.get("reference") and whose is None:
@@ -181,15 +167,15 @@ class Fhir:
 
     def encounter_of(self, reference: object) -> tuple[str, str] | None:
         """Return an encounter's id and whose it is; None for anything else."""
-        found = find_target(reference, "Encounter") or ""
+        found = fields.find_target(reference, "Encounter") or ""
         return (found, self._encounters[found]) if found in self._encounters else None
 
-    def _person_of(self, one: Resource, place: str) -> str:
+    def _person_of(self, one: fields.Resource, place: str) -> str:
         """Return whose a resource is.
 
         Raises RequestError: it names no patient, or one that the export does not have.
         """
-        found = find_target(one.get("subject", one.get("patient")), "Patient")
+        found = fields.find_target(one.get("subject", one.get("patient")), "Patient")
         if found is None:
             kind = "note" if one["resourceType"] == "DocumentReference" else one["resourceType"]
             raise RequestError(
@@ -214,7 +200,7 @@ class Fhir:
         """Return the types that are released, those that others refer to first."""
         return [kind for kind in FIELDS if kind not in self.drop and self._files(kind)]
 
-    def _resources(self, kind: str) -> Iterator[tuple[str, Resource]]:
+    def _resources(self, kind: str) -> Iterator[tuple[str, fields.Resource]]:
         if kind in self.drop:
             return
         for path in self._files(kind):
@@ -246,10 +232,10 @@ def _kind_of(path: Path) -> str:
     return re.split(r"[.\-_]", path.name)[0]
 
 
-def _person(one: Resource, place: str) -> Person:
+def _person(one: fields.Resource, place: str) -> carrier.Person:
     gender, birth = one.get("gender"), one.get("birthDate")
-    return Person(
-        read_id(one, place),
+    return carrier.Person(
+        fields.read_id(one, place),
         None if birth is None else _birth(birth, place),
         SEX_WORDS.get(gender) if isinstance(gender, str) else None,
         _race(one.get("extension")),
@@ -259,23 +245,23 @@ def _person(one: Resource, place: str) -> Person:
 
 def _birth(text: object, place: str) -> date:
     with suppress(ValueError):
-        if parts := read_parts(text):
-            return birth_of(*parts)
+        if parts := fields.read_parts(text):
+            return carrier.birth_of(*parts)
     raise SourceError("has a birthDate that is not a date", where=place)
 
 
-def _start(one: Resource) -> date | None:
-    return read_period(one.get("period")).get("start")
+def _start(one: fields.Resource) -> date | None:
+    return fields.read_period(one.get("period")).get("start")
 
 
 def _race(extensions: object) -> str | None:
     """Read US Core's race and ethnicity into one word, as a census table has them."""
     codes: dict[str, set[str]] = {"race": set(), "ethnicity": set()}
-    for one in list_objects(extensions):
+    for one in fields.list_objects(extensions):
         name = str(one.get("url")).removeprefix(US_CORE)
-        for inner in list_objects(one.get("extension")) if name in codes else ():
+        for inner in fields.list_objects(one.get("extension")) if name in codes else ():
             if inner.get("url") == "ombCategory":
-                codes[name].add(str(take_object(inner.get("valueCoding")).get("code")))
+                codes[name].add(str(fields.take_object(inner.get("valueCoding")).get("code")))
     if HISPANIC.fhir in codes["ethnicity"]:
         return HISPANIC.word
     races = {RACE_WORDS[one] for one in codes["race"] if one in RACE_WORDS}
@@ -283,7 +269,7 @@ def _race(extensions: object) -> str | None:
 
 
 def _zip(addresses: object) -> str | None:
-    codes = (zip_of(one.get("postalCode")) for one in list_objects(addresses))
+    codes = (carrier.zip_of(one.get("postalCode")) for one in fields.list_objects(addresses))
     return next(filter(None, codes), None)
 
 
@@ -298,5 +284,5 @@ def _check_resolves(folder: Path) -> None:
     }
     for path in every:
         for place, one in read_resources(path):
-            if not there.issuperset(find_references(one)):
+            if not there.issuperset(fields.find_references(one)):
                 raise SourceError("a written reference leads nowhere", where=place)

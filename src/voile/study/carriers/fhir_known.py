@@ -1,4 +1,7 @@
-"""What a FHIR export says of its people beside their readings, to be looked for in its notes."""
+"""Read the names and numbers of people in a FHIR export, and the facts that acquaintances may know.
+
+The kit of notes looks for the names and numbers in the notes.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,15 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from voile.data.fhir.fields import Resource, list_objects, take_list
-from voile.study.carriers.carrier import Known, Names
+from voile.data.fhir.fields import Resource, list_objects, read_number, take_list
+from voile.study.carriers import carrier
 
 STAFF = ("Practitioner", "Organization", "Location", "RelatedPerson")
 """Types of which only names are read: no resource of them is released."""
 _PHONES = ("phone", "fax", "pager", "sms")
 
 
-def known_of(patient: Resource) -> Iterator[Known]:
+def known_of(patient: Resource) -> Iterator[carrier.Known]:
     """Yield rows of a patient's names, day of birth, telephones, addresses and numbers.
 
     The words of one name stand in one row; a patient has as many rows as any of them has values.
@@ -36,7 +39,7 @@ def known_of(patient: Resource) -> Iterator[Known]:
             yield kept
 
 
-def staff_of(one: Resource) -> Iterator[Known]:
+def staff_of(one: Resource) -> Iterator[carrier.Known]:
     """Yield the names of a person or an institution of the staff."""
     if isinstance(name := one.get("name"), str):
         yield {"institution": name}
@@ -44,7 +47,7 @@ def staff_of(one: Resource) -> Iterator[Known]:
         yield from _names(name)
 
 
-def name_of(names: object) -> Names:
+def name_of(names: object) -> carrier.Names:
     """Return the first name that has a family name or given names."""
     rows = (row for row in _names(names) if "family_name" in row)
     return next(((row["given_name"], row["family_name"]) for row in rows), (None, None))
@@ -71,3 +74,55 @@ def _addresses(found: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
         "city": [one.get("city") for one in found],
         "zip_code": [one.get("postalCode") for one in found],
     }
+
+
+Fact = tuple[Any, ...]
+_CODED = {
+    "Condition": (carrier.DIAGNOSES, ("code",)),
+    "MedicationRequest": (carrier.PRESCRIPTIONS, ("medicationCodeableConcept",)),
+    "Encounter": (carrier.VISITS, ("class", "type", "serviceType")),
+}
+_VALUES = ("valueQuantity", "valueCodeableConcept", "valueBoolean")
+
+
+def events_of(kind: str, one: Resource) -> Iterator[tuple[str, Fact | None]]:
+    """Yield what a resource says, and of what kind it is; at least once, for its days."""
+    if kind in _CODED:
+        name, fields = _CODED[kind]
+        said = tuple(_codes(one.get(field)) for field in fields)
+        yield name, said if any(said) else None
+    elif kind == "Observation":
+        for each in (one, *list_objects(take_list(one.get("component")))):
+            yield carrier.READINGS, _reading(each)
+    elif kind == "Patient":
+        died = one.get("deceasedDateTime") is not None or one.get("deceasedBoolean") is True
+        yield carrier.DEATHS, ("died",) if died else None
+    else:
+        yield kind, None
+
+
+def _reading(one: Resource) -> Fact | None:
+    """Return what was measured, its value and unit; None where there is no value."""
+    code, said = _codes(one.get("code")), tuple(_value(one.get(name)) for name in _VALUES)
+    return (code, *said) if any(x is not None for x in said) else None
+
+
+def _value(found: Any) -> Any:
+    if not isinstance(found, dict):
+        return found if isinstance(found, bool) else None
+    if "coding" in found:
+        return _codes(found) or None
+    number = read_number(found)
+    return None if number is None else (number, found.get("code"))
+
+
+def _codes(found: Any) -> tuple[tuple[str, str], ...]:
+    """Return the codes of a concept, of several, or of one coding, in order."""
+    if isinstance(found, list):
+        return tuple(sorted({code for each in found for code in _codes(each)}))
+    if not isinstance(found, dict):
+        return ()
+    inner = found.get("coding")
+    if inner is None:
+        return ((str(found.get("system")), str(found["code"])),) if "code" in found else ()
+    return _codes(inner)

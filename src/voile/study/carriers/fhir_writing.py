@@ -13,22 +13,10 @@ from typing import Any
 
 from voile.data.fhir import rules
 from voile.data.fhir.attachments import make_attachment, read_contents
-from voile.data.fhir.dates import read_day, read_period
-from voile.data.fhir.fields import Resource
+from voile.data.fhir.fields import Resource, read_day, read_period
 from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
 from voile.keys.pseudonyms import pseudonym
-from voile.study.carriers.carrier import (
-    NO_TEXT,
-    NOT_RELEASED,
-    QUASI,
-    Person,
-    Released,
-    Shown,
-    Tally,
-    WithheldError,
-    common_start,
-    one_value,
-)
+from voile.study.carriers import carrier
 
 INTERVAL = "urn:voile:interval:"
 """The extension that holds what a released row shows of a column."""
@@ -52,19 +40,21 @@ class FhirWriting:
     encounter_of : the id and the person of the encounter that a reference names.
     """
 
-    released: Released
+    released: carrier.Released
     encounter_of: Callable[[object], tuple[str, str] | None]
     encounters: set[str] = field(default_factory=set)
     """Those that were released, by the ids that they had: nothing refers to another."""
 
-    def patient(self, person: Person, one: Resource, tally: Tally) -> dict[str, Any]:
+    def patient(
+        self, person: carrier.Person, one: Resource, tally: carrier.Tally
+    ) -> dict[str, Any]:
         """Write a person from the released row.
 
         Raises WithheldError: the person has none.
         """
         shown = self.released.shown(person.subject)
         if shown is None:
-            raise WithheldError(NOT_RELEASED)
+            raise carrier.WithheldError(carrier.NOT_RELEASED)
         return {
             "resourceType": "Patient",
             "id": self.released.name_of(person.subject),
@@ -78,7 +68,9 @@ class FhirWriting:
             **_address(shown),
         }
 
-    def resource(self, kind: str, one: Resource, subject: str, tally: Tally) -> dict[str, Any]:
+    def resource(
+        self, kind: str, one: Resource, subject: str, tally: carrier.Tally
+    ) -> dict[str, Any]:
         """Write any other resource of a person.
 
         Raises WithheldError: the person has no released row, or a field that it needs is dropped.
@@ -87,14 +79,14 @@ class FhirWriting:
         if kind == "DocumentReference":  # each note is taken, also of people without a row
             texts = [next(self.released.notes) for _ in read_notes(one)]
         if self.released.shown(subject) is None:
-            raise WithheldError(NOT_RELEASED)
+            raise carrier.WithheldError(carrier.NOT_RELEASED)
         if kind == "DocumentReference" and not any(text is not None for text in texts):
-            raise WithheldError(NO_TEXT)
+            raise carrier.WithheldError(carrier.NO_TEXT)
         content = [{"attachment": make_attachment(text)} for text in texts if text is not None]
         fields = _Fields(self, subject, tally, content).of(rules.FIELDS[kind], one, kind)
         missing = [name for name in rules.REQUIRED[kind] if name not in fields]
         if missing:
-            raise WithheldError(f"nothing of {missing[0]} can be released, which it needs")
+            raise carrier.WithheldError(f"nothing of {missing[0]} can be released, which it needs")
         id = self.released.fresh_id()
         if kind == "Encounter":
             self.encounters.add(str(one["id"]))
@@ -112,7 +104,7 @@ class _Fields:
 
     writing: FhirWriting
     subject: str
-    tally: Tally
+    tally: carrier.Tally
     content: list[dict[str, Any]]
     whole: bool = True
     """Whether a resource with a day outside the extract is withheld, and not that day alone."""
@@ -162,7 +154,7 @@ class _Fields:
     def _moved(self, day: date) -> str | None:
         try:
             moved = self.writing.released.moved(self.subject, day)
-        except WithheldError:
+        except carrier.WithheldError:
             if self.whole:
                 raise
             return None
@@ -179,18 +171,18 @@ def _name(given: str | None, family: str | None) -> dict[str, Any]:
     return {"name": [own]} if own else {}
 
 
-def _gender(shown: Shown) -> dict[str, str]:
+def _gender(shown: carrier.Shown) -> dict[str, str]:
     if "sex" not in shown:
         return {}
-    return {"gender": GENDERS.get(one_value(shown, "sex") or "", "unknown")}
+    return {"gender": GENDERS.get(carrier.one_value(shown, "sex") or "", "unknown")}
 
 
-def _race(shown: Shown) -> list[dict[str, Any]]:
-    found = RACE_CODES.get(one_value(shown, "race") or "")
+def _race(shown: carrier.Shown) -> list[dict[str, Any]]:
+    found = RACE_CODES.get(carrier.one_value(shown, "race") or "")
     if found is None:
         return []
     name, code = found
-    word = one_value(shown, "race")
+    word = carrier.one_value(shown, "race")
     inner = [
         {"url": "ombCategory", "valueCoding": {"system": OMB, "code": code}},
         {"url": "text", "valueString": word},
@@ -198,14 +190,14 @@ def _race(shown: Shown) -> list[dict[str, Any]]:
     return [{"url": f"{US_CORE}{name}", "extension": inner}]
 
 
-def _intervals(shown: Shown) -> list[dict[str, str]]:
+def _intervals(shown: carrier.Shown) -> list[dict[str, str]]:
     return [
         {"url": f"{INTERVAL}{name}", "valueString": shown[name].label}
-        for name in QUASI
+        for name in carrier.QUASI
         if name in shown
     ]
 
 
-def _address(shown: Shown) -> dict[str, Any]:
-    code = common_start(shown, "zip")
+def _address(shown: carrier.Shown) -> dict[str, Any]:
+    code = carrier.common_start(shown, "zip")
     return {"address": [{"postalCode": code}]} if code else {}

@@ -18,23 +18,8 @@ from voile.data import Source, open_source, open_writer
 from voile.data.person_codes import HISPANIC, RACES, SEXES, omop_concepts
 from voile.data.postgres.address import Address
 from voile.engines.shuffle import shuffled
-from voile.study.carriers.carrier import (
-    Event,
-    Extract,
-    Known,
-    Names,
-    Packed,
-    Person,
-    Released,
-    Tally,
-    birth_of,
-    extract_between,
-    write_notes,
-    write_people,
-    zip_of,
-)
-from voile.study.carriers.omop_columns import PERSON, TABLES, days_in, rules_of, schema_of
-from voile.study.carriers.omop_events import event_of
+from voile.study.carriers import carrier
+from voile.study.carriers.omop_columns import PERSON, TABLES, days_in, event_of, rules_of, schema_of
 from voile.study.carriers.omop_writing import OmopWriting, Row
 
 SUFFIXES = (".parquet", ".csv")
@@ -67,7 +52,7 @@ class Omop:
     as_of: date
     drop: frozenset[str] = frozenset()
     form: str | None = None
-    _people: dict[str, Person] = field(default_factory=dict, repr=False)
+    _people: dict[str, carrier.Person] = field(default_factory=dict, repr=False)
     _visits: dict[int, str] = field(default_factory=dict, repr=False)
     """Whose each visit is."""
 
@@ -80,16 +65,16 @@ class Omop:
         SourceError : a cell that is none of its column's type.
         """
         self._index()
-        write_people(self._people, self.as_of, folder)
+        carrier.write_people(self._people, self.as_of, folder)
         notes = (row for _, row in self.rows("note"))
         texts = ((str(row["person_id"]), row["note_text"]) for row in notes)
-        write_notes(((who, text) for who, text in texts if text is not None), folder)
+        carrier.write_notes(((who, text) for who, text in texts if text is not None), folder)
 
-    def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
+    def pack(self, released: carrier.Released, folder: Path, scratch: Path) -> carrier.Packed:
         """Write the released tables: shuffled rows, new ids, all columns of the model."""
         self._index()
         writing = OmopWriting(released, self._people, self._visits)
-        tallies = {name: Tally() for name in self._tables()}
+        tallies = {name: carrier.Tally() for name in self._tables()}
         rows: dict[str, int] = {}
         last = "observation_period"  # which spans what is released of the others
         for name in sorted(tallies, key=lambda one: one == last):
@@ -101,24 +86,24 @@ class Omop:
                     writer.write(writing.numbered(name, batch))
             tallies[name].check()
             rows[place.name] = tallies[name].released
-        return Packed(rows, tallies)
+        return carrier.Packed(rows, tallies)
 
     def last_day(self) -> date | None:
         days = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))
         return max((day for day in days if day), default=None)
 
-    def names(self) -> Iterator[tuple[str, Names]]:
+    def names(self) -> Iterator[tuple[str, carrier.Names]]:
         return iter(())  # the model has none
 
-    def events(self, *, written: bool) -> Iterator[Event]:
+    def events(self, *, written: bool) -> Iterator[carrier.Event]:
         name = "person_source_value" if written else "person_id"
         names = {row["person_id"]: str(row[name]) for _, row in self.rows("person")}
         for table in self._tables():
             for _, row in self.rows(table) if table not in ("location", "person") else ():
                 days = tuple(row[name] for name in days_in(table) if row[name] is not None)
-                yield Event(names[row["person_id"]], *event_of(table, row), days)
+                yield carrier.Event(names[row["person_id"]], *event_of(table, row), days)
 
-    def known(self) -> Iterator[tuple[str, Known]]:
+    def known(self) -> Iterator[tuple[str, carrier.Known]]:
         homes = {row.pop("location_id", ""): row for row in self._texts("location", _HOME)}
         for row in self._texts("person", _OF_PERSON):
             subject, home = row.pop("person_id", ""), row.pop("location_id", "")
@@ -130,7 +115,7 @@ class Omop:
             if subject and named:
                 yield subject, named
 
-    def staff(self) -> Iterator[Known]:
+    def staff(self) -> Iterator[carrier.Known]:
         for table, names in (("provider", ("provider_name",)), ("care_site", ("care_site_name",))):
             for row in self._texts(table, names):
                 if row:
@@ -139,7 +124,7 @@ class Omop:
     def without_rule(self) -> list[str]:
         return []  # tables that no rule names are never opened
 
-    def extract(self) -> Extract:
+    def extract(self) -> carrier.Extract:
         starts = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))
         days = (
             row[name]
@@ -147,13 +132,13 @@ class Omop:
             for _, row in self.rows(table)
             for name in days_in(table)
         )
-        return extract_between(filter(None, starts), filter(None, days))
+        return carrier.extract_between(filter(None, starts), filter(None, days))
 
     def _index(self) -> None:
         """Read who is there and whose each visit is; check every row's person and visit."""
         if self._people:
             return
-        homes = {row["location_id"]: zip_of(row["zip"]) for _, row in self.rows("location")}
+        homes = {row["location_id"]: carrier.zip_of(row["zip"]) for _, row in self.rows("location")}
         for place, row in self.rows("person"):
             person = _person(row, homes, place)
             if person.subject in self._people:
@@ -287,8 +272,8 @@ def _needed(row: Row, name: str, place: str) -> Any:
     return row[name]
 
 
-def _person(row: Row, homes: Mapping[int, str | None], place: str) -> Person:
-    return Person(
+def _person(row: Row, homes: Mapping[int, str | None], place: str) -> carrier.Person:
+    return carrier.Person(
         str(_needed(row, "person_id", place)),
         _birth(row, place),
         SEX_WORDS.get(row["gender_concept_id"]),
@@ -303,6 +288,6 @@ def _birth(row: Row, place: str) -> date | None:
     if row["year_of_birth"] is None:
         return None
     try:
-        return birth_of(row["year_of_birth"], row["month_of_birth"], row["day_of_birth"])
+        return carrier.birth_of(row["year_of_birth"], row["month_of_birth"], row["day_of_birth"])
     except ValueError:
         raise SourceError("has a day of birth that is not a date", where=place) from None

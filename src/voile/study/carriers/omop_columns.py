@@ -9,8 +9,11 @@ or a link to a provider or a care site.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pyarrow as pa
+
+from voile.study.carriers.carrier import DEATHS, DIAGNOSES, READINGS, VISITS
 
 ID, PERSON, VISIT, LOCATION = "id", "person", "visit", "location"
 CONCEPT, NEEDED, DAY, FIRST_DAY, NUMBER, TEXT, SHOWN = (
@@ -181,3 +184,25 @@ def days_in(table: str) -> list[str]:
 def rules_of(table: str) -> Mapping[str, str]:
     """Return the columns that come from the source, and their rules."""
     return {name: rule for name, (_, rule) in TABLES[table].items() if rule}
+
+
+_SAYS = {
+    "condition_occurrence": (DIAGNOSES, ("condition_concept_id",)),
+    "measurement": (
+        READINGS,
+        ("measurement_concept_id", "value_as_number", "value_as_concept_id", "unit_concept_id"),
+    ),
+    "visit_occurrence": (VISITS, ("visit_concept_id",)),
+}
+_VALUES = ("value_as_number", "value_as_concept_id")
+
+
+def event_of(table: str, row: Mapping[str, Any]) -> tuple[str, tuple[Any, ...] | None]:
+    """Return of what kind a row is, and what it says; a concept of 0 says nothing."""
+    if table == "death":
+        return DEATHS, ("died",)
+    kind, columns = _SAYS.get(table, (table, ()))
+    said = tuple(row[name] or None for name in columns if name not in _VALUES)
+    values = tuple(row[name] for name in columns if name in _VALUES)
+    enough = any(x is not None for x in values) if values else any(said)
+    return kind, (*said, *values) if enough else None

@@ -16,34 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from voile.data.person_codes import HISPANIC, NOT_HISPANIC, RACES, SEXES, omop_concepts
-from voile.study.carriers.carrier import (
-    NO_TEXT,
-    NOT_A_HOME,
-    NOT_RELEASED,
-    Person,
-    Released,
-    Shown,
-    Tally,
-    WithheldError,
-    common_start,
-    middle,
-    one_value,
-)
-from voile.study.carriers.omop_columns import (
-    CONCEPT,
-    DAY,
-    EVENTS,
-    FIRST_DAY,
-    ID,
-    LOCATION,
-    NEEDED,
-    NUMBER,
-    PERSON,
-    TEXT,
-    VISIT,
-    rules_of,
-    schema_of,
-)
+from voile.study.carriers import carrier, omop_columns
 
 Row: TypeAlias = Mapping[str, Any]
 SEX_CONCEPTS, RACE_CONCEPTS = omop_concepts(SEXES), omop_concepts(RACES)
@@ -59,20 +32,22 @@ class OmopWriting:
     visits : whose each visit is.
     """
 
-    released: Released
-    people: Mapping[str, Person]
+    released: carrier.Released
+    people: Mapping[str, carrier.Person]
     visits: Mapping[int, str]
     spans: dict[str, tuple[date, date]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
     _visits: set[Any] = field(default_factory=set)
     """Those that were released, by the ids that they had: nothing refers to another."""
 
-    def batches(self, table: str, rows: Iterator[Row], tally: Tally) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, table: str, rows: Iterator[Row], tally: carrier.Tally
+    ) -> Iterator[pa.RecordBatch]:
         """Yield the released rows of a table, in the model's columns."""
         made = self._locations(rows, tally) if table == "location" else self._rows(
             table, rows, tally
         )  # fmt: skip
-        schema, held = schema_of(table), list[Row]()
+        schema, held = omop_columns.schema_of(table), list[Row]()
         for row in made:
             held.append(row)
             if len(held) == _ROWS:
@@ -84,14 +59,14 @@ class OmopWriting:
         """Give shuffled rows their ids: where each one stands."""
         first = self._written.get(table, 0) + 1
         self._written[table] = first + len(batch) - 1
-        for name, rule in rules_of(table).items():
-            if rule == ID and table != "location":
+        for name, rule in omop_columns.rules_of(table).items():
+            if rule == omop_columns.ID and table != "location":
                 at = batch.schema.get_field_index(name)
                 ids = pa.array(np.arange(first, first + len(batch)))
                 batch = batch.set_column(at, batch.schema.field(at), ids)
         return batch
 
-    def _rows(self, table: str, rows: Iterator[Row], tally: Tally) -> Iterator[Row]:
+    def _rows(self, table: str, rows: Iterator[Row], tally: carrier.Tally) -> Iterator[Row]:
         for row in rows:
             tally.read += 1
             made = self._row(table, row)
@@ -109,14 +84,14 @@ class OmopWriting:
             text = next(self.released.notes)
         shown = self.released.shown(subject)
         if shown is None:
-            return NOT_RELEASED
+            return carrier.NOT_RELEASED
         if table == "note" and text is None:
-            return NO_TEXT
+            return carrier.NO_TEXT
         if table == _VISIT:
             self._visits.add(row["visit_occurrence_id"])
         try:
             made = self._cells(table, row, subject, text)
-        except WithheldError as why:
+        except carrier.WithheldError as why:
             self._visits.discard(row.get("visit_occurrence_id") if table == _VISIT else None)
             return str(why)
         if table == "person":
@@ -126,7 +101,7 @@ class OmopWriting:
                 return NO_EVENT
             ends = dict(zip(_PERIOD, self.spans[subject], strict=True))
             made |= ends
-        if table in EVENTS:
+        if table in omop_columns.EVENTS:
             self._note_days(subject, [x for x in made.values() if isinstance(x, date)])
         return made
 
@@ -135,44 +110,46 @@ class OmopWriting:
 
         Raises WithheldError: a day that is needed cannot be moved, or one leaves the extract.
         """
-        rules = rules_of(table)
+        rules = omop_columns.rules_of(table)
         made = {name: self._cell(rule, row[name], subject, text) for name, rule in rules.items()}
-        if any(rule == FIRST_DAY and made[name] is None for name, rule in rules.items()):
-            raise WithheldError(NO_DAY)
+        if any(
+            rule == omop_columns.FIRST_DAY and made[name] is None for name, rule in rules.items()
+        ):
+            raise carrier.WithheldError(NO_DAY)
         return made
 
     def _cell(self, rule: str, raw: Any, subject: str, text: str | None) -> Any:
-        if rule == PERSON:
+        if rule == omop_columns.PERSON:
             return self._person_ids[subject]
-        if rule == VISIT:
+        if rule == omop_columns.VISIT:
             return self._visit_ids[raw] if raw in self._visits else None
-        if rule == LOCATION:
+        if rule == omop_columns.LOCATION:
             return self._homes.get(self._code(subject) or "")
-        if rule in (DAY, FIRST_DAY):
+        if rule in (omop_columns.DAY, omop_columns.FIRST_DAY):
             return None if raw is None else self.released.moved(subject, raw)
-        if rule == TEXT:
+        if rule == omop_columns.TEXT:
             return text
-        if rule == NEEDED:
+        if rule == omop_columns.NEEDED:
             return raw or 0
-        return raw if rule in (CONCEPT, NUMBER) else None
+        return raw if rule in (omop_columns.CONCEPT, omop_columns.NUMBER) else None
 
-    def _shown(self, subject: str, shown: Shown) -> Row:
-        race = one_value(shown, "race")
+    def _shown(self, subject: str, shown: carrier.Shown) -> Row:
+        race = carrier.one_value(shown, "race")
         ethnicity = HISPANIC.omop if race == HISPANIC.word else NOT_HISPANIC if race else 0
-        age = middle(shown, "age")
+        age = carrier.middle(shown, "age")
         return {
             "person_source_value": self.released.name_of(subject),
-            "gender_concept_id": SEX_CONCEPTS.get(one_value(shown, "sex") or "", 0),
+            "gender_concept_id": SEX_CONCEPTS.get(carrier.one_value(shown, "sex") or "", 0),
             "race_concept_id": RACE_CONCEPTS.get(race or "", 0),
             "ethnicity_concept_id": ethnicity,
             "year_of_birth": 0 if age is None else self.released.as_of.year - age,
         }
 
-    def _locations(self, rows: Iterator[Row], tally: Tally) -> Iterator[Row]:
+    def _locations(self, rows: Iterator[Row], tally: carrier.Tally) -> Iterator[Row]:
         """Yield a home for each ZIP code that released rows show, in the place of the source's."""
         tally.read += sum(1 for _ in rows)
         tally.released += len(self._homes)
-        tally.set_aside[NOT_A_HOME] += tally.read - tally.released
+        tally.set_aside[carrier.NOT_A_HOME] += tally.read - tally.released
         for code, number in self._homes.items():
             yield {"location_id": number, "zip": code}
 
@@ -182,7 +159,7 @@ class OmopWriting:
 
     def _code(self, subject: str) -> str | None:
         shown = self.released.shown(subject)
-        return common_start(shown, "zip") if shown else None
+        return carrier.common_start(shown, "zip") if shown else None
 
     @cached_property
     def _homes(self) -> Mapping[str, int]:

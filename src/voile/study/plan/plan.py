@@ -26,20 +26,7 @@ from voile.release.archive import LEDGER_FOLDER
 from voile.release.choice import Choice
 from voile.release.options import M, checked, fields_of, leaves
 from voile.study.adversary.informed import DAYS
-from voile.study.plan.entries import (
-    JOINT,
-    SIGNALS,
-    DeterminationTable,
-    Entry,
-    ExportTable,
-    Mention,
-    NamesTable,
-    Part,
-    Promise,
-    RowsPart,
-    StudyTable,
-    TextPart,
-)
+from voile.study.plan import entries
 
 DECIDED = "the study decides it for all parts: take it out"
 OF_STUDY = frozenset(
@@ -57,16 +44,16 @@ TAKEN = frozenset((DAYS, LEDGER_FOLDER, EXPORT.rstrip(":")))
 """What the study calls something of its own beside its parts: what people have, a folder."""
 
 
-class Plan(Entry):
+class Plan(entries.Entry):
     """A study: parts about the same people, what the text mentions, and what is promised."""
 
-    study: StudyTable
-    promise: Promise
-    parts: dict[str, Part] = Field(min_length=1)
-    mentions: dict[str, Mention] = Field(default_factory=dict)
-    names: NamesTable | None = None
-    export: ExportTable | None = None
-    determination: DeterminationTable | None = None
+    study: entries.StudyTable
+    promise: entries.Promise
+    parts: dict[str, entries.Part] = Field(min_length=1)
+    mentions: dict[str, entries.Mention] = Field(default_factory=dict)
+    names: entries.NamesTable | None = None
+    export: entries.ExportTable | None = None
+    determination: entries.DeterminationTable | None = None
     _path: Path = PrivateAttr(default=Path("study.toml"))
     _unpacked: Path | None = PrivateAttr(default=None)
 
@@ -124,7 +111,7 @@ class Plan(Entry):
                if str(x.source).startswith(EXPORT)}  # fmt: skip
         if self.export is None:
             return [f"parts.{name}.source: there is no [export]" for name in own]
-        tables = [name for name, part in self.parts.items() if isinstance(part, RowsPart)]
+        tables = [name for name, part in self.parts.items() if isinstance(part, entries.RowsPart)]
         said = [f"parts.{name}.source: with [export] it is export:people"
                 for name in tables if own.get(name) != f"{EXPORT}people"]  # fmt: skip
         said += [f"parts.{name}.source: with [export] it is export:notes"
@@ -164,23 +151,29 @@ class Plan(Entry):
         return plan
 
     @property
-    def table(self) -> tuple[str, RowsPart]:
+    def table(self) -> tuple[str, entries.RowsPart]:
         """The first table, whose policy the mentions follow, and its name."""
         return next((name, x) for name, x in self.rows.items() if x.kind == "tables")
 
     @property
-    def rows(self) -> dict[str, RowsPart]:
-        return {name: part for name, part in self.parts.items() if isinstance(part, RowsPart)}
+    def rows(self) -> dict[str, entries.RowsPart]:
+        return {
+            name: part for name, part in self.parts.items() if isinstance(part, entries.RowsPart)
+        }
 
     @property
     def linked_rows(self) -> list[str]:
         """The other parts of rows whose intervals and items link people: all but readings."""
         table, _ = self.table
-        return [name for name, x in self.rows.items() if name != table and x.kind != SIGNALS]
+        return [
+            name for name, x in self.rows.items() if name != table and x.kind != entries.SIGNALS
+        ]
 
     @property
-    def texts(self) -> dict[str, TextPart]:
-        return {name: part for name, part in self.parts.items() if isinstance(part, TextPart)}
+    def texts(self) -> dict[str, entries.TextPart]:
+        return {
+            name: part for name, part in self.parts.items() if isinstance(part, entries.TextPart)
+        }
 
     @property
     def secret(self) -> Secret:
@@ -291,7 +284,7 @@ class Plan(Entry):
 
     def choice(self) -> Choice | None:
         """Return by what a table's policy is picked; None where it is by the joint risk."""
-        return None if JOINT in self.promise.ways else Choice(**self.promise.ways)
+        return None if entries.JOINT in self.promise.ways else Choice(**self.promise.ways)
 
     def to_data(self) -> dict[str, Any]:
         """Return what is released of what, by which a kit knows its plan again."""

@@ -1,14 +1,22 @@
-"""The policy of least loss whose study is safe given what a ledger has out."""
+"""Find the policy of least loss whose study is safe given what a ledger has out.
+
+No population counts what other tables and items show. So the people who agree with a person are
+counted among the released ones, as they are when the release is measured.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from voile.core.brief import Brief
 from voile.core.errors import InfeasibleError, RequestError
+from voile.data import Source
 from voile.ledger.ledger import Keys, Ledger
 from voile.ledger.promise import SLACK, Figures
-from voile.study.risk.beside import RowsBeside
-from voile.study.risk.joint import JointRisk, Leaks
+from voile.study.risk.joint import Ints, JointRisk, Leaks, Mask, Records, places_in
 from voile.study.risk.together import as_tables, leaks_of
 from voile.tables.joint.disclosed import Names
 from voile.tables.joint.figures import Joined, Shown
@@ -18,6 +26,47 @@ from voile.tables.verbs.after import candidates
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import Archive
 from voile.tables.verbs.past import Past
+
+
+@dataclass(frozen=True, eq=False)
+class RowsBeside(Brief):
+    """The rows that a policy may release.
+
+    at : (rows,) the combination of each. whose : (rows,) a number for its person. beside : (rows,)
+    a number for what other parts show of the person.
+    """
+
+    shows = ()
+
+    at: Ints
+    whose: Ints
+    beside: Ints
+
+    @classmethod
+    def read(cls, content: Content, source: Source, beside: Mapping[str, int]) -> RowsBeside:
+        """Read every row that is not held out and whose values are in their domains.
+
+        beside : of each person, a number for what other parts show.
+        """
+        space, subject = content.space, str(content.roles.subject)
+        codes, people, first = [], list[str](), 0
+        for batch in source.batches([*dict.fromkeys([*space.quasi, subject])]):
+            own = np.column_stack([d.codes(batch.column(d.column)) for d in space.domains])
+            fits = ~content.hold_out.held(batch, first) & (own >= 0).all(axis=1)
+            names = batch.column(subject).to_pylist()
+            people += [str(names[n]) for n in np.flatnonzero(fits)]
+            codes.append(own[fits])
+            first += len(batch)
+        whose = np.unique(np.array(people), return_inverse=True)[1].reshape(-1)
+        shown = np.array([beside[one] for one in people], np.intp)
+        return cls(places_in(space, np.concatenate(codes)), whose, shown)
+
+    def records(self, released: Mask) -> Records:
+        """Return those of released combinations, each the share of its person that it then is."""
+        own = released[self.at]
+        whose = self.whose[own]
+        weights = 1 / np.bincount(whose)[whose]
+        return Records(self.at[own], weights, self.beside[own])
 
 
 def find_after(

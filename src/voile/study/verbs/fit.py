@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,7 @@ from voile.study.plan.entries import JOINT
 from voile.study.plan.part_roles import extract_of, part_roles
 from voile.study.plan.plan import Plan
 from voile.study.readers import finds_alone
-from voile.study.risk.after import find_after
-from voile.study.risk.beside import RowsBeside
+from voile.study.risk.after import RowsBeside, find_after
 from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.study_kit import named_in_kit, pack, searched
 from voile.study.verbs.checks import check_written_once
@@ -221,24 +220,20 @@ def _beside(
     return RowsBeside.read(content, sources[plan.table[0]], numbered(facts)) if facts else None
 
 
+@dataclass(eq=False)
 class _Judge:
     """Judge policies of the table beside what the texts say, and what other parts show."""
 
-    def __init__(
-        self, content: Content, leaks: Mapping[str, Leaks], rows: RowsBeside | None
-    ) -> None:
-        self._content, self._leaks, self.rows = content, leaks, rows
-        self._numbered: dict[int, dict[str, float | None]] = {}
-        self._searched: list[dict[str, float | None]] = []
-
-    @property
-    def content(self) -> Content:
-        return self._content
+    content: Content
+    leaks: Mapping[str, Leaks]
+    rows: RowsBeside | None
+    _numbered: dict[int, dict[str, float | None]] = field(default_factory=dict)
+    _searched: list[dict[str, float | None]] = field(default_factory=list)
 
     def __call__(self, number: int) -> dict[str, float | None]:
         if number not in self._numbered:
-            loss = float(self._content.frontier.loss[number])
-            self._numbered[number] = self._judged(number, self._content.family.policy(number), loss)
+            loss = float(self.content.frontier.loss[number])
+            self._numbered[number] = self._judged(number, self.content.family.policy(number), loss)
         return self._numbered[number]
 
     def add(self, policy: AnyPolicy, loss: float) -> None:
@@ -246,14 +241,14 @@ class _Judge:
         self._searched.append(self._judged(None, policy, loss))
 
     def _judged(self, number: int | None, policy: AnyPolicy, loss: float) -> dict[str, Any]:
-        risk = JointRisk.of(self._content.space, policy)
+        risk = JointRisk.of(self.content.space, policy)
         own = risk.records if self.rows is None else self.rows.records(risk.released)
         return {
             "number": number,
             "loss": loss,
             "released": float(own.weights.sum()),
             "table": risk.expected(Leaks({}), replace(own, beside=None)),
-            **{name: risk.expected(one, own) for name, one in self._leaks.items()},
+            **{name: risk.expected(one, own) for name, one in self.leaks.items()},
         }
 
     def mean(self, number: int) -> float:
@@ -266,7 +261,7 @@ class _Judge:
 
         One takes a pass over the population; a frontier of thousands is not judged whole.
         """
-        policies = len(self._content.frontier)
+        policies = len(self.content.frontier)
         even = np.unique(np.linspace(0, policies - 1, min(SHOWN, policies)).astype(int)).tolist()
         for done, number in enumerate(even, 1):
             self(number)

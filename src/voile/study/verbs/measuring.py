@@ -17,18 +17,11 @@ from voile.data import Source
 from voile.keys.seal import file_sha256
 from voile.release.writing import Manifests
 from voile.report.wording import listed
+from voile.study.adversary import people
 from voile.study.adversary.acquaintance import Reach, reaches
 from voile.study.adversary.date_attack import DateRisk, attack_dates
 from voile.study.adversary.informed import Facts, Informed, inform
 from voile.study.adversary.knowledge import days_of, facts_in, groups_of
-from voile.study.adversary.people import (
-    KNOWN_ROLES,
-    LINKED_ROLES,
-    PartFacts,
-    dates_of,
-    facts_of,
-    numbered,
-)
 from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
@@ -147,16 +140,16 @@ class Measuring:
     def _beside(self) -> Mapping[str, int] | None:
         """Number what other tables and items show of each person; None where there are none."""
         others = self.plan.linked_rows
-        facts = self._facts(others, LINKED_ROLES).values()
-        return numbered([one.facts for one in facts]) if others else None
+        facts = self._facts(others, people.LINKED_ROLES).values()
+        return people.numbered([one.facts for one in facts]) if others else None
 
     def _facts(
-        self, names: Iterable[str], roles: frozenset[str] = KNOWN_ROLES
-    ) -> dict[str, PartFacts]:
+        self, names: Iterable[str], roles: frozenset[str] = people.KNOWN_ROLES
+    ) -> dict[str, people.PartFacts]:
         """Read what written parts of rows show of each person."""
         subject = self.plan.study.subject
         return {
-            name: facts_of(self.writing.part(name), self.plan.opened(name), subject, roles)
+            name: people.facts_of(self.writing.part(name), self.plan.opened(name), subject, roles)
             for name in names
         }
 
@@ -195,7 +188,7 @@ class Measuring:
         if found is not None:
             facts[EXPORT] = found.shown
         rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
-        dates = attack_dates(dates_of(facts.values()), rule, rng)
+        dates = attack_dates(people.dates_of(facts.values()), rule, rng)
         days = days_of(facts.values(), months=rule.months)
         known = {name: self._facts_in(name) for name in plan.rows}
         for kind, own in () if found is None else found.facts.items():

@@ -32,13 +32,7 @@ from voile.study.text.mentions import Rules, writer_of
 from voile.study.text.names import MadeUpNames
 from voile.study.text.planted import NOTES, Planted, plant
 from voile.study.text.shown import Shown
-from voile.study.verbs.checks import (
-    check_kept,
-    check_met,
-    check_people,
-    check_surrogates,
-    check_written_once,
-)
+from voile.study.verbs import checks
 from voile.study.verbs.export import pack
 from voile.study.verbs.naming import made_up_names, put_names
 from voile.tables.recoding.boxes import read_codebook
@@ -64,7 +58,7 @@ class Writing:
 
     def write(self) -> None:
         """Write the table, the other rows, and the texts, which say no more than its rows."""
-        check_written_once(self.plan)
+        checks.check_written_once(self.plan)
         table, _ = self.plan.table
         self.parts = {table: self._rows(table)}
         source = self.plan.opened(table)
@@ -82,7 +76,7 @@ class Writing:
         )
         for name in (one for one in self.plan.rows if one != table):
             self.parts[name] = self._rows(name)
-            check_people(self.plan, name, self.shown)
+            checks.check_people(self.plan, name, self.shown)
         for name, text in self.plan.texts.items():
             self.parts[name] = self._text(name, text)
         if self.plan.export is not None:
@@ -118,15 +112,15 @@ class Writing:
         if given.get("replace") == "surrogate":
             given["date_shift_days"] = self.plan.study.date_shift_days
             given.setdefault("language", "english")  # as the names of the table's columns
-            check_surrogates(self.plan, name, self.kits[name], self.extract)
+            checks.check_surrogates(self.plan, name, self.kits[name], self.extract)
         options = self.plan.options(DOCUMENTS.options.apply, name, "apply", _given(given))
         step: Any = DOCUMENTS.prepare(self.kits[name], self.chosen[name], source, options)
-        check_kept(name, source, step.schema.names, self.shown)
+        checks.check_kept(name, source, step.schema.names, self.shown)
         rules = self.rules(options)
         writer = writer_of(rules, self.names.words_of)
         step = replace(step.writing(writer, rules.finders), refuse=rules.refuse)
         manifests = self._run(name, step, options, place)
-        check_met(self.plan, name, manifests[1]["counts"])
+        checks.check_met(self.plan, name, manifests[1]["counts"])
         changed = {label: x for label, x in self.readers.items() if not rules.mentions[label].keep}
         self.planted[name] = list(plant(step.worker, _some(source, step.texts[0]), changed))
         if part.of is not None:

@@ -11,8 +11,7 @@ from typing import Any
 
 from voile.core.errors import SourceError
 from voile.data.fhir.attachments import read_contents
-from voile.data.fhir.fields import Resource, list_resources, take_object
-from voile.data.fhir.references import read_reference
+from voile.data.fhir.fields import Resource, list_resources, read_reference, take_object
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import File, Unread
 from voile.documents.text.formats.json import read_objects

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 COARSEST = 0.1  # of a cell: fewer points sent of each, and the lattice would show by their number
 
 
+@dataclass(eq=False, repr=False)
 class PrivacyMap(Parameters):
     """Learn one injective map per private class, after which all classes look alike.
 
@@ -80,27 +81,15 @@ class PrivacyMap(Parameters):
     True
     """
 
-    levels_: Levels | None = None
-
-    def __init__(
-        self,
-        method: str | Method = "transport",
-        base: str = "normal",
-        strength: float = 1.0,
-        resolution: Resolution = None,
-        random_state: RandomState = None,
-        places: int | None = None,
-        side_resolution: Resolution = None,
-        in_clear: bool = False,
-    ) -> None:
-        self.method = method
-        self.base = base
-        self.strength = strength
-        self.resolution = resolution
-        self.random_state = random_state
-        self.places = places
-        self.side_resolution = side_resolution
-        self.in_clear = in_clear
+    method: str | Method = "transport"
+    base: str = "normal"
+    strength: float = 1.0
+    resolution: Resolution = None
+    random_state: RandomState = None
+    places: int | None = None
+    side_resolution: Resolution = None
+    in_clear: bool = False
+    levels_: Levels | None = field(default=None, init=False)
 
     def fit(
         self,

@@ -13,19 +13,11 @@ from voile.core.errors import RequestError
 from voile.signals.fitting.maps.columns import Resolution, resolutions
 from voile.signals.fitting.methods.transport import Transport
 from voile.signals.information.subjects import CheckedSubjects
+from voile.signals.model.codec import side as sides
 from voile.signals.model.codec.lattice import Lattice
 from voile.signals.model.codec.nominal import NOMINAL
 from voile.signals.model.codec.pieces import Codes
 from voile.signals.model.codec.place import Place
-from voile.signals.model.codec.side import (
-    NameLevels,
-    NumberGrid,
-    SideColumn,
-    SideLevels,
-    is_missing,
-    read_levels,
-    side_table,
-)
 from voile.signals.model.maps.fitted import Method, Sample
 
 LEAST = 20  # subjects at or beyond each end of a grid, and of each name with a level of its own
@@ -34,7 +26,7 @@ NODES = 25  # about
 
 def side_of(
     known: NDArray[Any], whose: Codes, resolutions: Sequence[float | str | None], first: int
-) -> tuple[SideColumn, ...]:
+) -> tuple[sides.SideColumn, ...]:
     """Return each side column's grid; text and what is declared nominal are names.
 
     known : (n, q) cells. first : the place of the first one after the columns of readings.
@@ -46,14 +38,14 @@ def side_of(
 
 def _column(
     cells: NDArray[Any], whose: Codes, resolution: float | str | None, where: Place
-) -> SideColumn:
-    there = np.array([not is_missing(one) for one in cells], dtype=np.bool_)
+) -> sides.SideColumn:
+    there = np.array([not sides.is_missing(one) for one in cells], dtype=np.bool_)
     if not there.any():
         raise RequestError("a side column is empty", where=where, instead="leave it out")
     given = cells[there]
     named = any(isinstance(one, str) for one in given)
     if resolution == NOMINAL or (resolution is None and named):
-        return NameLevels(_common(given.astype(str), whose[there]))
+        return sides.NameLevels(_common(given.astype(str), whose[there]))
     if named or isinstance(resolution, str):
         raise RequestError("a side column of numbers holds text", where=where)
     numbers = given.astype(np.float64)
@@ -73,7 +65,9 @@ def _common(names: NDArray[np.str_], whose: Codes) -> NDArray[np.str_]:
     return np.asarray(np.unique(names)[np.bincount(pairs[0]) >= LEAST])
 
 
-def _grid(lattice: Lattice, numbers: NDArray[np.float64], whose: Codes, where: Place) -> NumberGrid:
+def _grid(
+    lattice: Lattice, numbers: NDArray[np.float64], whose: Codes, where: Place
+) -> sides.NumberGrid:
     """Cut the span into even parts, with enough subjects at or beyond each end.
 
     Nodes are multiples of the width: else the first would be the value of the last such subject.
@@ -85,11 +79,11 @@ def _grid(lattice: Lattice, numbers: NDArray[np.float64], whose: Codes, where: P
     low, high = int(each[beyond - 1]), int(each[-beyond])
     width = max(-(-(high - low) // (NODES - 1)), 1)
     first = low - low % width
-    return NumberGrid(lattice, first, width, -(-(high - first) // width) + 1)
+    return sides.NumberGrid(lattice, first, width, -(-(high - first) // width) + 1)
 
 
 def never_together(
-    columns: Sequence[SideColumn], levels: SideLevels, c: Codes, classes: int
+    columns: Sequence[sides.SideColumn], levels: sides.SideLevels, c: Codes, classes: int
 ) -> list[tuple[int, int]]:
     """List (side column, class) where a class never occurs with some of its values.
 
@@ -98,7 +92,7 @@ def never_together(
     found = []
     for j, column in enumerate(columns):
         part = levels.left[j]
-        if isinstance(column, NumberGrid):
+        if isinstance(column, sides.NumberGrid):
             part = np.where(part < column.nodes, 4 * part // column.nodes, 4)
         there = np.bincount(part) > 0
         for which in range(classes):
@@ -110,10 +104,10 @@ def never_together(
 
 def beside(sample: Sample, known: ArrayLike, resolution: Resolution, first: int) -> Sample:
     """Return a sample with its side columns; their places count from `first`."""
-    table = side_table(known, len(sample.c))
+    table = sides.side_table(known, len(sample.c))
     said = resolutions(resolution, table.shape[1])
     side = side_of(table, sample.subjects, said, first)
-    return replace(sample, side=side, levels=read_levels(table, side, len(table), first))
+    return replace(sample, side=side, levels=sides.read_levels(table, side, len(table), first))
 
 
 def check_conditional(method: Method, people: CheckedSubjects) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,25 +12,11 @@ from voile.core.errors import RequestError
 from voile.keys.random import RandomState
 from voile.signals.fitting.maps.columns import Resolution, columns_of
 from voile.signals.fitting.maps.side_columns import beside
+from voile.signals.fitting.methods import transport
 from voile.signals.fitting.methods.layers import Chain, fit_layer
 from voile.signals.fitting.methods.smoothing import grid_over
-from voile.signals.fitting.methods.transport import (
-    CHOICES,
-    choose,
-    conditional,
-    fit_chain,
-    folds,
-    logs,
-)
+from voile.signals.fitting.sequences import parts as sequence_parts
 from voile.signals.fitting.sequences.courses import Courses, fit_direction, forecasts
-from voile.signals.fitting.sequences.parts import (
-    SHARPENING,
-    Readings,
-    filled,
-    fit_parts,
-    scores_of,
-    there,
-)
 from voile.signals.fitting.sequences.structure import choose_basis
 from voile.signals.model.codec.codec import Codec
 from voile.signals.model.codec.conditional import MapStep
@@ -46,6 +32,7 @@ from voile.signals.model.sequences.basis import Basis
 from voile.signals.model.sequences.sequence_codec import Dynamics, SequenceCodec, SequencePart
 
 
+@dataclass(eq=False, repr=False)
 class SequenceMap:
     """Learn one sequential map per private class, for readings sent again and again.
 
@@ -75,23 +62,13 @@ class SequenceMap:
     are normal, with a level, a slope and a season of its own and swings that fade at one rate.
     """
 
-    def __init__(
-        self,
-        invariants: Sequence[int] = (),
-        resolution: Resolution = None,
-        settings: Chain | None = None,
-        random_state: RandomState = None,
-        memory: bool = True,
-        period: int | None = None,
-        side_resolution: Resolution = None,
-    ) -> None:
-        self.invariants = invariants
-        self.resolution = resolution
-        self.settings = settings
-        self.random_state = random_state
-        self.memory = memory
-        self.period = period
-        self.side_resolution = side_resolution
+    invariants: Sequence[int] = ()
+    resolution: Resolution = None
+    settings: Chain | None = None
+    random_state: RandomState = None
+    memory: bool = True
+    period: int | None = None
+    side_resolution: Resolution = None
 
     def fit(
         self,
@@ -136,9 +113,9 @@ class SequenceMap:
         whose = as_subjects(subjects, len(table))
         check_sizes(classes, codes, whose)
         order, k = _order(self.invariants, table.shape[1])
-        here = there(table)
+        here = sequence_parts.there(table)
         if not here.all():
-            table = filled(table, here, codes, self.random_state)
+            table = sequence_parts.filled(table, here, codes, self.random_state)
         kinds = columns_of(table, codes, len(classes), self.resolution)
         ordered = [kinds[j] for j in order]
         lattices = _lattices(ordered)
@@ -149,7 +126,9 @@ class SequenceMap:
         if not here.all():
             if k or not self.memory or known is not None:
                 _refuse_lacking(invariant=bool(k), known=known is not None)
-            readings = Readings(X, here[:, order], codes, whose, _moments(whose, times))
+            readings = sequence_parts.Readings(
+                X, here[:, order], codes, whose, _moments(whose, times)
+            )
             return self._fit_parts(readings, classes, lattices, order, timed=times is not None)
         sample = Sample(X, codes, whose, np.array([lat.resolution for lat in lattices]))
         if known is not None:
@@ -163,7 +142,7 @@ class SequenceMap:
         if not self.memory:
             self.codec_ = SequenceCodec.forgetful(codec, order, k)
             return self
-        scores = [scores_of(codec, one)[k:] for one in (sample, spread)]
+        scores = [sequence_parts.scores_of(codec, one)[k:] for one in (sample, spread)]
         when = _moments(whose, times)
         turns = [_turn(scores[0][:, codes == n], whose[codes == n]) for n in range(len(classes))]
         known, sent = ([turn @ of[:, codes == n] for n, turn in enumerate(turns)] for of in scores)
@@ -180,7 +159,7 @@ class SequenceMap:
 
     def _fit_parts(
         self,
-        readings: Readings,
+        readings: sequence_parts.Readings,
         classes: NDArray[np.generic],
         lattices: Sequence[Lattice],
         order: tuple[int, ...],
@@ -188,7 +167,7 @@ class SequenceMap:
         timed: bool,
     ) -> SequenceMap:
         """Learn a map for readings that hold a part of the columns."""
-        parts = fit_parts(
+        parts = sequence_parts.fit_parts(
             readings, classes, lattices, self.settings, self.period, self.random_state
         )
         self.classes_, self.codec_ = classes, replace(parts, order=order, timed=timed)
@@ -196,19 +175,19 @@ class SequenceMap:
 
     def _steps(self, sample: Sample, spread: Sample, k: int) -> tuple[tuple[MapStep, ...], ...]:
         """Return per class the map of single readings to normal scores."""
-        curves = logs(sample)
+        curves = transport.logs(sample)
         Y = np.stack([curve(x) for curve, x in zip(curves, spread.X.T, strict=True)])
         how, side = self.settings, None
         if k and how and (how.depth > 1 or how.backwards):
             raise RequestError("a map with invariants has one layer, forwards", where="settings")
-        splits = folds(sample, self.random_state)
+        splits = transport.folds(sample, self.random_state)
         if sample.levels is not None:
-            how, Y, side = conditional(
+            how, Y, side = transport.conditional(
                 Y, sample, sample.levels, splits, settings=how, forwards=bool(k)
             )
         elif how is None:
-            how = choose(Y, sample, splits, CHOICES[1:4] if k else None)
-        frames, layers = fit_chain(Y, sample.c, how)
+            how = transport.choose(Y, sample, splits, transport.CHOICES[1:4] if k else None)
+        frames, layers = transport.fit_chain(Y, sample.c, how)
         enter = Bend.of(curves)
         return tuple(
             (enter, *(side.into(which) if side else ()), frame.turned(), *own)
@@ -308,4 +287,4 @@ def _sharpening(laws: Sequence[tuple[Dynamics, Floats]]) -> tuple[KnotheRosenbla
     """Fit, to all classes at once, surprises to the normal law, given what went before."""
     W = np.concatenate([left for _, left in laws], axis=1)
     codes = np.repeat(np.arange(len(laws)), [left.shape[1] for _, left in laws])
-    return fit_layer(W, codes, np.arange(len(W)), grid_over(W), SHARPENING)
+    return fit_layer(W, codes, np.arange(len(W)), grid_over(W), sequence_parts.SHARPENING)

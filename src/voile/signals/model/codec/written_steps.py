@@ -10,16 +10,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from voile.signals.model.codec import triangular
 from voile.signals.model.codec.steps import Affine, Bend, KnotheRosenblatt, Step
-from voile.signals.model.codec.triangular import (
-    Numbers,
-    before_each,
-    listed,
-    one_way,
-    pieces,
-    read,
-    tables,
-)
 
 Written: TypeAlias = tuple[list[str], list[str], dict[str, Any]]  # there, back, what these read
 
@@ -27,8 +19,8 @@ Written: TypeAlias = tuple[list[str], list[str], dict[str, Any]]  # there, back,
 class WrittenSteps:
     """Some steps of d columns in a row, forth and back: O(d^2 + d log g)."""
 
-    forward: Callable[[Sequence[float]], Numbers]
-    inverse: Callable[[Sequence[float]], Numbers]
+    forward: Callable[[Sequence[float]], triangular.Numbers]
+    inverse: Callable[[Sequence[float]], triangular.Numbers]
 
     def __init__(self, steps: Sequence[Step], d: int) -> None:
         written = [_written(step, f"{number}_") for number, step in enumerate(steps)]
@@ -38,7 +30,7 @@ class WrittenSteps:
         for on, off, read_here in written:
             there, back = [*there, *on], [*off, *back]
             made |= read_here
-        v = listed(f"v{j}" for j in range(d))
+        v = triangular.listed(f"v{j}" for j in range(d))
         for name, lines in (("forward", there), ("inverse", back)):
             exec("\n".join([f"def {name}(v):", f"    {v} = v", *lines, f"    return {v}"]), made)
         self.forward, self.inverse = made["forward"], made["inverse"]
@@ -75,10 +67,10 @@ def _affine(step: Affine, s: str) -> Written:
     shifts = [f"shift{s}{j}" for j in range(len(v))]
     shifted = [f"{total} + {shift}" for total, shift in zip(sums["there"], shifts, strict=True)]
     before = [f"{one} - {shift}" for one, shift in zip(v, shifts, strict=True)]
-    to = f"    {listed(v)} ="
+    to = f"    {triangular.listed(v)} ="
     return (
-        [f"{to} {listed(shifted)}"],
-        [f"{to} {listed(before)}", f"{to} {listed(sums['back'])}"],
+        [f"{to} {triangular.listed(shifted)}"],
+        [f"{to} {triangular.listed(before)}", f"{to} {triangular.listed(sums['back'])}"],
         made,
     )
 
@@ -87,13 +79,13 @@ def _bend(step: Bend, s: str) -> Written:
     there, back = [], []
     made: dict[str, Any] = {}
     for j, curve in enumerate(step.curves):
-        on, off = pieces(curve.x, [curve.y]), pieces(curve.y, [curve.x])
+        on, off = triangular.pieces(curve.x, [curve.y]), triangular.pieces(curve.y, [curve.x])
         if len(on) == 1:  # as where no logarithm was taken: nothing to look up
             there += _line(f"v{j}", *on[0])
             back += _line(f"v{j}", *off[0])
             continue
-        there += read(f"v{j}", f"v{j}", f"there{s}{j}", f"x{s}{j}")
-        back += read(f"v{j}", f"v{j}", f"back{s}{j}", f"y{s}{j}")
+        there += triangular.read(f"v{j}", f"v{j}", f"there{s}{j}", f"x{s}{j}")
+        back += triangular.read(f"v{j}", f"v{j}", f"back{s}{j}", f"y{s}{j}")
         made |= {f"there{s}{j}": on, f"x{s}{j}": curve.x[1:-1].tolist()}
         made |= {f"back{s}{j}": off, f"y{s}{j}": curve.y[1:-1].tolist()}
     return there, back, made
@@ -104,7 +96,7 @@ def _line(v: str, at: float, y: float, slope: float) -> list[str]:
 
 
 def _triangular(step: KnotheRosenblatt, s: str) -> Written:
-    before = before_each(step)
-    there, back = (one_way(target, list(before), before, s=s) for target in "zv")
-    v, z = (listed(f"{name}{j}" for j in before) for name in "vz")
-    return [*there, f"    {v} = {z}"], [f"    {z} = {v}", *back], tables(step, before, s)
+    before = triangular.before_each(step)
+    there, back = (triangular.one_way(target, list(before), before, s=s) for target in "zv")
+    v, z = (triangular.listed(f"{name}{j}" for j in before) for name in "vz")
+    return [*there, f"    {v} = {z}"], [f"    {z} = {v}", *back], triangular.tables(step, before, s)
