@@ -180,7 +180,7 @@ class ApplyOptions(Pseudonymous):
         return super().at_worker().model_copy(update={**driven, "marginals": self.counts_runs})
 
 
-class AttackOptions(voile.release.options.Controlled):
+class AdversaryOptions(voile.release.options.Controlled):
     """What the adversary holds and knows."""
 
     register_: Data | None = Field(
@@ -202,7 +202,18 @@ class AttackOptions(voile.release.options.Controlled):
     threshold: float = Field(0.0, ge=0, le=1, description="minimum match probability of a claim")
 
 
-class AssessOptions(AttackOptions):
+class AttackOptions(AdversaryOptions):
+    """What the adversary of a release of voile's own holds, knows and does."""
+
+    regrow: int = Field(
+        0,
+        ge=0,
+        description="number of people, drawn at random, whom the adversary knows but for one "
+        "value: she makes the policy again for each value (0.1 to 3 seconds each)",
+    )
+
+
+class AssessOptions(AdversaryOptions):
     """What a release of any origin is assessed against."""
 
     population_gap: Literal["error", "sample"] = Field(
