@@ -140,10 +140,10 @@ class ApplyOptions(Pseudonymous):
     class_id: bool = Field(
         False, description="add a column of random ids, one for each equivalence class"
     )
-    marginals: bool | None = Field(
-        None,
+    marginals: bool = Field(
+        False,
         description="of trees: count released people by runs of each column's values, in the "
-        "manifest [where risks rest on the source alone, and no ledger judges releases together]",
+        "manifest; they narrow a person's value down for those who know all other rows",
     )
     releases: tuple[Path, ...] = Field(
         (),
@@ -170,14 +170,9 @@ class ApplyOptions(Pseudonymous):
         """What the pseudonyms' key is derived for."""
         return purpose_of(self.recipient)
 
-    @property
-    def counts_runs(self) -> bool | None:
-        """Whether there are marginals: never by default in a ledger; None where the data decide."""
-        return self.marginals if self.ledger is None else bool(self.marginals)
-
     def at_worker(self) -> Self:
         driven = {"releases": (), "hold_back": False, "recount": False}
-        return super().at_worker().model_copy(update={**driven, "marginals": self.counts_runs})
+        return super().at_worker().model_copy(update=driven)
 
 
 class AdversaryOptions(voile.release.options.Controlled):
