@@ -110,6 +110,23 @@ def test_attack_regrows_where_asked_and_a_report_shows_it():
         assert "Regrowing: age" in [getattr(block, "text", "") for block in blocks]
 
 
+def test_the_first_page_states_the_rate_but_not_of_few_people_in_public():
+    table = people()
+    release = released(table, family="tree")
+    one = RemainingValues(candidates=10, group=4, policy=2, marginals=2, frequent=0.5)
+    many = regrowing([one] * 60, column="age", columns=["age"])
+    few = regrowing([one] * 4, column="age", columns=["age"])
+    said = "guesses it rightly in 50% of cases, and from the released group alone in 25%"
+    assert said in first_page(release, many, "public")
+    assert said in first_page(release, few, "internal")
+    assert "guesses it rightly" not in first_page(release, few, "public")
+
+
+def first_page(release, evidence, audience):
+    first = sections(release, (evidence,), audience=audience)[0]
+    return " ".join(text for block in first.blocks for text in getattr(block, "paragraphs", ()))
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [({"hold_out": 0.2}, "option hold-out"), ({"family": "global", "suppress": 0.3}, "suppressed")],
