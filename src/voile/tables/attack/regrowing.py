@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 
-REGROWING = "regrowing"
 GROUP, POLICY, MARGINALS = "the group alone", "the policy regrown", "the policy and the marginals"
 POSSIBLE, GUESSED = "values that remain possible", "values guessed right"
 
@@ -76,7 +75,7 @@ def regrowing(
         for way, left in ways.items()
     ]
     return Evidence(
-        attack=REGROWING,
+        attack="regrowing",
         heading="inference",
         story=Note(
             "The adversary knows the source but for one person's {column}. She also knows the "

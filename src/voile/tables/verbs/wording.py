@@ -12,7 +12,6 @@ from voile.release.choice import Choice
 from voile.report.sections import CHOSEN, Audience, Figure
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import is_hidden, listed, odds, share, share_of, size
-from voile.tables.attack.regrowing import GROUP, GUESSED, MARGINALS, REGROWING
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
 
 NOTHING = 1e-9  # a loss that is one of rounding
@@ -188,9 +187,12 @@ def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Itera
 
     The public is not shown a rate of few people.
     """
-    for one in evidence:
-        if one.attack != REGROWING:
-            continue
+    found = [one for one in evidence if one.attack == "regrowing"]
+    if not found:
+        return
+    from voile.tables.attack.regrowing import GROUP, GUESSED, MARGINALS  # loads numba
+
+    for one in found:
         rates = {each.by: each.rate for each in one.findings if each.quantity == GUESSED}
         if not any(is_hidden(rates[way], audience) for way in (GROUP, MARGINALS)):
             yield (
