@@ -17,8 +17,7 @@ k = {K}, people aged 40 and over so many times likelier than others (mean of {SE
 Without marginals the adversary names, for each row, anybody of the register who fits its box. With
 marginals she names one of the likeliest: each candidate weighs the product, over all columns, of
 the people released over those registered in the run of their value. Either way she names no more
-than one person of a box rightly, 1 in {K} at most: the risk that rests on k stands. So marginals go
-with a release by default only where its risks rest on no population."""
+than one person of a box rightly, 1 in {K} at most: the risk that rests on k stands."""
 
 
 def main() -> None:

@@ -131,6 +131,16 @@ def test_cuts_are_kept_and_dropped_as_the_settings_say():
             space(keep_cuts=[wrong])
 
 
+def test_whole_numbers_are_cut_below_multiples_alone():
+    sample = pa.table({"age": [8, 9, 10, 12, 15, None], "sex": ["f", "m", "f", "m", "f", "m"]})
+    settings = {"age": {"cut_every": 5, "fill": False}}
+    rules = PolicySpace.of(sample, quasi=["age", "sex"], settings=settings).constraints
+    # between 8 and 9, 9 and 10, 10 and 12, 12 and 15, 15 and null
+    assert rules.forbidden.tolist() == [True, False, True, False, False, False]
+    with pytest.raises(RequestError, match="column sex: cut_every takes whole numbers"):
+        PolicySpace.of(sample, quasi=["age", "sex"], settings={"sex": {"cut_every": 5}})
+
+
 def test_a_population_is_one_table_several_or_none():
     sample = pa.table({"age": [0, 1, 1], "sex": ["f", "m", "m"]})
     both = pa.table({"age": [0, 1], "sex": ["f", "m"], "n": [10, 20]})

@@ -14,7 +14,7 @@ import voile
 import voile.tables as vt
 from voile.core.errors import RequestError, TamperedError
 from voile.face.release import Release
-from voile.modules import MODULES
+from voile.modules import MODULES, find_module
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import CodebookEntry, CodedColumn
 from voile.tables.recoding.possible import Possible, expected, widths
@@ -292,4 +292,4 @@ def test_a_release_of_other_bytes_is_not_expanded(release):
 @pytest.mark.parametrize("kind", sorted(MODULES.keys() - {"tables"}))
 def test_other_kinds_have_no_intervals(kind, tmp_path):
     with pytest.raises(RequestError, match=f"release of {kind} has no intervals to expand"):
-        Release(tmp_path / "out.csv", {"kind": kind}).expand()
+        Release(tmp_path / "out.csv", {"kind": kind}, module=find_module(kind)).expand()

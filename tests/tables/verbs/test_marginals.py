@@ -60,7 +60,7 @@ def fitted(table=None, roles=ROLES, **options):
 
 
 def applied(kit, table, out=None, **options):
-    return kit.apply(kit.choose(least_loss=True), table, out, **options)
+    return kit.apply(kit.choose(least_loss=True), table, out, **{"marginals": True, **options})
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_no_run_and_no_implied_count_is_of_fewer_people_than_k():
 def test_marginals_of_too_few_people_are_not_published_whoever_chose_them(tmp_path, monkeypatch):
     """What they imply is counted by other code than chose them."""
     monkeypatch.setattr(showing, "least_of", lambda k: 1)
-    with pytest.raises(InfeasibleError, match="imply a count of fewer than 11 people; leave them"):
+    with pytest.raises(InfeasibleError, match="imply a count of fewer than 11 people; leave marg"):
         applied(fitted(people(1_000)), people(1_000), tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 
@@ -155,16 +155,14 @@ def test_nobody_is_in_two_runs():
     assert stated(applied(kit, both.slice(0, 1_000), no_pseudonyms=True)) != {}
 
 
-def test_where_risks_rest_on_a_population_they_are_left_out_unless_asked_for():
-    kit = fitted(fraction=0.1)
-    assert stated(applied(kit, people())) == {}
-    assert stated(applied(kit, people(), marginals=True)) == counted(
-        applied(kit, people(), marginals=True), people()
-    )
-
-
-def test_they_can_be_left_out_and_a_global_policy_has_none(kit):
-    assert "marginals" not in applied(kit, people(), marginals=False).public
+@pytest.mark.parametrize("options", [{}, {"fraction": 0.1}])
+def test_they_are_left_out_unless_asked_for(options):
+    kit = fitted(**options)
+    release = kit.apply(kit.choose(least_loss=True), people())
+    assert "marginals" not in release.public
+    assert "marginals" not in release.private
+    asked = applied(kit, people())
+    assert stated(asked) == counted(asked, people())
 
 
 def test_a_ledger_has_no_bound_of_them_so_a_release_in_it_has_none_but_for_a_reason(kit, tmp_path):
@@ -173,7 +171,9 @@ def test_a_ledger_has_no_bound_of_them_so_a_release_in_it_has_none_but_for_a_rea
     key.chmod(0o600)
     create(tmp_path / "l", Promise(expected_matches=1e6), key)
     how = {"ledger": tmp_path / "l", "key_file": key}
-    assert "marginals" not in applied(kit, people(), tmp_path / "a.csv", **how).public
+    assert (
+        "marginals" not in applied(kit, people(), tmp_path / "a.csv", marginals=False, **how).public
+    )
     with pytest.raises(InfeasibleError, match="no figure bounds what counts of people by runs"):
         applied(kit, people(), tmp_path / "b.csv", marginals=True, **how)
     reason = {"override": "the board agreed"}
@@ -181,7 +181,7 @@ def test_a_ledger_has_no_bound_of_them_so_a_release_in_it_has_none_but_for_a_rea
         "marginals"
     ]
     with pytest.raises(InfeasibleError, match="line 3 counted people by runs"):
-        applied(kit, people(), tmp_path / "c.csv", **how)
+        applied(kit, people(), tmp_path / "c.csv", marginals=False, **how)
     whole = fitted(family="global", method="steepest")
     assert "marginals" not in applied(whole, people()).public
 

@@ -156,7 +156,8 @@ class QuasiSettings(Settings):
     - ``zip3``: numeric, but small three-digit areas last, so that Safe Harbor is on the lattice;
     - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
 
-    `keep_cuts` are the values after which a cut stays in every policy, or ``all``.
+    `keep_cuts` are the values after which a cut stays in every policy, or ``all``. With `cut_every`
+    whole numbers are cut only below its multiples, which owe nothing to the data.
 
     `importance` is what the column counts in the resolution lost, beside 1 for others.
 
@@ -178,6 +179,7 @@ class QuasiSettings(Settings):
     parents: Path | None = None
     keep_cuts: tuple[int | str, ...] | Literal["all"] = ()
     drop_cuts: tuple[int | str, ...] = ()
+    cut_every: int | None = Field(None, ge=2)
     finest: int | None = None
     coarsest: int | None = None
     importance: float | None = Field(None, ge=0, allow_inf_nan=False)

@@ -59,11 +59,24 @@ def _fixed(domain: Domain, asked: QuasiSettings) -> tuple[Bits, Bits]:
     if asked.finest is not None or asked.coarsest is not None:
         between = level_cuts(domain, finest=asked.finest, coarsest=asked.coarsest)
         stay, go = stay | between[0], go | between[1]
+    if asked.cut_every is not None:
+        go |= _uneven_cuts(domain, asked.cut_every)
     if np.any(stay & go):
         raise RequestError(
             "a cut is both to keep and to drop", where=f"roles, column {domain.column}"
         )
     return stay, go
+
+
+def _uneven_cuts(domain: Domain, step: int) -> Bits:
+    """Return which cuts of whole numbers do not lie just below a multiple of the step."""
+    if domain.parser.kind != "integer" or domain.parser.edges:
+        raise RequestError(
+            "cut_every takes whole numbers, and this column has none",
+            where=f"roles, column {domain.column}",
+            instead="leave cut_every out, or give edges",
+        )
+    return np.array([after is not None and after % step != 0 for after in domain.values[1:]])
 
 
 def _cuts_after(domain: Domain, values: Sequence[Any]) -> Bits:

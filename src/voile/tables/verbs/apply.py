@@ -97,30 +97,20 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         outputs=outputs,
         recoder=recoder,
         left_out=left_out,
-        marginals=options.counts_runs,
+        marginals=options.marginals,
         recounts=options.recount,
-        showing=_showing(content, policy, options.counts_runs),
+        showing=_showing(content, policy, options.marginals),
     )
 
 
-def _showing(content: Content, policy: AnyPolicy, marginals: bool | None) -> Showing[Any]:
+def _showing(content: Content, policy: AnyPolicy, marginals: bool) -> Showing[Any]:
     return showing_of(
         policy,
         content.space,
         subject=content.roles.subject,
         sensitive=content.sensitive,
-        marginals=_counts_runs(marginals, content.space),
+        marginals=marginals,
     )
-
-
-def _counts_runs(asked: bool | None, space: PolicySpace) -> bool:
-    """Decide on marginals: they leave risks as they are where g is the sample's own number.
-
-    Beside a register they show which people of a group are likelier to be in the data, and so raise
-    risks that rest on everybody of the group being as likely.
-    """
-    counts = space.counts
-    return bool((counts.population <= counts.sample).all()) if asked is None else asked
 
 
 def _check_name_of_classes(source: Source) -> None:
@@ -201,7 +191,7 @@ def _check_implied(least: int, k: int) -> None:
     if least < least_of(k):
         raise InfeasibleError(
             f"the marginals imply a count of fewer than {least_of(k)} people",
-            instead="leave them out with --no-marginals",
+            instead="leave --marginals out",
         )
 
 
@@ -220,7 +210,7 @@ class _Recoding(Applying[Any, AnyPublished]):
     recoder: Recoder
     left_out: NDArray[np.int64]
     showing: Showing[Any]
-    marginals: bool | None
+    marginals: bool
     recounts: bool
 
     def why_alone(self) -> str | None:

@@ -41,9 +41,13 @@ def attack(
     release.check_hash()
     scene = Scene(release, truth, options)
     release.check_truth(scene.true_rows.num_rows, truth.name)
-    draws = streams(seed, "linkage", "singling out", "inference", "policy")
+    draws = streams(seed, "linkage", "singling out", "inference", "policy", "regrowing")
     tasks = [*attacks_on(scene, draws)]
     tasks += [(task, partial(run, draws[3])) for task, run in PolicyAttacks(scene).tasks]
+    if options.regrow:
+        from voile.tables.verbs.attack_regrow import regrowing_tasks  # reaches the fitting code
+
+        tasks += regrowing_tasks(scene, draws[4])
     evidence = run_all(tasks, progress)
     if not evidence:
         raise RequestError(

@@ -44,7 +44,7 @@ def entering(
         None if options.no_pseudonyms else space_of(content, options.recipient, keys),
         options.keep_order,
         options.hold_back,
-        bool(options.counts_runs),
+        options.marginals,
     )
     pasts = case.pasts(ledger, keys, options.recipient) if options.hold_back else ()
     left_out = case.left_out(ledger, pasts)

@@ -140,10 +140,10 @@ class ApplyOptions(Pseudonymous):
     class_id: bool = Field(
         False, description="add a column of random ids, one for each equivalence class"
     )
-    marginals: bool | None = Field(
-        None,
+    marginals: bool = Field(
+        False,
         description="of trees: count released people by runs of each column's values, in the "
-        "manifest [where risks rest on the source alone, and no ledger judges releases together]",
+        "manifest; they narrow a person's value down for those who know all other rows",
     )
     releases: tuple[Path, ...] = Field(
         (),
@@ -170,17 +170,12 @@ class ApplyOptions(Pseudonymous):
         """What the pseudonyms' key is derived for."""
         return purpose_of(self.recipient)
 
-    @property
-    def counts_runs(self) -> bool | None:
-        """Whether there are marginals: never by default in a ledger; None where the data decide."""
-        return self.marginals if self.ledger is None else bool(self.marginals)
-
     def at_worker(self) -> Self:
         driven = {"releases": (), "hold_back": False, "recount": False}
-        return super().at_worker().model_copy(update={**driven, "marginals": self.counts_runs})
+        return super().at_worker().model_copy(update=driven)
 
 
-class AttackOptions(voile.release.options.Controlled):
+class AdversaryOptions(voile.release.options.Controlled):
     """What the adversary holds and knows."""
 
     register_: Data | None = Field(
@@ -202,7 +197,18 @@ class AttackOptions(voile.release.options.Controlled):
     threshold: float = Field(0.0, ge=0, le=1, description="minimum match probability of a claim")
 
 
-class AssessOptions(AttackOptions):
+class AttackOptions(AdversaryOptions):
+    """What the adversary of a release of voile's own holds, knows and does."""
+
+    regrow: int = Field(
+        0,
+        ge=0,
+        description="number of people, drawn at random, whom the adversary knows but for one "
+        "value: she makes the policy again for each value (0.1 to 3 seconds each)",
+    )
+
+
+class AssessOptions(AdversaryOptions):
     """What a release of any origin is assessed against."""
 
     population_gap: Literal["error", "sample"] = Field(

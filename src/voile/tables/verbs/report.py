@@ -43,6 +43,7 @@ from voile.tables.verbs.wording import (
     describe_risk,
     explain_choice,
     explain_empty_boxes,
+    explain_regrowing,
     explain_unique,
     format_expected,
     highest_risk,
@@ -102,7 +103,7 @@ def sections(
         return tuple(part for part in parts if part is not None)
     figures = {**public["figures"], **private.get("figures", {})}
     parts = [
-        _summary(data, figures, public, private, audience),
+        _summary(data, figures, public, private, audience, evidence),
         risks(data, figures, audience, _sensitive(public)),
         analysts(data, audience),
         own_analysis(data, audience),
@@ -129,6 +130,7 @@ def _summary(
     public: Mapping[str, Any],
     private: Mapping[str, Any],
     audience: Audience,
+    evidence: Sequence[Evidence],
 ) -> Section:
     if not data:
         short = (
@@ -169,6 +171,7 @@ def _summary(
         decided.append(" ".join(explain_unique(share_apart, names, public["columns"])))
     if "empty_boxes" in data:
         decided += explain_empty_boxes(data["empty_boxes"])
+    decided += explain_regrowing(evidence, audience)
     blocks = (
         Prose(three_sentences(data, figures, why, audience)),
         Figures(shown),

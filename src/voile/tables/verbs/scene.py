@@ -22,7 +22,7 @@ from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.class_ids import CLASS
 from voile.tables.recoding.codebook import Codebook, Coding
-from voile.tables.verbs.options import AttackOptions
+from voile.tables.verbs.options import AdversaryOptions, AttackOptions
 
 MISSING = -1
 STRANGER = np.int64(-1)
@@ -32,7 +32,7 @@ class Stage(ABC):
     """What every attack on a table is given, on one list of true people and one set of codes."""
 
     truth: Source
-    options: AttackOptions
+    options: AdversaryOptions
 
     @property
     @abstractmethod

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from voile.core.evidence import Evidence
 from voile.data.roles import AS_IT_IS
 from voile.data.roles import FEW as FEW_NAMES
 from voile.release.choice import Choice
 from voile.report.sections import CHOSEN, Audience, Figure
 from voile.report.suppression import FEW, is_few
-from voile.report.wording import listed, odds, share, share_of, size
+from voile.report.wording import is_hidden, listed, odds, share, share_of, size
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
 
 NOTHING = 1e-9  # a loss that is one of rounding
@@ -179,6 +180,27 @@ def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
         "The ends of such boxes are values of records, and a risk that is estimated from the "
         "release's own counts is too low."
     )
+
+
+def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
+    """Say how often an adversary who knows all rows but one value guesses that value.
+
+    The public is not shown a rate of few people.
+    """
+    found = [one for one in evidence if one.attack == "regrowing"]
+    if not found:
+        return
+    from voile.tables.attack.regrowing import GROUP, GUESSED, MARGINALS  # loads numba
+
+    for one in found:
+        rates = {each.by: each.rate for each in one.findings if each.quantity == GUESSED}
+        if not any(is_hidden(rates[way], audience) for way in (GROUP, MARGINALS)):
+            yield (
+                f"An adversary who knows the source but for one person's {one.of}, and how the "
+                f"release was made, guesses it rightly in {share(rates[MARGINALS].value)} of "
+                f"cases, and from the released group alone in {share(rates[GROUP].value)} "
+                f"({rates[GROUP].trials:,} people tried)."
+            )
 
 
 def name_kept(released: Sequence[Mapping[str, str]]) -> str:

@@ -108,7 +108,7 @@ def test_a_sensitive_column_that_cannot_be_counted_any_more_is_refused(patients,
     [(11, 1, True), (10, 1, False), (20, 20, True), (19, 20, False), (0, 1, False)],
 )
 def test_marginals_may_imply_no_count_of_few_people_nor_of_fewer_than_k(least, k, holds):
-    said = f"imply a count of fewer than {max(k, 11)} people; leave them out with --no-marginals"
+    said = f"imply a count of fewer than {max(k, 11)} people; leave --marginals out"
     with nullcontext() if holds else pytest.raises(InfeasibleError, match=said):
         _check_implied(least, k)
 

@@ -1,0 +1,97 @@
+"""Regrowing: make the policy again for each value of one person, and keep the values that fit.
+
+The adversary knows all rows but one value of one person, the public files, the program and its
+options. The person's released group bounds the value: the other rows fill all groups but one place.
+Each value of that group is put into the row, and the release is made again. A value stays possible
+if the policy and the public figures come out the same. A tree cuts where a cut gains most, so that
+one row more on one side of a near tie moves the cut; marginals are cut by the data as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from voile.core.evidence import Count, Evidence, Finding, Note, Rate
+
+GROUP, POLICY, MARGINALS = "the group alone", "the policy regrown", "the policy and the marginals"
+POSSIBLE, GUESSED = "values that remain possible", "values guessed right"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemainingValues:
+    """How many values of one person's column remain possible to an adversary.
+
+    candidates : values of the column. group : those of the released group. policy : those of them
+    for which policy and public figures come out the same. marginals : those for which the marginals
+    do too. frequent : share of the other rows that have the most frequent value.
+    """
+
+    candidates: int
+    group: int
+    policy: int
+    marginals: int
+    frequent: float
+
+
+def regrowing(
+    values: Sequence[RemainingValues], *, column: str, columns: Sequence[str]
+) -> Evidence:
+    """Count the values of a column that remain, and guess one at random; exact for these people.
+
+    >>> one = RemainingValues(candidates=70, group=20, policy=4, marginals=2, frequent=0.05)
+    >>> found = regrowing([one], column="age", columns=["age", "sex"]).findings
+    >>> [each.rate.successes for each in found if each.quantity == POSSIBLE]
+    [20, 4, 2]
+    """
+    ways = {
+        GROUP: [one.group for one in values],
+        POLICY: [one.policy for one in values],
+        MARGINALS: [one.marginals for one in values],
+    }
+    every, people = [one.candidates for one in values], [1] * len(values)
+    frequent = Rate.clustered([one.frequent for one in values], people)
+    few, whole = min(zip(ways[MARGINALS], every, strict=True), default=(0, 0))
+    possible = [
+        Finding(
+            POSSIBLE,
+            Rate.clustered(left, every),
+            by=way,
+            meaning="Of the values of the column, those that no public file rules out. The "
+            "release shows the group by design. Fewer values after that reveal a person by the "
+            "choice of the policy, or by the marginals.",
+        )
+        for way, left in ways.items()
+    ]
+    guessed = [
+        Finding(
+            GUESSED,
+            Rate.clustered([1 / one for one in left], people),
+            baseline=frequent,
+            by=way,
+            meaning="The expected number of right guesses, at random among the remaining values. "
+            "Baseline: the most frequent value of the other rows, without the release.",
+        )
+        for way, left in ways.items()
+    ]
+    return Evidence(
+        attack="regrowing",
+        heading="inference",
+        story=Note(
+            "The adversary knows the source but for one person's {column}. She also knows the "
+            "public files, the program and its options. She makes the release again for each "
+            "value that the person's released group allows, and keeps the values that give the "
+            "same public files. Success is a right guess among them.",
+            {"column": column},
+        ),
+        knows=tuple(columns),
+        findings=(*possible, *guessed),
+        notes=(
+            Note(
+                "Fewest values that remain possible for a person: {few} of {whole}.",
+                {"few": Count(few), "whole": whole},
+                by=MARGINALS,
+            ),
+        ),
+        of=column,
+    )
