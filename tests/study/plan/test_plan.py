@@ -11,6 +11,7 @@ from tests.study.made import PLAN, roles_of
 
 from voile.cli.run import run
 from voile.core.errors import RequestError
+from voile.signals.options import FitOptions
 from voile.study import Study
 from voile.study.plan.part_roles import extract_of
 from voile.study.plan.plan import Plan
@@ -216,9 +217,10 @@ def test_the_extract_is_that_of_days_that_move(tmp_path, never):
 
 
 def test_a_removed_option_of_a_part_names_its_replacement(change):
-    plan = change().plan
+    pulses = '[parts.pulses]\nkind = "signals"\nsource = "visits.parquet"\nroles = "visits.toml"\n'
+    plan = change(("[parts.visits]", f"{pulses}\n[parts.visits]")).plan
     with pytest.raises(RequestError) as failed:
-        plan.options("signals", "Fit", {"epsilon": 1}, "parts.pulses.fit")
+        plan.options(FitOptions, "pulses", "fit", {"epsilon": 1})
     assert str(failed.value).endswith(
         "study.toml: parts.pulses.fit: `epsilon` of `voile.signals.fit` was removed in 0.2.0; "
         "leave it out, and give the kit to its devices and its recipient alone"
