@@ -119,8 +119,7 @@ def _counts_runs(asked: bool | None, space: PolicySpace) -> bool:
     Beside a register they show which people of a group are likelier to be in the data, and so raise
     risks that rest on everybody of the group being as likely.
     """
-    counts = space.counts
-    return bool((counts.population <= counts.sample).all()) if asked is None else asked
+    return not space.counts_others if asked is None else asked
 
 
 def _check_name_of_classes(source: Source) -> None:
@@ -289,7 +288,11 @@ class _Recoding(Applying[Any, AnyPublished]):
             written.people,
             written.known.codebook,
             unknown=[c["column"] for c in self._described() if c["role"] == "identifier"],
-            people_of=partial(people_sharing, written.known, content.space.counts),
+            people_of=(
+                partial(people_sharing, written.known, content.space.counts)
+                if content.space.counts_others
+                else None
+            ),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
             suppressed=written.suppressed_people(),
             directory=written.scratch,

@@ -27,6 +27,7 @@ from voile.tables.scoring.disclosure import (
     OF_NAMES,
     OF_SENSITIVE,
     Classes,
+    PeopleAtRisk,
     disclosure,
     of_column,
 )
@@ -81,21 +82,22 @@ def certify(
     that a study put into the table, and judges itself.
 
     Beside the measures, those of a sensitive column as ``name(column)``: ``unique_with_kept``, the
-    people unique on all released columns, and the people released and dropped. ``k`` is the least
-    number of people who have a row in a group; no person's rows are spread over groups. Where
+    people unique on all released columns, and the people released and dropped. A group counts each
+    person who has a row in it once, and a person's risk is the largest over her rows. Where
     pseudonyms show whose each row is, and somebody's rows are in several groups, ``k_all_rows`` and
     ``unique_all_rows`` count people by all groups that their rows are in.
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
     with connect(directory=directory) as connection:
-        classes, _ = _classes(counted, codebook, subject, people_of, connection)
-        figures = disclosure(classes, suppressed=suppressed)
+        classes, groups = _classes(counted, codebook, subject, people_of, connection)
+        at_risk = None
+        if subject is not None:
+            at_risk = _people_at_risk(counted, groups, classes.population, connection)
+        figures = disclosure(classes, suppressed=suppressed, at_risk=at_risk)
         figures |= {"subjects": float(round(classes.sample.sum())), "suppressed": float(suppressed)}
-        if subject is not None and len(classes.sample):
-            figures["k"] = float(_least_group(counted, codebook.released, connection))
-            if set(unknown) - {CLASS.name}:
-                figures |= _by_all_rows(counted, codebook.released, connection)
+        if subject is not None and len(classes.sample) and set(unknown) - {CLASS.name}:
+            figures |= _by_all_rows(counted, codebook.released, connection)
         for column in sensitive:
             if pa.types.is_floating(release.columns[column]):
                 continue
@@ -129,7 +131,8 @@ def certify_marginals(
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
     with connect(directory=directory) as connection:
-        classes, codes = _classes(counted, codebook, subject, None, connection)
+        classes, groups = _classes(counted, codebook, subject, None, connection)
+    codes = codebook.released_codes(groups)
     places = codebook.quasi
     found = []
     for one in marginals:
@@ -140,10 +143,29 @@ def certify_marginals(
     return min(found)
 
 
-def _least_group(counted: Source, columns: Sequence[str], connection: DuckDBPyConnection) -> int:
-    keys = ", ".join(identifier(name) for name in columns)
-    sql = f"SELECT count(DISTINCT {identifier(PERSON)}) AS n FROM source GROUP BY {keys}"
-    return _number(counted, [*columns, PERSON], f"SELECT min(n) FROM ({sql})", connection)
+def _people_at_risk(
+    counted: Source,
+    groups: pa.Table,
+    population: NDArray[np.float64],
+    connection: DuckDBPyConnection,
+) -> PeopleAtRisk:
+    """Count the people of a release by the smallest group, and the smallest g, of their rows."""
+    columns = groups.column_names
+    keys = [f"k{place}" for place in range(len(columns))]
+    named = ", ".join(f"{identifier(c)} AS {key}" for c, key in zip(columns, keys, strict=True))
+    same = " AND ".join(f"pairs.{key} IS NOT DISTINCT FROM sizes.{key}" for key in keys)
+    connection.register(
+        "sizes", groups.rename_columns(keys).append_column("people", pa.array(population))
+    )
+    pairs = f"SELECT DISTINCT {identifier(PERSON)} AS person, {named} FROM source"
+    grouped = f"SELECT *, count(*) OVER (PARTITION BY {', '.join(keys)}) AS n FROM ({pairs})"
+    least = (
+        "SELECT min(n)::DOUBLE AS n, min(greatest(n, people))::DOUBLE AS g "
+        f"FROM ({grouped}) AS pairs JOIN sizes ON {same} GROUP BY person"
+    )
+    sql = f"SELECT count(*)::DOUBLE AS held, n, g FROM ({least}) GROUP BY n, g ORDER BY n, g"
+    found = counted.relation(connection, [*columns, PERSON]).query("source", sql).fetchnumpy()
+    return PeopleAtRisk(*(np.asarray(found[name]) for name in ("held", "n", "g")))
 
 
 def _by_all_rows(
@@ -174,13 +196,13 @@ def _classes(
     subject: str | None,
     people_of: PeopleOf | None,
     connection: DuckDBPyConnection,
-) -> tuple[Classes, NDArray[np.int32]]:
-    """Count the equivalence classes, and say which intervals each shows."""
+) -> tuple[Classes, pa.Table]:
+    """Count the equivalence classes, and return the labels that each shows."""
     table = count_combinations(counted, codebook.released, subject=subject, connection=connection)
     codes = codebook.released_codes(table)
     sample = table.column("count").to_numpy()
     people = sample if people_of is None else people_of(codes)
-    return Classes(sample, people, np.zeros((len(sample), 0))), codes
+    return Classes(sample, people, np.zeros((len(sample), 0))), table.select(codebook.released)
 
 
 def people_sharing(
