@@ -68,16 +68,29 @@ class PeopleAtRisk:
 
     A class counts each person who has a row in it once, so that n and g are whole numbers of people
     wherever the population is. A person's risk is the largest over all of her rows.
+    small : (m,) the classes of fewer than 11 people that these people are in; a class counts
+        1 / its people for each of them.
     """
 
     people: Floats
     group: Floats
     register: Floats
+    small: Floats
 
     @classmethod
     def of(cls, classes: Classes) -> PeopleAtRisk:
         """Take the people of classes of whom none has rows in two."""
-        return cls(classes.sample, classes.group, classes.people)
+        small = (classes.group < SMALL_GROUP).astype(np.float64)
+        return cls(classes.sample, classes.group, classes.people, small)
+
+    @property
+    def in_small_groups(self) -> dict[str, float]:
+        """The classes of fewer than 11 people of the release, and the people who are in one."""
+        people = self.people[self.group < SMALL_GROUP].sum()
+        return {
+            "groups_under_11": float(round(self.small.sum())),
+            "people_under_11": float(round(people)),
+        }
 
 
 def disclosure(

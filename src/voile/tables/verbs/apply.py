@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
+from voile.data.roles import AS_IT_IS
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
-from voile.report.suppression import FEW
+from voile.report.suppression import FEW, is_few
 from voile.report.wording import needs_suppression
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
@@ -324,7 +325,12 @@ class _Recoding(Applying[Any, AnyPublished]):
             "columns": self._described(),
             "figures": {
                 **{name: figures[name] for name in shown if np.isfinite(figures[name])},
-                **{name: figures[name] for name in ("k", "k_map") if FEW <= figures[name] < np.inf},
+                **{
+                    name: figures[name]
+                    for name in ("k", "k_all_rows", "k_map")
+                    if FEW <= figures.get(name, 0) < np.inf
+                },
+                **self._counts_of_people(figures),
                 **{name: self.chosen.figures[name] for name in (risk, "loss")},
             },
             "measures": {
@@ -335,6 +341,15 @@ class _Recoding(Applying[Any, AnyPublished]):
             "population": space.population.how,
             "assumptions": list(space.population.assumptions),
         }
+
+    def _counts_of_people(self, figures: Mapping[str, float]) -> dict[str, float]:
+        """Return what is public of small groups, and of people whom kept columns distinguish."""
+        shown = {"groups_under_11": figures["groups_under_11"]}
+        if not is_few(figures["people_under_11"]):
+            shown["people_under_11"] = figures["people_under_11"]
+        if any(column["role"] in AS_IT_IS for column in self._described()):
+            shown["most_unique_with_kept"] = figures["most_unique_with_kept"]
+        return shown
 
     def _described(self) -> list[dict[str, str]]:
         """Describe the release's columns; nobody can know a class id of a person beforehand."""
