@@ -133,19 +133,14 @@ def _check_name_of_classes(source: Source) -> None:
 
 def _scored(chosen: Chosen, content: Content, policy: AnyPolicy) -> Chosen:
     """Score the policy again, since a person may have edited its file; refuse a forbidden one."""
-    space = content.space
     if isinstance(policy, Policy):
-        _check_feasible(space, policy)
-    score = content.score(policy)
-    risk = content.measures["risk"].figure
-    figures = {risk: score.risk, "loss": score.loss, "suppressed": score.suppressed}
-    figures |= score.losses
+        _check_feasible(content.space, policy)
     number = content.family.number_of(policy)
     edited = chosen.number is not None and number != chosen.number
     return replace(
         chosen,
         number=number,
-        figures=figures | space.disclosure(policy),
+        figures=content.figures_of_policy(policy),
         policy=policy.to_data(),
         edited=chosen.edited or edited,
     )
