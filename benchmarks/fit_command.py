@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.data import folder
@@ -46,8 +47,13 @@ def seconds(roles: Path, options: tuple[str, ...]) -> float:
     kit = ["--force", "--out", str(roles.with_name("people.kit")), "--seed", "1"]
     tables = [str(data / "adult.parquet"), "--population", str(data / "population.parquet")]
     command = [sys.executable, "-m", "voile", "tables", "fit", *tables, "--roles", str(roles)]
+    return cpu_seconds([*command, *kit, *options])
+
+
+def cpu_seconds(command: Sequence[str]) -> float:
+    """Return the user and system CPU seconds of a command."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*command, *kit, *options], check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

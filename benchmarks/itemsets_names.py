@@ -148,8 +148,8 @@ def main() -> None:
 NOTES = """\
 The paper's names are from a bibliography that was not found, so only the shape is its own, and its
 Table 4 has no place here. How many keywords a name has tells the kinds apart as well: AUC
-{counts:.3f}. The paper does not say how many topics it uses. *Joint information*, *unique* and
-*empty*: as for [Adult](#adult)."""
+{counts:.3f}. The paper predefines the number of topics, without its value. *Joint information*,
+*unique* and *empty*: as for [Adult](#adult)."""
 
 
 if __name__ == "__main__":

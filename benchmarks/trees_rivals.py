@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -156,21 +156,36 @@ def run_rival(program: str, own: Codes, table: Table) -> Release:
     ------
     OutOfTimeError : it was stopped.
     """
-    python = os.environ.get("VOILE_RIVALS", str(Path(sys.prefix) / "rivals" / "bin" / "python"))
-    worker = Path(__file__).with_name("trees_rivals_worker.py")
     with tempfile.TemporaryDirectory() as place:
-        source, out = Path(place, "rows.npz"), Path(place, "out.npz")
-        numbers = [name in NUMBERS for name in table.columns]
-        levels = {f"level_{j}": level for j, level in enumerate(table.levels)}
-        np.savez(source, codes=own, numbers=numbers, k=K, **levels)
-        command = [python, worker, program, source, out, str(LIMIT)]
+        write_source(replace(table, codes=own), Path(place, "rows.npz"))
+        command = command_of(program, Path(place))
         done = subprocess.run(command, stdout=subprocess.DEVNULL, env={}, check=False)
         if done.returncode == -signal.SIGXCPU:
             raise OutOfTimeError
         done.check_returncode()
-        found = np.load(out)
+        found = np.load(Path(place, "out.npz"))
         values = tuple(found[f"values_{j}"] for j in range(len(table.sizes)))
         return Release(found["group"], values, float(found["took"]))
+
+
+def write_source(table: Table, path: Path) -> None:
+    """Write the rows and their levels for another program."""
+    numbers = [name in NUMBERS for name in table.columns]
+    levels = {f"level_{j}": level for j, level in enumerate(table.levels)}
+    np.savez(path, codes=table.codes, numbers=numbers, k=K, **levels)
+
+
+def command_of(program: str, place: Path) -> list[str]:
+    """Return the command that runs another program on `rows.npz` of a folder."""
+    python = os.environ.get("VOILE_RIVALS", str(Path(sys.prefix) / "rivals" / "bin" / "python"))
+    worker = Path(__file__).with_name("trees_rivals_worker.py")
+    return [
+        python,
+        str(worker),
+        program,
+        *(str(place / f"{x}.npz") for x in ("rows", "out")),
+        str(LIMIT),
+    ]
 
 
 def of_release(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import csv
 from tests.ledger.conftest import INTENT
 
 from voile.cli.run import run
@@ -145,3 +149,44 @@ def test_a_changed_line_is_named(place, capsys):
     place.write_bytes(place.read_bytes().replace(b'":0', b'": 0'))
     assert run(["ledger", "verify", str(place)]) == 1
     assert "line 0 is not as it was written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("family", "suppress"), [("global", "0"), ("global", "0.05"), ("tree", "0")]
+)
+def test_choose_judge_and_apply_print_one_risk_and_one_loss(
+    tmp_path, key_file, voile, monkeypatch, family, suppress
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    jobs = rng.choice(list("uvwxyz"), 600, p=[0.4, 0.2, 0.2, 0.1, 0.05, 0.05])
+    people = pa.table(
+        {"age": rng.integers(20, 60, 600), "town": rng.choice(list("abc"), 600), "job": jobs}
+    )
+    csv.write_csv(people, "people.csv")
+    Path("roles.toml").write_text('[columns]\nage = "quasi"\ntown = "quasi"\njob = "quasi"\n')
+    keys = ("--key-file", key_file)
+    limits = ("--family", family, "--k", "4", "--suppress", suppress, "--seed", "1")
+    assert (
+        voile("tables", "fit", "people.csv", "--roles", "roles.toml", *limits, "--out", "k").code
+        == 0
+    )
+    assert voile("ledger", "init", "l", "--joint-risk", ".9", *keys).code == 0
+    ran = [
+        voile("tables", "choose", "k", "--least-loss", "--out", "policy.toml"),
+        voile(
+            "tables", "choose", "k", "--after", "l", "--joint-risk", ".9", *keys, "--out", "p2.toml"
+        ),
+        voile("ledger", "judge", "l", "k", "--policy", "policy.toml", *keys),
+        voile(
+            *("tables", "apply", "k", "people.csv", "--policy", "policy.toml"),
+            *("--out", "release.csv", "--ledger", "l", *keys),
+        ),
+    ]
+    assert [one.code for one in ran] == [0, 0, 0, 0]
+    printed = [re.search(r"relative risk [\d.]+%, loss ([\d.]+)%", one.err) for one in ran]
+    assert len({match and match.group() for match in printed}) == 1
+    scored = json.loads(Path("release.csv.private/manifest.json").read_text())["chosen"]["figures"]
+    loss = (scored["distribution"] + scored["resolution"]) / 2
+    assert scored["loss"] == pytest.approx(loss)
+    assert printed[0].group(1) == f"{100 * loss:.1f}".removesuffix(".0")

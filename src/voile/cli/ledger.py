@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from voile.cli.parameters import Command, Group, argument, out, path, place
+from voile.cli.results import write_figures
 from voile.cli.screen import Screen, count, show_table
 from voile.cli.verify import FAILED, show_checks
 from voile.data.files.outputs import INTERNAL_REPORT
@@ -120,6 +121,8 @@ def _judge(
         judged = judge_for(recipient, judging, opened.ledger, opened.keys)
     judged.check(opened.ledger.promise)
     screen.say(f"{policy}: keeps the promise; {judged.in_words()}")
+    if judged.policy:
+        screen.say(f"  {write_figures(fitted.kind, judged.policy)}")
     screen.result({"ledger": ledger, "kit": fitted.id, "keeps_promise": True, **judged.to_data()})
 
 

@@ -50,7 +50,7 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
     name = own if chosen.number is None else f"policy {chosen.number}"
     screen.say(f"{place}: {name}" + f" ({chosen.how})" * (chosen.how != name))
     if chosen.figures:
-        screen.say(f"  {_first(chosen.kind, chosen.figures)}")
+        screen.say(f"  {write_figures(chosen.kind, chosen.figures)}")
     screen.result(
         {
             "policy_file": str(place),
@@ -119,9 +119,9 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     ]
     screen.say(f"{release.path}: {', '.join(parts)}")
     certified = release.public["figures"]
-    first = {name: certified[name] for name in chosen.figures if name in certified}
-    if first:
-        screen.say(f"  {_first(release.kind, first)}")
+    exact = {**release.private["chosen"]["figures"], **release.private["figures"]}
+    if first := {name: exact[name] for name in chosen.figures if name in certified}:
+        screen.say(f"  {write_figures(release.kind, first)}")
     joint = release.private.get("ledger")
     if joint is not None:
         screen.say(_judged(joint))
@@ -179,8 +179,8 @@ SHARES = frozenset({"relative_risk", "distribution", "resolution", "ncp", "uniqu
 """Figures that screens write in percent, as reports do, beside those of the wings' axes."""
 
 
-def _first(kind: str, figures: Mapping[str, float]) -> str:
-    """Write the figures that a wing names first; files and JSON hold them all."""
+def write_figures(kind: str, figures: Mapping[str, float]) -> str:
+    """Write the first figures of a policy, for its holder; files and JSON contain them all."""
     from voile.report.charts.numbers import share
     from voile.report.wording import share_and_odds
 

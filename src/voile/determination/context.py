@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_toml
-from voile.release.criteria import STANDARDS, Bounds, Name
+from voile.release.criteria import BOUNDS, STANDARDS, Bounds, Name
 
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
 Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
@@ -36,7 +36,7 @@ class Threshold(_Strict):
     standard: Literal["ema-0070", "k-11"] | None = None
     at_most: Share | None = None
     source: Text | None = None
-    bounds: Bounds = "largest"
+    bounds: Literal["largest", "mean"] = "largest"
     why: Text | None = None
     accept: Text | None = None
 
@@ -52,12 +52,20 @@ class Threshold(_Strict):
             raise ValueError("has no standard, no at_most with its source, and no accept")
         if self.bounds == "mean" and not self.why:
             raise ValueError("bounds the mean and does not say why")
+        if self.bounds == "mean" and self.standard and BOUNDS[self.standard] == "group":
+            raise ValueError(f"standard {self.standard} bounds the smallest group, not the mean")
         return self
 
     @property
     def limit(self) -> float | None:
         """The largest figure that meets it."""
         return STANDARDS[self.standard][0] if self.standard else self.at_most
+
+    @property
+    def judged_by(self) -> Bounds:
+        """The figure that the limit is for."""
+        is_of_groups = self.standard and BOUNDS[self.standard] == "group"
+        return "group" if is_of_groups else self.bounds
 
     @property
     def origin(self) -> str:

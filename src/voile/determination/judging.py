@@ -79,8 +79,19 @@ def _judged(
 ) -> Criterion:
     threshold = context.thresholds.get(name)
     figure = _worst_figure(name, threshold, measures, public, evidence)
-    assumptions = public.get("assumptions", ()) if name == "re-identification" else ()
+    assumptions = _assumptions(name, threshold, public)
     return weigh(name, figure, threshold, _why_nothing(name, public), assumptions)
+
+
+def _assumptions(
+    name: Name, threshold: Threshold | None, public: Mapping[str, Any]
+) -> Sequence[str]:
+    """Return the assumptions of the figure's population; released groups have none."""
+    is_of_groups = threshold is not None and threshold.judged_by == "group"
+    if name != "re-identification" or is_of_groups:
+        return ()
+    assumptions: Sequence[str] = public.get("assumptions", ())
+    return assumptions
 
 
 def _worst_figure(
@@ -90,7 +101,7 @@ def _worst_figure(
     public: Mapping[str, Any],
     evidence: Sequence[Evidence],
 ) -> Measurement | None:
-    bounds = threshold.bounds if threshold else "largest"
+    bounds = threshold.judged_by if threshold else "largest"
     return worst_figure(name, measures, public, evidence, bounds)
 
 
@@ -176,7 +187,7 @@ def is_judged_so(
     )
     if stands and certified is not None and figure is not None:
         stands = figure.most >= certified.most
-    assumptions = public.get("assumptions", ()) if name == "re-identification" else ()
+    assumptions = _assumptions(name, threshold, public)
     again = weigh(name, figure, threshold, _why_nothing(name, public), assumptions)
     return criterion == again and (stands or figure == certified)
 

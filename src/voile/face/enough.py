@@ -7,9 +7,11 @@ from typing import Any
 
 from voile.core.evidence import Evidence
 from voile.release.criteria import (
+    BOUNDS,
     NAMES,
     STANDARDS,
     TITLES,
+    Bounds,
     Measure,
     Measurement,
     Name,
@@ -42,7 +44,8 @@ def is_it_enough(
     )
     said = []
     if (largest := found.get("re-identification")) is not None:
-        said.append(_by_standards(largest))
+        group = worst_figure("re-identification", measures, public, (), "group")
+        said.append(_by_standards({"largest": largest, "group": group}))
     elif "re-identification" not in asked:
         said += [
             _without_standard(TITLES[name], shown(name, one), one.says)
@@ -59,15 +62,19 @@ def is_it_enough(
     return Section("enough", "Is it enough?", tuple(blocks), first=True)
 
 
-def _by_standards(largest: Measurement) -> str:
+def _by_standards(figures: Mapping[Bounds, Measurement | None]) -> str:
     """Say what the re-identification risk is, and which thresholds of a name it meets."""
     name: Name = "re-identification"
-    met, not_met = (
-        [threshold(name, *one) for one in STANDARDS.values() if (largest.most <= one[0]) is holds]
-        for holds in (True, False)
-    )
-    verdicts = [f"meets {' and '.join(met)}"] if met else []
-    verdicts += [f"does not meet {' or '.join(not_met)}"] if not_met else []
+    said = {True: list[str](), False: list[str]()}
+    for standard, (limit, source) in STANDARDS.items():
+        figure = figures[BOUNDS[standard]]
+        if figure is not None:
+            own = f": {figure.says}" if BOUNDS[standard] == "group" else ""
+            said[figure.most <= limit].append(f"{threshold(name, limit, source)}{own}")
+    verdicts = [f"meets {' and '.join(said[True])}"] if said[True] else []
+    verdicts += [f"does not meet {' or '.join(said[False])}"] if said[False] else []
+    largest = figures["largest"]
+    assert largest is not None
     return (
         f"{TITLES[name]} ({largest.says[:1].lower()}{largest.says[1:]}): {shown(name, largest)}. "
         f"The release {' and '.join(verdicts)}."

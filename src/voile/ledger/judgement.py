@@ -35,6 +35,7 @@ class Judgement(Brief):
         where it was not measured.
     high : of all of them, every row linked.
     floor : the least group that each of the releases was made to keep; all together keep it too.
+    policy : the policy's own figures, as `choose` and `apply` print them.
     difference : what the difference from earlier releases shows of people who were added, removed
         or changed, in words.
     missing : what is taken at its worst, and why: what could not be read of earlier lines, or rows
@@ -58,6 +59,7 @@ class Judgement(Brief):
     kept_back: Mapping[str, int] = field(default_factory=dict)
     beside: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
     recipients: tuple[str, ...] = ()
+    policy: Mapping[str, float] = field(default_factory=dict)
 
     def check(self, promise: Promise, override: str | None = None) -> None:
         """Raise `InfeasibleError` where a promise would be broken, and no reason overrides it."""
@@ -114,6 +116,7 @@ class Judgement(Brief):
             "releases": self.others,
             **({"recipients": list(self.recipients)} if self.recipients else {}),
             **({"unbounded": self.unbounded} if self.unbounded else {}),
+            **({"policy": dict(self.policy)} if self.policy else {}),
             "alone": _exact(self.alone),
             "low": {"matches": self.low},
             **({} if self.linked is None else {"linked": {"matches": self.linked}}),

@@ -32,7 +32,8 @@ Name = Literal[
     "kept-columns",
 ]
 NAMES: tuple[Name, ...] = get_args(Name)
-Bounds = Literal["largest", "mean"]
+Bounds = Literal["largest", "mean", "group"]
+"""What a threshold bounds: the largest risk, the mean, the smallest group of released people."""
 TITLES: Mapping[Name, str] = {
     "re-identification": "Re-identification risk",
     "singling-out": "Singling out",
@@ -47,6 +48,8 @@ STANDARDS: Mapping[str, tuple[float, str]] = {
     "k-11": (0.091, "groups of at least 11, as US health statistics use: 1/11, stated as 0.091"),
 }
 """Thresholds that have a name, and their source, as determinations state it."""
+BOUNDS: Mapping[str, Bounds] = {"ema-0070": "largest", "k-11": "group"}
+"""The figure that each of these bounds."""
 
 
 CERTIFIED = "certified"
@@ -114,7 +117,10 @@ class Measure(Protocol):
 
 @dataclass(frozen=True)
 class Certified:
-    """A figure of the public manifest: the largest risk of a record, and the mean one."""
+    """A figure of the public manifest: the largest risk of a record, and the mean one.
+
+    is_group_size : whether the figure is the size of the smallest released group.
+    """
 
     criterion: Name
     figure: str
@@ -126,6 +132,8 @@ class Certified:
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds
     ) -> Iterator[Measurement]:
         """Yield the certified figure, or the mean where the context bounds that."""
+        if bounds == "group" and self.criterion == "re-identification" and not self.is_group_size:
+            return
         name, says = self.figure, self.says
         if bounds == "mean":
             name, says = self.mean, "mean risk over the records, not the largest"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from voile.core.errors import TamperedError, VoileError
-from voile.core.rounding import rounded
+from voile.core.rounding import Stating, rounded
 from voile.data import Source, open_source
 from voile.data.files.memory import MemoryPath
 from voile.data.files.outputs import SEALS
@@ -251,8 +251,11 @@ def as_published(release: Release) -> Iterator[Check]:
 
 
 def _is_of(told: float, exact: float | None) -> bool:
-    """Say whether a public figure is a private one, in two digits."""
-    return exact is not None and told in (rounded(exact, "up"), rounded(exact, "down"))
+    """Say whether a public figure is a private one, in two digits, or of few people in tens."""
+    if exact is None:
+        return False
+    tens = Stating(people=frozenset({"people"}))(exact, "people")
+    return told in (rounded(exact, "up"), rounded(exact, "down"), tens)
 
 
 def recounted(release: Release, found: Mapping[str, float], *, left: str) -> Iterator[Check]:

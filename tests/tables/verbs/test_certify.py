@@ -71,8 +71,10 @@ def naive(groups, rows, who, population):
         for group in own:
             size[group] += Fraction(1, len(own))
             members[group].add(person)
-    n = {group: max(s, 1) for group, s in size.items()}
+    n = {group: len(own) for group, own in members.items()}
     g = {group: max(n[group], population[group]) for group in size}
+    n_of = {person: min(n[group] for group in own) for person, own in of.items()}
+    g_of = {person: min(g[group] for group in own) for person, own in of.items()}
     people = len(of)
     unique = len({next(iter(known)) for known in shown.values() if len(known) == 1})
     alike = Counter(frozenset(own) for own in of.values())
@@ -85,10 +87,14 @@ def naive(groups, rows, who, population):
         **(by_all_rows if several else {}),
         "k": min(len(m) for m in members.values()),
         "k_map": int(min(g.values())),
-        "sample_uniques": sum(s for group, s in size.items() if n[group] == 1),
-        "mean_risk": sum(s / g[group] for group, s in size.items()) / people,
-        "max_risk": 1 / min(g.values()),
-        "prosecutor_mean": sum(s / n[group] for group, s in size.items()) / people,
+        "sample_uniques": sum(alone == 1 for alone in n_of.values()),
+        "population_uniques": sum(alone == 1 for alone in g_of.values()),
+        "share_under_11": sum(few < 11 for few in g_of.values()) / people,
+        "expected_matches": sum(1 / many for many in g_of.values()),
+        "mean_risk": sum(1 / many for many in g_of.values()) / people,
+        "max_risk": max(1 / many for many in g_of.values()),
+        "prosecutor_max": max(1 / many for many in n_of.values()),
+        "prosecutor_mean": sum(1 / many for many in n_of.values()) / people,
         "discernibility": sum(s * s for s in size.values()) + people + 1,
         "subjects": people,
         "suppressed": 1,

@@ -141,7 +141,7 @@ def test_workers_count_by_what_the_driver_counted(kit: Any, tmp_path: Path) -> N
     rows = people(90, 5, ages=(2, 9))
     pq.write_table(rows, tmp_path / "source.parquet", row_group_size=30)
     policy, tables = kit.choose(policy=len(kit.frontier.to_arrow()) - 1), find_module("tables")
-    options = tables.ApplyOptions(recount=True, no_pseudonyms=True)
+    options = tables.options.apply(recount=True, no_pseudonyms=True)
     source = open_source(tmp_path / "source.parquet")
     here = kit.apply(policy, source, tmp_path / "here.parquet", recount=True, no_pseudonyms=True)
 

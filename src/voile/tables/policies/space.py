@@ -302,6 +302,11 @@ class PolicySpace:
         return estimate_uniques(*self.counted_boxes(policy, boxes))
 
     @property
+    def counts_others(self) -> bool:
+        """Whether the population counts anybody outside of the source."""
+        return bool((self.counts.population > self.counts.sample).any())
+
+    @property
     def estimates(self) -> bool:
         """Whether the risk is one that is estimated in boxes of trees."""
         return self.risk == estimated_matches()

@@ -1,8 +1,9 @@
 """What a release of a table discloses: its equivalence classes, and a figure for each question.
 
-All figures count subjects. A subject whose rows fall into several classes is spread evenly over
-them, so a class's size may be fractional; each subject gives a class at most 1, hence a class of
-size n holds at least n subjects, and k, rounded down, is a bound that holds.
+All figures count subjects. A policy's classes spread a subject of several classes evenly over them,
+so that sizes add up when classes merge. A subject gives a class at most 1, hence a class of size n
+holds at least n subjects: each risk computed from n is at least the risk of a person. A written
+release counts `PeopleAtRisk` instead, each person once, in the smallest class that shows her.
 
 The adversaries are El Emam's (Guide to the De-Identification of Personal Health Information,
 2013, ch. 16; Dankar & El Emam, PAIS 2010). The *prosecutor* knows that the target is in the
@@ -61,9 +62,43 @@ class Classes:
         return np.maximum(self.sample, 1.0)
 
 
-def disclosure(classes: Classes, suppressed: float = 0.0) -> dict[str, float]:
+@dataclass(frozen=True)
+class PeopleAtRisk:
+    """Released people by the smallest class of their rows: (m,) people, (m,) n and (m,) g.
+
+    A class counts each person who has a row in it once, so that n and g are whole numbers of people
+    wherever the population is. A person's risk is the largest over all of her rows.
+    small : (m,) the classes of fewer than 11 people that these people are in; a class counts
+        1 / its people for each of them.
+    """
+
+    people: Floats
+    group: Floats
+    register: Floats
+    small: Floats
+
+    @classmethod
+    def of(cls, classes: Classes) -> PeopleAtRisk:
+        """Take the people of classes of whom none has rows in two."""
+        small = (classes.group < SMALL_GROUP).astype(np.float64)
+        return cls(classes.sample, classes.group, classes.people, small)
+
+    @property
+    def in_small_groups(self) -> dict[str, float]:
+        """The classes of fewer than 11 people of the release, and the people who are in one."""
+        people = self.people[self.group < SMALL_GROUP].sum()
+        return {
+            "groups_under_11": float(round(self.small.sum())),
+            "people_under_11": float(round(people)),
+        }
+
+
+def disclosure(
+    classes: Classes, suppressed: float = 0.0, *, at_risk: PeopleAtRisk | None = None
+) -> dict[str, float]:
     """Compute every measure of `MEASURES`, without those of a sensitive column when there is none.
 
+    `at_risk` counts people where somebody's rows are in several classes.
     Of a release of nothing all risks are 0, and k, l and the like are infinite.
 
     >>> sizes = np.array([1.0, 3.0])
@@ -71,20 +106,21 @@ def disclosure(classes: Classes, suppressed: float = 0.0) -> dict[str, float]:
     >>> found["k"], found["k_map"], found["expected_matches"], found["prosecutor_mean"]
     (1.0, 10.0, 0.35, 0.5)
     """
-    n, g = classes.group, classes.people
-    subjects = float(classes.sample.sum())
-    matches = _shares_of(classes.sample, g)
+    at_risk = at_risk or PeopleAtRisk.of(classes)
+    people, n, g = at_risk.people, at_risk.group, at_risk.register
+    subjects = float(people.sum())
+    matches = float((people / g).sum())
     found = {
         "mean_risk": matches / subjects if subjects else 0.0,
         "max_risk": 1.0 / _least(g),
         "expected_matches": matches,
-        "share_under_11": _held_by(classes, g < SMALL_GROUP) / subjects if subjects else 0.0,
+        "share_under_11": float(people[g < SMALL_GROUP].sum()) / subjects if subjects else 0.0,
         "k": _whole(_least(n)),
         "k_map": _whole(_least(g)),
-        "sample_uniques": _held_by(classes, n <= 1.0 + ROUNDING),
-        "population_uniques": _held_by(classes, g <= 1.0 + ROUNDING),
+        "sample_uniques": float(people[n <= 1.0 + ROUNDING].sum()),
+        "population_uniques": float(people[g <= 1.0 + ROUNDING].sum()),
         "prosecutor_max": 1.0 / _least(n),
-        "prosecutor_mean": _shares_of(classes.sample, n) / subjects if subjects else 0.0,
+        "prosecutor_mean": float((people / n).sum()) / subjects if subjects else 0.0,
         "discernibility": discernibility(classes.sample, suppressed),
         "groups_short_of_people": float((classes.population < classes.sample - ROUNDING).sum()),
     }
@@ -242,11 +278,3 @@ def _least(values: NDArray[Any]) -> float:
 
 def _whole(size: float) -> float:
     return size if math.isinf(size) else float(math.floor(size + ROUNDING))
-
-
-def _shares_of(sample: Floats, group: Floats) -> float:
-    return float((sample / group).sum())
-
-
-def _held_by(classes: Classes, chosen: NDArray[np.bool_]) -> float:
-    return float(classes.sample[chosen].sum())

@@ -271,10 +271,10 @@ def _cuts_are_out(past: Past) -> bool:
 def _chosen(
     kit: Kit, content: Content, policy: AnyPolicy, joint: Figures, limit: Promise
 ) -> Chosen:
-    score = content.score(policy)
-    figures = {content.measures["risk"].figure: score.risk, "loss": score.loss}
-    figures |= {"joint_risk": joint.relative, "joint_matches": joint.matches}
-    figures |= {"suppressed": score.suppressed, **score.losses, **content.space.disclosure(policy)}
+    figures = content.figures_of_policy(policy)
+    first = [content.measures["risk"].figure, "loss"]
+    joined = {"joint_risk": joint.relative, "joint_matches": joint.matches}
+    figures = {name: figures[name] for name in first} | joined | figures
     choice = Choice(joint_risk=limit.joint_risk or 1.0)
     number = content.family.number_of(policy)
     return Chosen(kit.kind, kit.id, number, choice, figures, policy.to_data())

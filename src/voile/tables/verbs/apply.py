@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
+from voile.data.roles import AS_IT_IS
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
-from voile.report.suppression import FEW
+from voile.report.suppression import FEW, is_few
 from voile.report.wording import needs_suppression
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
@@ -123,19 +124,14 @@ def _check_name_of_classes(source: Source) -> None:
 
 def _scored(chosen: Chosen, content: Content, policy: AnyPolicy) -> Chosen:
     """Score the policy again, since a person may have edited its file; refuse a forbidden one."""
-    space = content.space
     if isinstance(policy, Policy):
-        _check_feasible(space, policy)
-    score = content.score(policy)
-    risk = content.measures["risk"].figure
-    figures = {risk: score.risk, "loss": score.loss, "suppressed": score.suppressed}
-    figures |= score.losses
+        _check_feasible(content.space, policy)
     number = content.family.number_of(policy)
     edited = chosen.number is not None and number != chosen.number
     return replace(
         chosen,
         number=number,
-        figures=figures | space.disclosure(policy),
+        figures=content.figures_of_policy(policy),
         policy=policy.to_data(),
         edited=chosen.edited or edited,
     )
@@ -279,7 +275,11 @@ class _Recoding(Applying[Any, AnyPublished]):
             written.people,
             written.known.codebook,
             unknown=[c["column"] for c in self._described() if c["role"] == "identifier"],
-            people_of=partial(people_sharing, written.known, content.space.counts),
+            people_of=(
+                partial(people_sharing, written.known, content.space.counts)
+                if content.space.counts_others
+                else None
+            ),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
             suppressed=written.suppressed_people(),
             directory=written.scratch,
@@ -311,7 +311,12 @@ class _Recoding(Applying[Any, AnyPublished]):
             "columns": self._described(),
             "figures": {
                 **{name: figures[name] for name in shown if np.isfinite(figures[name])},
-                **{name: figures[name] for name in ("k", "k_map") if FEW <= figures[name] < np.inf},
+                **{
+                    name: figures[name]
+                    for name in ("k", "k_all_rows", "k_map")
+                    if FEW <= figures.get(name, 0) < np.inf
+                },
+                **self._counts_of_people(figures),
                 **{name: self.chosen.figures[name] for name in (risk, "loss")},
             },
             "measures": {
@@ -322,6 +327,15 @@ class _Recoding(Applying[Any, AnyPublished]):
             "population": space.population.how,
             "assumptions": list(space.population.assumptions),
         }
+
+    def _counts_of_people(self, figures: Mapping[str, float]) -> dict[str, float]:
+        """Return what is public of small groups, and of people whom kept columns distinguish."""
+        shown = {"groups_under_11": figures["groups_under_11"]}
+        if not is_few(figures["people_under_11"]):
+            shown["people_under_11"] = figures["people_under_11"]
+        if any(column["role"] in AS_IT_IS for column in self._described()):
+            shown["most_unique_with_kept"] = figures["most_unique_with_kept"]
+        return shown
 
     def _described(self) -> list[dict[str, str]]:
         """Describe the release's columns; nobody can know a class id of a person beforehand."""

@@ -16,6 +16,7 @@ from voile.data import Source
 from voile.data.source import evenly, identifier
 from voile.engines.counting import count_combinations
 from voile.engines.duck import connect
+from voile.report.suppression import FEW, is_few
 from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Counts, row_keys
 from voile.tables.recoding.class_ids import CLASS
@@ -26,7 +27,9 @@ from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.scoring.disclosure import (
     OF_NAMES,
     OF_SENSITIVE,
+    SMALL_GROUP,
     Classes,
+    PeopleAtRisk,
     disclosure,
     of_column,
 )
@@ -81,21 +84,26 @@ def certify(
     that a study put into the table, and judges itself.
 
     Beside the measures, those of a sensitive column as ``name(column)``: ``unique_with_kept``, the
-    people unique on all released columns, and the people released and dropped. ``k`` is the least
-    number of people who have a row in a group; no person's rows are spread over groups. Where
+    people unique on all released columns, and the people released and dropped. A group counts each
+    person who has a row in it once, and a person's risk is the largest over her rows. Where
     pseudonyms show whose each row is, and somebody's rows are in several groups, ``k_all_rows`` and
-    ``unique_all_rows`` count people by all groups that their rows are in.
+    ``unique_all_rows`` count people by all groups that their rows are in, and so do
+    ``groups_under_11`` and ``people_under_11``, the groups of fewer than 11 people, and theirs.
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
     with connect(directory=directory) as connection:
-        classes, _ = _classes(counted, codebook, subject, people_of, connection)
-        figures = disclosure(classes, suppressed=suppressed)
+        classes, groups = _classes(counted, codebook, subject, people_of, connection)
+        at_risk = (
+            PeopleAtRisk.of(classes)
+            if subject is None
+            else _people_at_risk(counted, groups, classes.population, connection)
+        )
+        figures = disclosure(classes, suppressed=suppressed, at_risk=at_risk)
+        figures |= at_risk.in_small_groups
         figures |= {"subjects": float(round(classes.sample.sum())), "suppressed": float(suppressed)}
-        if subject is not None and len(classes.sample):
-            figures["k"] = float(_least_group(counted, codebook.released, connection))
-            if set(unknown) - {CLASS.name}:
-                figures |= _by_all_rows(counted, codebook.released, connection)
+        if subject is not None and len(classes.sample) and set(unknown) - {CLASS.name}:
+            figures |= _by_all_rows(counted, codebook.released, connection)
         for column in sensitive:
             if pa.types.is_floating(release.columns[column]):
                 continue
@@ -109,7 +117,14 @@ def certify(
         unique, people_released = _unique(counted, known, subject, connection), figures["subjects"]
         figures["unique_with_kept"] = float(unique)
         figures["share_unique_with_kept"] = unique / people_released if people_released else 0.0
+        figures["most_unique_with_kept"] = _at_most(unique, people_released)
     return figures
+
+
+def _at_most(count: float, people: float) -> float:
+    """Return a share that is public: where it, or its rest, counts few people, the most of it."""
+    few = FEW if is_few(count) else people if is_few(people - count) else count
+    return min(few / people, 1.0) if people else 0.0
 
 
 def certify_marginals(
@@ -129,7 +144,8 @@ def certify_marginals(
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
     with connect(directory=directory) as connection:
-        classes, codes = _classes(counted, codebook, subject, None, connection)
+        classes, groups = _classes(counted, codebook, subject, None, connection)
+    codes = codebook.released_codes(groups)
     places = codebook.quasi
     found = []
     for one in marginals:
@@ -140,10 +156,33 @@ def certify_marginals(
     return min(found)
 
 
-def _least_group(counted: Source, columns: Sequence[str], connection: DuckDBPyConnection) -> int:
-    keys = ", ".join(identifier(name) for name in columns)
-    sql = f"SELECT count(DISTINCT {identifier(PERSON)}) AS n FROM source GROUP BY {keys}"
-    return _number(counted, [*columns, PERSON], f"SELECT min(n) FROM ({sql})", connection)
+def _people_at_risk(
+    counted: Source,
+    groups: pa.Table,
+    population: NDArray[np.float64],
+    connection: DuckDBPyConnection,
+) -> PeopleAtRisk:
+    """Count the people of a release by the smallest group, and the smallest g, of their rows."""
+    columns = groups.column_names
+    keys = [f"k{place}" for place in range(len(columns))]
+    named = ", ".join(f"{identifier(c)} AS {key}" for c, key in zip(columns, keys, strict=True))
+    same = " AND ".join(f"pairs.{key} IS NOT DISTINCT FROM sizes.{key}" for key in keys)
+    connection.register(
+        "sizes", groups.rename_columns(keys).append_column("people", pa.array(population))
+    )
+    pairs = f"SELECT DISTINCT {identifier(PERSON)} AS person, {named} FROM source"
+    grouped = f"SELECT *, count(*) OVER (PARTITION BY {', '.join(keys)}) AS n FROM ({pairs})"
+    least = (
+        "SELECT min(n)::DOUBLE AS n, min(greatest(n, people))::DOUBLE AS g, "
+        f"coalesce(sum(1 / n) FILTER (n < {SMALL_GROUP}), 0) AS small "
+        f"FROM ({grouped}) AS pairs JOIN sizes ON {same} GROUP BY person"
+    )
+    sql = (
+        "SELECT count(*)::DOUBLE AS held, n, g, sum(small ORDER BY small) AS small "
+        f"FROM ({least}) GROUP BY n, g ORDER BY n, g"
+    )
+    found = counted.relation(connection, [*columns, PERSON]).query("source", sql).fetchnumpy()
+    return PeopleAtRisk(*(np.asarray(found[name]) for name in ("held", "n", "g", "small")))
 
 
 def _by_all_rows(
@@ -155,10 +194,15 @@ def _by_all_rows(
     shown = f"SELECT DISTINCT {who} AS p, {place} AS place FROM source"
     own = f"SELECT list(place ORDER BY place) AS places FROM ({shown}) GROUP BY p"
     kinds = f"SELECT len(places) AS many, count(*) AS n FROM ({own}) GROUP BY places"
-    sql = f"SELECT max(many), min(n), count(*) FILTER (n = 1) FROM ({kinds})"
+    few = f"FILTER (n < {SMALL_GROUP})"
+    sql = (
+        f"SELECT max(many), min(n), count(*) FILTER (n = 1), count(*) {few}, sum(n) {few} "
+        f"FROM ({kinds})"
+    )
     relation = counted.relation(connection, [*columns, PERSON])
-    ((many, least, alone),) = relation.query("source", sql).fetchall()
-    return {"k_all_rows": float(least), "unique_all_rows": float(alone)} if many > 1 else {}
+    ((many, *found),) = relation.query("source", sql).fetchall()
+    names = ("k_all_rows", "unique_all_rows", "groups_under_11", "people_under_11")
+    return {name: float(n or 0) for name, n in zip(names, found, strict=True)} if many > 1 else {}
 
 
 def _number(
@@ -174,13 +218,13 @@ def _classes(
     subject: str | None,
     people_of: PeopleOf | None,
     connection: DuckDBPyConnection,
-) -> tuple[Classes, NDArray[np.int32]]:
-    """Count the equivalence classes, and say which intervals each shows."""
+) -> tuple[Classes, pa.Table]:
+    """Count the equivalence classes, and return the labels that each shows."""
     table = count_combinations(counted, codebook.released, subject=subject, connection=connection)
     codes = codebook.released_codes(table)
     sample = table.column("count").to_numpy()
     people = sample if people_of is None else people_of(codes)
-    return Classes(sample, people, np.zeros((len(sample), 0))), codes
+    return Classes(sample, people, np.zeros((len(sample), 0))), table.select(codebook.released)
 
 
 def people_sharing(

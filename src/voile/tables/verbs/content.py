@@ -178,6 +178,18 @@ class Content(Brief):
             return scored._replace(risk=point.risk, loss=point.loss)
         return scored
 
+    def figures_of_policy(self, policy: AnyPolicy) -> dict[str, float]:
+        """Return a policy's risk, loss and measures, counted on the rows of this content.
+
+        The loss is the one that was searched for: by default half the divergence loss and half the
+        entropy loss, a suppressed record counting as fully lost. `choose`, `apply` and a ledger
+        take their figures of a policy from here; a policy of the frontier has its score already.
+        """
+        score = self.score(policy)
+        figures = {self.measures["risk"].figure: score.risk, "loss": score.loss}
+        figures |= {"suppressed": score.suppressed, **score.losses}
+        return figures | self.space.disclosure(policy)
+
     def to_kit(self) -> Kit:
         """Return the kit; it is private, since it holds raw values and small counts."""
         space = self.space

@@ -2,14 +2,62 @@
 
 from __future__ import annotations
 
-from voile.release.criteria import Attacked, Certified, Measure
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from voile.core.evidence import Evidence
+from voile.release.criteria import (
+    CERTIFIED,
+    Attacked,
+    Bounds,
+    Certified,
+    Measure,
+    Measurement,
+    Name,
+)
+from voile.report.suppression import FEW
+from voile.report.wording import share
 from voile.tables.attack.singling_out import ALL_ROWS, ALONE
+
+
+@dataclass(frozen=True)
+class SmallestGroup:
+    """The risk of a released person in the smallest released group, 1 / the people in it.
+
+    A group of at least 11 is one figure, stated: no group has fewer. Of smaller ones the public
+    manifest states no size: the risk is then at most 1 / the k that the release was made for.
+    """
+
+    criterion: Name = "re-identification"
+
+    def read(
+        self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
+    ) -> Iterator[Measurement]:
+        """Yield the risk, and how many groups and people are under 11; nothing of old releases."""
+        figures = public["figures"]
+        if bounds != "group" or "groups_under_11" not in figures:
+            return
+        groups = figures["groups_under_11"]
+        says, most = "no released group has fewer than 11 people", 0.0
+        if groups:
+            people = figures.get("people_under_11")
+            held = f"{people:,.0f} people" if people else f"fewer than {FEW} people"
+            number = f"{groups:,.0f} group{'s' * (groups > 1)}"
+            says = f"groups of fewer than 11: {number}, {held}"
+            most = 1 / public["constraints"]["k"]
+        elif sizes := [figures[name] for name in ("k", "k_all_rows") if name in figures]:
+            most = 1 / min(sizes)
+        yield Measurement(says, share(most), CERTIFIED, most, "manifest: groups_under_11")
+
 
 CRITERIA: tuple[Measure, ...] = (
     Certified("re-identification", "max_risk", "largest risk of a record", "mean_risk"),
+    SmallestGroup(),
     Attacked("singling-out", lambda _, found: found.quantity in (ALONE, ALL_ROWS)),
     Attacked("linkability", lambda _, found: found.quantity == "people found"),
     Attacked("inference", lambda _, found: found.advantage, gain=True),
+    Certified("kept-columns", "most_unique_with_kept", "people unique on all released columns"),
     Attacked(
         "kept-columns",
         lambda _, found: found.quantity == "unique in the release with its kept columns",

@@ -203,6 +203,7 @@ class Case(Brief):
             floor=past.floor,
             difference=() if timeline is None else differences(timeline, k),
             missing=(*past.missing, *([BY_PERSON] if by_person else [])),
+            policy=self.content.figures_of_policy(self.policy),
             **common,
         )
 

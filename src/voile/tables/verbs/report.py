@@ -104,7 +104,7 @@ def sections(
     figures = {**public["figures"], **private.get("figures", {})}
     parts = [
         _summary(data, figures, public, private, audience, evidence),
-        risks(data, figures, audience, _sensitive(public)),
+        risks(data, figures, audience, _sensitive(public), public["constraints"]["k"]),
         analysts(data, audience),
         own_analysis(data, audience),
         *evidence_sections(evidence, audience, takes=TAKES),

@@ -30,7 +30,13 @@ STATING = Stating(
     ),
     exact=frozenset({"groups", "runs"}),
     people=frozenset(
-        {"sample_uniques", "unique_all_rows", "population_uniques", "unique_with_kept"}
+        {
+            "sample_uniques",
+            "unique_all_rows",
+            "population_uniques",
+            "unique_with_kept",
+            "people_under_11",
+        }
     ),
 )
 POINTS = 600

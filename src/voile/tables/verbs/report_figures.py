@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
+from voile.report.suppression import FEW, is_few
 from voile.report.wording import listed, needs_suppression, share, share_and_odds, share_of
 from voile.tables.bounds.result import OPTIMAL
 from voile.tables.people.counted_boxes import ASSUMPTION
@@ -26,9 +27,13 @@ ROWS = (
     "population_uniques",
     "prosecutor_max",
     "prosecutor_mean",
+    "groups_under_11",
+    "people_under_11",
     "unique_with_kept",
 )
 TITLES = {
+    "groups_under_11": "groups of fewer than 11 released people",
+    "people_under_11": "people in these groups",
     "k_all_rows": "people in the smallest group, all rows of a person known",
     "unique_all_rows": "people unique in the release, all their rows known",
     "unique_with_kept": "people unique on all released columns",
@@ -38,6 +43,7 @@ RISKS = {"mean_risk", "max_risk", "prosecutor_max", "prosecutor_mean"}
 COUNTS = {
     *("k", "k_all_rows", "k_map"),
     *("sample_uniques", "unique_all_rows", "population_uniques", "unique_with_kept"),
+    "people_under_11",
 }
 ALL_ROWS = (
     "Pseudonyms show which rows are one person's, and some people's rows are in several groups: "
@@ -53,8 +59,12 @@ def risks(
     figures: Mapping[str, float],
     audience: Audience,
     sensitive: Sequence[str] = (),
+    least: int = 1,
 ) -> Section | None:
-    """Show every measure of the source and of the release, `figures`, where there is one."""
+    """Show every measure of the source and of the release, `figures`, where there is one.
+
+    least : the k that the release is certified to have.
+    """
     before, after = data.get("before", {}), figures or data.get("after", {})
     if not before:
         return None
@@ -65,6 +75,8 @@ def risks(
             return "–"
         if name in RISKS:
             return share_and_odds(value)
+        if name == "k" and side is figures and audience == "public" and least > 1 and is_few(value):
+            return f"{least} to {FEW - 1}" if least < FEW - 1 else f"{least}"
         if name in COUNTS:
             return format_people(value, audience)
         if name == "share_under_11":

@@ -23,8 +23,11 @@ COUNTED = (
     "prosecutor_max",
     "prosecutor_mean",
     "unique_with_kept",
+    "most_unique_with_kept",
     "k_all_rows",
     "unique_all_rows",
+    "groups_under_11",
+    "people_under_11",
 )
 PROMISES = {
     "l_diversity": "every group holds at least {} sensitive values",

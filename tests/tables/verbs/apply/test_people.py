@@ -9,10 +9,11 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.tables.verbs.apply.visits import finest, fitted, middle, read, roles, run
 
-from voile.core.errors import RequestError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
@@ -207,3 +208,59 @@ def test_trees_count_people_of_several_rows_as_their_release_does(tmp_path, key_
         assert release.private["figures"]["k"] == min(map(len, groups.values()))
         assert release.private["figures"]["subjects"] == 400
         assert all(holds is not False for _, holds in verify(release))
+
+
+def naive_risks(table, weight_of=None):
+    """Return each person's largest risk over her rows: 1 / the people with a row in the class."""
+    groups, risks = {}, {}
+    rows = table.to_pylist()
+    for row in rows:
+        groups.setdefault((row["age"], row["town"]), set()).add(row["who"])
+    for row in rows:
+        people = groups[row["age"], row["town"]]
+        size = max(len(people), sum(weight_of[who] for who in people) if weight_of else 0)
+        risks[row["who"]] = max(risks.get(row["who"], 0), 1 / size)
+    return risks
+
+
+@pytest.mark.parametrize("family", ["global", "tree"])
+@pytest.mark.parametrize("seed", [3, 8])
+def test_the_largest_risk_equals_a_naive_recount_of_people(tmp_path, key_file, family, seed):
+    table = households(seed)
+    kit = fitted(table, HOUSEHOLDS, family=family, max_risk=0.2, suppress=0.05 * (family != "tree"))
+    release = run(kit, table, tmp_path / "r.csv", chosen=finest(kit), key_file=key_file)
+    risks, figures = naive_risks(read(release.path)), release.private["figures"]
+    largest, mean = max(risks.values()), sum(risks.values()) / len(risks)
+    assert largest <= 0.2 + 1e-9
+    assert [figures[name] for name in ("max_risk", "prosecutor_max")] == pytest.approx(
+        [largest] * 2
+    )
+    assert [figures[n] for n in ("mean_risk", "prosecutor_mean")] == pytest.approx([mean] * 2)
+    assert release.public["figures"]["max_risk"] == pytest.approx(largest, abs=0.006)
+
+
+def test_no_weighted_person_has_more_than_the_largest_risk(tmp_path):
+    table = households(5)
+    weights = np.random.default_rng(5).integers(1, 9, 400) / 2
+    own = {f"p{i}": weight for i, weight in enumerate(weights)}
+    who = [f"p{i}" for i in table.column("who").to_pylist()]
+    table = table.set_column(0, "who", pa.array(who)).append_column(
+        "weight", pa.array([own[one] for one in who])
+    )
+    held_to = {**HOUSEHOLDS.columns, "weight": "weight"}
+    weighted = Roles.model_validate({"subject": "who", "columns": held_to})
+    kit = fitted(table, weighted, family="tree", max_risk=0.2)
+    release = run(kit, table, tmp_path / "r.csv", chosen=finest(kit))
+    rows = read(release.path).drop_columns("ill")
+    people = read(release.folder / "rows.parquet", ["row"]).column("row").to_pylist()
+    rows = rows.append_column("who", pa.array([who[row] for row in people]))
+    largest = max(naive_risks(rows, own).values())
+    assert largest <= release.private["figures"]["max_risk"] + 1e-9 <= 0.2 + 1e-8
+
+
+def test_people_who_are_not_released_hide_nobody(tmp_path, key_file):
+    table = households(3)
+    kit = fitted(table, HOUSEHOLDS, family="tree", max_risk=0.2)
+    part = table.filter(pc.less(table.column("who"), 100))
+    with pytest.raises(InfeasibleError, match="risk"):
+        run(kit, part, tmp_path / "r.csv", chosen=finest(kit), key_file=key_file)
