@@ -95,20 +95,20 @@ def apply(path: Path) -> int:
     from voile.data import open_source
     from voile.data.roles import Roles
     from voile.release.choice import Choice
-    from voile.tables import wing
+    from voile.tables.module import TABLES
 
     roles = Roles.model_validate({"columns": dict.fromkeys(QUASI, "quasi")})
-    options = wing.FitOptions(method="random-chain", evaluations=2_000)
-    kit = wing.fit(open_source(path), roles, options, seed=1, progress=silent)
-    chosen = wing.choose(kit, Choice(max_loss=0.5))
+    options = TABLES.options.fit(method="random-chain", evaluations=2_000)
+    kit = TABLES.fit(open_source(path), roles, options, seed=1, progress=silent)
+    chosen = TABLES.choose(kit, Choice(max_loss=0.5))
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        release = wing.apply(
+        release = TABLES.apply(
             kit,
             chosen,
             open_source(path),
             Path(folder) / "release.parquet",
-            wing.ApplyOptions(),
+            TABLES.options.apply(),
             force=False,
             progress=silent,
         )

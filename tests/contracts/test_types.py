@@ -10,13 +10,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 KINDS = ("documents", "itemsets", "signals", "tables")
 ATTACK = "def attack(\n"
+OWN_VERB = "EnrolOptions, _load_enrol"
+WRONG_OWN_VERB = "EnrolOptions, _load_send"
 WRONG_ATTACK = "def attack(\n    verbosity: int,\n"
 
 
 def test_a_wrong_signature_and_a_wrong_name_fail_the_type_check(tmp_path: Path) -> None:
     """One run for all faults: a required argument in each attack, and a name in each module."""
     copy = tmp_path / "copy"
-    ignored = shutil.ignore_patterns("__pycache__", "files")
+    ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src", copy / "src", ignore=ignored)
     shutil.copy2(ROOT / "pyproject.toml", copy)
     if (ROOT / ".mypy_cache").is_dir():  # what was checked before is not checked again
@@ -24,6 +26,7 @@ def test_a_wrong_signature_and_a_wrong_name_fail_the_type_check(tmp_path: Path) 
     for kind in KINDS:
         _replace(copy / f"src/voile/{kind}/verbs/attack.py", ATTACK, WRONG_ATTACK)
         _replace(copy / f"src/voile/{kind}/module.py", "verbs.report import", "verbs.reprot import")
+    _replace(copy / "src/voile/signals/verbs/own.py", OWN_VERB, WRONG_OWN_VERB)
     _replace(copy / "src/voile/modules.py", "voile.tables.module", "voile.tabels.module")
     words = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml"]
     done = subprocess.run(words, cwd=copy, capture_output=True, text=True, check=False)
@@ -34,6 +37,7 @@ def test_a_wrong_signature_and_a_wrong_name_fail_the_type_check(tmp_path: Path) 
         assert any("Incompatible return value" in x for x in said.splitlines() if wrong in x), said
         assert f'named "voile.{kind}.verbs.reprot"' in said
     assert 'named "voile.tabels.module"' in said
+    assert any("incompatible type" in x for x in said.splitlines() if "own.py" in x), said
 
 
 def _replace(path: Path, old: str, new: str) -> None:

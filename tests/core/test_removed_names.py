@@ -6,15 +6,18 @@ import importlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import voile
 import voile.itemsets
 import voile.signals
 from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.core.removed_names import REMOVED_NAMES
+from voile.study import Study
 
 COMMANDS = {
     ("signals", "export", ""): "signals export KIT --out device",
@@ -24,10 +27,32 @@ COMMANDS = {
     ("itemsets", "adversaries", ""): "itemsets adversaries held.csv --roles roles.toml --k 5",
 }
 ONLY_PYTHON = {("itemsets", "Against", ""), ("itemsets", "against", "")}
+METHODS: dict[tuple[str, str, str], Callable[[], object]] = {
+    ("", "Kit.load", ""): lambda: voile.Kit.load("kit"),
+    ("", "Release.open", ""): lambda: voile.Release.open("release.csv"),
+    ("study", "Study.determine", ""): lambda: Study.determine(None, "context.toml", "out"),
+}
 
 
 def test_every_removed_name_is_tested() -> None:
-    assert COMMANDS.keys() | ONLY_PYTHON == REMOVED_NAMES.keys()
+    assert COMMANDS.keys() | ONLY_PYTHON | METHODS.keys() == REMOVED_NAMES.keys()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_removed_method_names_its_replacement(name: tuple[str, str, str]) -> None:
+    with pytest.raises(RequestError) as failed:
+        METHODS[name]()
+    method = ".".join(filter(None, ["voile", *name[:2]]))
+    said = f"`{method}` was removed in 0.2.0; {REMOVED_NAMES[name].in_python}"
+    assert str(failed.value) == said
+
+
+@pytest.mark.parametrize("name", ["against", "Against"])
+def test_a_name_of_python_alone_is_merely_unknown_in_the_shell(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["itemsets", name, "held.csv"]) == 2
+    assert "removed" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -61,7 +86,9 @@ def test_a_name_that_another_kind_lost_is_merely_unknown(
     assert "removed" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", [name for name in REMOVED_NAMES if not name[2]])
+@pytest.mark.parametrize(
+    "name", [name for name in REMOVED_NAMES if not name[2] and name not in METHODS]
+)
 def test_a_removed_function_names_its_replacement(name: tuple[str, str, str]) -> None:
     kind, verb, _ = name
     said = f"`voile.{kind}.{verb}` was removed in 0.2.0; {REMOVED_NAMES[name].in_python}"

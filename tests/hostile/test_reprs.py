@@ -16,6 +16,7 @@ from tests.hostile.reaching import reachable
 
 import voile
 from voile.core.errors import VoileError
+from voile.modules import MODULES
 from voile.release.choice import Choice
 from voile.release.evidence import AttackResults
 
@@ -24,6 +25,9 @@ LONG = 1_000
 FIT: dict[str, dict[str, Any]] = {
     "tables": {"population": [], "k": 2, "suppress": 0.5, "method": "random-chain"}
 }
+
+CONTENT = {kind: f"voile.{kind}.verbs.content" for kind in MODULES}
+CONTENT["signals"] = "voile.signals.model.content"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,7 @@ def given(case: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]
         name: value for name, value in case.options["attack"].items() if name != "population"
     }
     kit = case.fit(table, how="held out")
-    content = import_module(f"voile.{case.kind}.verbs.content").Content.of(kit)
+    content = import_module(CONTENT[case.kind]).Content.of(kit)
     chosen = case.middle(kit)
     release = case.apply(tmp_path_factory.mktemp("reprs") / "r.parquet", kit=kit, chosen=chosen)
     space = getattr(content, "space", content)
@@ -125,8 +129,8 @@ def wrongs(given: dict[str, Any], folder: Path) -> Iterator[Callable[[], Any]]:
     more = {**chosen.policy, "more": ["CANARYMORE"]}
     yield lambda: case.apply(folder / "r.csv", kit=kit, chosen=replace(chosen, policy=more))
     yield lambda: case.apply(folder / "r.csv", kit=kit, chosen=case.another(chosen))
-    yield lambda: case.wing.choose(kit, Choice(max_risk=0.0))
-    yield lambda: case.wing.choose(kit, Choice(beats="CANARYBEATS"))
+    yield lambda: case.module.choose(kit, Choice(max_risk=0.0))
+    yield lambda: case.module.choose(kit, Choice(beats="CANARYBEATS"))
     yield lambda: case.fit(case.table.slice(0, 1))
     for table, works in case.tiny.limits().values():
         if not works and len(table):

@@ -1,4 +1,4 @@
-"""The names that a version removed, each with its replacement: one table for shell and Python."""
+"""The removed names, each with its replacement: one table for shell and Python."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from voile.core.errors import RequestError
 
 @dataclass(frozen=True)
 class RemovedName:
-    """A command, option or function that left.
+    """A removed command, option, function or method.
 
     version : the first version without it.
-    in_shell, in_python : the replacement, in each syntax.
+    in_shell, in_python : the replacement in each syntax; empty where the name never existed.
     """
 
     version: str
@@ -26,10 +26,16 @@ ADVERSARIES = RemovedName(
     "fit a kit for each adversary with `voile itemsets fit --m`",
     "fit a kit for each adversary with `voile.itemsets.fit(m=...)`",
 )
+IN_PYTHON = RemovedName("0.2.0", "", ADVERSARIES.in_python)
 REMOVED_NAMES: Mapping[tuple[str, str, str], RemovedName] = {
-    ("itemsets", "Against", ""): ADVERSARIES,
+    ("", "Kit.load", ""): RemovedName("0.2.0", "", "use `voile.open_kit(path)`"),
+    ("", "Release.open", ""): RemovedName("0.2.0", "", "use `voile.open_release(path)`"),
+    ("study", "Study.determine", ""): RemovedName(
+        "0.2.0", "", "use `voile.determination.determine_study(study, context, out)`"
+    ),
+    ("itemsets", "Against", ""): IN_PYTHON,
     ("itemsets", "adversaries", ""): ADVERSARIES,
-    ("itemsets", "against", ""): ADVERSARIES,
+    ("itemsets", "against", ""): IN_PYTHON,
     ("signals", "assess", ""): RemovedName(
         "0.2.0",
         "attack a release that voile wrote with `voile signals attack`",
@@ -49,7 +55,7 @@ REMOVED_NAMES: Mapping[tuple[str, str, str], RemovedName] = {
         "leave it out, and give the kit to its devices and its recipient alone",
     ),
 }
-"""By kind of data, verb, and option; the option is empty for a whole verb."""
+"""By kind of data, verb or method, and option; the option is empty for a whole verb."""
 
 
 def describe_removed(
@@ -64,12 +70,12 @@ def describe_removed(
     >>> describe_removed("signals", "fit", "bits")
     """
     found = REMOVED_NAMES.get((kind, verb, option))
-    if found is None:
+    if found is None or (in_shell and not found.in_shell):
         return None
     if in_shell:
         name, remedy = " ".join([kind, verb, *([f"--{option}"] if option else [])]), found.in_shell
         return f"`{name}` was removed in {found.version}", remedy
-    whose, remedy = f"`voile.{kind}.{verb}`", found.in_python
+    whose, remedy = f"`{'.'.join(filter(None, ['voile', kind, verb]))}`", found.in_python
     of = f"`{option}` of {whose}" if option else whose
     return f"{of} was removed in {found.version}", remedy
 
@@ -79,3 +85,9 @@ def refuse_removed(kind: str, verb: str, options: Iterable[str]) -> None:
     for option in options:
         if found := describe_removed(kind, verb, option):
             raise RequestError(found[0], instead=found[1])
+
+
+def removed_method(kind: str, method: str) -> RequestError:
+    """Return the refusal of a method that a version removed from a public class."""
+    what, remedy = describe_removed(kind, method) or (f"`{method}` was removed", "")
+    return RequestError(what, instead=remedy)

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from voile.core.arguments import check_arguments
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, named
 from voile.determination.determination import Determination
 from voile.determination.determine import determine
 from voile.study.determined import open_subject
@@ -35,15 +35,19 @@ def determine_study(
     Raises
     ------
     RequestError : no context, or one with mistakes; the study has no release.
-    TamperedError : the release or its evidence is not as it was sealed.
+    TamperedError : the release or its evidence changed after sealing.
     """
+    if not isinstance(study, Study):
+        raise RequestError(
+            f"{named(study)} is no study", instead="give voile.study.Study.open(plan)"
+        )
     with study.words():
         plan = study.plan
         given = plan.context if context is None else context
         if given is None:
             raise RequestError(
                 "a determination needs a context: recipient, purpose, thresholds, expiry",
-                instead="give its file, or name it in the plan's [determination] as context",
+                instead="give its file, or set context in the plan's [determination]",
             )
         return determine(
             open_subject(plan.release),

@@ -126,8 +126,8 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     def sanitize(self, texts: Any, replace: str | Replacer = "mark") -> Any:
         """Return what the committee leaves: of a corpus a corpus, of texts a list.
 
-        Phones, addresses and the like by pattern, lists, and further mentions of a removed name
-        are removed by `voile.documents.wing.apply` besides.
+        `voile documents apply` also removes phones, addresses and other patterns, listed names,
+        and further mentions of a removed name.
 
         Parameters
         ----------

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, Self, cast
 from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, as_keywords, named, nearest
 from voile.core.progress import Progress, silent
+from voile.core.removed_names import removed_method
 from voile.core.warn import warn
 from voile.face.frontier import KitFrontier
 from voile.face.keywords import PROGRESS, SOURCE, VoileWarning, documented
@@ -42,8 +43,8 @@ class Kit(PlainKit):
 
     @classmethod
     def load(cls, path: str | PathLike[str], kind: str | None = None) -> NoReturn:
-        """Refuse: `voile.open_kit` opens a kit with its verbs."""
-        raise RequestError("a kit is opened by voile.open_kit", instead="use voile.open_kit(path)")
+        """Refuse: use `voile.open_kit`."""
+        raise removed_method("", "Kit.load")
 
     @property
     def frontier(self) -> KitFrontier:

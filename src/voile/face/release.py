@@ -13,6 +13,7 @@ from pydantic import NonNegativeInt
 from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, as_keywords, named
 from voile.core.progress import Progress, silent
+from voile.core.removed_names import removed_method
 from voile.data import to_frame
 from voile.data.files.memory import MemoryPath
 from voile.face.keywords import PROGRESS, SEED, SOURCE, checked_own, documented
@@ -44,10 +45,8 @@ class Release(PlainRelease):
 
     @classmethod
     def open(cls, path: object, **how: Any) -> NoReturn:
-        """Refuse: `voile.open_release` opens a release with its verbs."""
-        raise RequestError(
-            "a release is opened by voile.open_release", instead="use voile.open_release(path)"
-        )
+        """Refuse: use `voile.open_release`."""
+        raise removed_method("", "Release.open")
 
     @property
     def attack(self) -> Callable[..., AttackResults]:

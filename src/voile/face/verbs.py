@@ -94,13 +94,14 @@ def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
     own = Signature([*places, Parameter("options", Parameter.VAR_KEYWORD)])
 
     def run(*args: Any, **given: Any) -> Mapping[str, Any]:
+        with as_keywords():
+            refuse_removed(module.kind, name, given)
         bound = own.bind(*args, **given)
         bound.apply_defaults()
         asked = bound.arguments.pop("options")
         for output in verb.outputs:
             bound.arguments[output] = Path(bound.arguments[output])
         with as_keywords():
-            refuse_removed(module.kind, name, asked)
             options = checked(verb.options, asked)
             how = {"table": None, "encoding": None} if verb.reads_source else {}
             ended = verb.load()(options, _Warnings(), **bound.arguments, **how)

@@ -1,4 +1,4 @@
-"""The module of itemsets: what it hands to the layers above, loaded when it is asked for."""
+"""The typed contract of itemsets; each verb is imported on first use."""
 
 from __future__ import annotations
 

@@ -60,7 +60,9 @@ class Kit(Brief):
         return int(self.facts["policies"])
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a kit holds keys and is not pickled: save and load it")
+        raise TypeError(
+            "a kit holds keys and is not pickled: save it, and open it with voile.open_kit"
+        )
 
     @cached_property
     def id(self) -> str:

@@ -1,13 +1,15 @@
-"""The contract: what the module of one kind of data hands to every layer above it.
+"""The typed contract of a module: one kind of data, with its verbs and their options.
 
-A module states what it is in plain values, and loads its code when a verb is asked for. Each verb
-is typed by one of the protocols here, so that mypy compares it with what the callers give it.
+A module imports a verb's code on first use. `verb_types` types each verb, so mypy rejects a verb
+whose signature differs from the arguments of its callers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from voile.core.errors import RequestError, nearest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +62,7 @@ class Assessing(Protocol[B]):
 class Module(Protocol[F, A, K]):
     """One kind of data: its verbs, their options, and the capabilities that not every kind has.
 
-    A module is a class that derives from this protocol. A capability that it lacks is None.
+    A module is a class that derives from this protocol. An unsupported capability is None.
 
     kind, summary : its name, and one line on its data.
     ways : the fields of `Choice` by which a policy of its kits may be picked.
@@ -165,10 +167,16 @@ class Module(Protocol[F, A, K]):
 
 
 AnyModule: TypeAlias = "Module[Any, Any, Any]"
-FindModule: TypeAlias = Callable[[str], AnyModule]
 
 
 def find_own_verb(module: AnyModule, name: str) -> OwnVerb[Any]:
-    """Return the verb of this name that the module alone has."""
-    (verb,) = (one for one in module.own_verbs if one.name == name)
-    return verb
+    """Return the verb of this name that the module alone has.
+
+    Raises
+    ------
+    RequestError : it has none of this name.
+    """
+    found = {one.name: one for one in module.own_verbs}
+    if name not in found:
+        raise RequestError(f"{module.kind} has no verb {name}", instead=nearest(name, found))
+    return found[name]

@@ -15,6 +15,7 @@ from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
 from voile.core.errors import RequestError, TamperedError, as_keywords
 from voile.core.progress import Progress, silent
+from voile.core.removed_names import removed_method
 from voile.data import open_source
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import INTERNAL_REPORT, KIT, REPORT
@@ -184,6 +185,10 @@ class Study(Brief):
             page = report(release, enough, audience=audience, facts=facts)
             write_text(out, page, INTERNAL_REPORT if internal else REPORT, force=force)
             return Path(out)
+
+    def determine(self, *_: object, **__: object) -> NoReturn:
+        """Refuse: use `voile.determination.determine_study`."""
+        raise removed_method("study", "Study.determine")
 
     @check_arguments
     def verify(self) -> tuple[Check, ...]:

@@ -1,4 +1,4 @@
-"""The module of tables: what it hands to the layers above, loaded when it is asked for."""
+"""The typed contract of tables; each verb is imported on first use."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ def _load_accept() -> RunVerb[AcceptOptions]:
 
 
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
-    OwnVerb("init", InitOptions, _load_init, ("source",), {"out": WORK}),
-    OwnVerb("review", ReviewOptions, _load_review, ("work",), reads_source=False),
-    OwnVerb("forecast", ForecastOptions, _load_forecast, ("source",)),
-    OwnVerb(
+    OwnVerb[InitOptions]("init", InitOptions, _load_init, ("source",), {"out": WORK}),
+    OwnVerb[ReviewOptions]("review", ReviewOptions, _load_review, ("work",), reads_source=False),
+    OwnVerb[ForecastOptions]("forecast", ForecastOptions, _load_forecast, ("source",)),
+    OwnVerb[AcceptOptions](
         "accept", AcceptOptions, _load_accept, ("kit", "release", "source"), evidence="acceptance"
     ),
 )

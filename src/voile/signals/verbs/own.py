@@ -53,14 +53,16 @@ def _load_decode_fhir() -> RunVerb[DecodeFhirOptions]:
 
 
 OWN_VERBS: tuple[OwnVerb[Any], ...] = (
-    OwnVerb("decode", DecodeOptions, _load_decode, ("kit", "release"), {"out": READINGS}),
-    OwnVerb("enrol", EnrolOptions, _load_enrol, ("kit",), {"out": ENROLMENT}),
-    OwnVerb("send", SendOptions, _load_send, ("kit", "source"), {"spool": None}),
-    OwnVerb("receive", ReceiveOptions, _load_receive, ("kit",), {"out": None}),
-    OwnVerb(
+    OwnVerb[DecodeOptions](
+        "decode", DecodeOptions, _load_decode, ("kit", "release"), {"out": READINGS}
+    ),
+    OwnVerb[EnrolOptions]("enrol", EnrolOptions, _load_enrol, ("kit",), {"out": ENROLMENT}),
+    OwnVerb[SendOptions]("send", SendOptions, _load_send, ("kit", "source"), {"spool": None}),
+    OwnVerb[ReceiveOptions]("receive", ReceiveOptions, _load_receive, ("kit",), {"out": None}),
+    OwnVerb[EncodeFhirOptions](
         "encode-fhir", EncodeFhirOptions, _load_encode_fhir, ("kit", "source"), {"out": READINGS}
     ),
-    OwnVerb(
+    OwnVerb[DecodeFhirOptions](
         "decode-fhir", DecodeFhirOptions, _load_decode_fhir, ("kit", "source"), {"out": READINGS}
     ),
 )
