@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 from benchmarks.fit_command import cpu_seconds
 from benchmarks.tables import save
 from benchmarks.trees_adult import QUASI, adult_table
-from benchmarks.trees_rivals import EIGHT, ROWS, K, command_of, table_of, write_source
+from benchmarks.trees_rivals import EIGHT, K, command_of, table_of, write_source
 
-REPEATS = 3
+ROWS, REPEATS = 2_000, 3
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for columns in (EIGHT, QUASI):
             commands = {"voile": ours(columns, Path(place))}
-            write_source(table_of(columns), Path(place, "rows.npz"))
+            write_source(table_of(columns, ROWS), Path(place, "rows.npz"))
             for program in ("anonypy", "anjana"):
                 commands[program] = [command_of(program, Path(place))]
             for step in commands["voile"]:  # for the compiled code

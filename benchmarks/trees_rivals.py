@@ -258,15 +258,15 @@ def features(release: Release) -> NDArray[np.float64]:
     return np.column_stack([*first, *middle, *last])
 
 
-def table_of(columns: Sequence[str]) -> Table:
-    """Return these columns of Adult."""
+def table_of(columns: Sequence[str], rows: int = ROWS) -> Table:
+    """Return these columns of some rows of Adult."""
     codes, sizes, income = adult()
-    drawn = np.sort(np.random.default_rng(0).permutation(len(codes))[:ROWS])
+    drawn = np.sort(np.random.default_rng(0).permutation(len(codes))[:rows])
     at = [QUASI.index(name) for name in columns]
-    rows = adult_table()
+    whole = adult_table()
     firsts = [np.unique(codes[:, j], return_index=True)[1] for j in at]
     values = [
-        rows[name].take(first).to_pylist() for name, first in zip(columns, firsts, strict=True)
+        whole[name].take(first).to_pylist() for name, first in zip(columns, firsts, strict=True)
     ]
     return Table(
         tuple(columns),
