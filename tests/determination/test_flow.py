@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -330,3 +331,11 @@ def test_a_statement_taken_out_of_the_chain_is_noticed(signed: Path, keys: Path)
     for name in ("01.json", "01.json.sig"):
         (signed / "statements" / name).unlink()
     assert "does not follow the statement before it" in _failed(_verify(signed, keys))
+
+
+def test_an_inner_import_hides_no_function() -> None:
+    code = (
+        "import voile.determination.of_study, voile.determination as own; "
+        "assert all(callable(getattr(own, name)) for name in own.__all__)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -78,7 +78,7 @@ def _sign(
     ssh-keygen signs it.
     """
     from voile.determination import sign
-    from voile.determination.sign import signing
+    from voile.determination.sign_statement import signing
     from voile.keys.seal import file_sha256
 
     day: date | None = until.date() if until else None

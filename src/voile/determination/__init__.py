@@ -9,10 +9,10 @@ from voile.core.lazy import lazily
 if TYPE_CHECKING:
     from voile.determination.context import Context
     from voile.determination.determination import Determination
-    from voile.determination.determine import determine
+    from voile.determination.determine_release import determine
     from voile.determination.of_study import determine_study
-    from voile.determination.sign import sign
-    from voile.determination.verify import Verified, verify
+    from voile.determination.sign_statement import sign
+    from voile.determination.verify_folder import Verified, verify
 
 __all__ = ["Context", "Determination", "Verified", "determine", "determine_study", "sign", "verify"]
 
@@ -21,10 +21,10 @@ __getattr__ = lazily(
     {
         "Context": "context",
         "Determination": "determination",
-        "Verified": "verify",
-        "determine": "determine",
+        "Verified": "verify_folder",
+        "determine": "determine_release",
         "determine_study": "of_study",
-        "sign": "sign",
-        "verify": "verify",
+        "sign": "sign_statement",
+        "verify": "verify_folder",
     },
 )

@@ -9,7 +9,7 @@ from typing import Any
 from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, named
 from voile.determination.determination import Determination
-from voile.determination.determine import determine
+from voile.determination.determine_release import determine
 from voile.study.determined import open_subject
 from voile.study.study import Study
 

@@ -376,12 +376,3 @@ def test_synthetic_rows_that_copy_people_are_found_and_others_are_not():
     assert members(original).interval()[0] > 0.9
     low, high = members(fresh).interval()
     assert low < 0.5 < high
-
-
-@pytest.mark.parametrize(
-    "words", [[], ["a.csv"], ["a.csv", "b.csv", "--roles", "r.toml", "--out", "page.html"]]
-)
-def test_a_kind_that_is_refused_says_so_before_it_asks_for_anything(words, capsys):
-    assert run(["signals", "assess", "--help"]) == 0
-    assert run(["signals", "assess", *words]) == 2
-    assert "a message means nothing without the map that made it" in capsys.readouterr().err
