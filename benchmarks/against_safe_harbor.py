@@ -17,7 +17,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
-from voile.report import axes, svg
+from voile.report.charts import axes, svg
 from voile.report.charts.axes import Axis
 from voile.report.charts.svg import percent, tag
 from voile.report.sections import IntervalChart, Strip

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.picture import LEFT, TOP, legend, panel, save
 from markupsafe import Markup
 
-from voile.report import axes
+from voile.report.charts import axes
 from voile.report.charts.axes import Axis
 from voile.report.charts.svg import tag
 
