@@ -1,4 +1,4 @@
-"""The registry of the kinds of data: one line for each, above the modules and below the faces."""
+"""The registry of the modules: one for each kind of data."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def find_module(kind: str) -> AnyModule:
 
 
 def find_opener(kind: str | None) -> OpenSource:
-    """Return what opens a source of this kind with rows; without a kind, a table's."""
+    """Return the opener of this kind's sources; the opener of tables without a kind."""
     return find_module("tables" if kind is None else kind).open

@@ -1,4 +1,4 @@
-"""Open what voile wrote, with the verbs of its kind of data."""
+"""Open saved kits and releases as the public classes, with the verbs of their kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mypy notices a verb whose signature differs from the contract, and a module that is not there."""
+"""mypy rejects a verb whose signature differs from the contract, and a missing module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Determine the release of a study, with the secret, the ledger and the context of its plan."""
+"""Write the determination of a study's release, with its plan's secret, ledger and context."""
 
 from __future__ import annotations
 

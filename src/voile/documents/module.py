@@ -122,7 +122,7 @@ class DocumentsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
 
     @property
     def own_verbs(self) -> tuple[OwnVerb[Any], ...]:
-        """The verbs that this kind alone has."""
+        """The verbs that only this module has."""
         from voile.documents.verbs.own import OWN_VERBS
 
         return OWN_VERBS

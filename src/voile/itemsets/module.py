@@ -120,7 +120,7 @@ class ItemsetsModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
 
     @property
     def judge(self) -> verb.JudgePolicy:
-        """How a policy is evaluated together with the releases of a ledger."""
+        """Evaluate a policy together with a ledger's releases."""
         from voile.itemsets.verbs.judging import judge
 
         return judge

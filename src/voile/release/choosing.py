@@ -28,15 +28,15 @@ def choose_by(
     recipient: str | None = None,
     recount: bool = False,
 ) -> Chosen:
-    """Pick one policy of a kit by exactly one way.
+    """Pick one policy of a kit by exactly one criterion.
 
     after : a ledger; the policy is then safe given its releases.
-    ways : of `ways` of the kit's module; None and False are not given.
+    ways : the criteria by name, of the module's `ways`; None and False are ignored.
     key_file, releases, source, hold_back, recipient, recount : of the ledger; see `ChooseAfter`.
 
     Raises
     ------
-    RequestError : no way or several, or an option of a ledger without one.
+    RequestError : no criterion or several, or an option that needs a ledger.
     """
     from voile.release.choice import Choice, check_exactly_one
 

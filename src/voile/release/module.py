@@ -65,7 +65,7 @@ class Module(Protocol[F, A, K]):
     A module is a class that derives from this protocol. An unsupported capability is None.
 
     kind, summary : its name, and one line on its data.
-    ways : the fields of `Choice` by which a policy of its kits may be picked.
+    ways : the fields of `Choice` that pick a policy of its kits.
     requires_roles : whether `fit` needs roles; without it the options can name the columns.
     assessing : how a release of any origin is assessed.
     """
@@ -147,22 +147,22 @@ class Module(Protocol[F, A, K]):
 
     @property
     def own_verbs(self) -> tuple[OwnVerb[Any], ...]:
-        """The verbs that this kind alone has."""
+        """The verbs that only this module has."""
         return ()
 
     @property
     def judge(self) -> verb.JudgePolicy | None:
-        """How a policy is evaluated together with the releases of a ledger."""
+        """Evaluate a policy together with a ledger's releases; None if unsupported."""
         return None
 
     @property
     def choose_after(self) -> verb.ChooseAfter | None:
-        """How a policy is searched that is safe given the releases of a ledger."""
+        """Search for a policy that is safe given a ledger's releases; None if unsupported."""
         return None
 
     @property
     def expand(self) -> verb.ExpandRows | None:
-        """How intervals of a release are expanded to values."""
+        """Expand a release's intervals to values; None if unsupported."""
         return None
 
 

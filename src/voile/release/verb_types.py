@@ -1,4 +1,4 @@
-"""The verbs of a module as types: what callers give them, and what they return."""
+"""The types of a module's verbs: their arguments and results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ R_in = TypeVar("R_in", contravariant=True)
 
 
 class Fit(Protocol[F_in, R_in]):
-    """See the data once; return the frontier's policies and what applying them needs."""
+    """Fit the policies of the frontier to a source."""
 
     def __call__(
         self, source: Source, roles: R_in, options: F_in, *, seed: int | None, progress: Progress
@@ -46,7 +46,7 @@ class Choose(Protocol):
 
 
 class Prepare(Protocol[A_in]):
-    """Decide what becomes of each row of a source; the same wherever it is prepared again."""
+    """Return the step that each row goes through; deterministic for equal inputs."""
 
     def __call__(
         self, kit: Kit, chosen: Chosen, source: Source, options: A_in
@@ -54,7 +54,7 @@ class Prepare(Protocol[A_in]):
 
 
 class Attack(Protocol[K_in]):
-    """Act as an adversary who has the release and the background that the options give."""
+    """Attack a release with the background knowledge that the options set."""
 
     def __call__(
         self,
@@ -68,7 +68,7 @@ class Attack(Protocol[K_in]):
 
 
 class ReportSections(Protocol):
-    """Return, as data, what the report shows of a kit or a release."""
+    """Return the sections of the report of a kit or a release, as data."""
 
     def __call__(
         self, subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
@@ -76,13 +76,13 @@ class ReportSections(Protocol):
 
 
 class Verify(Protocol):
-    """Check a release once more, by other code than made it."""
+    """Check a release with code independent of `apply`."""
 
     def __call__(self, release: Release) -> Iterator[Check]: ...
 
 
 class OpenSource(Protocol):
-    """Open a table, or what else this kind of data is read from."""
+    """Open a table, or another source that the module supports."""
 
     def __call__(
         self, thing: object, *, table: str | None = None, encoding: str | None = None
@@ -105,7 +105,7 @@ class Assess(Protocol[B_in, R_in]):
 
 
 class AssessedSections(Protocol):
-    """Return, as data, what the report shows of an assessment."""
+    """Return the sections of an assessment's report, as data."""
 
     def __call__(self, assessment: Assessment, *, audience: Audience) -> tuple[Section, ...]: ...
 
@@ -126,7 +126,7 @@ class JudgePolicy(Protocol):
 
 
 class ChooseAfter(Protocol):
-    """Search the policy of least loss that is safe given the releases of a ledger."""
+    """Search for the policy of least loss that is safe given a ledger's releases."""
 
     def __call__(
         self,

@@ -113,21 +113,21 @@ class TablesModule(Module["FitOptions", "ApplyOptions", "AttackOptions"]):
 
     @property
     def judge(self) -> verb.JudgePolicy:
-        """How a policy is evaluated together with the releases of a ledger."""
+        """Evaluate a policy together with a ledger's releases."""
         from voile.tables.verbs.judging import judge
 
         return judge
 
     @property
     def choose_after(self) -> verb.ChooseAfter:
-        """How a policy is searched that is safe given the releases of a ledger."""
+        """Search for a policy that is safe given a ledger's releases."""
         from voile.tables.verbs.after import choose_after
 
         return choose_after
 
     @property
     def expand(self) -> verb.ExpandRows:
-        """How intervals of a release are expanded to values."""
+        """Expand a release's intervals to values."""
         from voile.tables.verbs.expand import expand
 
         return expand

@@ -1,4 +1,4 @@
-"""The verbs that documents alone have, each loaded when it runs."""
+"""The verbs that only documents have; each is imported when it runs."""
 
 from __future__ import annotations
 
