@@ -187,18 +187,18 @@ def made(
 ) -> Made:
     """Fit, choose, apply and attack; with a policy, by that one, whatever the choice would be."""
     maker, table = find_module(secret.kind), open_source(secret.table(value))
-    fit = maker.FitOptions.model_validate(secret.options)
+    fit = maker.options.fit.model_validate(secret.options)
     kit = maker.fit(table, Roles.model_validate(secret.roles), fit, seed=1, progress=silent)
     learnt = secret.kind == "documents"  # a committee of this very kit
     chosen = maker.choose(kit, secret.choice) if learnt or policy is None else policy
     if secret.kind == "tables":  # a policy is intervals, which may have another number
         chosen = replace(chosen, number=None)
-    options = maker.ApplyOptions.model_validate({"keep_order": True})
+    options = maker.options.apply.model_validate({"keep_order": True})
     folder.mkdir(exist_ok=True)
     out = folder / f"{value}.csv"
     chosen = replace(chosen, kit=kit.id)
     release = maker.apply(kit, chosen, table, out, options, force=True, progress=silent)
-    attack = maker.AttackOptions.model_validate(secret.attack)
+    attack = maker.options.attack.model_validate(secret.attack)
     evidence = maker.attack(release, table, attack, seed=1, progress=silent) if attacked else ()
     return Made(release, evidence, chosen)
 

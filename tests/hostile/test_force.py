@@ -340,7 +340,6 @@ def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
 NO_PLACES = {
     "table",
     "encoding",
-    "m",
     "miss_cost",
     "weight",
     "beats",
@@ -383,7 +382,6 @@ NO_PLACES = {
     "recipient",
     "last",
     "spark_conf",
-    "words",  # of kinds that are not assessed: refused, whatever they are
 }
 """What a command takes as text and that names no file, folder or table: all else is a path."""
 

@@ -23,6 +23,7 @@ from voile.modules import find_module
 from voile.release.apply import write
 from voile.release.kit import Kit
 from voile.release.spread import work as spread_work
+from voile.release.spread.job import StepCode
 from voile.release.spread.run import SpreadRun
 
 CANARY = "CANARYWARD"
@@ -52,10 +53,10 @@ def disturb(place: Path, work: Any, number: int) -> str:
 
 def refuse(work: Any, number: int) -> str:
     """Fail at every attempt, in words that quote a row."""
-    return spread_work._attempt(work.args[0], number, _quote)
+    return spread_work._attempt(*work.args, number, _quote)
 
 
-def _quote(folder: Path, number: int, name: str) -> None:
+def _quote(folder: Path, code: StepCode, number: int, name: str) -> None:
     raise ValueError(f"{CANARY} {number}")
 
 

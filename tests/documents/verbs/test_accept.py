@@ -17,6 +17,7 @@ from tests.documents.flow import applied, by_cost, kit_of, people, read, removal
 from voile import documents
 from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.core.evidence import Evidence, Note
+from voile.documents.module import DOCUMENTS
 from voile.documents.replacements import Reason
 from voile.documents.verbs.criteria import CRITERIA
 from voile.documents.verbs.report import sections
@@ -99,7 +100,7 @@ def test_a_release_is_mended_accepted_and_certified(released):
     shown = sections(opened, [evidence], audience="public")
     assert "Proved: at most 12 identifiers" in found["says"]
     assert "Proved: at most 12" in str(shown)
-    lines = [*commands(opened, "public", "notes.jsonl", [evidence])]
+    lines = [*commands(opened, DOCUMENTS, "public", "notes.jsonl", [evidence])]
     assert not [one for one in lines if one.startswith("voile documents attack")]
     again = "voile documents accept KIT notes.jsonl SOURCE --at-most 12 --per 1000"
     assert [one for one in lines if one.startswith(again)]

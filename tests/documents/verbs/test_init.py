@@ -18,6 +18,7 @@ from tests.documents.start.made import STAFF, hospital, notes, patients, write_t
 
 import voile
 from voile.core.errors import DamagedError, RequestError
+from voile.documents.module import DOCUMENTS
 from voile.documents.start.marks import Reviewed
 from voile.documents.text.formats.file import UnreadWarning
 from voile.documents.verbs.content import Content
@@ -184,7 +185,7 @@ def test_naming_the_text_leaves_it_known_whose_notes_they_are():
 def test_known_values_need_a_kit_that_knows_words():
     kit = Kit.load(made() / "work")
     tables = {name: one for name, one in kit.tables.items() if name != "known"}
-    without = voile.Kit(kit.kind, kit.visibility, kit.facts, tables)
+    without = voile.Kit(kit.kind, kit.visibility, kit.facts, tables, module=DOCUMENTS)
     with pytest.raises(RequestError, match="the kit has no known columns"):
         without.apply(None, str(made() / "notes.csv"), known=str(made() / "patients.csv"))
 

@@ -57,7 +57,7 @@ def fitted(tmp_path, capsys):
             [],
             "columns a and a=b give a feature of one name",
         ),
-        (table(rows=[]), ROLES, [], "data.csv: there are no rows with a label to learn from"),
+        (table(rows=[]), ROLES, [], "data.csv: has names of columns and no rows"),
         ("", ROLES, [], "data.csv: is empty"),
         (table(rows=[",,p", ",,q"]), ROLES, [], "there is nothing in its columns of items"),
         (

@@ -17,6 +17,7 @@ from tests.study.made import SECRET, rows
 from voile.core.errors import RequestError
 from voile.keys.pseudonyms import date_shift, pseudonym
 from voile.study import Study
+from voile.study.adversary import people
 from voile.study.text.mentions import NO_ROW
 from voile.study.verbs import apply as applying
 from voile.study.verbs import measuring
@@ -160,7 +161,7 @@ def test_texts_of_nobody_in_the_table_are_refused(change, folder):
 
 @pytest.mark.parametrize(
     ("module", "point"),
-    [(measuring, "certify"), (measuring, "facts_of"), (measuring, "reaches"), (applying, "_seal")],
+    [(measuring, "certify"), (people, "facts_of"), (measuring, "reaches"), (applying, "_seal")],
 )
 def test_a_run_that_fails_at_any_point_leaves_the_old_release(
     cohort, release, monkeypatch, module, point
