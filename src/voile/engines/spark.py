@@ -17,8 +17,8 @@ def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
     """Run tasks on the workers of the active session; return what each gives, in their order.
 
     A plan, a log and the driver hold the numbers, what `work` returns and what it was bound to:
-    give it a folder's path and functions by name, and keep all else in the folder. A task that fails is tried again, and
-    one that is slow may run twice at once, as Spark's settings have it.
+    give it a folder's path and functions by name, and keep all else in the folder. A task that
+    fails is tried again, and one that is slow may run twice at once, as Spark's settings have it.
 
     Raises
     ------
