@@ -167,7 +167,7 @@ def test_a_release_holds_no_kit(case: Case, held: Release) -> None:
     from tests.hostile.reaching import reachable
 
     assert not [thing for thing in reachable(held, {}) if isinstance(thing, PlainKit)]
-    with pytest.raises(TypeError, match="open it with voile.open_kit"):
+    with pytest.raises(TypeError, match=r"open it with voile\.open_kit"):
         pickle.dumps(case.kit)
 
 

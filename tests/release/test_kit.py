@@ -198,7 +198,7 @@ def test_a_table_with_another_kind_of_column_is_refused(wanted):
 
 
 def test_a_kit_is_not_pickled():
-    with pytest.raises(TypeError, match="open it with voile.open_kit"):
+    with pytest.raises(TypeError, match=r"open it with voile\.open_kit"):
         pickle.dumps(made())
 
 
