@@ -166,18 +166,34 @@ class Source(ABC):
             SQLite, PostgreSQL and Spark understand alike.
         answer : the columns and types that `sql` gives.
         """
+        with self._explained():
+            rows = self._answer(sql, self.schema(columns).names, answer)
+            if rows is None:
+                counted = self.relation(connection, columns).query("source", sql)
+            else:
+                fitting = (conform(batch, answer) for batch in rows)
+                counted = self._streamed(connection, answer, fitting)
+            counted.create(into)
+
+    def select(
+        self, connection: duckdb.DuckDBPyConnection, sql: str, *, columns: Iterable[str], into: str
+    ) -> None:
+        """Run a SELECT of DuckDB over the rows, called `source`, and keep its answer as `into`.
+
+        Unlike `tabulate` it always reads the rows themselves.
+        """
+        with self._explained():
+            self.relation(connection, columns).query("source", sql).create(into)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raise what stopped the rows, of which DuckDB keeps only the words."""
         import duckdb
 
         self._stopped = None
         try:
             with unreadable(self.name, self.kind):
-                rows = self._answer(sql, self.schema(columns).names, answer)
-                if rows is None:
-                    counted = self.relation(connection, columns).query("source", sql)
-                else:
-                    fitting = (conform(batch, answer) for batch in rows)
-                    counted = self._streamed(connection, answer, fitting)
-                counted.create(into)
+                yield
         except (SourceError, duckdb.Error) as error:
             raise self._stopped or error from None
 

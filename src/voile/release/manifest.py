@@ -40,6 +40,8 @@ PEOPLE, WHO = "people.parquet", "person"
 """Of a release in a ledger: whose rows it shows, by tokens under the ledger's key."""
 APPLIED = (SEAL, PRIVATE_MANIFEST, ROWS, CONTROL, ASIDE)
 """What apply writes into every private folder."""
+FINDINGS = "findings"
+"""The part of the private manifest with the gate's findings, of which `figures` are the values."""
 EVIDENCE = "evidence.json"  # where it is looked for in the private folder
 ESCAPED = "escaped by an apostrophe"
 PARTS = {"chosen": dict, "counts": dict, "figures": dict, "kind": str, "sha256": str}

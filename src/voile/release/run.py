@@ -21,9 +21,10 @@ from voile.data.files.memory import AnyPath
 from voile.data.writer import Writer
 from voile.engines.processes import in_order
 from voile.engines.shuffle import held, shuffled
+from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.keys.random import Protective
 from voile.release.accounting import Accounting
-from voile.release.manifest import ESCAPED, FORMAT, ROWS, VERSION
+from voile.release.manifest import ESCAPED, FINDINGS, FORMAT, ROWS, VERSION
 from voile.release.options import OPTIONS, ApplyOptions, stored
 from voile.release.outcomes import Known, Notes, Tally, Written
 from voile.release.step import Applying
@@ -43,7 +44,7 @@ class Run(Generic[Notes, Known]):
         self._account = Accounting(applying, Protective().bytes(16))
 
     def fill(self, parts: Parts, *, force: bool) -> Manifests:
-        """Write the parts of the release, certify it, and return its manifests."""
+        """Write the parts of the release, measure it, and return its manifests."""
         formulas = self._stream(parts, force=force)
         self._tally.check()
         self._progress("checking the release", 0)
@@ -56,7 +57,7 @@ class Run(Generic[Notes, Known]):
             dropped=np.unique(np.concatenate(self._dropped)),
             scratch=parts.scratch,
         )
-        return self._manifests(self._applying.certified(written), formulas)
+        return self._manifests(self._applying.measure(written), formulas)
 
     @cached_property
     def _known(self) -> Known:
@@ -130,8 +131,8 @@ class Run(Generic[Notes, Known]):
         self._tally.add(tally)
         self._dropped.append(dropped)
 
-    def _manifests(self, figures: Mapping[str, float], formulas: Mapping[str, int]) -> Manifests:
-        applying, known = self._applying, self._known
+    def _manifests(self, findings: Sequence[GateFinding], formulas: Mapping[str, int]) -> Manifests:
+        applying, known, figures = self._applying, self._known, figures_of(findings)
         chosen, source = applying.chosen, applying.source
         both = {"format": FORMAT, "version": VERSION, "kind": applying.kit.kind}
         hidden = {
@@ -149,6 +150,7 @@ class Run(Generic[Notes, Known]):
             "counts": self._tally.to_data(),
             "formulas": {"escaped": self._escape, "cells": dict(formulas)},
             "figures": {name: value for name, value in figures.items() if isfinite(value)},
+            FINDINGS: findings_to_data(findings),
             "roles": applying.roles.model_dump(mode="json"),
             **applying.private_manifest(known),
         }

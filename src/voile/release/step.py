@@ -19,6 +19,7 @@ from voile.data.roles import Roles
 from voile.data.source import BATCH_ROWS
 from voile.data.writer import Writer
 from voile.engines.shuffle import MEMORY
+from voile.gate.finding import GateFinding
 from voile.keys.secret import Secret
 from voile.ledger.judgement import Judge
 from voile.release.choice import Chosen
@@ -137,12 +138,12 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
         return columns
 
     @abstractmethod
-    def certified(self, written: Written[Known]) -> dict[str, float]:
-        """Measure what was written, by other code than made it; raise where it breaks a promise.
+    def measure(self, written: Written[Known]) -> tuple[GateFinding, ...]:
+        """Return the gate's findings on the written release.
 
         Raises
         ------
-        InfeasibleError : nothing is published.
+        InfeasibleError : the release breaks a promise of its kit; nothing is published.
         """
 
     @abstractmethod

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 import re
 import uuid
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -376,3 +378,47 @@ def test_synthetic_rows_that_copy_people_are_found_and_others_are_not():
     assert members(original).interval()[0] > 0.9
     low, high = members(fresh).interval()
     assert low < 0.5 < high
+
+
+def _lost_by_eq_4(rows, released, bands):
+    """Count eq. 4 by hand, divided by that of one group; a row that is not released counts 1 / n.
+
+    released : the label of each row's age, or None for a row that was left out.
+    """
+    n, own = len(rows), [(row, label) for row, label in zip(rows, released, strict=True) if label]
+    ages = sorted({age for age, _ in rows})
+    cells = len(ages) * len({sex for _, sex in rows})
+    width = {label: sum(low <= a <= high for a in ages) for label, (low, high) in bands.items()}
+
+    def nats(counts):
+        return sum(count * math.log(count) for count in counts.values())
+
+    groups = Counter((label, sex) for (_, sex), label in own)
+    lost = nats(Counter(row for row, _ in own)) - nats(groups)
+    lost += sum(count * math.log(width[label]) for (label, _), count in groups.items())
+    return lost / (nats(Counter(rows)) + n * math.log(cells / n)) + (n - len(own)) / n
+
+
+@pytest.mark.parametrize("shown", ["left out", "stars"])
+def test_a_row_that_was_not_released_is_lost_and_makes_no_group(shown):
+    rng = np.random.default_rng(5)
+    rows = [
+        (int(a), "FM"[s])
+        for a, s in zip(rng.integers(20, 60, 400), rng.integers(0, 2, 400), strict=True)
+    ]
+    bands = {"20-39": (20, 39), "40-59": (40, 59)}
+    labels = ["20-39" if age < 40 else "40-59" for age, _ in rows]
+    gone = {7, 311}
+    original = pd.DataFrame(rows, columns=["age", "sex"])
+    release = pd.DataFrame({"age": labels, "sex": original["sex"]})
+    if shown == "stars":
+        release.loc[[*gone]] = "*"
+    else:
+        release = release.drop(index=[*gone])
+    roles = {"columns": {"age": "quasi", "sex": "quasi"}}
+    found = vt.assess(original, release, roles=roles, seed=1).figures
+    kept = [None if row in gone else label for row, label in enumerate(labels)]
+    assert found["distribution"] == pytest.approx(_lost_by_eq_4(rows, kept, bands), rel=1e-9)
+    groups = Counter((k, sex) for k, (_, sex) in zip(kept, rows, strict=True) if k)
+    assert (found["k"], found["subjects"]) == (min(groups.values()), 398)
+    assert (found["suppressed"], found["sample_uniques"]) == (2, 0)

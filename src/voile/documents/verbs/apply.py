@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,6 @@ from voile.documents.text.reader import (
     why_unusable,
 )
 from voile.documents.text.source import CorpusSource
-from voile.documents.verbs.certify import COUNTED, MARK, certify
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.disclosed import disclosing
 from voile.documents.verbs.files import PATH, DocumentCells, DocumentFiles
@@ -41,6 +41,8 @@ from voile.documents.verbs.policies import ANNOTATED, MODELS, Policy
 from voile.documents.verbs.recipe import language_of, make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
 from voile.documents.verbs.report_data import STATING, report_data
+from voile.gate.documents import MARK, UNITS, find_no_documents, measure_documents
+from voile.gate.finding import GateFinding, figures_of
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
@@ -143,7 +145,7 @@ def _jobs(asked: int) -> int:
 class Worked:
     """What is noted of documents that are released, each counted.
 
-    counts : `COUNTED`, and the documents that the kit learnt from. by : who removed what; labels :
+    counts : of `UNITS`, and the documents that the kit learnt from. by : who removed what; labels :
     of what types. failures : why texts that are not blank failed; None counts those that did not.
     """
 
@@ -338,8 +340,8 @@ class _Sanitizing(Applying[Worked, Worked]):
         """Count what is released, and who removed what of it."""
         notes = self.nothing()
         for place, one in released.items():
-            found = (1, len(one.text), len(MARK.findall(one.text)))
-            notes.counts.update(dict(zip(COUNTED, found, strict=True)))
+            found = (1, len(one.text), len(re.findall(MARK, one.text)))
+            notes.counts.update(dict(zip(UNITS, found, strict=True)))
             notes.counts[LEARNT] += self._is_seen(documents[place].text)
             notes.by.update(reason for edit in one.edits for reason in edit.by)
             notes.labels.update(edit.label for edit in one.edits)
@@ -350,16 +352,17 @@ class _Sanitizing(Applying[Worked, Worked]):
         seen, number = self.content.seen, text_hash(text, key)
         return bool(np.searchsorted(seen, number) < np.searchsorted(seen, number, "right"))
 
-    def certified(self, written: Written[Worked]) -> dict[str, float]:
-        """Count what was written, and hold it to what was made."""
+    def measure(self, written: Written[Worked]) -> tuple[GateFinding, ...]:
+        """Count what was written, and compare it with what was made."""
         if not written.tally.released:  # some formats cannot be read back without a row
-            return {"rows": 0.0, **dict.fromkeys(COUNTED, 0.0)}
+            return find_no_documents()
         texts = self.texts if self.files is None else [TEXT]
-        figures = certify(written.rows, texts, written.people)
-        for name in COUNTED:
+        findings = measure_documents(written.rows, texts, written.people)
+        figures = figures_of(findings)
+        for name in UNITS:
             if figures[name] != written.known.counts[name]:
                 raise AssertionError(f"the release has not the {name} that were written")
-        return figures
+        return findings
 
     def public_manifest(self, figures: Mapping[str, float], known: Worked) -> dict[str, Any]:
         """Return the wing's part of the public manifest; it names only types that were removed."""

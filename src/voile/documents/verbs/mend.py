@@ -23,17 +23,18 @@ from voile.documents.committee.publication import PublishedDocument, publish
 from voile.documents.replacements import Marks, Removal, Replacer, join_removals
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.text.source import CorpusSource
-from voile.documents.verbs.certify import certify
 from voile.documents.verbs.files import WORD, DocumentCells, schema_of
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.verbs.recipe import make_replacer_of
 from voile.documents.verbs.released import released_names, rows_shown
 from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
 from voile.documents.verbs.report_data import ACCEPTANCE
+from voile.gate.documents import measure_documents
+from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.evidence import default_place, find_evidence, write_evidence
-from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release
+from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release
 from voile.release.options import OPTIONS
 from voile.release.scoring import private_manifest_of
 from voile.release.writing import Manifests, Parts, write_release
@@ -89,8 +90,9 @@ def mend(
             _write_files(release, parts.release, source, pairs, made)
         _write_removals(release, parts.private / REMOVALS, texts, made)
         written = open_released(parts.release)
-        figures = certify(_unescaped(written) if escape else written, shown, release.people())
-        return _manifests(release, figures, formulas, facts, public_facts, made, goal)
+        rows = _unescaped(written) if escape else written
+        findings = measure_documents(rows, shown, release.people())
+        return _manifests(release, findings, formulas, facts, public_facts, made, goal)
 
     path = release.path
     if not isinstance(path, Path):
@@ -274,7 +276,7 @@ def _unescaped(source: Any) -> Any:
 
 def _manifests(
     release: Release,
-    figures: Mapping[str, float],
+    findings: Sequence[GateFinding],
     formulas: Mapping[str, int],
     facts: Mapping[str, Any],
     public_facts: Mapping[str, Any] | None,
@@ -289,7 +291,8 @@ def _manifests(
         removed[str(READER)] = removed.get(str(READER), 0) + own
     hidden = {
         **private,
-        "figures": {**private["figures"], **figures},
+        "figures": {**private["figures"], **figures_of(findings)},
+        FINDINGS: findings_to_data(findings),
         "formulas": {**private["formulas"], "cells": dict(formulas)},
         "removed_by": removed,
         OPTIONS: {**private.get(OPTIONS, {}), "accept": goal},

@@ -1,10 +1,11 @@
-"""Check a written release again: its columns, and its certificate."""
+"""Check a written release again: its columns, and its findings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from voile.documents.verbs.certify import certify
+from voile.gate.documents import measure_documents
+from voile.gate.finding import figures_of
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, recounted
 
@@ -18,4 +19,5 @@ def verify(release: Release) -> Iterator[Check]:
     if not same.holds:
         return
     texts = [column["column"] for column in public["columns"] if column["role"] == "text"]
-    yield from recounted(release, certify(source, texts, release.people()), left=LEFT)
+    found = figures_of(measure_documents(source, texts, release.people()))
+    yield from recounted(release, found, left=LEFT)

@@ -17,11 +17,12 @@ from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.roles import AS_IT_IS, Roles
 from voile.data.writer import Writer
+from voile.gate.finding import GateFinding, figures_of
+from voile.gate.itemsets import measure_itemsets
 from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.long_tables import Records, release_writer, released
 from voile.itemsets.rows.ranges import Ranges
 from voile.itemsets.rows.sources import unlabelled
-from voile.itemsets.verbs.certify import certify
 from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.judging import judge_policy
 from voile.itemsets.verbs.options import ApplyOptions
@@ -219,18 +220,19 @@ class _Publishing(Applying[Seen, Seen]):
         for name, seen in notes.items():
             np.logical_or(seen, more[name], out=seen)
 
-    def certified(self, written: Written[Seen]) -> dict[str, float]:
-        """Count the release's containment groups, and hold them to the policy's k."""
-        items = self._items(written.known)
-        figures = certify(
+    def measure(self, written: Written[Seen]) -> tuple[GateFinding, ...]:
+        """Count the release's containment groups, and compare them with the policy's k."""
+        items, constraint = self._items(written.known), self.policy.constraint
+        findings = measure_itemsets(
             released(written.rows, items),
             written.people,
             items,
-            self.policy.constraint,
+            m=constraint.m,
+            absences=constraint.absences,
             directory=written.scratch,
         )
-        _check_promise(self.policy, figures)
-        return figures
+        _check_promise(self.policy, figures_of(findings))
+        return findings
 
     def public_manifest(self, figures: Mapping[str, float], known: Seen) -> dict[str, Any]:
         """State what each column may hold, what was promised, and the share of unique rows."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data import Source
+from voile.gate.finding import NOBODY, GateFinding
+from voile.gate.signals import MessageColumns, measure_signals
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
@@ -321,12 +323,28 @@ class _Encoding(Applying[Sent, Sent]):
         names = pa.array(self.reader.columns, pa.string()).take(pa.array(column))
         return pa.RecordBatch.from_arrays([pa.array(numbers[row] + 1), names], schema=FLAGGED)
 
-    def certified(self, written: Written[Sent]) -> dict[str, float]:
-        """Decode what was written, and hold it to the readings."""
+    def measure(self, written: Written[Sent]) -> tuple[GateFinding, ...]:
+        """Decode what was written, compare it with the readings, and measure the messages."""
         sent = written.known
-        figures = certify(written.rows, written.truth, self.reader, self.codec, sent.certificate)
+        certify(written.rows, written.truth, self.reader, self.codec, sent.certificate)
         sent.warn(repeats=self.policy.strength > 0)
-        return {**figures, "subjects": len(sent.classes), "outside": sent.outside.total()}
+        classes = pa.table(
+            {
+                "person": pa.array(list(sent.classes), pa.string()),
+                "class": pa.array([str(own) for _, own, _ in sent.classes.values()], pa.string()),
+            }
+        )
+        columns = MessageColumns(
+            numbers=[form.column for form in self.reader.forms if not form.settings.nominal],
+            names=[form.column for form in self.reader.forms if form.settings.nominal],
+            places=self.places,
+        )
+        findings = measure_signals(written.rows, columns, classes, directory=written.scratch)
+        return (
+            *findings,
+            NOBODY.finds("subjects", len(sent.classes), "people"),
+            NOBODY.finds("outside", sent.outside.total(), "cells"),
+        )
 
     def public_manifest(self, figures: Mapping[str, float], known: Sent) -> dict[str, Any]:
         """Describe the columns and what was expected, and nothing of whose class is which."""

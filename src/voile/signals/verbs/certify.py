@@ -15,8 +15,6 @@ from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.release.manifest import ROW
 from voile.signals.model.codec.codec import Codec
-from voile.signals.model.codec.grain import GRAIN
-from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.side import SideLevels
 from voile.signals.model.readings.forms import ReadingColumn
 from voile.signals.model.readings.sources import SignalReader
@@ -57,7 +55,7 @@ class Certificate:
 
 def certify(
     release: Source, rows: Source, reader: SignalReader, codec: Codec, expected: Certificate
-) -> dict[str, float]:
+) -> None:
     """Decode every row that was written; an AssertionError where one is not what was read."""
     classes = np.concatenate([np.zeros(0, np.int16), *expected.classes])
     levels = SideLevels.joined(expected.levels, len(codec.side))
@@ -72,7 +70,6 @@ def certify(
         sent += len(number)
     if (found, sent) != (expected.sum, expected.rows):
         raise AssertionError("what was written does not decode to what was read")
-    return {"rows": len(numbers), "decoded": sent, "blank": len(numbers) - sent}
 
 
 def messages(
@@ -84,15 +81,6 @@ def messages(
     if any(cell.strange.any() or (cell.missing != blank).any() for cell in cells):
         raise TamperedError("a cell of the release is not a message")
     return np.stack([cell.values for cell in cells], axis=1), blank
-
-
-def no_finer(Z: Floats, places: int | None) -> bool:
-    """Say whether messages are of so many decimal places; None: multiples of 2^-44.
-
-    Finer bits would reveal the class.
-    """
-    coarse = np.rint(Z / GRAIN) * GRAIN if places is None else np.round(Z, places)
-    return bool((coarse == Z).all())
 
 
 def fingerprint(numbers: NDArray[np.int64], table: NDArray[Any], before: int = 0) -> int:

@@ -1,20 +1,20 @@
-"""Check a written release again: its columns, its messages, and its certificate."""
+"""Check a written release again: its columns, its messages, and its findings."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-import numpy as np
+import pyarrow as pa
 
 from voile.core.errors import TamperedError
-from voile.data import Source
 from voile.data.files.memory import AnyPath
+from voile.gate.finding import figures_of
+from voile.gate.signals import MessageColumns, measure_signals
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, recounted
-from voile.signals.model.readings.forms import ReadingColumn, ReadingSettings
-from voile.signals.verbs.certify import messages, no_finer
-from voile.signals.verbs.release_columns import CLASSES, OUTSIDE
+from voile.signals.verbs.release_columns import CLASSES, OUTSIDE, PSEUDONYM
 
 LEFT = "not measured again: it takes the map and the classes, which the kit and the holder have"
 
@@ -29,42 +29,41 @@ def verify(release: Release) -> Iterator[Check]:
     yield (same := has_columns(source, public))
     if not same.holds:
         return
-    places = public["places"]
+    columns = _columns(public)
     try:
-        rows, blank, grains = _counted(source, _forms(release), places)
+        found = figures_of(measure_signals(source, columns, _classes(release)))
     except TamperedError:
         yield Check("every row holds a message for each reading, or none", False)
         return
     yield Check("every row holds a message for each reading, or none", True)
     if public["policy"]["strength"] > 0:
-        least = "2^-44" if places is None else f"{places} decimal places"
-        yield Check(f"no message is finer than {least}", grains)
-    found = {"rows": rows, "blank": blank, "decoded": rows - blank}
+        least = "2^-44" if columns.places is None else f"{columns.places} decimal places"
+        yield Check(f"no message is finer than {least}", found["finer_messages"] == 0)
     for name, file in (("subjects", CLASSES), ("outside", OUTSIDE)) if release.private else ():
         found[name] = _lines(release.folder / file)
     yield from recounted(release, found, left=LEFT)
 
 
+def _columns(public: Mapping[str, Any]) -> MessageColumns:
+    sent = {one["column"]: one["sent"] for one in public["columns"] if "sent" in one}
+    return MessageColumns(
+        numbers=[name for name, form in sent.items() if form == "number"],
+        names=[name for name, form in sent.items() if form == "text"],
+        places=public["places"],
+        person=PSEUDONYM,
+    )
+
+
+def _classes(release: Release) -> pa.Table | None:
+    """Read each pseudonym's class from the second column; None without the private folder."""
+    if release.private is None:
+        return None
+    with (release.folder / CLASSES).open(newline="", encoding="utf-8") as file:
+        lines = [line[:2] for line in csv.reader(file)][1:]
+    person, own = zip(*lines, strict=True) if lines else ((), ())
+    return pa.table({"person": pa.array(person, pa.string()), "class": pa.array(own, pa.string())})
+
+
 def _lines(path: AnyPath) -> int:
     with path.open(newline="", encoding="utf-8") as file:
         return sum(1 for _ in csv.reader(file)) - 1
-
-
-def _forms(release: Release) -> list[ReadingColumn]:
-    return [
-        ReadingColumn(column["column"], ReadingSettings(nominal=column["sent"] == "text"))
-        for column in release.public["columns"]
-        if "sent" in column
-    ]
-
-
-def _counted(
-    source: Source, forms: list[ReadingColumn], places: int | None
-) -> tuple[int, int, bool]:
-    rows, without, grains = 0, 0, True
-    for batch in source.batches([form.column for form in forms]):
-        Z, blank = messages(batch, forms)
-        rows, without = rows + len(batch), without + int(blank.sum())
-        numeric = [j for j, form in enumerate(forms) if not form.settings.nominal]
-        grains &= no_finer(Z[~blank][:, numeric].astype(np.float64), places)
-    return rows, without, grains

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.tables.people.counts import Counts
+from voile.tables.people.counts import Counts, row_keys
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
@@ -137,8 +137,12 @@ def importance_shares(counts: Counts, importance: Sequence[float] | None = None)
 
 
 def distribution_of_all(counts: Counts) -> float:
-    """Return the nats that one group of all loses by eq. 4, over its subjects; 0 where even."""
-    seen = counts.sample[counts.sample > 0]
+    """Return the nats that one group of all loses by eq. 4, over its subjects; 0 where even.
+
+    A combination may be in several rows of the counts, where only some of its people are released.
+    """
+    keys = row_keys(counts.codes, counts.sizes)
+    seen = _sums(np.unique(keys, return_inverse=True)[1], counts.sample)
     spread = np.log(np.asarray(counts.sizes, float)).sum() - np.log(counts.subjects)
     lost = float(n_log_n(seen).sum() + counts.subjects * spread)
     return lost if lost > 1e-12 * counts.subjects else 0.0

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.data.roles import AS_IT_IS
+from voile.gate.finding import NOBODY, GateFinding, figures_of
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
@@ -27,11 +28,22 @@ from voile.tables.recoding.class_ids import CLASS, ClassIds
 from voile.tables.recoding.marginals import Counted, Marginal
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import Recoder
-from voile.tables.verbs.certify import certify, certify_marginals, people_sharing
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.entering import entering
 from voile.tables.verbs.following import released_groups
+from voile.tables.verbs.measure_release import (
+    count_least_implied,
+    measure_release,
+    people_sharing,
+)
 from voile.tables.verbs.options import ApplyOptions
+from voile.tables.verbs.person_records import (
+    ACCEPTED,
+    PROMISED_PEOPLE,
+    check_records,
+    other_rows,
+    promised_people,
+)
 from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
 from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
 from voile.tables.verbs.report_data import STATING, report_data
@@ -78,6 +90,8 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         _check_name_of_classes(source)
     recoder = Recoder(policy, released_groups(content, policy))
     judge, left_out = entering(content, policy, source, options)
+    if options.one_row:
+        left_out = np.union1d(left_out, other_rows(source, content.roles.subject))
     return _Recoding(
         kit=kit,
         chosen=chosen,
@@ -98,6 +112,8 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         outputs=outputs,
         recoder=recoder,
         left_out=left_out,
+        accepted=options.accept_risk or options.override,
+        in_ledger=options.ledger is not None,
         marginals=options.marginals,
         recounts=options.recount,
         showing=_showing(content, policy, options.marginals),
@@ -205,6 +221,8 @@ class _Recoding(Applying[Any, AnyPublished]):
     outputs: tuple[Output, ...]
     recoder: Recoder
     left_out: NDArray[np.int64]
+    accepted: str | None
+    in_ledger: bool
     showing: Showing[Any]
     marginals: bool
     recounts: bool
@@ -267,10 +285,10 @@ class _Recoding(Applying[Any, AnyPublished]):
         codes = np.column_stack([known.entries(*numbers) for numbers in quasi])
         return [*finished, self.class_ids(codes)]
 
-    def certified(self, written: Written[AnyPublished]) -> dict[str, float]:
-        """Measure the release by its own groups, and hold it to the kit's constraints."""
+    def measure(self, written: Written[AnyPublished]) -> tuple[GateFinding, ...]:
+        """Measure the release by its own groups, and compare it with the kit's constraints."""
         content = self.content
-        figures = certify(
+        findings = measure_release(
             written.rows,
             written.people,
             written.known.codebook,
@@ -282,22 +300,29 @@ class _Recoding(Applying[Any, AnyPublished]):
             ),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
             suppressed=written.suppressed_people(),
+            k=self._promised,
             directory=written.scratch,
         )
-        _check_constraints(
-            content, figures, instead=REST if len(self.left_out) else "fit on this source"
+        instead = REST if self.in_ledger and len(self.left_out) else "fit on this source"
+        _check_constraints(content, figures_of(findings), instead=instead)
+        if self.accepted is None:
+            check_records(findings, self._promised)
+        if not (marginals := written.known.marginals):
+            return findings
+        least = count_least_implied(
+            written.rows,
+            written.people,
+            written.known.codebook,
+            marginals,
+            directory=written.scratch,
         )
-        if marginals := written.known.marginals:
-            least = certify_marginals(
-                written.rows,
-                written.people,
-                written.known.codebook,
-                marginals,
-                directory=written.scratch,
-            )
-            _check_implied(least, content.space.constraints.k)
-            figures[LEAST_IMPLIED] = float(least)
-        return figures
+        _check_implied(least, content.space.constraints.k)
+        return (*findings, NOBODY.finds(LEAST_IMPLIED, least, "people"))
+
+    @property
+    def _promised(self) -> int:
+        space = self.content.space
+        return promised_people(space.constraints, population_known=space.counts_others)
 
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
@@ -324,6 +349,8 @@ class _Recoding(Applying[Any, AnyPublished]):
                 for kind, asked in self.content.measures.items()
             },
             "constraints": {name: getattr(space.constraints, name) for name in CONSTRAINTS},
+            PROMISED_PEOPLE: self._promised,
+            **({} if self.accepted is None else {ACCEPTED: self.accepted}),
             "population": space.population.how,
             "assumptions": list(space.population.assumptions),
         }

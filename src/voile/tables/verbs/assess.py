@@ -14,6 +14,7 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.roles import Roles
 from voile.data.source import TableSource
+from voile.gate.finding import figures_of
 from voile.keys.random import streams
 from voile.release.assessment import Assessment
 from voile.tables.foreign.bounds import released_as
@@ -28,7 +29,7 @@ from voile.tables.verbs.assess_overlap import overlapping_attacks
 from voile.tables.verbs.assess_stage import NAMES, ForeignStage, numbered
 from voile.tables.verbs.assess_synthetic import assess_synthetic, read_cells
 from voile.tables.verbs.attack import attacks_on, run_all
-from voile.tables.verbs.certify import certify
+from voile.tables.verbs.measure_release import measure_release
 from voile.tables.verbs.options import AssessOptions
 
 STREAMS = ("linkage", "singling out", "inference", "matching", "keys")
@@ -100,20 +101,22 @@ def _figures(stage: ForeignStage) -> dict[str, float]:
     """Count what the release discloses, as of a release of voile's own."""
     book, counts = stage.codebook, stage.space.counts
     who = stage.who[stage.rows]
-    everyone, released = len(np.unique(stage.who)), len(np.unique(who))
+    everyone, released = len(np.unique(stage.who)), len(np.unique(who[~stage.is_suppressed]))
     people = TableSource(pa.table({"person": _tokens(who)}), "people", "memory")
 
     def people_of(codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return people_in(book.holds, codes, counts.codes, counts.population)
 
-    return certify(
+    findings = measure_release(
         TableSource(stage.table, stage.released_source.name, "memory"),
         people if stage.person is not None else None,
         book,
         people_of=people_of,
         sensitive=stage.sensitive,
         suppressed=float(everyone - released),
+        empty=stage.empty_cells,
     )
+    return figures_of(findings)
 
 
 def _tokens(who: np.ndarray[Any, Any]) -> pa.Array:
@@ -151,7 +154,7 @@ def _grouped(stage: ForeignStage) -> tuple[Counts, Grouping]:
     sizes = [len(column.domain) for column in book.columns]
     boxes, box = np.unique(stage.released_cells, axis=0, return_inverse=True)
     of_row = np.full(len(stage.positions), len(boxes), dtype=np.int64)
-    of_row[rows] = box.ravel()
+    of_row[rows[~stage.is_suppressed]] = box.ravel()[~stage.is_suppressed]
     pairs, place = np.unique(
         np.column_stack([stage.positions, of_row]), axis=0, return_inverse=True
     )

@@ -21,9 +21,14 @@ from voile.tables.domains.domain import encode_cells
 from voile.tables.domains.reading import EXAMPLES
 from voile.tables.domains.settings import PATHS
 from voile.tables.foreign.bounds import BOUNDS, join_bounds, released_as
-from voile.tables.foreign.columns import ForeignCodebook, groups_of, read_column
+from voile.tables.foreign.columns import (
+    SUPPRESSED_CELL,
+    ForeignCodebook,
+    groups_of,
+    read_column,
+)
 from voile.tables.foreign.keys import Sides
-from voile.tables.foreign.matching import match_rows
+from voile.tables.foreign.matching import match_in_order, match_rows
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.options import AssessOptions
 from voile.tables.verbs.scene import Stage
@@ -121,6 +126,18 @@ class ForeignStage(Stage):
         return self._written[1]
 
     @cached_property
+    def empty_cells(self) -> dict[str, list[int]]:
+        """The cell numbers of each column that stand for no value."""
+        columns = self._written[0].columns
+        return {one.column: np.flatnonzero(one.how == SUPPRESSED_CELL).tolist() for one in columns}
+
+    @cached_property
+    def is_suppressed(self) -> NDArray[np.bool_]:
+        """(rows,) whether every quasi-identifier of a released row is suppressed."""
+        own = zip(self.released_cells.T, self.empty_cells.values(), strict=True)
+        return np.asarray(np.all([np.isin(cells, empty) for cells, empty in own], axis=0))
+
+    @cached_property
     def positions(self) -> NDArray[np.int32]:
         """(rows, q) the values of the original's rows."""
         return self._written[0].positions(self.originals, blank_is_unknown=False)
@@ -180,6 +197,9 @@ class ForeignStage(Stage):
         if self.key is not None:
             return self._by_key(self.key)
         sides = self.sides
+        ordered = match_in_order(sides.fit, len(sides.released), len(sides.original))
+        if ordered is not None:
+            return ordered
         rows = match_rows(sides.holds, sides.released, sides.original, sides.same, self.rng)
         if left := int((rows < 0).sum()):
             raise RequestError(

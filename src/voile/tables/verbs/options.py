@@ -158,6 +158,13 @@ class ApplyOptions(Pseudonymous):
         description="count this source's subjects anew by the kit's domains, as those of another "
         "day; groups, risk and loss are then theirs",
     )
+    one_row: bool = Field(False, description="release one row of each person, chosen at random")
+    accept_risk: str | None = Field(
+        None,
+        min_length=12,
+        description="release although a column joins the rows of people whom their rows single "
+        "out; give the reason, which the report repeats on its first line",
+    )
     recipient: str | None = Field(
         None,
         min_length=1,
@@ -171,7 +178,7 @@ class ApplyOptions(Pseudonymous):
         return purpose_of(self.recipient)
 
     def at_worker(self) -> Self:
-        driven = {"releases": (), "hold_back": False, "recount": False}
+        driven = {"releases": (), "hold_back": False, "recount": False, "one_row": False}
         return super().at_worker().model_copy(update=driven)
 
 

@@ -15,6 +15,7 @@ from voile.release.shown import facts_for
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import (
     Audience,
+    Block,
     Bullets,
     Detail,
     Figure,
@@ -41,6 +42,7 @@ from voile.tables.verbs.wording import (
     describe_loss,
     describe_matches,
     describe_risk,
+    explain_accepted,
     explain_choice,
     explain_empty_boxes,
     explain_regrowing,
@@ -132,13 +134,14 @@ def _summary(
     audience: Audience,
     evidence: Sequence[Evidence],
 ) -> Section:
+    accepted = tuple(Prose((said,)) for said in explain_accepted(public, figures, audience))
     if not data:
         short = (
             Figure("Average risk", share(figures["mean_risk"]), "of a record"),
             highest_risk(figures["max_risk"]),
             Figure("Loss", share(figures["loss"]), NOTHING_LEFT),
         )
-        return Section("summary", "In short", (Figures(short),), first=True)
+        return Section("summary", "In short", (*accepted, Figures(short)), first=True)
     chosen = private["chosen"]
     picked = Choice.from_data(chosen["choice"])
     why = explain_choice(picked, name_risk(data), edited=chosen["edited"])
@@ -172,7 +175,8 @@ def _summary(
     if "empty_boxes" in data:
         decided += explain_empty_boxes(data["empty_boxes"])
     decided += explain_regrowing(evidence, audience)
-    blocks = (
+    blocks: tuple[Block, ...] = (
+        *accepted,
         Prose(three_sentences(data, figures, why, audience)),
         Figures(shown),
         Prose(tuple(decided)),

@@ -24,6 +24,7 @@ ROWS = (
     "k_map",
     "sample_uniques",
     "unique_all_rows",
+    "people_below_k",
     "population_uniques",
     "prosecutor_max",
     "prosecutor_mean",
@@ -36,6 +37,7 @@ TITLES = {
     "people_under_11": "people in these groups",
     "k_all_rows": "people in the smallest group, all rows of a person known",
     "unique_all_rows": "people unique in the release, all their rows known",
+    "people_below_k": "people whose rows fewer people share than promised",
     "unique_with_kept": "people unique on all released columns",
     **{name: measure.title for name, measure in MEASURES.items()},
 }
@@ -44,10 +46,11 @@ COUNTS = {
     *("k", "k_all_rows", "k_map"),
     *("sample_uniques", "unique_all_rows", "population_uniques", "unique_with_kept"),
     "people_under_11",
+    "people_below_k",
 }
 ALL_ROWS = (
-    "Pseudonyms show which rows are one person's, and some people's rows are in several groups: "
-    "“all rows known” counts people by all of these, as does an adversary who knows them."
+    "A released column joins the rows of a person. “All rows known” counts the people who have the "
+    "same rows in the same groups, as often."
 )
 DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
 NOTHING = "not proved"

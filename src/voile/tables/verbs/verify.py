@@ -1,4 +1,4 @@
-"""Check a written release again: its intervals, its constraints and its certificate."""
+"""Check a written release again: its intervals, its constraints and its findings."""
 
 from __future__ import annotations
 
@@ -7,28 +7,16 @@ from typing import Any
 
 from voile.core.errors import TamperedError
 from voile.core.rounding import rounded
+from voile.gate.finding import figures_of
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, has_rows, recounted
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
 from voile.tables.recoding.codebook import Codebook, CodebookEntry
 from voile.tables.recoding.marginals import marginals_in
-from voile.tables.scoring.disclosure import OF_SENSITIVE, of_column
-from voile.tables.verbs.certify import certify, certify_marginals
+from voile.tables.verbs.measure_release import count_least_implied, measure_release
+from voile.tables.verbs.person_records import ACCEPTED, PROMISED_PEOPLE
 from voile.tables.verbs.promises import least_of, promises_of
 
-COUNTED = (
-    "subjects",
-    "k",
-    "sample_uniques",
-    "prosecutor_max",
-    "prosecutor_mean",
-    "unique_with_kept",
-    "most_unique_with_kept",
-    "k_all_rows",
-    "unique_all_rows",
-    "groups_under_11",
-    "people_under_11",
-)
 PROMISES = {
     "l_diversity": "every group holds at least {} sensitive values",
     "entropy_l": "every group holds at least {} effective sensitive values",
@@ -52,7 +40,15 @@ def verify(release: Release) -> Iterator[Check]:
     unknown, sensitive, texts = (_of_role(public, x) for x in ("identifier", "sensitive", "text"))
     codebook = read_codebook(public["policy"])
     try:
-        found = certify(source, people, codebook, unknown=unknown, sensitive=sensitive, texts=texts)
+        findings = measure_release(
+            source,
+            people,
+            codebook,
+            unknown=unknown,
+            sensitive=sensitive,
+            texts=texts,
+            k=public.get(PROMISED_PEOPLE, public["constraints"]["k"]),
+        )
     except TamperedError:
         yield Check("every generalised cell is an interval of the policy", False)
         return
@@ -61,11 +57,10 @@ def verify(release: Release) -> Iterator[Check]:
     yield Check("every interval is named by its ends", named)
     if isinstance(codebook, BoxCodebook):
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
+    found = figures_of(one for one in findings if one.origin == "release")
     yield from _promises(public, found, people_counted=release.is_sealed)
     yield from _marginals(release, codebook, found["subjects"])
-    names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
-    again = {name: found[name] for name in names if name in found}
-    yield from recounted(release, again, left=LEFT)
+    yield from recounted(release, found, left=LEFT)
 
 
 def _marginals(release: Release, codebook: Codebook, people: float) -> Iterator[Check]:
@@ -89,7 +84,7 @@ def _marginals(release: Release, codebook: Codebook, people: float) -> Iterator[
         return
     least = least_of(release.public["constraints"]["k"])
     try:
-        found = certify_marginals(release.rows(), release.people(), codebook, [*counted.values()])
+        found = count_least_implied(release.rows(), release.people(), codebook, [*counted.values()])
     except TamperedError:
         found = 0
     said = f"marginals and groups together imply no count of fewer than {least} people"
@@ -124,6 +119,11 @@ def _promises(
     if "max_risk" in stated:
         within = stated["max_risk"] <= rounded(float(constraints["max_risk"]), "up")
         yield Check(f"the largest risk stated is at most {constraints['max_risk']:g}", within)
+    if "people_below_k" in found:
+        accepted = public.get(ACCEPTED) is not None
+        shared = found["people_below_k"] == 0
+        said = "by all rows, every person is like as many people as was promised"
+        yield Check(said, None if accepted and not shared else shared)
     yield from _of_sensitive(public, found, people_counted)
 
 

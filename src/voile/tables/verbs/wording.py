@@ -13,6 +13,7 @@ from voile.report.sections import CHOSEN, Audience, Figure
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import is_hidden, listed, odds, share, share_of, size
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
+from voile.tables.verbs.person_records import ACCEPTED, PROMISED_PEOPLE
 
 NOTHING = 1e-9  # a loss that is one of rounding
 RELATIVE = "relative risk"
@@ -67,6 +68,23 @@ def describe_matches(matches: float) -> str:
 def count_among(matches: float, people: str) -> str:
     """Write an expected number of people among others."""
     return f"{'about ' * (matches >= 0.1)}{format_expected(matches)} of the {people} people"
+
+
+def explain_accepted(
+    public: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
+) -> Iterator[str]:
+    """Yield the risk that the data holder accepted, and why; nothing where there is none."""
+    reason = public.get(ACCEPTED)
+    if reason is None:
+        return
+    people = figures.get("people_below_k")
+    whom = (
+        "some people have" if people is None else f"{format_people(people, audience)} people have"
+    )
+    yield (
+        f"Accepted risk: {whom} records that fewer than {public[PROMISED_PEOPLE]} people share, "
+        f"because a released column joins the rows of a person. The data holder's reason: {reason}"
+    )
 
 
 def explain_choice(choice: Choice, risk: str = RELATIVE, *, edited: bool = False) -> str:

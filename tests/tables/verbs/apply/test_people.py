@@ -18,6 +18,7 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.tables.verbs.choose import choose
+from voile.tables.verbs.report import sections
 from voile.tables.verbs.verify import verify
 
 pytestmark = pytest.mark.filterwarnings(
@@ -65,16 +66,24 @@ def test_pseudonyms_are_one_a_person_and_the_same_again(kit, patients, key_file,
     assert set(read(release.path)["who"].to_pylist()) == set(read(again.path)["who"].to_pylist())
 
 
-def test_people_are_counted_by_all_rows_that_a_pseudonym_shows(patients, key_file, tmp_path):
+def visited_again(patients):
     older = [age + (row >= 200) * (row % 3) for row, age in enumerate(patients["age"].to_pylist())]
-    table = patients.set_column(2, "age", pa.array(older))
+    return patients.set_column(2, "age", pa.array(older))
+
+
+ACCEPTED = "a reason of the data holder"
+
+
+def test_people_are_counted_by_all_rows_that_a_pseudonym_shows(patients, key_file, tmp_path):
+    table = visited_again(patients)
     kit = fitted(table)
-    release = run(kit, table, tmp_path / "out.csv", chosen=finest(kit), key_file=key_file)
-    groups = {}
+    how = {"chosen": finest(kit), "key_file": key_file}
+    release = run(kit, table, tmp_path / "out.csv", accept_risk=ACCEPTED, **how)
+    records = {}
     for row in read(release.path, ["who", "age", "zip"]).to_pylist():
         who, *shown = row.values()
-        groups.setdefault(who, set()).add(tuple(shown))
-    alike = Counter(map(frozenset, groups.values()))
+        records.setdefault(who, Counter())[tuple(shown)] += 1
+    alike = Counter(frozenset(own.items()) for own in records.values())
     figures = release.private["figures"]
     assert figures["k_all_rows"] == min(alike.values())
     assert (
@@ -88,6 +97,28 @@ def test_people_are_counted_by_all_rows_that_a_pseudonym_shows(patients, key_fil
     kit = fitted(table, apart)
     unnamed = run(kit, table, tmp_path / "b.csv", chosen=finest(kit))
     assert "k_all_rows" not in unnamed.private["figures"]
+
+
+def test_rows_that_single_people_out_are_refused_unless_accepted(patients, key_file, tmp_path):
+    table = visited_again(patients)
+    kit = fitted(table, k=3)
+    how = {"chosen": finest(kit), "key_file": key_file}
+    with pytest.raises(
+        InfeasibleError, match=r"people have records that fewer than 3 .* who joins"
+    ):
+        run(kit, table, tmp_path / "a.csv", **how)
+    assert not (tmp_path / "a.csv").exists()
+    alone = run(kit, table, tmp_path / "b.csv", one_row=True, **how)
+    assert Counter(read(alone.path)["who"].to_pylist()).most_common(1)[0][1] == 1
+    unnamed = run(kit, table, tmp_path / "c.csv", no_pseudonyms=True, **how)
+    assert "people_below_k" not in unnamed.private["figures"]
+    accepted = run(kit, table, tmp_path / "d.csv", accept_risk=ACCEPTED, **how)
+    assert accepted.private["figures"]["people_below_k"] > 0
+    shown = sections(accepted, (), audience="public")[0].blocks[0].paragraphs[0]
+    assert shown.startswith("Accepted risk:")
+    assert ACCEPTED in shown
+    said = "by all rows, every person is like as many people as was promised"
+    assert (said, None) in list(verify(accepted))
 
 
 def test_date_shifts_keep_a_persons_intervals(patients, release):
@@ -200,7 +231,14 @@ def test_trees_count_people_of_several_rows_as_their_release_does(tmp_path, key_
     kit = fitted(table, HOUSEHOLDS, family="tree", k=5, **asked)
     for number in range(0, kit.facts["policies"], 6):
         chosen = choose(kit, Choice(policy=number))
-        release = run(kit, table, tmp_path / f"{number}.csv", chosen=chosen, key_file=key_file)
+        release = run(
+            kit,
+            table,
+            tmp_path / f"{number}.csv",
+            chosen=chosen,
+            key_file=key_file,
+            accept_risk=ACCEPTED,
+        )
         groups = {}
         for row in read(release.path).to_pylist():
             groups.setdefault((row["age"], row["town"]), set()).add(row["who"])
@@ -228,7 +266,8 @@ def naive_risks(table, weight_of=None):
 def test_the_largest_risk_equals_a_naive_recount_of_people(tmp_path, key_file, family, seed):
     table = households(seed)
     kit = fitted(table, HOUSEHOLDS, family=family, max_risk=0.2, suppress=0.05 * (family != "tree"))
-    release = run(kit, table, tmp_path / "r.csv", chosen=finest(kit), key_file=key_file)
+    how = {"key_file": key_file, "accept_risk": ACCEPTED}
+    release = run(kit, table, tmp_path / "r.csv", chosen=finest(kit), **how)
     risks, figures = naive_risks(read(release.path)), release.private["figures"]
     largest, mean = max(risks.values()), sum(risks.values()) / len(risks)
     assert largest <= 0.2 + 1e-9

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from voile.core.errors import TamperedError
 from voile.data import open_source
+from voile.gate.finding import figures_of
+from voile.gate.people_of_rows import PERSON, RowsWithPeople
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.recoder import Recoder
-from voile.tables.verbs.certify import PERSON, WithPerson, certify, people_sharing
+from voile.tables.verbs.measure_release import measure_release, people_sharing
 
 PEOPLE = pa.table(
     {
@@ -36,6 +38,10 @@ ROWS = st.lists(
     min_size=1,
     max_size=30,
 )
+
+
+def measure(*args, **more):
+    return figures_of(measure_release(*args, **more))
 
 
 def release_of(space, policy, rows, *, bounds):
@@ -77,8 +83,14 @@ def naive(groups, rows, who, population):
     g_of = {person: min(g[group] for group in own) for person, own in of.items()}
     people = len(of)
     unique = len({next(iter(known)) for known in shown.values() if len(known) == 1})
-    alike = Counter(frozenset(own) for own in of.values())
-    several = any(len(own) > 1 for own in of.values())
+    records = Counter()
+    for group, person in zip(groups, who, strict=True):
+        records[person, group] += 1
+    alike = Counter(
+        frozenset((group, n) for (who_, group), n in records.items() if who_ == person)
+        for person in of
+    )
+    several = len(groups) > people
     by_all_rows = {
         "k_all_rows": min(alike.values()),
         "unique_all_rows": sum(n == 1 for n in alike.values()),
@@ -110,8 +122,9 @@ def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
     policy = space.policy(np.array([bits >> i & 1 for i in range(5)], dtype=np.bool_))
     table, groups, published = release_of(space, policy, rows, bounds=bounds)
     who = [row[3] for row in rows] if by_subject else list(range(len(rows)))
+    table = table.append_column("pseudonym", pa.array([f"p{x}" for x in who]))
     people = open_source(pa.table({"row": [*range(len(rows))], "person": who}))
-    found = certify(
+    found = measure(
         open_source(table),
         people if by_subject else None,
         published.codebook,
@@ -138,7 +151,7 @@ def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
 def certified(table, people=None, **more):
     codebook = whole().codebook
     source = None if people is None else open_source(people)
-    return certify(open_source(table), source, codebook, **more)
+    return measure(open_source(table), source, codebook, **more)
 
 
 def whole():
@@ -190,7 +203,7 @@ def with_people(rows, people):
         open_source(pa.concat_tables(table.slice(at, n) for at in range(0, len(table), n)))
         for table, n in zip(tables, (3, 7), strict=True)
     )
-    return WithPerson(release, who)
+    return RowsWithPeople(release, who)
 
 
 @pytest.mark.parametrize("columns", [[PERSON, "a"], ["a"]])

@@ -1,7 +1,7 @@
-"""The certificate: what a written release reveals, counted on the release itself.
+"""The findings of a release of sparse 0/1 rows: k-anonymity by containment, from its written bytes.
 
-Nothing here is shared with the search: DuckDB groups equal rows, and joins those that too few
-have with the rows that hold their rarest item.
+DuckDB groups equal rows, and joins those that too few people have with the rows that contain their
+rarest item.
 """
 
 from __future__ import annotations
@@ -16,39 +16,75 @@ import pyarrow as pa
 from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.engines.duck import connect
-from voile.itemsets.measures.feasibility import Constraint
-from voile.itemsets.rows.ranges import Ranges
+from voile.gate.finding import NOBODY, Adversary, GateFinding
 
 if TYPE_CHECKING:
     import duckdb
 
+RANGES = "ranges"
+"""The kind of a column of numbers or dates that is released as intervals."""
+WHOLE_ROW = Adversary("knows all items of a row, and all that it lacks")
+INTERVALS = Adversary("knows the intervals of all numbers and dates of a row")
 
-def certify(
+
+def measure_itemsets(
     release: Source,
     people: Source | None,
     policy: Sequence[Mapping[str, Any]],
-    constraint: Constraint,
     *,
+    m: int | None = None,
+    absences: bool = False,
     directory: Path | None = None,
-) -> dict[str, float]:
-    """Count the containment groups of a release where it lies; refuse items not in its policy.
+) -> tuple[GateFinding, ...]:
+    """Return the findings of a release; refuse a cell that its policy does not publish.
 
-    `people` are the `person` tokens in the same order; None when each row is a person. Where there
-    is a row, ``anonymity`` is the least number of people who share whatever the constraint's
-    adversary may know, and ``interval_anonymity``, of a release with columns of numbers, of those
-    who are in the same intervals of all of them.
+    Parameters
+    ----------
+    release : with one row for each record, as written.
+    people : a column `person` of tokens in the release's order; None: each row is a person.
+    policy : the columns of the public manifest, with the values of each.
+    m : the number of items that the adversary knows of a row, at least 1; None for all.
+    absences : whether the adversary also knows items that the row lacks.
+
+    ``anonymity`` is the least number of people who share everything that this adversary may know.
+
+    Raises
+    ------
+    TamperedError : a cell has an unpublished value, or the two files differ in their rows.
     """
     with connect(directory=directory) as connection:
         rows = _load(connection, release, people, policy)
-        figures = {"rows": float(rows), **_counted(connection)}
-        if not rows:
-            return figures
-        figures["unique_share"] = figures["unique_rows"] / rows
-        features = sum(len(column["values"]) for column in policy)
-        figures["anonymity"] = _least(connection, constraint, figures, features)
-        if intervals := _intervals(policy):
-            figures["interval_anonymity"] = _least_by(connection, intervals)
-    return figures
+        found = _counted(connection)
+        subjects = found["subjects"]
+        findings = [
+            NOBODY.finds("rows", rows, "rows"),
+            NOBODY.finds("subjects", subjects, "people"),
+            NOBODY.finds("empty_rows", found["empty_rows"], "rows", n=rows),
+            WHOLE_ROW.finds("exact_anonymity", found["exact_anonymity"], "people"),
+            WHOLE_ROW.finds("unique_rows", found["unique_rows"], "rows", n=rows),
+        ]
+        if rows:
+            findings.append(
+                WHOLE_ROW.finds("unique_share", found["unique_rows"] / rows, "share", n=rows)
+            )
+            features = sum(len(column["values"]) for column in policy)
+            least = _least(connection, m, absences, found, features)
+            knower = Adversary(_knowledge(m, absences))
+            findings.append(knower.finds("anonymity", least, "people"))
+            if intervals := _intervals(policy):
+                least = _least_by(connection, intervals)
+                findings.append(INTERVALS.finds("interval_anonymity", least, "people"))
+    return tuple(findings)
+
+
+def _knowledge(m: int | None, absences: bool) -> str:
+    """Write the knowledge that a constraint allows.
+
+    >>> _knowledge(2, False)
+    'knows at most 2 items of a row'
+    """
+    items = "any items" if m is None else "at most 1 item" if m == 1 else f"at most {m} items"
+    return f"knows {items} of a row{', present or absent' if absences else ''}"
 
 
 def _load(
@@ -88,7 +124,7 @@ def _load(
 def _intervals(policy: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return the numbers of the items that are intervals, of columns of numbers or dates."""
     kinds = [column["kind"] for column in policy for _ in column["values"]]
-    return [number for number, kind in enumerate(kinds) if kind == Ranges.kind]
+    return [number for number, kind in enumerate(kinds) if kind == RANGES]
 
 
 def _least_by(connection: duckdb.DuckDBPyConnection, items: list[int]) -> float:
@@ -168,14 +204,15 @@ def _counted(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
 
 def _least(
     connection: duckdb.DuckDBPyConnection,
-    constraint: Constraint,
+    m: int | None,
+    absences: bool,
     figures: Mapping[str, float],
     features: int,
 ) -> float:
-    """Return the least number of people who share what the constraint's adversary may know."""
-    if constraint.m is not None:
-        found = _parts(connection, constraint.m, features if constraint.absences else 0)
-    elif constraint.absences:
+    """Return the least number of people who share everything that this adversary may know."""
+    if m is not None:
+        found = _parts(connection, m, features if absences else 0)
+    elif absences:
         found = figures["exact_anonymity"]
     else:
         found = _contained(connection)

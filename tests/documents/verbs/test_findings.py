@@ -15,9 +15,10 @@ from tests.documents.flow import applied, people, read
 from voile.core.errors import TamperedError
 from voile.data import open_source
 from voile.documents.verbs import apply as applying
-from voile.documents.verbs.certify import MARK, certify
 from voile.documents.verbs.verify import verify
 from voile.documents.verbs.verify import verify as of_wing
+from voile.gate.documents import MARK, measure_documents
+from voile.gate.finding import figures_of
 
 TEXT = st.text(st.sampled_from("[]A_9a é😀\n"), max_size=12)
 
@@ -28,7 +29,7 @@ def test_documents_characters_and_marks_are_counted(rows):
     table = pa.table(
         {"note": pa.array(note, pa.string()), "x": pa.array(letter, pa.string())},
     )
-    found = certify(open_source(table), ["note", "x"])
+    found = figures_of(measure_documents(open_source(table), ["note", "x"]))
     texts = [text for text in (*note, *letter) if text is not None]
     assert found == {
         "rows": len(rows),
@@ -39,7 +40,7 @@ def test_documents_characters_and_marks_are_counted(rows):
 
 
 def test_a_mark_is_what_stands_for_something():
-    assert [mark.group() for mark in MARK.finditer("[NAME] [A_1] [] [name] [É] [[X]]")] == [
+    assert [mark.group() for mark in re.finditer(MARK, "[NAME] [A_1] [] [name] [É] [[X]]")] == [
         "[NAME]",
         "[A_1]",
         "[X]",
@@ -89,13 +90,13 @@ def test_a_touched_release_is_told(release, touch, said):
 
 
 def test_what_is_not_as_it_was_made_is_not_released(tmp_path, monkeypatch):
-    real = applying.certify
+    real = applying.measure_documents
 
     def one_short(source, texts, people):
         found = real(source, texts, people)
-        return {**found, "characters": found["characters"] - 1}
+        return [replace(x, value=x.value - (x.name == "characters")) for x in found]
 
-    monkeypatch.setattr(applying, "certify", one_short)
+    monkeypatch.setattr(applying, "measure_documents", one_short)
     with pytest.raises(AssertionError, match="has not the characters"):
         applied(people(), tmp_path / "r.jsonl")
     assert list(tmp_path.iterdir()) == []

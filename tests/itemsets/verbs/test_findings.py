@@ -1,4 +1,4 @@
-"""The certificate equals the definition, on random releases of several shapes."""
+"""The gate's findings equal the definition, on random releases of several shapes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from hypothesis import strategies as st
 
 from voile.core.errors import TamperedError
 from voile.data import open_source
+from voile.gate.finding import figures_of
+from voile.gate.itemsets import measure_itemsets
 from voile.itemsets.measures.containment import part_anonymity
-from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.verbs.certify import certify
+
+
+def measure(*args, **adversary):
+    return figures_of(measure_itemsets(*args, **adversary))
 
 
 def released(table):
@@ -29,7 +33,7 @@ def released(table):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([None, 1, 2]), st.booleans())
-def test_the_certificate_is_the_definition(table, seed, m, absences):
+def test_the_findings_equal_the_definition(table, seed, m, absences):
     table = table(seed)
     features = range(table.X.shape[1])
     people = None
@@ -38,7 +42,7 @@ def test_the_certificate_is_the_definition(table, seed, m, absences):
     most = len(features) if m is None else m
     least = min(n for _, _, n in table.parts(features, most, absences))
     for release, policy in released(table):
-        found = certify(open_source(release), people, policy, Constraint(1, m, absences))
+        found = measure(open_source(release), people, policy, m=m, absences=absences)
         exact = table.row_exact(features)
         assert found["anonymity"] == least
         assert found["exact_anonymity"] == min(exact)
@@ -52,7 +56,7 @@ def test_a_cell_that_is_not_the_policys_is_refused(cell):
     policy = [{"column": "a", "kind": "binary", "values": [""]}]
     release = open_source(pa.table({"a": [1, cell]}))
     with pytest.raises(TamperedError):
-        certify(release, None, policy, Constraint(1))
+        measure(release, None, policy)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +74,7 @@ def test_equal_rows_are_found_in_every_shape(kind, values, cells):
     """The first two are equal, the last two empty; the third is alone but where none is lacking."""
     column = pa.array(map(str, cells) if kind == "binary" else cells)
     policy = [{"column": "a", "kind": kind, "values": values}]
-    found = certify(open_source(pa.table({"a": column})), None, policy, Constraint(1))
+    found = measure(open_source(pa.table({"a": column})), None, policy)
     alone = kind != "binary"
     assert (found["unique_rows"], found["unique_share"]) == (alone, alone / 5)
     assert (found["rows"], found["subjects"], found["empty_rows"]) == (5, 5, 2 + (not alone))
@@ -79,7 +83,7 @@ def test_equal_rows_are_found_in_every_shape(kind, values, cells):
 def test_rows_are_counted_where_no_items_are_published(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_text('{"town": "Pau"}\n' * 3)
-    found = certify(open_source(path), None, [], Constraint(1))
+    found = measure(open_source(path), None, [])
     assert (found["rows"], found["anonymity"], found["empty_rows"]) == (3, 3, 3)
 
 
@@ -87,11 +91,9 @@ def test_rows_of_nothing_are_everybodys():
     policy = [{"column": "a", "kind": "words", "values": ["tea"]}]
     release = open_source(pa.table({"a": ["", "", ""]}))
     for m, absences in ((None, False), (1, False), (2, True), (None, True)):
-        found = certify(release, None, policy, Constraint(1, m, absences))
+        found = measure(release, None, policy, m=m, absences=absences)
         assert (found["anonymity"], found["exact_anonymity"]) == (3, 3)
-    nobody = certify(
-        open_source(pa.table({"a": pa.array([], pa.string())})), None, policy, Constraint(1)
-    )
+    nobody = measure(open_source(pa.table({"a": pa.array([], pa.string())})), None, policy)
     assert nobody.keys() == {"rows", "exact_anonymity", "unique_rows", "empty_rows", "subjects"}
     assert set(nobody.values()) == {0}
 
@@ -100,14 +102,14 @@ def test_an_item_left_out_is_found_in_a_release():
     policy = [{"column": "a", "kind": "words", "values": ["tea"]}]
     release = open_source(pa.table({"a": ["tea", "tea milk"]}))
     with pytest.raises(TamperedError):
-        certify(release, None, policy, Constraint(1))
+        measure(release, None, policy)
 
 
 def test_rows_that_several_share_are_looked_at_too():
     X = np.array([[1, 1]] * 2 + [[1, 0], [0, 1]])  # a and b: two people; either alone: three
     policy = [{"column": name, "kind": "binary", "values": [""]} for name in "ab"]
     release = open_source(pa.table({"a": X[:, 0], "b": X[:, 1]}))
-    assert certify(release, None, policy, Constraint(1))["anonymity"] == 2
+    assert measure(release, None, policy)["anonymity"] == 2
 
 
 def test_a_person_of_several_rows_counts_once_for_what_they_share():
@@ -115,7 +117,7 @@ def test_a_person_of_several_rows_counts_once_for_what_they_share():
     policy = [{"column": name, "kind": "binary", "values": [""]} for name in "abc"]
     release = open_source(pa.table({name: X[:, x] for x, name in enumerate("abc")}))
     people = open_source(pa.table({"person": np.array([0, 0, 1])}))  # only person 0 has a
-    assert certify(release, people, policy, Constraint(1, m=1))["anonymity"] == 1
+    assert measure(release, people, policy, m=1)["anonymity"] == 1
 
 
 @pytest.mark.parametrize("whose", [None, np.arange(300) // 2])
@@ -126,7 +128,7 @@ def test_parts_of_many_rows_are_counted_as_the_search_counts_them(whose):
     release = open_source(pa.table({f"x{i}": X[:, i].astype(int) for i in range(12)}))
     rows = Incidence.of(X, subjects=whose)
     for m, absences in ((2, False), (2, True), (3, True)):
-        found = certify(release, people, policy, Constraint(1, m, absences))["anonymity"]
+        found = measure(release, people, policy, m=m, absences=absences)["anonymity"]
         assert found == part_anonymity(rows, m, absences=absences)
 
 
@@ -136,4 +138,4 @@ def test_a_release_and_people_of_other_numbers_are_refused():
     for number in (2, 4):
         people = open_source(pa.table({"person": np.arange(number)}))
         with pytest.raises(TamperedError):
-            certify(release, people, policy, Constraint(1))
+            measure(release, people, policy)

@@ -1,0 +1,1 @@
+"""The gate: it measures the written bytes of a release, with no code of fitting or attacking."""

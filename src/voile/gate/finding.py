@@ -1,0 +1,115 @@
+"""A finding: one figure that the gate counted in the written bytes of a release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Unit = Literal[
+    "people",
+    "rows",
+    "groups",
+    "values",
+    "cells",
+    "documents",
+    "characters",
+    "marks",
+    "probability",
+    "share",
+    "odds",
+    "pairs",
+]
+Origin = Literal["release", "release and source", "release and population"]
+FORBID = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateFinding:
+    """One measured figure.
+
+    Parameters
+    ----------
+    name : e.g. ``k``. With `of` it is unique within a release.
+    value : the figure, in `unit`; infinite where a release of nothing has no smallest group.
+    knows : what the adversary knows, in one sentence.
+    n : of how many, in `people`; None where the figure is no part of a whole.
+    of : the column that was measured, where there is one finding for each.
+    interval : of 95%, where the figure estimates one of the population.
+    origin : the files that it was counted in.
+    """
+
+    __pydantic_config__ = FORBID
+
+    name: str
+    value: float
+    unit: Unit
+    knows: str
+    n: int | None = None
+    of: str = ""
+    interval: tuple[float, float] | None = None
+    origin: Origin = "release"
+
+    @property
+    def key(self) -> str:
+        """Its name among the figures of a manifest.
+
+        >>> GateFinding(name="distinct_l", of="pay", value=2, unit="values", knows="").key
+        'distinct_l(pay)'
+        """
+        return f"{self.name}({self.of})" if self.of else self.name
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """What an adversary knows, in one sentence, and the files that answer for it."""
+
+    knows: str
+    origin: Origin = "release"
+
+    def finds(
+        self,
+        name: str,
+        value: float,
+        unit: Unit,
+        *,
+        n: float | None = None,
+        of: str = "",
+        interval: tuple[float, float] | None = None,
+    ) -> GateFinding:
+        """State a figure about this adversary."""
+        return GateFinding(
+            name=name,
+            value=float(value),
+            unit=unit,
+            knows=self.knows,
+            n=None if n is None else round(n),
+            of=of,
+            interval=interval,
+            origin=self.origin,
+        )
+
+
+NOBODY = Adversary("needs no knowledge")
+"""Anybody who has the release: plain counts."""
+
+
+def figures_of(findings: Iterable[GateFinding]) -> dict[str, float]:
+    """Return the value of each finding by its key."""
+    return {one.key: one.value for one in findings}
+
+
+def findings_to_data(findings: Iterable[GateFinding]) -> list[dict[str, Any]]:
+    """Return plain data for a manifest; an infinite figure is left out."""
+    return [asdict(one) for one in findings if math.isfinite(one.value)]
+
+
+def findings_from_data(data: Iterable[Mapping[str, Any]]) -> tuple[GateFinding, ...]:
+    """Read back what `findings_to_data` made.
+
+    Raises
+    ------
+    ValueError, TypeError : a field is missing or unknown.
+    """
+    return tuple(GateFinding(**one) for one in data)

@@ -1,0 +1,297 @@
+"""Groups of released rows that show the same labels, counted in people.
+
+A *group* is a tuple of released labels, as written. It counts each person who has a row in it
+once. Without people each row is a person. A person's risk is the largest over her rows.
+
+A person's *record* is the multiset of the groups of all her rows. The adversary can join the rows
+where a released column works as a pseudonym: each of its values belongs to one person, and some
+value covers several rows. The number of rows is then a fact about the person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.data import Source
+from voile.data.source import identifier
+from voile.engines.duck import connect
+from voile.gate.people_of_rows import PERSON, RowsWithPeople
+from voile.gate.sensitive import ValueCounts
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Floats = NDArray[np.float64]
+PeopleOf = Callable[[pa.Table], Floats]
+"""Counts the people of the population in each group, given the groups' labels."""
+
+
+@dataclass(frozen=True)
+class PeopleAtRisk:
+    """People by the smallest group of their rows, (m,) each.
+
+    people : how many. group : people of the release in the smallest group of their rows.
+    register : the smallest number of people, of the release or the population, in such a group.
+    """
+
+    people: Floats
+    group: Floats
+    register: Floats
+
+    @property
+    def subjects(self) -> float:
+        """The people of the release."""
+        return float(self.people.sum())
+
+
+@dataclass(frozen=True)
+class RecordClasses:
+    """People by the multiset of the groups of all their rows, joined by one column.
+
+    column : the released column that joins rows. sizes : (c,) people of each class of equal
+    records. rows : the largest number of rows of a person.
+    """
+
+    column: str
+    sizes: NDArray[np.int64]
+    rows: int
+
+    def people_below(self, k: int) -> int:
+        """Count the people of whom fewer than `k` people have an equal record."""
+        return int(self.sizes[self.sizes < k].sum())
+
+
+class ReleasedGroups:
+    """The groups of one release, in a database of their own; see `open_groups`."""
+
+    def __init__(
+        self,
+        rows: Source,
+        labels: Sequence[str],
+        has_people: bool,
+        suppressed: Mapping[str, Collection[str | int]],
+        connection: DuckDBPyConnection,
+    ) -> None:
+        self._rows, self._labels = rows, tuple(labels)
+        self._has_people, self._connection = has_people, connection
+        keys = [f"k{place}" for place in range(len(self._labels))]
+        self._named = ", ".join(
+            f"{identifier(name)} AS {key}" for name, key in zip(self._labels, keys, strict=True)
+        )
+        self._keys = ", ".join(keys)
+        self._same = " AND ".join(f"own.{key} IS NOT DISTINCT FROM groups.{key}" for key in keys)
+        cells = {name: ", ".join(map(_literal, own)) for name, own in suppressed.items()}
+        empty = [
+            f"{identifier(name)} IN ({own})" if own else "false" for name, own in cells.items()
+        ]
+        self._where = f"WHERE NOT coalesce({' AND '.join(empty)}, false)" if empty else ""
+        person = identifier(PERSON) if has_people else "NULL::BIGINT"
+        self._create(
+            "own", [*self._labels], f"SELECT {self._named}, {person} AS person, count(*) AS times"
+        )
+        people = "count(*)" if has_people else "sum(times)"
+        connection.execute(
+            f"CREATE TABLE groups AS SELECT row_number() OVER (ORDER BY {self._keys}) AS g, "
+            f"{self._keys}, {people}::DOUBLE AS people FROM own GROUP BY {self._keys}"
+        )
+        connection.execute(
+            f"CREATE TABLE pairs AS SELECT g, person, times, people FROM own JOIN groups "
+            f"ON {self._same}; DROP TABLE own"
+        )
+
+    def _create(self, table: str, columns: Sequence[str], select: str) -> None:
+        """Make a table of what the rows have, one row for each distinct combination."""
+        reads = [*dict.fromkeys([*columns, *([PERSON] if self._has_people else [])])]
+        sql = f"{select} FROM source {self._where} GROUP BY ALL"
+        self._rows.select(self._connection, sql, columns=reads, into=table)
+
+    def _read(self, columns: Sequence[str], sql: str) -> tuple[Any, ...]:
+        """Return the one line that a SELECT over the rows gives."""
+        self._rows.select(self._connection, sql, columns=columns, into="answer")
+        row = self._connection.execute("SELECT * FROM answer").fetchone()
+        self._connection.execute("DROP TABLE answer")
+        assert row is not None
+        return row
+
+    def _fetch(self, sql: str) -> dict[str, NDArray[Any]]:
+        return {n: np.asarray(x) for n, x in self._connection.execute(sql).fetchnumpy().items()}
+
+    @property
+    def labels(self) -> pa.Table:
+        """The labels of each group, in a fixed order."""
+        table = self._connection.execute(f"SELECT {self._keys} FROM groups ORDER BY g")
+        return table.to_arrow_table().rename_columns(list(self._labels))
+
+    @property
+    def people(self) -> Floats:
+        """(groups,) the people of each group."""
+        return self._fetch("SELECT people FROM groups ORDER BY g")["people"]
+
+    @property
+    def masses(self) -> Floats:
+        """(groups,) the same with each person spread evenly over her groups."""
+        if not self._has_people:
+            return self.people
+        share = "SELECT g, 1.0 / count(*) OVER (PARTITION BY person) AS part FROM pairs"
+        return self._fetch(
+            f"SELECT sum(part ORDER BY part) AS n FROM ({share}) GROUP BY g ORDER BY g"
+        )["n"]
+
+    def people_at_risk(self, population: Floats) -> PeopleAtRisk:
+        """Count people by the smallest group of their rows; `population` has one entry a group."""
+        sizes = pa.table({"g": np.arange(1, len(population) + 1), "register": population})
+        self._connection.register("sizes", sizes)
+        each = (
+            "SELECT min(people) AS n, min(greatest(people, register))::DOUBLE AS r, 1 AS held "
+            "FROM pairs JOIN sizes USING (g) GROUP BY person"
+            if self._has_people
+            else "SELECT people AS n, greatest(people, register)::DOUBLE AS r, people AS held "
+            "FROM groups JOIN sizes USING (g)"
+        )
+        found = self._fetch(
+            f"SELECT sum(held)::DOUBLE AS held, n, r FROM ({each}) GROUP BY n, r ORDER BY n, r"
+        )
+        return PeopleAtRisk(found["held"], found["n"], found["r"])
+
+    def by_value(self, column: str) -> ValueCounts:
+        """Count people by group and by value of a column.
+
+        A person is spread evenly over her distinct pairs of group and value.
+        """
+        person = identifier(PERSON) if self._has_people else "NULL::BIGINT"
+        value = identifier(column)
+        self._create(
+            "own",
+            [*self._labels, column],
+            f"SELECT {self._named}, {value} AS v, {person} AS person, count(*) AS times",
+        )
+        part = "1.0 / count(*) OVER (PARTITION BY person)" if self._has_people else "times::DOUBLE"
+        self._connection.execute(
+            "CREATE TABLE told AS SELECT row_number() OVER (ORDER BY v NULLS LAST) - 1 AS i, v "
+            "FROM (SELECT DISTINCT v FROM own)"
+        )
+        shares = f"SELECT {self._keys}, v, {part} AS part FROM own"
+        found = self._fetch(
+            f"SELECT g - 1 AS g, i, sum(part ORDER BY part) AS n FROM ({shares}) AS own "
+            f"JOIN groups ON {self._same} JOIN told ON own.v IS NOT DISTINCT FROM told.v "
+            "GROUP BY g, i ORDER BY g, i"
+        )
+        values = self._connection.execute("SELECT v FROM told ORDER BY i").to_arrow_table()
+        self._connection.execute("DROP TABLE own; DROP TABLE told")
+        return ValueCounts(found["g"], found["i"], found["n"], values.column(0).to_pylist())
+
+    def count_unique(self, columns: Sequence[str]) -> int:
+        """Count the people with a row whose values in these columns no other person has."""
+        keys = ", ".join(f"{identifier(name)}::VARCHAR" for name in columns)
+        who = identifier(PERSON)
+        alone = f"min({who}) = max({who})" if self._has_people else "count(*) = 1"
+        person = f"min({who})" if self._has_people else "1"
+        people = "count(DISTINCT p)" if self._has_people else "count(*)"
+        reads = [*dict.fromkeys([*columns, *([PERSON] if self._has_people else [])])]
+        grouped = f"SELECT {person} AS p FROM source GROUP BY {keys or '()'} HAVING {alone}"
+        (found,) = self._read(reads, f"SELECT {people} FROM ({grouped})")
+        return int(found)
+
+    @property
+    def has_several_rows(self) -> bool:
+        """Whether some person has more than one row."""
+        if not self._has_people:
+            return False
+        sql = "SELECT 1 FROM pairs GROUP BY person HAVING sum(times) > 1 LIMIT 1"
+        return bool(self._connection.execute(sql).fetchall())
+
+    def count_joined_rows(self, column: str) -> int:
+        """Count the rows that a column joins with others of their person; 0 where it joins none.
+
+        It joins rows where each of its values belongs to one person, and some value covers several.
+        """
+        who = identifier(PERSON)
+        own = (
+            f"SELECT count(*) AS n, min({who}) = max({who}) AS alone FROM source "
+            f"WHERE {identifier(column)} IS NOT NULL GROUP BY {identifier(column)}"
+        )
+        sql = f"SELECT coalesce(bool_and(alone), false), sum(n) FILTER (n > 1) FROM ({own})"
+        alone, joined = self._read([column, PERSON], sql)
+        return int(joined or 0) if alone else 0
+
+    def classes_of_records(self, column: str) -> RecordClasses:
+        """Count people by the multiset of the groups of their rows that `column` joins."""
+        self._create(
+            "own",
+            [*self._labels, column],
+            f"SELECT {self._named}, {identifier(column)} AS p, {identifier(PERSON)} AS person, "
+            "count(*) AS times",
+        )
+        self._connection.execute(
+            "CREATE TABLE held AS SELECT p, person, g, times FROM own JOIN groups "
+            f"ON {self._same} WHERE p IS NOT NULL; DROP TABLE own"
+        )
+        own = (
+            "SELECT any_value(person) AS person, count(*) AS pairs, any_value(g) AS g, "
+            "sum(times)::BIGINT AS rows, "
+            "CASE WHEN count(*) > 1 THEN list((g, times) ORDER BY g) END AS places "
+            "FROM held GROUP BY p"
+        )
+        found = self._fetch(
+            "SELECT count(DISTINCT person) AS n, max(rows) AS rows FROM "
+            "(SELECT person, CASE WHEN pairs = 1 THEN g END AS g, rows, places "
+            f"FROM ({own})) "
+            "GROUP BY g, rows, places ORDER BY n"
+        )
+        self._connection.execute("DROP TABLE held")
+        rows = int(found["rows"].max(initial=0))
+        return RecordClasses(column, found["n"].astype(np.int64), rows)
+
+
+def _without_suppressed(suppressed: Mapping[str, Collection[str | int]]) -> str:
+    """Write the condition that a row has a label that is not suppressed."""
+    if not suppressed:
+        return ""
+    each = (
+        f"{identifier(name)} IN ({', '.join(map(_literal, cells))})" if cells else "false"
+        for name, cells in suppressed.items()
+    )
+    return f"WHERE NOT coalesce({' AND '.join(each)}, false)"
+
+
+def _literal(value: str | int) -> str:
+    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def open_groups(
+    rows: Source,
+    labels: Sequence[str],
+    *,
+    people: Source | None = None,
+    suppressed: Mapping[str, Collection[str | int]] | None = None,
+    directory: Path | None = None,
+) -> Iterator[ReleasedGroups]:
+    """Count the groups of a release's rows.
+
+    Parameters
+    ----------
+    rows : the release, as written.
+    labels : its generalised columns, at least one.
+    people : a column `person` of tokens in the release's order; None: each row is a person.
+    suppressed : of each label column the cells that stand for no value. A row of such cells alone
+        is in no group; it counts where all released columns are compared.
+    directory : where what does not fit in memory is kept meanwhile.
+
+    Raises
+    ------
+    TamperedError : `people` has another number of rows than the release.
+
+    Cost: one pass over the rows; memory grows with the groups, and spills beyond 1 GB.
+    """
+    counted = rows if people is None else RowsWithPeople(rows, people)
+    with connect(directory=directory) as connection:
+        yield ReleasedGroups(counted, labels, people is not None, suppressed or {}, connection)

@@ -1,0 +1,191 @@
+"""The findings of released messages: their rows, their form, and how far the classes lie apart.
+
+A message is a row with a value in every reading column. The gate reads the released cells; that
+messages decode to the readings is proved where the map is, by `voile signals apply`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import log, sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from voile.core.errors import TamperedError
+from voile.data import Source
+from voile.data.source import identifier
+from voile.engines.duck import connect
+from voile.gate.finding import NOBODY, Adversary, GateFinding
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+GRAIN = 2.0**-44
+"""Without decimal places a message is a multiple of it: finer bits would reveal the class."""
+NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+LISTENER = Adversary(
+    "reads one message of a person, and compares one column with the messages of every class",
+    "release and source",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageColumns:
+    """The columns of released messages.
+
+    numbers, names : reading columns sent as numbers, and as text. places : decimal places of a
+    number; None: multiples of 2^-44. person : the pseudonym.
+    """
+
+    numbers: Sequence[str]
+    names: Sequence[str] = ()
+    places: int | None = None
+    person: str = "pseudonym"
+
+    @property
+    def readings(self) -> list[str]:
+        """All reading columns."""
+        return [*self.numbers, *self.names]
+
+
+def measure_signals(
+    release: Source,
+    columns: MessageColumns,
+    classes: pa.Table | None = None,
+    *,
+    directory: Path | None = None,
+) -> tuple[GateFinding, ...]:
+    """Return the findings of released messages.
+
+    Parameters
+    ----------
+    release : the messages, as written.
+    classes : the class of each person, columns `person` and `class`, text; None: not known here.
+
+    ``class_separation`` of a column is the largest distance between the messages of one class and
+    those of all others: Kolmogorov and Smirnov's for numbers, total variation for text, each person
+    with weight 1. Who compares one message with a threshold has a balanced accuracy of at most
+    (1 + separation) / 2. Its interval is Massart's (1990) for the people of the two sides.
+
+    Raises
+    ------
+    TamperedError : a cell is no message.
+    """
+    with connect(directory=directory) as connection:
+        rows, blank = _load(connection, release, columns)
+        findings = [
+            NOBODY.finds("rows", rows, "rows"),
+            NOBODY.finds("blank", blank, "rows", n=rows),
+            NOBODY.finds("decoded", rows - blank, "rows", n=rows),
+            NOBODY.finds("finer_messages", _count_finer(connection, columns), "cells"),
+        ]
+        if classes is not None:
+            connection.register("classes", classes)
+            findings += _separations(connection, columns)
+    return tuple(findings)
+
+
+def _load(
+    connection: DuckDBPyConnection, release: Source, columns: MessageColumns
+) -> tuple[int, int]:
+    """Make `messages`, with a column r0, r1, ... for each reading; refuse other cells."""
+    text = {name: f"{identifier(name)}::VARCHAR" for name in columns.readings}
+    is_number = f"regexp_full_match({{}}, '{NUMBER}')"
+    read = [
+        *(
+            f"CASE WHEN {is_number.format(text[name])} THEN {text[name]}::DOUBLE END"
+            for name in columns.numbers
+        ),
+        *(text[name] for name in columns.names),
+    ]
+    strange = [
+        f"({cell} IS NOT NULL AND lower(trim({cell})) NOT IN ('', 'nan', 'inf', '-inf') "
+        f"AND NOT {is_number.format(cell)})"
+        for cell in (text[name] for name in columns.numbers)
+    ]
+    cells = ", ".join(f"{sql} AS r{place}" for place, sql in enumerate(read))
+    person = f"{identifier(columns.person)}::VARCHAR AS person"
+    wrong = " OR ".join(strange) or "false"
+    release.select(
+        connection,
+        f"SELECT {person}, {cells}, {wrong} AS strange FROM source",
+        columns=[*columns.readings, columns.person],
+        into="messages",
+    )
+    blank = " AND ".join(f"r{place} IS NULL" for place in range(len(read)))
+    part = " OR ".join(f"r{place} IS NULL" for place in range(len(read)))
+    row = connection.execute(
+        f"SELECT count(*), count(*) FILTER ({blank}), "
+        f"count(*) FILTER (strange OR (({part}) AND NOT ({blank}))) FROM messages"
+    ).fetchone()
+    assert row is not None
+    rows, without, wrong_rows = map(int, row)
+    if wrong_rows:
+        raise TamperedError("a cell of the release is not a message")
+    return rows, without
+
+
+def _count_finer(connection: DuckDBPyConnection, columns: MessageColumns) -> int:
+    """Count the numbers that have more places than a message may have."""
+    coarse = (
+        f"round({{0}} / {GRAIN!r}) * {GRAIN!r}"
+        if columns.places is None
+        else f"round({{0}}, {columns.places})"
+    )
+    counts = [
+        f"count(*) FILTER (r{place} <> {coarse.format(f'r{place}')})"
+        for place in range(len(columns.numbers))
+    ]
+    row = connection.execute(f"SELECT {' + '.join(counts) or '0'} FROM messages").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def _separations(connection: DuckDBPyConnection, columns: MessageColumns) -> Iterator[GateFinding]:
+    """Yield the separation of each column, by the class that it tells best from the others."""
+    connection.execute(
+        "CREATE TABLE weighted AS SELECT messages.*, class, "
+        "1.0 / count(*) OVER (PARTITION BY messages.person) AS w "
+        "FROM messages JOIN classes ON messages.person = classes.person WHERE r0 IS NOT NULL"
+    )
+    people = connection.execute(
+        "SELECT class, count(DISTINCT person) FROM weighted GROUP BY class ORDER BY class"
+    ).fetchall()
+    total = sum(n for _, n in people)
+    for place, name in enumerate(columns.readings):
+        is_number = place < len(columns.numbers)
+        found = [
+            (_separation(connection, f"r{place}", own, is_number), n)
+            for own, n in people
+            if 0 < n < total
+        ]
+        if found:
+            value, n = max(found)
+            noise = sqrt(log(2 / 0.05) / 2) * (1 / sqrt(n) + 1 / sqrt(total - n))
+            interval = (max(0.0, value - noise), min(1.0, value + noise))
+            yield LISTENER.finds(
+                "class_separation", value, "share", n=total, of=name, interval=interval
+            )
+
+
+def _separation(connection: DuckDBPyConnection, column: str, own: str, is_number: bool) -> float:
+    """Return the distance between the messages of one class and those of all others."""
+    by_value = (
+        f"SELECT {column} AS v, sum(w) FILTER (class = $own) AS a, "
+        f"sum(w) FILTER (class <> $own) AS b FROM weighted GROUP BY {column}"
+    )
+    shares = (
+        "SELECT v, coalesce(a, 0) / sum(a) OVER () AS a, coalesce(b, 0) / sum(b) OVER () AS b "
+        f"FROM ({by_value})"
+    )
+    sql = (
+        f"SELECT max(abs(a)) FROM (SELECT sum(a - b) OVER (ORDER BY v) AS a FROM ({shares}))"
+        if is_number
+        else f"SELECT sum(abs(a - b)) / 2 FROM ({shares})"
+    )
+    row = connection.execute(sql, {"own": own}).fetchone()
+    assert row is not None
+    return float(row[0])

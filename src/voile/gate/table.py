@@ -1,0 +1,172 @@
+"""The findings of a released table: groups, records of people, and values, from its written bytes.
+
+The adversaries are El Emam's (2013, ch. 16): the *prosecutor* knows that a person is in the
+release, the *journalist* looks the person up in a register of the population, and the *marketer*
+links everybody. The last adversary knows all rows of a person.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from voile.gate.finding import NOBODY, Adversary, GateFinding, Unit
+from voile.gate.groups import Floats, PeopleAtRisk, PeopleOf, RecordClasses, ReleasedGroups
+from voile.gate.sensitive import measure_sensitive
+
+SMALL_GROUP = 11
+SOURCE = Adversary("has the source", "release and source")
+ONE_ROW = Adversary("knows the quasi-identifiers of one row of a person who is in the release")
+REGISTER = Adversary(
+    "looks up the quasi-identifiers of a row in a register of the population",
+    "release and population",
+)
+GROUP = Adversary("knows that a person is in a group, and reads the group's sensitive values")
+EVERY_COLUMN = Adversary("knows every released column of one row, except pseudonyms")
+LEVELS = ("distinct_l", "entropy_l")
+
+
+def all_rows(column: str) -> Adversary:
+    """Return the adversary who joins the rows of a person by a released column."""
+    return Adversary(f"knows the quasi-identifiers of all rows of a person, which {column} joins")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableColumns:
+    """The columns of a released table, by an adversary's use of them.
+
+    sensitive : measured for diversity. known : those that an adversary may know of a person.
+    others : those that are no labels: a pseudonym or a kept value may join the rows of a person.
+    """
+
+    sensitive: Sequence[str] = ()
+    known: Sequence[str] = ()
+    others: Sequence[str] = ()
+
+
+def measure_table(
+    groups: ReleasedGroups,
+    columns: TableColumns,
+    *,
+    people_of: PeopleOf | None = None,
+    suppressed: float = 0.0,
+    k: int = 1,
+) -> tuple[GateFinding, ...]:
+    """Return the findings of a released table.
+
+    Parameters
+    ----------
+    groups : of its labels, opened.
+    people_of : counts the people of the population in each group; None: no population is known.
+    suppressed : people of the source without a released row.
+    k : the promised number of people, against which records of all rows are counted.
+
+    Every count is exact. A release without rows has risks of 0 and infinite group sizes.
+    """
+    people = groups.people
+    register = people if people_of is None else people_of(groups.labels)
+    at_risk = groups.people_at_risk(register)
+    records = worst_records(groups, columns.others)
+    return (
+        *_of_prosecutor(at_risk),
+        *_of_journalist(at_risk),
+        *_of_groups(groups, register, suppressed),
+        *(one for column in columns.sensitive for one in _of_sensitive(groups, column)),
+        *_of_every_column(groups.count_unique(columns.known), at_risk.subjects),
+        *(_of_small_groups(people, at_risk) if records is None else _of_records(records, k)),
+    )
+
+
+def worst_records(groups: ReleasedGroups, columns: Sequence[str]) -> RecordClasses | None:
+    """Return the classes of people's records by the column that joins the most rows.
+
+    None where no person has several rows, or where no column joins them.
+    """
+    if not groups.has_several_rows:
+        return None
+    joined = {column: groups.count_joined_rows(column) for column in columns}
+    most = max(joined.values(), default=0)
+    found = (groups.classes_of_records(x) for x, rows in joined.items() if rows == most > 0)
+    return min(found, key=lambda one: (one.sizes.min(), -one.people_below(2)), default=None)
+
+
+def _of_prosecutor(at_risk: PeopleAtRisk) -> Iterator[GateFinding]:
+    held, n, subjects = at_risk.people, at_risk.group, at_risk.subjects
+    yield ONE_ROW.finds("k", _least(n), "people")
+    yield ONE_ROW.finds("sample_uniques", held[n <= 1].sum(), "people", n=subjects)
+    yield ONE_ROW.finds("prosecutor_max", 1.0 / _least(n), "probability")
+    mean = float((held / n).sum()) / max(subjects, 1)
+    yield ONE_ROW.finds("prosecutor_mean", mean, "probability")
+    yield NOBODY.finds("subjects", subjects, "people")
+
+
+def _of_journalist(at_risk: PeopleAtRisk) -> Iterator[GateFinding]:
+    held, g, subjects = at_risk.people, at_risk.register, at_risk.subjects
+    matches = float((held / g).sum())
+    mean, most = matches / max(subjects, 1), 1.0 / _least(g)
+    few = float(held[g < SMALL_GROUP].sum()) / max(subjects, 1)
+    yield REGISTER.finds("k_map", math.floor(_least(g)) if len(g) else math.inf, "people")
+    yield REGISTER.finds("population_uniques", held[g <= 1].sum(), "people", n=subjects)
+    yield REGISTER.finds("share_under_11", few, "share")
+    yield REGISTER.finds("expected_matches", matches, "people", n=subjects)
+    for name in ("max_risk", "journalist_max"):
+        yield REGISTER.finds(name, most, "probability")
+    for name in ("mean_risk", "journalist_mean", "marketer"):
+        yield REGISTER.finds(name, mean, "probability")
+
+
+def _of_groups(
+    groups: ReleasedGroups, register: Floats, suppressed: float
+) -> Iterator[GateFinding]:
+    masses = groups.masses
+    source = float(masses.sum()) + suppressed
+    pairs = float(masses @ masses) + source * suppressed
+    yield SOURCE.finds("discernibility", pairs, "pairs")
+    yield SOURCE.finds("suppressed", suppressed, "people")
+    short = float((register < groups.people).sum())
+    yield REGISTER.finds("groups_short_of_people", short, "groups")
+
+
+def _of_sensitive(groups: ReleasedGroups, column: str) -> Iterator[GateFinding]:
+    """Yield the diversity of a sensitive column; nothing of a release without rows."""
+    counts = groups.by_value(column)
+    if not len(counts.group):
+        return
+    for name, value in measure_sensitive(counts).items():
+        unit: Unit = "values" if name in LEVELS else "odds" if name == "recursive_c" else "share"
+        yield GROUP.finds(name, value, unit, of=column)
+
+
+def _of_every_column(unique: int, subjects: float) -> Iterator[GateFinding]:
+    """Yield the people who are unique on all columns, and a share that hides 1 to 10 people."""
+    few = SMALL_GROUP - 1
+    least = few + 1 if 0 < unique <= few else subjects if 0 < subjects - unique <= few else unique
+    people = max(subjects, 1)
+    yield EVERY_COLUMN.finds("unique_with_kept", unique, "people", n=subjects)
+    yield EVERY_COLUMN.finds("share_unique_with_kept", unique / people, "share")
+    yield EVERY_COLUMN.finds("most_unique_with_kept", min(least / people, 1.0), "share")
+
+
+def _of_small_groups(people: Floats, at_risk: PeopleAtRisk) -> Iterator[GateFinding]:
+    below = float(at_risk.people[at_risk.group < SMALL_GROUP].sum())
+    yield ONE_ROW.finds("groups_under_11", (people < SMALL_GROUP).sum(), "groups")
+    yield ONE_ROW.finds("people_under_11", below, "people", n=at_risk.subjects)
+
+
+def _of_records(records: RecordClasses, promised: int) -> Iterator[GateFinding]:
+    adversary, sizes = all_rows(records.column), records.sizes
+    people = float(sizes.sum())
+    yield adversary.finds("k_all_rows", sizes.min(), "people")
+    counts = (
+        ("unique_all_rows", 2),
+        ("people_below_k", promised),
+        ("people_under_11", SMALL_GROUP),
+    )
+    for name, k in counts:
+        yield adversary.finds(name, records.people_below(k), "people", n=people)
+    yield adversary.finds("groups_under_11", (sizes < SMALL_GROUP).sum(), "groups")
+
+
+def _least(values: Floats) -> float:
+    return float(values.min()) if len(values) else math.inf

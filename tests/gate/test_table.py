@@ -1,0 +1,226 @@
+"""The findings of a table equal a naive recount with dictionaries, on many small worlds."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from voile.data import open_source
+from voile.gate.finding import figures_of, findings_from_data, findings_to_data
+from voile.gate.groups import open_groups
+from voile.gate.table import TableColumns, measure_table
+
+WORLDS, PARTS = 500, 5
+LABELS = ("age", "sex", "town")
+
+
+def make_world(seed):
+    """Return released rows with labels in several notations, and the person of each row."""
+    rng = np.random.default_rng(seed)
+    people = int(rng.integers(1, 12))
+    who = np.sort(rng.integers(0, people, int(rng.integers(1, 26))))
+    cells = {
+        "age": ["0-4", "[5, 9]", "*", None],
+        "sex": ["f", "m", "{f|m}", ""],
+        "town": ["Pau", "Köln", "*", None],
+    }
+    share = rng.random()
+    rows = {}
+    for name, values in cells.items():
+        own = rng.integers(0, len(values), people)
+        anew = rng.integers(0, len(values), len(who))
+        place = np.where(rng.random(len(who)) < share, own[who], anew)
+        rows[name] = [values[x] for x in place]
+    rows["ill"] = [["flu", "gout", None][x] for x in rng.integers(0, 3, len(who))]
+    rows["id"] = [f"P{x}" for x in who]
+    order = rng.permutation(len(who))
+    return {name: [column[x] for x in order] for name, column in rows.items()}, who[order].tolist()
+
+
+def recount(rows, who, k):
+    """Count with dictionaries, from the definitions."""
+    groups = list(zip(*(rows[name] for name in LABELS), strict=True))
+    members, of = defaultdict(set), defaultdict(Counter)
+    for group, person in zip(groups, who, strict=True):
+        members[group].add(person)
+        of[person][group] += 1
+    sizes = {group: len(own) for group, own in members.items()}
+    n = {person: min(sizes[group] for group in own) for person, own in of.items()}
+    known = Counter()
+    shown = defaultdict(set)
+    for row in zip(*(rows[name] for name in (*LABELS, "ill")), strict=True):
+        known[row] += 1
+    for row, person in zip(
+        zip(*(rows[name] for name in (*LABELS, "ill")), strict=True), who, strict=True
+    ):
+        shown[row].add(person)
+    unique = {next(iter(own)) for own in shown.values() if len(own) == 1}
+    mass = defaultdict(Fraction)
+    for own in of.values():
+        for group in own:
+            mass[group] += Fraction(1, len(own))
+    found = {
+        "k": min(n.values()),
+        "subjects": len(of),
+        "sample_uniques": sum(x == 1 for x in n.values()),
+        "prosecutor_max": max(1 / x for x in n.values()),
+        "prosecutor_mean": sum(1 / x for x in n.values()) / len(of),
+        "unique_with_kept": len(unique),
+        "discernibility": float(sum(x * x for x in mass.values())),
+    }
+    records = Counter(frozenset(own.items()) for own in of.values())
+    if len(who) > len(of):
+        found["k_all_rows"] = min(records.values())
+        found["unique_all_rows"] = sum(x == 1 for x in records.values())
+        found["people_below_k"] = sum(x for x in records.values() if x < k)
+        found["groups_under_11"] = sum(x < 11 for x in records.values())
+    else:
+        found["groups_under_11"] = sum(x < 11 for x in sizes.values())
+    return found | recount_values(rows, groups, who)
+
+
+def recount_values(rows, groups, who):
+    pairs = defaultdict(set)
+    for group, value, person in zip(groups, rows["ill"], who, strict=True):
+        pairs[person].add((group, value))
+    counts, whole = defaultdict(Counter), Counter()
+    for own in pairs.values():
+        for group, value in own:
+            counts[group][value] += 1 / len(own)
+            whole[value] += 1 / len(own)
+    people, least, entropy, far = sum(whole.values()), math.inf, math.inf, 0.0
+    for held in counts.values():
+        total = sum(held.values())
+        shares = {value: x / total for value, x in held.items()}
+        least = min(least, len(held))
+        entropy = min(entropy, -sum(x * math.log(x) for x in shares.values()))
+        moved = sum(abs(shares.get(v, 0) - x / people) for v, x in whole.items())
+        far = max(far, moved / 2)
+    return {
+        "distinct_l(ill)": least,
+        "entropy_l(ill)": math.exp(entropy),
+        "t_closeness(ill)": far,
+    }
+
+
+def measure(rows, who, *, k=1, people=True, population=None):
+    released = open_source(pa.table({name: pa.array(x, pa.string()) for name, x in rows.items()}))
+    tokens = open_source(pa.table({"person": pa.array(who, pa.int64())})) if people else None
+    columns = TableColumns(
+        sensitive=["ill"], known=[*LABELS, "ill"], others=[x for x in rows if x not in LABELS]
+    )
+    with open_groups(released, LABELS, people=tokens) as groups:
+        return measure_table(groups, columns, k=k, people_of=population)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_findings_equal_a_naive_recount_on_many_worlds(part):
+    for seed in range(part, WORLDS, PARTS):
+        rows, who = make_world(seed)
+        found, expected = figures_of(measure(rows, who, k=3)), recount(rows, who, 3)
+        assert ("k_all_rows" in found) == ("k_all_rows" in expected), seed
+        for name, value in expected.items():
+            assert found[name] == pytest.approx(value, rel=1e-9, abs=1e-12), (seed, name)
+
+
+def test_without_people_each_row_is_a_person():
+    for seed in range(40):
+        rows, who = make_world(seed)
+        alone = list(range(len(who)))
+        found = figures_of(measure(rows, who, people=False))
+        expected = figures_of(measure(rows, alone))
+        assert found == pytest.approx(expected)
+
+
+def test_a_population_hides_people_and_never_exposes_them():
+    rows, who = make_world(3)
+
+    def twice(labels):
+        return np.full(len(labels), 20.0)
+
+    found = figures_of(measure(rows, who, population=twice))
+    assert (found["k_map"], found["max_risk"]) == (20, 0.05)
+    assert found["k"] == figures_of(measure(rows, who))["k"]
+    nobody = figures_of(measure(rows, who, population=lambda labels: np.zeros(len(labels))))
+    assert nobody["max_risk"] == nobody["prosecutor_max"]
+
+
+def alike(n, **more):
+    return {name: ["a"] * n for name in LABELS} | {"ill": ["flu"] * n} | more
+
+
+def test_the_number_of_rows_is_a_fact_that_pseudonyms_reveal():
+    """Three people in one group, with one, one and two rows: the third is unique."""
+    who = [1, 2, 3, 3]
+    rows = alike(4)
+    assert "k_all_rows" not in figures_of(measure(rows, who))
+    found = figures_of(measure(rows | {"id": ["x", "y", "z", "z"]}, who, k=2))
+    assert (found["k"], found["k_all_rows"], found["unique_all_rows"]) == (3, 1, 1)
+    assert found["people_below_k"] == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "joins"),
+    [
+        (["9", "8", "7", "7"], True),  # a kept value of each person's own
+        (["9", "9", "7", "7"], False),  # two people share a value
+        (["9", "8", "7", "6"], False),  # each row has its own
+        ([None, None, "7", "7"], True),  # only some rows have a value
+    ],
+)
+def test_a_kept_column_joins_rows_where_its_values_belong_to_one_person(cells, joins):
+    found = figures_of(measure(alike(4, weight=cells), [1, 2, 3, 3]))
+    assert ("k_all_rows" in found) is joins
+
+
+def test_an_empty_release_has_no_risk():
+    found = figures_of(measure({name: [] for name in (*LABELS, "ill", "id")}, []))
+    assert (found["mean_risk"], found["max_risk"], found["subjects"]) == (0, 0, 0)
+    assert found["k"] == math.inf
+
+
+def test_findings_are_read_back_from_a_manifest():
+    findings = tuple(x for x in measure(*make_world(5)) if math.isfinite(x.value))
+    assert findings_from_data(findings_to_data(findings)) == findings
+    keys = [one.key for one in findings]
+    assert len(set(keys)) == len(keys)
+    assert all(one.knows and one.unit for one in findings)
+
+
+def test_the_gate_runs_without_the_code_that_scores():
+    """A fault in scoring, fitting or attacking code cannot reach a finding."""
+    script = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith(("voile.tables", "voile.itemsets", "voile.documents", "voile.signals")):
+            raise ImportError(name)
+sys.meta_path.insert(0, Refuse())
+import voile.gate.documents, voile.gate.itemsets, voile.gate.signals, voile.gate.table
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("empty", ["*", None])
+def test_a_row_without_a_label_is_in_no_group(empty):
+    """A fully suppressed row is no class; a partly suppressed one is a class of its own."""
+    rows = alike(4)
+    for name in LABELS:
+        rows[name] = ["a", "a", empty, "a"]
+    rows["town"][3] = empty
+    released = open_source(pa.table({name: pa.array(x, pa.string()) for name, x in rows.items()}))
+    columns = TableColumns(known=list(rows))
+    suppressed = {name: ["*"] for name in LABELS}
+    with open_groups(released, LABELS, suppressed=suppressed) as groups:
+        found = figures_of(measure_table(groups, columns, suppressed=1))
+    whole = empty is None  # a missing value is a value that an adversary may know
+    assert (found["k"], found["subjects"]) == (1, 4 if whole else 3)
+    assert found["sample_uniques"] == (2 if whole else 1)
+    assert found["unique_with_kept"] == 2
