@@ -31,9 +31,10 @@ def _verify(
 ) -> int:
     """Check a release against its manifests, or a determination with its signatures.
 
-    Exits with 1 when a check fails, and says what could not be checked. With the private folder
-    beside the release more is checked, and all of it with the secret that sealed it. A
-    determination needs --signers: without it nobody's signature is confirmed, and it exits with 1.
+    Exits with 1 when a check fails, or when the private folder is not next to the release: figures
+    about people need it. Checks that could not be made are listed. The secret that sealed the
+    release confirms the rest. A determination needs --signers: without it nobody's signature is
+    confirmed, and the command exits with 1.
     """
     from voile.data.files.outputs import is_determination
 
@@ -46,12 +47,13 @@ def _verify(
     from voile.determination.subject import is_study, open_subject
     from voile.keys.secret import Secret
     from voile.opening import open_release
+    from voile.release.verify import are_whole
 
     if is_study(Path(subject)):
         found = [*open_subject(subject).checks(Secret.find(key_file))]
     else:
         found = [*open_release(subject).verify(key_file=key_file)]
-    whole = not any(check.holds is False for check in found)
+    whole = are_whole(found)
     screen.result({"release": subject, "ok": whole, "checks": show_checks(screen, found)})
     return 0 if whole else FAILED
 

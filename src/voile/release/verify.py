@@ -37,8 +37,9 @@ from voile.report.wording import listed
 
 NAMES = {RELEASE: "the release", MANIFEST: "the public manifest"}
 UNSEALED = (
-    "the manifest is as apply wrote it: only the private folder can say so, and it is not here"
+    "the seal, and every figure about people: this needs the private folder, which is not here"
 )
+"""Without this check a release is not verified."""
 
 
 class Check(NamedTuple):
@@ -46,6 +47,11 @@ class Check(NamedTuple):
 
     says: str
     holds: bool | None
+
+
+def are_whole(checks: Iterable[Check]) -> bool:
+    """Say whether a release is verified: no check fails, and its private folder is there."""
+    return all(check.holds is not False and check.says != UNSEALED for check in checks)
 
 
 MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
