@@ -1,0 +1,1 @@
+"""Measure the written bytes of a release, independently of the code that made it."""
