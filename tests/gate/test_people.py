@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, timedelta
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ def count_naively(world: World, *, are_moved: bool) -> list[PeopleCount]:
         )
         many = Counter(("labels", row["age"], row["sex"]) for row in visits)
         many.update(("item", item) for row in drugs for item in row["drugs"])
-        many.update(("gap", b - a) for a, b in zip(days, days[1:], strict=False))
+        many.update(("gap", b - a) for a, b in pairwise(days))
         exact = {("visits", len(visits)): 1, ("drugs", len(drugs)): 1}
         if days:
             exact[("span", days[-1] - days[0])] = 1

@@ -16,6 +16,7 @@ labels of their own. Taking them as wildcards leaves at least as many candidates
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -188,9 +189,7 @@ def _load_days(
     engine.execute(f"CREATE TABLE origins AS SELECT p, {origin} AS origin FROM days GROUP BY p")
 
 
-def _find_sizes(
-    engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart]
-) -> Ints:
+def _find_sizes(engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart]) -> Ints:
     """Return, for each person in order, the people with the same multiset of rows in every part."""
     cells = []
     for number, part in enumerate(parts.values()):
@@ -269,7 +268,7 @@ class _Crowd:
         self._starts = np.searchsorted(fact, np.arange(int(fact.max(initial=-1)) + 2))
         order = np.argsort(self._person, kind="stable")
         ends = np.searchsorted(self._person[order], np.arange(len(sizes) + 1))
-        self._of = [order[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+        self._of = [order[a:b] for a, b in itertools.pairwise(ends)]
         self._fact = fact
 
     def find_fewest(self, person: int, known: Sequence[int]) -> list[int]:
@@ -301,11 +300,9 @@ def _fewest(has: Mask, facts: int, least: int) -> int:
     if facts == 2:
         bits = has.astype(np.float32)
         return int((bits @ bits.T).min())
-    found = has.shape[1]
+    found = int(has.shape[1])
     for row in has:
-        found = min(found, _fewest(has[:, row], facts - 1, least))
+        found = min(found, _fewest(np.asarray(has[:, row]), facts - 1, least))
         if found == least:
             break
     return found
-
-

@@ -18,7 +18,7 @@ from voile.release.verify import Check
 from voile.report.sections import Section
 from voile.report.wording import share
 from voile.study.study_release import MANIFEST, StudyRelease
-from voile.study.verbs.evidence import LINKED, StudyEvidence, read_evidence
+from voile.study.verbs.evidence import ALONE, LINKED, StudyEvidence, read_evidence
 from voile.study.verbs.report import sections
 from voile.study.verbs.verify import verify
 
@@ -79,6 +79,7 @@ CRITERIA: tuple[Measure, ...] = (
         "joint_at_recall_mean_risk",
     ),
     Attacked("re-identification", lambda _, found: found.quantity == LINKED),
+    Attacked("singling-out", lambda _, found: found.quantity == ALONE),
     Certified("singling-out", "all_parts_alone", "people whom no other equals in all parts"),
     Certified("singling-out", "all_facts_alone", "people whom all facts and days single out"),
     Certified("linkability", "three_dates_known_mean_risk", "people found by three true dates"),
