@@ -42,7 +42,7 @@ def test_joint_figures_and_those_of_parts_are_judged_and_verified(applied, folde
     found = verdicts(one)
     assert found["joint-risk"][1].startswith("ledger: ")
     assert found["text-left"][1] == "manifest: named_in_text"
-    assert found["singling-out"][1] == "manifest: all_facts_alone"
+    assert found["singling-out"][1] == "manifest: all_parts_alone"  # the number of notes
     public = open_subject(folder / "study.release").public
     largest = next(x.figure for x in one.criteria if x.name == "re-identification")
     own = public["parts"]["visits"]["figures"]["max_risk"]
@@ -152,7 +152,10 @@ def test_attacks_on_the_study_and_on_its_parts_enter_the_criteria(applied, folde
     assert {*found.of_parts} == {"visits", "notes"}
     assert all(holds is not False for _, holds in applied.verify())
     evidence = open_subject(release).evidence(applied.plan.secret, None)
-    assert [one.attack for one in evidence] == ["joint linkage"]
+    assert [one.attack for one in evidence] == ["known facts", "joint linkage"]
+    applied.attack()  # which keeps what the register linked
+    again = open_subject(release).evidence(applied.plan.secret, None)
+    assert [one.attack for one in again] == ["known facts", "joint linkage"]
     assert {one.attack for one in evidence.of_part["visits"]} >= {"linkage"}
     public = StudyRelease.open(release).public
     inference = worst_figure("inference", CRITERIA, public, evidence)

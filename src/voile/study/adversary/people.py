@@ -74,10 +74,13 @@ def open_part(part: Release, source: Source, subject: str, *, is_joined: bool) -
     known = [
         n for n in rows.columns if roles.get(n) in KNOWN_ROLES and n != subject and n not in dates
     ]
+    person = subject
+    if is_joined and subject not in rows.columns:  # readings have a name of their own for it
+        person = next(n for n in rows.columns if roles.get(n) == "identifier")
     if not is_joined:
         people = source.read([subject]).column(0).combine_chunks().take(source_rows(part.folder))
         rows = open_source(rows.read([*known, *dates]).append_column(subject, people))
-    return ReleasedPart(rows=rows, person=subject, facts=tuple(known), dates=tuple(dates))
+    return ReleasedPart(rows=rows, person=person, facts=tuple(known), dates=tuple(dates))
 
 
 def numbered(parts: Sequence[Mapping[str, frozenset[Fact]]]) -> Mapping[str, int]:

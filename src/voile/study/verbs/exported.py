@@ -42,10 +42,13 @@ class Exported(Brief):
         source: Carrier,
         whose: Mapping[str, str],
         move: Callable[[str, date], date | None],
+        *,
+        is_joined: bool,
     ) -> Exported:
         """Read a written export beside its source.
 
-        whose : the person of each pseudonym. move : what becomes of a person's day.
+        whose : the person of each pseudonym. move : what becomes of a person's day. is_joined :
+        whether the other parts have these pseudonyms.
         """
         facts: dict[str, dict[str, Counter[Fact]]] = defaultdict(lambda: defaultdict(Counter))
         days: dict[str, set[date]] = defaultdict(set)
@@ -53,7 +56,8 @@ class Exported(Brief):
         for event in written.events(written=True):
             person = whose[event.subject]
             days[person].update(event.days)
-            label = {_PERSON: person, "kind": event.kind, "fact": repr(event.fact)}
+            joined = event.subject if is_joined else person
+            label = {_PERSON: joined, "kind": event.kind, "fact": repr(event.fact)}
             rows.append({**label, **{f"day {n}": day for n, day in enumerate(event.days)}})
             if event.fact is not None:
                 facts[event.kind][person][event.fact] += 1
@@ -82,7 +86,8 @@ def read_exported(plan: Plan, release: Path, extract: Extract) -> Exported | Non
     people = plan.opened(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()
     whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
     written = open_export(plan.export, str(release / EXPORT))
-    return Exported.of(written, carrier_of(plan), whose, mover(plan, extract))
+    move, is_joined = mover(plan, extract), plan.study.join
+    return Exported.of(written, carrier_of(plan), whose, move, is_joined=is_joined)
 
 
 def _number(day: date) -> int:
