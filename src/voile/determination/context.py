@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_toml
-from voile.release.criteria import BOUNDS, STANDARDS, Bounds, Name
+from voile.release.claims import STANDARDS
+from voile.release.criteria import Bounds, Name
 
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
 Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
@@ -52,25 +53,25 @@ class Threshold(_Strict):
             raise ValueError("has no standard, no at_most with its source, and no accept")
         if self.bounds == "mean" and not self.why:
             raise ValueError("bounds the mean and does not say why")
-        if self.bounds == "mean" and self.standard and BOUNDS[self.standard] == "group":
+        if self.bounds == "mean" and self.standard and STANDARDS[self.standard].bounds == "group":
             raise ValueError(f"standard {self.standard} bounds the smallest group, not the mean")
         return self
 
     @property
     def limit(self) -> float | None:
         """The largest figure that meets it."""
-        return STANDARDS[self.standard][0] if self.standard else self.at_most
+        return STANDARDS[self.standard].limit if self.standard else self.at_most
 
     @property
     def judged_by(self) -> Bounds:
         """The figure that the limit is for."""
-        is_of_groups = self.standard and BOUNDS[self.standard] == "group"
+        is_of_groups = self.standard and STANDARDS[self.standard].bounds == "group"
         return "group" if is_of_groups else self.bounds
 
     @property
     def origin(self) -> str:
         """Who sets it."""
-        return STANDARDS[self.standard][1] if self.standard else self.source or ""
+        return STANDARDS[self.standard].source if self.standard else self.source or ""
 
 
 class Attacker(_Strict):

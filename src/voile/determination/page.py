@@ -9,7 +9,8 @@ from voile.core.evidence import Evidence
 from voile.determination.determination import Determination
 from voile.determination.headings import headings
 from voile.determination.judging import AT_MOST, Criterion, conditions
-from voile.release.criteria import TITLES, shown, threshold
+from voile.release.claims import threshold
+from voile.release.criteria import TITLES, shown
 from voile.report.sections import Bullets, Commands, Grid, Heading, Prose, Section
 from voile.report.wording import share
 

@@ -13,9 +13,18 @@ from voile.core.rounding import rounded
 from voile.face.report import today
 from voile.keys.secret import Secret
 from voile.modules import MODULES
-from voile.release.criteria import Attacked, Bounds, Certified, Measure, Measurement, Name
+from voile.release.criteria import (
+    CERTIFIED,
+    Attacked,
+    Bounds,
+    Certified,
+    Measure,
+    Measurement,
+    Name,
+)
 from voile.release.verify import Check
 from voile.report.sections import Section
+from voile.report.suppression import FEW
 from voile.report.wording import share
 from voile.study.study_release import MANIFEST, StudyRelease
 from voile.study.verbs.evidence import ALONE, LINKED, StudyEvidence, read_evidence
@@ -71,7 +80,28 @@ class Guessed:
             )
 
 
+@dataclass(frozen=True)
+class JointGroup:
+    """The risk of a person in the smallest group by all parts, with all rows linked.
+
+    The manifest states no size below 11: the figure is then 1.
+    """
+
+    criterion: Name = "re-identification"
+
+    def read(
+        self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
+    ) -> Iterator[Measurement]:
+        """Yield the risk for a limit on groups; nothing of a release from before."""
+        most = public["figures"].get("all_parts_group_risk")
+        if bounds == "group" and most is not None:
+            says = "people in the smallest group by all parts and numbers of rows: "
+            says += f"fewer than {FEW}" if most == 1 else f"at least {FEW}"
+            yield Measurement(says, share(most), CERTIFIED, most, "manifest: all_parts_group_risk")
+
+
 CRITERIA: tuple[Measure, ...] = (
+    JointGroup(),
     Certified(
         "re-identification",
         "joint_at_recall_max_risk",

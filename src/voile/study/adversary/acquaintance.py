@@ -23,18 +23,25 @@ FEW_FACTS = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Reach(Brief):
-    """What an adversary reaches with some knowledge: people, expected matches, people alone."""
+    """What an adversary reaches with some knowledge: people, expected matches, people alone.
+
+    smallest : the fewest candidates of a person.
+    """
 
     knows: str
     people: int
     matches: float
     alone: int
+    smallest: int
 
     @classmethod
     def of(cls, knows: str, candidates: Sequence[int]) -> Reach:
         """Count it from the candidates that are left for each person."""
         left = np.array(candidates, np.float64)
-        return cls(knows, len(left), float((1 / left).sum()), int((left == 1).sum()))
+        alone = int((left == 1).sum())
+        return cls(
+            knows, len(left), float((1 / left).sum()), alone, int(min(candidates, default=0))
+        )
 
 
 def reaches(parts: Mapping[str, ReleasedPart], *, are_months: bool) -> list[Reach]:
@@ -61,4 +68,4 @@ def reaches(parts: Mapping[str, ReleasedPart], *, are_months: bool) -> list[Reac
 
 def _reach(knows: str, counts: Sequence[PeopleCount]) -> Iterator[Reach]:
     for one in counts:
-        yield Reach(knows, one.people, one.matches, one.alone)
+        yield Reach(knows, one.people, one.matches, one.alone, one.smallest)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.core.rounding import rounded
+from voile.report.suppression import FEW
 from voile.study.adversary.acquaintance import ALL, GAPS, Reach
 from voile.study.adversary.date_attack import THREE, DateRisk
 from voile.study.adversary.informed import Informed
@@ -40,8 +41,15 @@ def known_risks(
 def _acquaintance_risks(known: Sequence[Reach], dates: DateRisk | None) -> dict[str, float]:
     names = {ALL: "all_parts_known", THREE: "three_dates_known"}
     reached = [*known, *(dates.reaches if dates else ())]
-    shares = [one.alone / one.people for one in known if one.knows == ALL]
-    alone = {"all_parts_alone": shares[0]} if shares else {}
+    every = next((one for one in known if one.knows == ALL), None)
+    alone = (
+        {}
+        if every is None
+        else {
+            "all_parts_alone": every.alone / every.people,
+            "all_parts_group_risk": 1 / every.smallest if every.smallest >= FEW else 1.0,
+        }
+    )
     return alone | {
         f"{names[one.knows]}_mean_risk": one.matches / one.people
         for one in reached
