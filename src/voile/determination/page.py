@@ -7,9 +7,12 @@ from dataclasses import replace
 
 from voile.core.evidence import Evidence
 from voile.determination.determination import Determination
+from voile.determination.expert_sections import expert_sections
 from voile.determination.headings import headings
+from voile.determination.inventory import ColumnTreatment
 from voile.determination.judging import AT_MOST, Criterion, conditions
-from voile.release.claims import threshold
+from voile.determination.signature import Signature
+from voile.release.claims import Claim, list_claims, threshold
 from voile.release.criteria import TITLES, shown
 from voile.report.sections import Bullets, Commands, Grid, Heading, Prose, Section
 from voile.report.wording import share
@@ -20,25 +23,66 @@ OVERALL = {
     "the conditions named below.",
     "does not meet": "This release does not meet the criteria for this recipient and purpose.",
 }
+CONFIRMED = {True: "confirmed", False: "NOT confirmed", None: "not checked"}
+"""Whether the file of allowed signers has the key for the signer."""
 VERIFY = (
-    "voile verify FOLDER --signers allowed_signers --release RELEASE",
+    "voile verify FOLDER --signers allowed_signers --release RELEASE --out signed.html",
     "ssh-keygen -Y verify -f allowed_signers -I SIGNER -n voile \\\n"
     "    -s statements/01.json.sig < statements/01.json",
 )
 
 
 def sections_of(
-    one: Determination, own: Sequence[Section], evidence: Sequence[Evidence]
+    one: Determination,
+    own: Sequence[Section],
+    evidence: Sequence[Evidence],
+    *,
+    treatments: Sequence[ColumnTreatment],
+    claims: Sequence[Claim],
 ) -> tuple[Section, ...]:
-    """Return the sections of a determination; `own` are those of the wing's report."""
+    """Return the sections of a determination; `own` are those of the module's report."""
     rest = (replace(section, first=False) for section in own)
     return (
-        _verdict(one),
+        _verdict(one, claims),
         _context(one),
+        *expert_sections(one.context, treatments, evidence),
         headings(one, sentence, evidence),
         *rest,
-        Section("decision", "Signatures", _signatures()),
+        decision_section(()),
     )
+
+
+def decision_section(signatures: Sequence[Signature], says: str = "") -> Section:
+    """Return the section on signatures: of nobody yet, or of each signer and their result."""
+    blocks: list[Prose | Commands | Grid] = []
+    if signatures:
+        rows = tuple(
+            (
+                one.statement.signer,
+                one.key.fingerprint if one.key else "no valid signature",
+                one.statement.decision,
+                one.statement.at.date().isoformat(),
+                one.statement.until.isoformat() if one.statement.until else "",
+                "; ".join(filter(None, (*one.statement.conditions, one.statement.reason))),
+                CONFIRMED[one.is_confirmed],
+            )
+            for one in signatures
+        )
+        titles = ("signer", "key fingerprint", "decision", "signed", "until", "conditions, reason")
+        blocks.append(Grid((*titles, "key"), rows, "Signed statements"))
+        listed = "This page lists the signatures. Only these commands prove them."
+        blocks.append(Prose((f"Result: {says}.", listed)))
+    else:
+        blocks.append(
+            Prose(
+                (
+                    "Signed statements are in statements/. This page lists no signer, since "
+                    "statements follow it. The first command checks them and writes this page "
+                    "with every signer.",
+                )
+            )
+        )
+    return Section("decision", "Signatures", (*blocks, Commands(VERIFY)))
 
 
 def sentence(criterion: Criterion) -> str:
@@ -78,7 +122,7 @@ def _figure(criterion: Criterion) -> str:
     return shown(criterion.name, figure)
 
 
-def _verdict(one: Determination) -> Section:
+def _verdict(one: Determination, claims: Sequence[Claim]) -> Section:
     said = [
         OVERALL[one.verdict],
         f"Recipient: {one.context.recipient}. Purpose: {one.context.purpose}. "
@@ -101,7 +145,16 @@ def _verdict(one: Determination) -> Section:
     ]
     if asked := list(conditions(one.criteria)):
         blocks += [Heading("Conditions"), Bullets(tuple(asked))]
+    if warnings := _warnings(one):
+        blocks += [Heading("To weigh before signing"), Bullets(warnings)]
+    blocks.append(list_claims(claims))
     return Section("verdict", "Is it enough?", tuple(blocks), first=True)
+
+
+def _warnings(one: Determination) -> tuple[str, ...]:
+    unwritten = one.context.open_items
+    said = f"Still to be written in the context: {', '.join(unwritten)}. Nobody can approve before."
+    return (*one.context.warnings, *([said] if unwritten else []))
 
 
 def _context(one: Determination) -> Section:
@@ -124,8 +177,6 @@ def _context(one: Determination) -> Section:
         (
             Grid(("what", "as stated by the data holder"), tuple(facts)),
             *_attempt(one),
-            Heading("What ends it before"),
-            Bullets(tuple(context.renewal)),
         ),
     )
 
@@ -145,19 +196,6 @@ def _attempt(one: Determination) -> Iterator[Prose]:
         product = share(attempt.chance * risk.most)
         said += f" Times the re-identification risk of {share(risk.most)} it is {product}."
     yield Prose((said,))
-
-
-def _signatures() -> tuple[Prose | Commands, ...]:
-    return (
-        Prose(
-            (
-                "Signed statements lie beside this page, in statements/: approvals, renewals, a "
-                "refusal or a withdrawal. This page does not show them, since they may come "
-                "later; these commands check them.",
-            )
-        ),
-        Commands(VERIFY),
-    )
 
 
 def _small(text: str) -> str:

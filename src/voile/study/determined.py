@@ -168,6 +168,11 @@ class OfStudy:
             "release, SHA-256": str(self.public["sha256"]),
         }
 
+    def parts(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+        """Return the public and the private manifest of each part."""
+        hidden = (self.release.private or {}).get("parts", {})
+        return {name: (one, hidden.get(name)) for name, one in self.public["parts"].items()}
+
     def checks(self, secret: Secret | None) -> Iterator[Check]:
         return verify(self.release, secret)
 
