@@ -14,7 +14,7 @@ from voile.study.verbs.evidence import StudyEvidence
 
 NOT_STATED = "Not stated by the data holder."
 SCORE = (
-    "points = motives + invasion of privacy + (2 - mitigating controls), each low 0, medium 1, "
+    "Points = motives + invasion of privacy + (2 - mitigating controls), each low 0, medium 1, "
     "high 2. The factors and the cell sizes are those of El Emam and Malin (Institute of Medicine, "
     "Sharing Clinical Trial Data, 2015, appendix B). The points are voile's own."
 )
@@ -42,7 +42,7 @@ def _inventory(treatments: Sequence[ColumnTreatment]) -> Section:
     rows = tuple((one.name, one.kind, one.role, one.treatment, one.reason) for one in treatments)
     titles = ("column", "identifier", "role", "treatment", "reason, by the data holder")
     caption = "Direct and indirect identifiers (EMA guidance on Policy 0070, 6.3 and 6.4)"
-    blocks = (Prose((said,)), Grid(titles, rows, caption))
+    blocks = (Grid(titles, rows, caption), Prose((said,)))
     return Section("identifiers", "Identifiers and their treatment", blocks)
 
 
@@ -54,7 +54,7 @@ def _intruder_test(context: Context, evidence: Sequence[Evidence]) -> Section:
     else:
         facts = (
             ("intruders", "; ".join(test.intruders)),
-            ("started, hours spent", f"{test.started.isoformat()}, {test.hours:g}"),
+            ("started, time spent", f"{test.started.isoformat()}, {test.hours:g} hours"),
             ("sources used", "; ".join(test.sources)),
             ("claims made", f"{test.claims}"),
             ("claims confirmed", _confirmed(test.claims, test.confirmed, test.rate.interval())),
@@ -112,14 +112,17 @@ def _sensitivity(context: Context) -> Section:
         ("motives and capacity", score.motives),
         ("invasion of privacy", score.invasion),
         ("why", score.why),
+    )
+    follows = (
         ("points", f"{score.points} of 6"),
         ("suggested threshold", _suggested(score)),
         ("chosen limit on re-identification", "none" if limit is None else share(limit)),
     )
     steps = "; ".join(f"up to {most}: groups of {size}" for most, size, _ in SUGGESTED)
     blocks = (
-        Prose((f"{SCORE} Points give the cell size: {steps}.",)),
         Grid(("factor", "as stated by the data holder"), rows),
+        Grid(("what follows", "value"), follows),
+        Prose((f"{SCORE} The points give the cell size: {steps}.",)),
     )
     return Section("sensitivity", title, blocks)
 

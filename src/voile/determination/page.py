@@ -14,7 +14,7 @@ from voile.determination.judging import AT_MOST, Criterion, conditions
 from voile.determination.signature import Signature
 from voile.release.claims import Claim, list_claims, threshold
 from voile.release.criteria import TITLES, shown
-from voile.report.sections import Bullets, Commands, Grid, Heading, Prose, Section
+from voile.report.sections import Block, Bullets, Commands, Grid, Heading, Prose, Section
 from voile.report.wording import share
 
 OVERALL = {
@@ -23,7 +23,12 @@ OVERALL = {
     "the conditions named below.",
     "does not meet": "This release does not meet the criteria for this recipient and purpose.",
 }
-CONFIRMED = {True: "confirmed", False: "NOT confirmed", None: "not checked"}
+NO_KEY = "no valid signature"
+CONFIRMED = {
+    True: "allowed for this signer",
+    False: "NOT allowed for this signer",
+    None: "not checked: no file of allowed signers",
+}
 """Whether the file of allowed signers has the key for the signer."""
 VERIFY = (
     "voile verify FOLDER --signers allowed_signers --release RELEASE --out signed.html",
@@ -43,8 +48,9 @@ def sections_of(
     """Return the sections of a determination; `own` are those of the module's report."""
     rest = (replace(section, first=False) for section in own)
     return (
-        _verdict(one, claims),
+        _verdict(one),
         _context(one),
+        Section("standards", "Named standards", (list_claims(claims),)),
         *expert_sections(one.context, treatments, evidence),
         headings(one, sentence, evidence),
         *rest,
@@ -54,22 +60,8 @@ def sections_of(
 
 def decision_section(signatures: Sequence[Signature], says: str = "") -> Section:
     """Return the section on signatures: of nobody yet, or of each signer and their result."""
-    blocks: list[Prose | Commands | Grid] = []
+    blocks: list[Block] = [one for each in signatures for one in _signature(each)]
     if signatures:
-        rows = tuple(
-            (
-                one.statement.signer,
-                one.key.fingerprint if one.key else "no valid signature",
-                one.statement.decision,
-                one.statement.at.date().isoformat(),
-                one.statement.until.isoformat() if one.statement.until else "",
-                "; ".join(filter(None, (*one.statement.conditions, one.statement.reason))),
-                CONFIRMED[one.is_confirmed],
-            )
-            for one in signatures
-        )
-        titles = ("signer", "key fingerprint", "decision", "signed", "until", "conditions, reason")
-        blocks.append(Grid((*titles, "key"), rows, "Signed statements"))
         listed = "This page lists the signatures. Only these commands prove them."
         blocks.append(Prose((f"Result: {says}.", listed)))
     else:
@@ -122,7 +114,7 @@ def _figure(criterion: Criterion) -> str:
     return shown(criterion.name, figure)
 
 
-def _verdict(one: Determination, claims: Sequence[Claim]) -> Section:
+def _verdict(one: Determination) -> Section:
     said = [
         OVERALL[one.verdict],
         f"Recipient: {one.context.recipient}. Purpose: {one.context.purpose}. "
@@ -147,7 +139,6 @@ def _verdict(one: Determination, claims: Sequence[Claim]) -> Section:
         blocks += [Heading("Conditions"), Bullets(tuple(asked))]
     if warnings := _warnings(one):
         blocks += [Heading("To weigh before signing"), Bullets(warnings)]
-    blocks.append(list_claims(claims))
     return Section("verdict", "Is it enough?", tuple(blocks), first=True)
 
 
@@ -196,6 +187,22 @@ def _attempt(one: Determination) -> Iterator[Prose]:
         product = share(attempt.chance * risk.most)
         said += f" Times the re-identification risk of {share(risk.most)} it is {product}."
     yield Prose((said,))
+
+
+def _signature(one: Signature) -> Iterator[Block]:
+    """Yield one signed statement: the signer, the key and the decision."""
+    said = one.statement
+    rows = [
+        ("signer", said.signer),
+        ("key", f"{one.key.fingerprint if one.key else NO_KEY} ({CONFIRMED[one.is_confirmed]})"),
+        ("decision", said.decision),
+        ("signed", said.at.isoformat()),
+    ]
+    rows += [("holds until", said.until.isoformat())] if said.until else []
+    rows += [("condition", each) for each in said.conditions]
+    rows += [("reason", said.reason)] if said.reason else []
+    yield Heading(f"Statement {said.number}")
+    yield Grid(("what", "as signed"), tuple(rows))
 
 
 def _small(text: str) -> str:

@@ -204,4 +204,4 @@ def list_claims(claims: Sequence[Claim]) -> Grid:
         for one in claims
     )
     columns = ("standard", "result", "by", "what it measures, and of whom")
-    return Grid(columns, rows, "Named standards")
+    return Grid(columns, rows, "Claims of named standards")

@@ -140,9 +140,11 @@ class Attacked:
     never_released: bool = True
 
     def read(
-        self, _: Mapping[str, Any], evidence: Sequence[Evidence], __: Bounds
+        self, _: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds
     ) -> Iterator[Measurement]:
-        """Yield the finding with the largest upper limit."""
+        """Yield the finding with the largest upper limit; nothing for a limit on groups."""
+        if bounds == "group" and self.criterion == "re-identification":
+            return
         measure = _gain if self.gain else _rate
         found = [
             measure(attack, one if self.never_released else replace(one, control=None))

@@ -154,7 +154,8 @@ class OfStudy:
         return read_evidence(self.release, secret)
 
     def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
-        return sections(self.release, audience="public")
+        found = evidence.of_part if isinstance(evidence, StudyEvidence) else {}
+        return sections(self.release, audience="public", of_part=found)
 
     def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
         made = [f"voile study {verb} study.toml" for verb in ("fit", "apply", "attack", "verify")]
