@@ -197,7 +197,7 @@ roles = "people.toml"
 kind = "tables"
 source = "dialysis.csv"
 roles = "dialysis.toml"
-choose = { max_loss = 0.5 }
+choose = { policy = 0 }
 """
 
 
@@ -210,7 +210,8 @@ def dialysis(tmp_path) -> Study:
     pa.csv.write_csv(table, tmp_path / "people.csv")
     many = [n + 2 if n < 40 else 1 for n in range(60)]
     rows = [one for one, n in zip(people, many, strict=True) for _ in range(n)]
-    visits = pa.table({"person_id": rows, "unit": ["day"] * len(rows)})
+    units = [("day", "night")[n % 2] for n in range(len(rows))]  # released as one group
+    visits = pa.table({"person_id": rows, "unit": units})
     pa.csv.write_csv(visits, tmp_path / "dialysis.csv")
     for name, column in {"people": "sex", "dialysis": "unit"}.items():
         (tmp_path / f"{name}.toml").write_text(roles_of({column: "quasi"}))
