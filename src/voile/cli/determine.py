@@ -131,6 +131,8 @@ def _sign(
         conditions=condition,
         reason=reason,
     )
+    if signers is None:
+        screen.say("the signer was not checked: --signers FILE does, before it signs")
     sha256 = file_sha256(statement)
     screen.say(f"{statement}: {decision}, by {signer}")
     screen.say(f"hash, for voile verify --last: {sha256}")

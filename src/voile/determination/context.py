@@ -179,6 +179,8 @@ def _beyond_fields(data: Mapping[str, Any], today: date) -> list[str]:
     if isinstance(thresholds, Mapping) and "re-identification" not in thresholds:
         found.append("thresholds.re-identification: is absent")
     for name, one in thresholds.items() if isinstance(thresholds, Mapping) else ():
+        if isinstance(one, Mapping) and one.get("standard") and one.get("bounds") == "mean":
+            found.append(f"thresholds.{name}.bounds: no standard bounds the mean: give at_most")
         for field in ("accept", "why"):
             reason = one.get(field) if isinstance(one, Mapping) else None
             if isinstance(reason, str) and not has_substance(reason):

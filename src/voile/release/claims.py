@@ -52,7 +52,7 @@ class NamedStandard:
     bounds : the figure that the limit is for.
     unit : of the figure. refers_to : the people to whom the standard refers.
     figures : the only figures that allow the claim; all of them are needed.
-    sentence : the claim, with {figure} and {population}.
+    sentence : the claim, with the figure's words {says}, {figure} and {population}.
     note : a fact that a reader needs to apply it.
     """
 
@@ -74,13 +74,14 @@ STANDARDS: Mapping[str, NamedStandard] = {
         source="EMA Policy 0070: at most 0.09",
         limit=0.09,
         allows="at most 0.09, 1 in 11.1",
-        unit="chance that a released person is identified, the largest over people",
+        unit="chance that a released person is identified by quasi-identifiers and texts, the "
+        "largest over people",
         refers_to="the population that the data holder states: the trial's people, those of "
         "similar trials, or of the region",
         figures=("max_risk", "joint_at_recall_max_risk", "k", ATTACK),
-        sentence="largest risk of a released person {figure}; population: {population}",
+        sentence="{says}: {figure}; population: {population}",
         note="A group of 11 has a risk of 1/11 = .0909, which misses .09 by .0009: groups of 12 "
-        "meet it",
+        "meet it. Other facts, such as the number of a person's rows, are judged as singling out",
     ),
     "k-11": NamedStandard(
         title="groups of at least 11",
@@ -91,7 +92,7 @@ STANDARDS: Mapping[str, NamedStandard] = {
         unit="people in the smallest released group, as 1 / people",
         refers_to="the people in the release, by all linked rows; no population",
         figures=("groups_under_11", "k", "all_parts_group_risk"),
-        sentence="{figure}",
+        sentence="{says}",
     ),
     "k-map": NamedStandard(
         title="k-map",
@@ -149,8 +150,8 @@ def _claim_bounded(
 ) -> Claim:
     if figure is None or not can_allow(one, figure) or one.limit is None:
         return Claim(one, "not measured", _lacks(one))
-    text = figure.says if one.bounds == "group" else shown("re-identification", figure)
-    said = one.sentence.format(figure=text, population=_population(public))
+    text = shown("re-identification", figure)
+    said = one.sentence.format(says=figure.says, figure=text, population=_population(public))
     return Claim(one, "met" if figure.most <= one.limit else "not met", said)
 
 
@@ -194,8 +195,7 @@ def list_claims(claims: Sequence[Claim]) -> Grid:
     """Return the table of claims of a page."""
     rows = tuple(
         (
-            f"{one.standard.title[:1].upper()}{one.standard.title[1:]}"
-            + (f" ({one.standard.allows})" if one.standard.allows else ""),
+            one.standard.title + (f" ({one.standard.allows})" if one.standard.allows else ""),
             one.status,
             f"{one.says[:1].upper()}{one.says[1:]}",
             f"{one.standard.unit[:1].upper()}{one.standard.unit[1:]}; {one.standard.refers_to}"
