@@ -66,7 +66,7 @@ def test_markup_in_a_context_is_shown_and_not_obeyed(
     release: Release, context: Make, tmp_path: Path
 ) -> None:
     given = context(
-        {"linkability": {"accept": MARKUP}},
+        {"linkability": {"accept": f"There is no register {MARKUP}"}},
         recipient=MARKUP,
         renewal=[MARKUP],
         decisions={MARKUP: MARKUP},

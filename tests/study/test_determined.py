@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 import tomli_w
 from tests.determination.conftest import CONTEXT
+from tests.study.made import roles_of, write_key
 
 import voile.determination
 from voile.cli.run import run
@@ -42,7 +45,7 @@ def test_joint_figures_and_those_of_parts_are_judged_and_verified(applied, folde
     found = verdicts(one)
     assert found["joint-risk"][1].startswith("ledger: ")
     assert found["text-left"][1] == "manifest: named_in_text"
-    assert found["singling-out"][1] == "manifest: all_facts_alone"
+    assert found["singling-out"][1] == "manifest: all_parts_alone"  # the number of notes
     public = open_subject(folder / "study.release").public
     largest = next(x.figure for x in one.criteria if x.name == "re-identification")
     own = public["parts"]["visits"]["figures"]["max_risk"]
@@ -152,7 +155,10 @@ def test_attacks_on_the_study_and_on_its_parts_enter_the_criteria(applied, folde
     assert {*found.of_parts} == {"visits", "notes"}
     assert all(holds is not False for _, holds in applied.verify())
     evidence = open_subject(release).evidence(applied.plan.secret, None)
-    assert [one.attack for one in evidence] == ["joint linkage"]
+    assert [one.attack for one in evidence] == ["known facts", "joint linkage"]
+    applied.attack()  # which keeps what the register linked
+    again = open_subject(release).evidence(applied.plan.secret, None)
+    assert [one.attack for one in again] == ["known facts", "joint linkage"]
     assert {one.attack for one in evidence.of_part["visits"]} >= {"linkage"}
     public = StudyRelease.open(release).public
     inference = worst_figure("inference", CRITERIA, public, evidence)
@@ -171,3 +177,67 @@ def test_attacks_on_the_study_and_on_its_parts_enter_the_criteria(applied, folde
         determine_study(applied, CONTEXT, folder / "other", pdf=False)
     applied.apply(force=True)  # which takes old evidence away
     assert not place.exists()
+
+
+DIALYSIS = """\
+[study]
+subject = "person_id"
+key_file = "study.key"
+
+[promise]
+least_loss = true
+k = 5
+
+[parts.people]
+kind = "tables"
+source = "people.csv"
+roles = "people.toml"
+
+[parts.dialysis]
+kind = "tables"
+source = "dialysis.csv"
+roles = "dialysis.toml"
+choose = { policy = 0 }
+"""
+
+
+@pytest.fixture
+def dialysis(tmp_path) -> Study:
+    """Apply a study of 60 people in groups of 30, of whom 40 have a number of rows of their own."""
+    write_key(tmp_path)
+    people = [f"Q{n:02}" for n in range(60)]
+    table = pa.table({"person_id": people, "sex": ["F", "M"] * 30})
+    pa.csv.write_csv(table, tmp_path / "people.csv")
+    many = [n + 2 if n < 40 else 1 for n in range(60)]
+    rows = [one for one, n in zip(people, many, strict=True) for _ in range(n)]
+    units = [("day", "night")[n % 2] for n in range(len(rows))]  # released as one group
+    visits = pa.table({"person_id": rows, "unit": units})
+    pa.csv.write_csv(visits, tmp_path / "dialysis.csv")
+    for name, column in {"people": "sex", "dialysis": "unit"}.items():
+        (tmp_path / f"{name}.toml").write_text(roles_of({column: "quasi"}))
+    (tmp_path / "study.toml").write_text(DIALYSIS)
+    study = Study.open(tmp_path / "study.toml")
+    study.fit()
+    study.apply()
+    return study
+
+
+@pytest.mark.parametrize("is_attacked", [False, True])
+def test_numbers_of_rows_single_out(dialysis, tmp_path, is_attacked):
+    """Of 60 people 40 are alone by the number of rows: measured by apply, and by an attack."""
+    figures = StudyRelease.open(dialysis.plan.release).public["figures"]
+    assert figures["all_facts_alone"] == figures["all_parts_alone"] == 0.67  # 40 of 60, up
+    assert figures["all_facts_known_mean_risk"] == 0.7  # 40 alone, and 2 groups of 10
+    assert figures["all_parts_group_risk"] == 1.0
+    if is_attacked:
+        reached = {one.knows: one.alone for one in dialysis.attack().known}
+        assert reached["all parts"] == reached["the number of rows in each part"] == 40
+    limit = {"at_most": 0.05, "source": "The privacy officer"}
+    given = {**CONTEXT, "thresholds": {**CONTEXT["thresholds"], "singling-out": limit}}
+    one = determine_study(dialysis, given, tmp_path / "d", pdf=False)
+    found = verdicts(one)["singling-out"]
+    by = "attack: known facts" if is_attacked else "manifest: all_parts_alone"
+    assert found == ("does not meet", by)
+    page = (tmp_path / "d" / "determination.html").read_text()
+    standards = page[page.index('<section id="standards"') :]
+    assert "smallest group by all parts and numbers of rows: fewer than 11" in standards

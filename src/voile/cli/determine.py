@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from voile.cli.destination import Destination
 from voile.cli.parameters import Command, argument, evidence, key_file, out, path
 from voile.cli.screen import Screen
-from voile.data.files.outputs import DETERMINATION
+from voile.core.errors import RequestError
+from voile.data.files.outputs import CONTEXT, DETERMINATION
 
 if TYPE_CHECKING:
     from voile.determination.determination import Determination
+    from voile.determination.subject import Subject
 
 DECISIONS = ("approve", "approve with conditions", "refuse", "renew", "withdraw")
 
@@ -22,8 +25,9 @@ def _determine(
     screen: Screen,
     *,
     release: str,
-    context: Path,
-    out: Path,
+    context: Path | None,
+    out: Path | None,
+    template: Path | None,
     evidence: tuple[Path, ...],
     key_file: Path | None,
     ledger: Path | None,
@@ -33,13 +37,18 @@ def _determine(
     """Judge a release for a recipient and a purpose.
 
     Writes a folder that people sign: the page, its Markdown, its facts as JSON, and a PDF where
-    the system has Chromium.
+    the system has Chromium. Start with --template, which writes a context to fill in.
     """
     from voile.determination import determine
     from voile.determination.subject import open_subject
 
+    subject = open_subject(release)
+    if template is not None:
+        return write_context(screen, subject, template, context, out, force=force)
+    if context is None or out is None:
+        raise RequestError(ASKED)
     one = determine(
-        open_subject(release),
+        subject,
         context,
         out,
         evidence=evidence or None,
@@ -49,6 +58,33 @@ def _determine(
         force=force,
     )
     say_verdicts(screen, one, out)
+    return None
+
+
+ASKED = "a determination needs --context and --out; --template FILE writes a context to fill in"
+
+
+def write_context(
+    screen: Screen,
+    subject: Subject,
+    template: Path,
+    context: Path | None,
+    out: Path | None,
+    *,
+    force: bool,
+) -> None:
+    """Write a context to fill in, and do nothing else."""
+    from datetime import UTC
+
+    from voile.data.files.atomic import write_text
+    from voile.determination import write_template
+
+    if context is not None or out is not None:
+        raise RequestError("--template writes a context alone: leave out --context and --out")
+    today = datetime.now(UTC).date()
+    write_text(template, write_template(subject, today=today), CONTEXT, force=force)
+    screen.say(f"{template}: write each text that begins with TO DO")
+    screen.result({"template": str(template)})
 
 
 def say_verdicts(screen: Screen, one: Determination, out: Path) -> None:
@@ -57,6 +93,8 @@ def say_verdicts(screen: Screen, one: Determination, out: Path) -> None:
     width = max(map(len, rows))
     for name, verdict in rows.items():
         screen.show(f"{name:<{width}}  {verdict}")
+    for warning in one.context.warnings:
+        screen.insist(f"voile: warning: {warning}")
     screen.say(f"{out}: {one.verdict}, until {one.context.expires.isoformat()}; not signed yet")
     screen.result({"determination": str(out), "verdict": one.verdict, "criteria": rows})
 
@@ -68,6 +106,7 @@ def _sign(
     decision: str,
     signer: str,
     key: Path | None,
+    signers: Path | None,
     until: datetime | None,
     condition: tuple[str, ...],
     reason: str,
@@ -75,7 +114,7 @@ def _sign(
     """Sign a determination: approve, refuse, renew or withdraw.
 
     Adds one statement, which names the one before it. Without --key the statement is written, and
-    ssh-keygen signs it.
+    ssh-keygen signs it. With --signers it checks the signer and the key before it writes.
     """
     from voile.determination import sign
     from voile.determination.sign_statement import signing
@@ -87,10 +126,13 @@ def _sign(
         decision,  # type: ignore[arg-type]  # click offers no other
         signer=signer,
         key=key,
+        signers=signers,
         until=day,
         conditions=condition,
         reason=reason,
     )
+    if signers is None:
+        screen.say("the signer was not checked: --signers FILE does, before it signs")
     sha256 = file_sha256(statement)
     screen.say(f"{statement}: {decision}, by {signer}")
     screen.say(f"hash, for voile verify --last: {sha256}")
@@ -100,13 +142,19 @@ def _sign(
     screen.result({**made, "signed": key is not None})
 
 
+def template() -> Destination:
+    help = "Write a context to fill in, with this release's columns, and stop."
+    return Destination("--template", "FILE", CONTEXT, help=help, required=False)
+
+
 determine = Command(
     "determine",
     _determine,
     [
         argument("release"),
-        path("context", "Recipient, purpose, thresholds and expiry, as TOML.", required=True),
-        *out("FOLDER", DETERMINATION),
+        path("context", "Recipient, purpose, thresholds and expiry, as TOML."),
+        *out("FOLDER", DETERMINATION, required=False),
+        template(),
         evidence(),
         key_file(),
         path("ledger", "Ledger that the release is in: its joint risk is judged and stated."),
@@ -131,6 +179,7 @@ sign = Command(
             help="The signer, as allowed_signers names them, e.g. an e-mail address.",
         ),
         path("key", "File with an Ed25519 key of OpenSSH's, without a passphrase."),
+        path("signers", "File of allowed signers: sign only as it allows."),
         click.Option(
             ["--until"],
             type=click.DateTime(["%Y-%m-%d"]),

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.determine import say_verdicts
+from voile.cli.determine import say_verdicts, template, write_context
 from voile.cli.parameters import Command, Group, argument, flag, out, path, place
 from voile.cli.screen import Screen, count, short, show_table
 from voile.cli.verify import FAILED, show_checks
 from voile.cli.wing_options import WingCommand
+from voile.core.errors import RequestError
 from voile.data.files.outputs import DETERMINATION, KIT, REPORT
 
 if TYPE_CHECKING:
@@ -244,19 +245,32 @@ def _determine(
     *,
     plan: str,
     context: Path | None,
-    out: Path,
+    out: Path | None,
+    template: Path | None,
     ledger: Path | None,
     pdf: bool,
     force: bool,
 ) -> None:
     """Judge the release of a plan for a recipient and a purpose: what people then sign.
 
-    The same as `voile determine` of the release's folder, with the plan's secret and ledger.
+    The same as `voile determine` of the release's folder, with the plan's secret and ledger. Start
+    with --template, which writes a context to fill in.
     """
     from voile.determination import determine_study
+    from voile.determination.subject import open_subject
 
-    one = determine_study(_opened(plan, ledger), context, out, pdf=pdf, force=force)
+    study = _opened(plan, ledger)
+    if template is not None:
+        subject = open_subject(study.plan.release)
+        return write_context(screen, subject, template, context, out, force=force)
+    if out is None:
+        raise RequestError(NEEDS_OUT)
+    one = determine_study(study, context, out, pdf=pdf, force=force)
     say_verdicts(screen, one, out)
+    return None
+
+
+NEEDS_OUT = "a determination needs --out; --template FILE writes a context to fill in"
 
 
 def _kit(screen: Screen, *, plan: str, part: str, out: Path, force: bool) -> None:
@@ -363,7 +377,8 @@ for _verb in (
         "determine",
         _determine,
         path("context", "Recipient, purpose, thresholds and expiry, as TOML [what PLAN names]."),
-        *out("FOLDER", DETERMINATION),
+        *out("FOLDER", DETERMINATION, required=False),
+        template(),
         path("ledger", LEDGER),
         click.Option(["--pdf/--no-pdf"], default=True, help="A PDF by Chromium [where it is]."),
     ),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import Command, SourcePath, key_file, path
+from voile.cli.parameters import Command, SourcePath, key_file, out, path
 from voile.cli.screen import Screen
 from voile.core.errors import RequestError
+from voile.data.files.outputs import REPORT
 
 if TYPE_CHECKING:
     from voile.release.verify import Check
@@ -28,22 +29,25 @@ def _verify(
     ledger: Path | None,
     last: str | None,
     key_file: Path | None,
+    out: Path | None,
+    force: bool,
 ) -> int:
     """Check a release against its manifests, or a determination with its signatures.
 
     Exits with 1 when a check fails, or when the private folder is not next to the release: figures
     about people need it. Checks that could not be made are listed. The secret that sealed the
     release confirms the rest. A determination needs --signers: without it nobody's signature is
-    confirmed, and the command exits with 1.
+    confirmed, and the command exits with 1. With --out its page is written with every signer's
+    name, key fingerprint and decision.
     """
     from voile.data.files.outputs import is_determination
 
     if is_determination(Path(subject)):
         given = {"signers": signers, "release": release, "ledger": ledger, "last": last}
-        return _determination(screen, subject, {**given, "key_file": key_file})
-    if any(one is not None for one in (signers, release, ledger, last)):
-        raise RequestError("is a release; --signers, --release, --ledger and --last go with a "
-                           "determination", where=subject)  # fmt: skip
+        return _determination(screen, subject, {**given, "key_file": key_file}, out, force=force)
+    if any(one is not None for one in (signers, release, ledger, last, out)):
+        raise RequestError("is a release; --signers, --release, --ledger, --last and --out go with "
+                           "a determination", where=subject)  # fmt: skip
     from voile.determination.subject import is_study, open_subject
     from voile.keys.secret import Secret
     from voile.opening import open_release
@@ -58,10 +62,16 @@ def _verify(
     return 0 if whole else FAILED
 
 
-def _determination(screen: Screen, folder: str, given: Mapping[str, Any]) -> int:
+def _determination(
+    screen: Screen, folder: str, given: Mapping[str, Any], out: Path | None, *, force: bool
+) -> int:
     from voile.determination import verify as verify_determination
+    from voile.determination import write_signed_page
 
     found = verify_determination(folder, **given)
+    if out is not None:
+        write_signed_page(folder, found, out, force=force)
+        screen.say(f"{out}: the page with its signatures")
     shown = show_checks(screen, found.checks)
     if not screen.json:
         print(found.says)
@@ -94,5 +104,6 @@ verify = Command(
             "end.",
         ),
         key_file(),
+        *out("PAGE", REPORT, required=False),
     ],
 )

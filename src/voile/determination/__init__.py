@@ -12,9 +12,20 @@ if TYPE_CHECKING:
     from voile.determination.determine_release import determine
     from voile.determination.of_study import determine_study
     from voile.determination.sign_statement import sign
-    from voile.determination.verify_folder import Verified, verify
+    from voile.determination.template import write_template
+    from voile.determination.verify_folder import Verified, verify, write_signed_page
 
-__all__ = ["Context", "Determination", "Verified", "determine", "determine_study", "sign", "verify"]
+__all__ = [
+    "Context",
+    "Determination",
+    "Verified",
+    "determine",
+    "determine_study",
+    "sign",
+    "verify",
+    "write_signed_page",
+    "write_template",
+]
 
 __getattr__ = lazily(
     __name__,
@@ -26,5 +37,7 @@ __getattr__ = lazily(
         "determine_study": "of_study",
         "sign": "sign_statement",
         "verify": "verify_folder",
+        "write_signed_page": "verify_folder",
+        "write_template": "template",
     },
 )

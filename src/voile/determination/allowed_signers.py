@@ -29,10 +29,10 @@ class AllowedSigner:
     after: datetime | None = None
     before: datetime | None = None
 
-    def allows(self, signer: str, key: PublicKey, at: datetime) -> bool:
-        """Say whether this line lets a key sign for somebody at a time."""
+    def allows(self, signer: str, key: PublicKey | None, at: datetime) -> bool:
+        """Say whether this line lets a key sign for somebody at a time; None for the line's own."""
         return (
-            self.key == key
+            key in (None, self.key)
             and _matches(signer, self.principals)
             and (self.namespaces is None or _matches(NAMESPACE, self.namespaces))
             and (self.after is None or at >= self.after)

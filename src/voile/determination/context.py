@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from voile.core.errors import RequestError
 from voile.core.mistakes import mistakes
 from voile.data.files.own_files import read_toml
-from voile.release.criteria import BOUNDS, STANDARDS, Bounds, Name
+from voile.determination.holder_statements import (
+    Expert,
+    ImpactAssessment,
+    IntruderTest,
+    PlannedReview,
+    SensitivityScore,
+    Share,
+    StrictModel,
+    Text,
+    find_open,
+    has_substance,
+)
+from voile.keys.seal import file_sha256
+from voile.release.claims import STANDARDS
+from voile.release.criteria import Bounds, Name
+from voile.report.wording import share
 
-Text = Annotated[str, Field(min_length=1, max_length=4000)]
-Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Threshold(_Strict):
+class Threshold(StrictModel):
     """What a figure may be at most, and who says so; or why a figure is accepted as it is.
 
     Parameters
@@ -52,35 +60,35 @@ class Threshold(_Strict):
             raise ValueError("has no standard, no at_most with its source, and no accept")
         if self.bounds == "mean" and not self.why:
             raise ValueError("bounds the mean and does not say why")
-        if self.bounds == "mean" and self.standard and BOUNDS[self.standard] == "group":
+        if self.bounds == "mean" and self.standard and STANDARDS[self.standard].bounds == "group":
             raise ValueError(f"standard {self.standard} bounds the smallest group, not the mean")
         return self
 
     @property
     def limit(self) -> float | None:
         """The largest figure that meets it."""
-        return STANDARDS[self.standard][0] if self.standard else self.at_most
+        return STANDARDS[self.standard].limit if self.standard else self.at_most
 
     @property
     def judged_by(self) -> Bounds:
         """The figure that the limit is for."""
-        is_of_groups = self.standard and BOUNDS[self.standard] == "group"
+        is_of_groups = self.standard and STANDARDS[self.standard].bounds == "group"
         return "group" if is_of_groups else self.bounds
 
     @property
     def origin(self) -> str:
         """Who sets it."""
-        return STANDARDS[self.standard][1] if self.standard else self.source or ""
+        return STANDARDS[self.standard].source if self.standard else self.source or ""
 
 
-class Attacker(_Strict):
+class Attacker(StrictModel):
     """Which adversary is assumed, and why."""
 
     assumed: Text
     why: Text
 
 
-class Attempt(_Strict):
+class Attempt(StrictModel):
     """How likely an attack is attempted under the controls, as the data holder states it."""
 
     chance: Share
@@ -88,7 +96,7 @@ class Attempt(_Strict):
     why: Text
 
 
-class Controls(_Strict):
+class Controls(StrictModel):
     """What binds the recipient."""
 
     contract: Text
@@ -96,7 +104,7 @@ class Controls(_Strict):
     audit: Text
 
 
-class Context(_Strict):
+class Context(StrictModel):
     """What `context.toml` says.
 
     Parameters
@@ -106,6 +114,7 @@ class Context(_Strict):
     renewal : what ends it before: a new release, a new public register.
     signers : how many people have to approve it.
     decisions : who decided what.
+    reasons : why each source column is treated as it is; of a study also by PART.COLUMN.
     """
 
     recipient: Text
@@ -119,6 +128,22 @@ class Context(_Strict):
     controls: Controls
     attempt: Attempt | None = None
     thresholds: dict[Name, Threshold]
+    sensitivity: SensitivityScore | None = None
+    reasons: dict[Text, Text] = Field(default_factory=dict)
+    intruder_test: IntruderTest | None = None
+    dpia: ImpactAssessment | None = None
+    review: Annotated[list[PlannedReview], Field(max_length=100)] = Field(default_factory=list)
+    expert: Expert | None = None
+
+    @property
+    def open_items(self) -> list[str]:
+        """The places of texts that are still to be written."""
+        return find_open(self.model_dump(mode="json"))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What an expert has to weigh before signing."""
+        return [*_too_high(self), *_confirmed(self)]
 
     @classmethod
     def read(cls, context: str | os.PathLike[str] | Mapping[str, Any], *, today: date) -> Self:
@@ -138,6 +163,8 @@ class Context(_Strict):
             read = cls.model_validate(data)
         except ValidationError as error:
             found.insert(0, mistakes(error))
+        else:
+            found += _other_dpia(read.dpia, Path(where or ".").parent)
         if found:
             raise RequestError("; ".join(found), where=where or "the context")
         return read
@@ -151,4 +178,41 @@ def _beyond_fields(data: Mapping[str, Any], today: date) -> list[str]:
         found.append("expires: is in the past")
     if isinstance(thresholds, Mapping) and "re-identification" not in thresholds:
         found.append("thresholds.re-identification: is absent")
+    for name, one in thresholds.items() if isinstance(thresholds, Mapping) else ():
+        if isinstance(one, Mapping) and one.get("standard") and one.get("bounds") == "mean":
+            found.append(f"thresholds.{name}.bounds: no standard bounds the mean: give at_most")
+        for field in ("accept", "why"):
+            reason = one.get(field) if isinstance(one, Mapping) else None
+            if isinstance(reason, str) and not has_substance(reason):
+                found.append(f"thresholds.{name}.{field}: is no reason: write a sentence")
+    reviews = data.get("review")
+    for number, one in enumerate(reviews if isinstance(reviews, list) else ()):
+        due = one.get("due") if isinstance(one, Mapping) else None
+        if type(due) is date and due <= today:
+            found.append(f"review.{number}.due: is not in the future")
     return found
+
+
+def _other_dpia(dpia: ImpactAssessment | None, folder: Path) -> list[str]:
+    """Hold a DPIA that is at hand to its hash."""
+    if dpia is None or dpia.sha256 is None or "://" in dpia.place:
+        return []
+    place = folder / dpia.place
+    is_other = place.is_file() and file_sha256(place) != dpia.sha256
+    return ["dpia.sha256: is not that of the file"] if is_other else []
+
+
+def _too_high(context: Context) -> Iterator[str]:
+    """Compare the limit on re-identification with the one that the sensitivity score suggests."""
+    score, limit = context.sensitivity, context.thresholds["re-identification"].limit
+    if score is not None and limit is not None and limit > score.threshold:
+        yield (
+            f"The re-identification limit of {share(limit)} is above {share(score.threshold)}, "
+            f"which the sensitivity score of {score.points} of 6 points suggests."
+        )
+
+
+def _confirmed(context: Context) -> Iterator[str]:
+    test = context.intruder_test
+    if test is not None and test.confirmed:
+        yield f"The intruder test confirmed {test.confirmed} of {test.claims} claims."

@@ -17,11 +17,13 @@ from voile.data.files.outputs import DETERMINATION, DETERMINATION_FACTS, DETERMI
 from voile.determination.context import Context
 from voile.determination.determination import Determination
 from voile.determination.folder import MANIFEST, PAGE, PASTE, PRINT, index_of
+from voile.determination.inventory import ColumnTreatment, list_treatments
 from voile.determination.joint import FromLedger, joint_figure
 from voile.determination.page import sections_of
-from voile.determination.subject import OfRelease, Subject
+from voile.determination.subject import OfRelease, Subject, criteria_of
 from voile.keys.seal import file_sha256
 from voile.keys.secret import Secret
+from voile.release.claims import find_claims
 from voile.release.criteria import Measurement
 from voile.release.manifest import Release
 from voile.report import render
@@ -68,10 +70,11 @@ def determine(
     subject = OfRelease(release) if isinstance(release, Release) else release
     given = Context.read(context, today=day)
     found = subject.evidence(Secret.find(key_file), evidence)
+    treatments = list_treatments(subject.parts(), given.reasons)
     measures = [] if ledger is None else [FromLedger(_joint(subject, ledger, key_file))]
     one = Determination.of(subject, found, given, today=day, measures=measures)
     with write_folder(Path(out), DETERMINATION, force=force) as folder:
-        _write(folder, one, subject, found, pdf=pdf)
+        _write(folder, one, subject, found, treatments, pdf=pdf)
     return one
 
 
@@ -82,11 +85,19 @@ def _joint(
 
 
 def _write(
-    folder: Path, one: Determination, subject: Subject, evidence: Sequence[Evidence], *, pdf: bool
+    folder: Path,
+    one: Determination,
+    subject: Subject,
+    evidence: Sequence[Evidence],
+    treatments: Sequence[ColumnTreatment],
+    *,
+    pdf: bool,
 ) -> None:
     title = f"{subject.name}: a determination"
+    claims = find_claims(subject.public, criteria_of(subject.kind), evidence)
+    own = subject.sections(evidence)
     sections = (
-        *sections_of(one, subject.sections(evidence), evidence),
+        *sections_of(one, own, evidence, treatments=treatments, claims=claims),
         Section("reproduce", "How to reproduce", (Commands(tuple(subject.commands(evidence))),)),
     )
     facts = subject.facts()

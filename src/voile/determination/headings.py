@@ -44,6 +44,9 @@ def headings(
     others = [
         (HIPAA, "methods and results that justify the determination", f"Attacks made: {attacks}. "
          "The sections on each attack, the limits and the commands follow below."),
+        (HIPAA, "a person with appropriate knowledge and experience", _expert(one)),
+        (EMA, "identification of data variables (direct and quasi identifiers)", "The section on "
+         "identifiers and their treatment."),
         (EMA, "methodology", "The codebook says what became of each column, and the commands say "
          "how."),
         (EMA, "adversary and recipient", f"Adversary: {one.context.attacker.assumed}. "
@@ -53,3 +56,8 @@ def headings(
     table = tuple(sorted([*rows, *others], key=lambda row: (HIPAA, EMA, WP216).index(row[0])))
     grid = Grid(("text", "heading", "answered by"), table)
     return Section("headings", "Which sentence answers which heading", (Prose((NOT_LAW,)), grid))
+
+
+def _expert(one: Determination) -> str:
+    expert = one.context.expert
+    return f"{expert.name}: {expert.credentials}." if expert else "Not stated by the data holder."

@@ -7,10 +7,14 @@ from dataclasses import replace
 
 from voile.core.evidence import Evidence
 from voile.determination.determination import Determination
+from voile.determination.expert_sections import expert_sections
 from voile.determination.headings import headings
+from voile.determination.inventory import ColumnTreatment
 from voile.determination.judging import AT_MOST, Criterion, conditions
-from voile.release.criteria import TITLES, shown, threshold
-from voile.report.sections import Bullets, Commands, Grid, Heading, Prose, Section
+from voile.determination.signature import Signature
+from voile.release.claims import Claim, list_claims, threshold
+from voile.release.criteria import TITLES, shown
+from voile.report.sections import Block, Bullets, Commands, Grid, Heading, Prose, Section
 from voile.report.wording import share
 
 OVERALL = {
@@ -19,25 +23,58 @@ OVERALL = {
     "the conditions named below.",
     "does not meet": "This release does not meet the criteria for this recipient and purpose.",
 }
+NO_KEY = "no valid signature"
+CONFIRMED = {
+    True: "allowed for this signer",
+    False: "NOT allowed for this signer",
+    None: "not checked: no file of allowed signers",
+}
+"""Whether the file of allowed signers has the key for the signer."""
 VERIFY = (
-    "voile verify FOLDER --signers allowed_signers --release RELEASE",
+    "voile verify FOLDER --signers allowed_signers --release RELEASE --out signed.html",
     "ssh-keygen -Y verify -f allowed_signers -I SIGNER -n voile \\\n"
     "    -s statements/01.json.sig < statements/01.json",
 )
 
 
 def sections_of(
-    one: Determination, own: Sequence[Section], evidence: Sequence[Evidence]
+    one: Determination,
+    own: Sequence[Section],
+    evidence: Sequence[Evidence],
+    *,
+    treatments: Sequence[ColumnTreatment],
+    claims: Sequence[Claim],
 ) -> tuple[Section, ...]:
-    """Return the sections of a determination; `own` are those of the wing's report."""
+    """Return the sections of a determination; `own` are those of the module's report."""
     rest = (replace(section, first=False) for section in own)
     return (
         _verdict(one),
         _context(one),
+        Section("standards", "Named standards", (list_claims(claims),)),
+        *expert_sections(one.context, treatments, evidence),
         headings(one, sentence, evidence),
         *rest,
-        Section("decision", "Signatures", _signatures()),
+        decision_section(()),
     )
+
+
+def decision_section(signatures: Sequence[Signature], says: str = "") -> Section:
+    """Return the section on signatures: of nobody yet, or of each signer and their result."""
+    blocks: list[Block] = [one for each in signatures for one in _signature(each)]
+    if signatures:
+        listed = "This page lists the signatures. Only these commands prove them."
+        blocks.append(Prose((f"Result: {says}.", listed)))
+    else:
+        blocks.append(
+            Prose(
+                (
+                    "Signed statements are in statements/. This page lists no signer, since "
+                    "statements follow it. The first command checks them and writes this page "
+                    "with every signer.",
+                )
+            )
+        )
+    return Section("decision", "Signatures", (*blocks, Commands(VERIFY)))
 
 
 def sentence(criterion: Criterion) -> str:
@@ -100,7 +137,15 @@ def _verdict(one: Determination) -> Section:
     ]
     if asked := list(conditions(one.criteria)):
         blocks += [Heading("Conditions"), Bullets(tuple(asked))]
+    if warnings := _warnings(one):
+        blocks += [Heading("To weigh before signing"), Bullets(warnings)]
     return Section("verdict", "Is it enough?", tuple(blocks), first=True)
+
+
+def _warnings(one: Determination) -> tuple[str, ...]:
+    unwritten = one.context.open_items
+    said = f"Still to be written in the context: {', '.join(unwritten)}. Nobody can approve before."
+    return (*one.context.warnings, *([said] if unwritten else []))
 
 
 def _context(one: Determination) -> Section:
@@ -123,8 +168,6 @@ def _context(one: Determination) -> Section:
         (
             Grid(("what", "as stated by the data holder"), tuple(facts)),
             *_attempt(one),
-            Heading("What ends it before"),
-            Bullets(tuple(context.renewal)),
         ),
     )
 
@@ -146,17 +189,20 @@ def _attempt(one: Determination) -> Iterator[Prose]:
     yield Prose((said,))
 
 
-def _signatures() -> tuple[Prose | Commands, ...]:
-    return (
-        Prose(
-            (
-                "Signed statements lie beside this page, in statements/: approvals, renewals, a "
-                "refusal or a withdrawal. This page does not show them, since they may come "
-                "later; these commands check them.",
-            )
-        ),
-        Commands(VERIFY),
-    )
+def _signature(one: Signature) -> Iterator[Block]:
+    """Yield one signed statement: the signer, the key and the decision."""
+    said = one.statement
+    rows = [
+        ("signer", said.signer),
+        ("key", f"{one.key.fingerprint if one.key else NO_KEY} ({CONFIRMED[one.is_confirmed]})"),
+        ("decision", said.decision),
+        ("signed", said.at.isoformat()),
+    ]
+    rows += [("holds until", said.until.isoformat())] if said.until else []
+    rows += [("condition", each) for each in said.conditions]
+    rows += [("reason", said.reason)] if said.reason else []
+    yield Heading(f"Statement {said.number}")
+    yield Grid(("what", "as signed"), tuple(rows))
 
 
 def _small(text: str) -> str:

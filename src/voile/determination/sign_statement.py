@@ -6,25 +6,32 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from voile.core.arguments import check_arguments
 from voile.core.errors import RequestError, TamperedError, as_keywords
+from voile.determination.allowed_signers import read_allowed_signers
 from voile.determination.folder import Folder, signature_of
 from voile.determination.joint import attested
-from voile.determination.ssh import load_key
+from voile.determination.ssh import load_key, public_key
 from voile.determination.ssh import sign as sign_bytes
 from voile.determination.statements import (
     APPROVALS,
     DECISIONS,
     NOT_MET,
     ON_CONDITIONS,
+    UNWRITTEN,
     Decision,
     Statement,
     standing_of,
 )
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 REMEDIES = {
     NOT_MET: 'sign "refuse", or determine a release that meets them',
+    UNWRITTEN: "write them, and determine again",
     ON_CONDITIONS: 'sign "approve with conditions"',
 }
 
@@ -37,6 +44,7 @@ def sign(
     *,
     signer: str,
     key: str | os.PathLike[str] | None = None,
+    signers: str | os.PathLike[str] | None = None,
     until: date | None = None,
     conditions: Sequence[str] = (),
     reason: str = "",
@@ -50,16 +58,23 @@ def sign(
     signer : as allowed_signers names them, e.g. an e-mail address.
     key : file with an Ed25519 key that OpenSSH wrote, without a passphrase. Without it the
         statement is written, and ``ssh-keygen -Y sign -n voile`` signs it.
+    signers : file of allowed signers, as `verify` reads it. The signer and the key are checked
+        against it before anything is written.
     until : the last day of an approval, or of a renewal [what the context says].
     conditions, reason : in the signer's words.
     now : the time of the statement.
 
     Raises
     ------
-    RequestError : the determination, or what was signed before, does not allow the decision.
+    RequestError : the determination, or what was signed before, does not allow the decision; the
+        file of allowed signers does not list the signer with this key.
     TamperedError : a file is not as it was written.
     """
     own = Folder(folder)
+    moment = (now or datetime.now(UTC)).replace(microsecond=0)
+    private = None if key is None else load_key(Path(key))
+    if signers is not None:
+        _check_signer(Path(signers), signer, private, moment)
     own.recover()
     if wrong := [*own.changed(), *own.strangers()]:
         raise TamperedError(f"{', '.join(wrong)}: not as written", where=str(own.path))
@@ -69,7 +84,6 @@ def sign(
     for path in own.statements():
         if not signature_of(path).exists():
             raise RequestError("has no signature yet", where=str(path), instead=signing(path))
-    moment = (now or datetime.now(UTC)).replace(microsecond=0)
     statement = Statement(
         number=len(before) + 1,
         decision=decision,
@@ -87,15 +101,28 @@ def sign(
         number, fault = standing.faults[0]
         whose = "the statement" if number == statement.number else f"statement {number}"
         raise RequestError(f"{whose} {fault}", where=str(own.path), instead=REMEDIES.get(fault))
-    return _write(own, statement, key)
+    return _write(own, statement, private)
 
 
-def _write(own: Folder, statement: Statement, key: str | os.PathLike[str] | None) -> Path:
+def _check_signer(
+    signers: Path, signer: str, private: Ed25519PrivateKey | None, moment: datetime
+) -> None:
+    """Hold a signer, and the key where it is here, to the file of allowed signers."""
+    key = None if private is None else public_key(private)
+    if any(one.allows(signer, key, moment) for one in read_allowed_signers(signers)):
+        return
+    with_key = "" if key is None else f" with the key {key.fingerprint}"
+    raise RequestError(
+        f"does not list {signer}{with_key} at this time",
+        where=str(signers),
+        instead="add the signer's line, or sign with the listed key",
+    )
+
+
+def _write(own: Folder, statement: Statement, private: Ed25519PrivateKey | None) -> Path:
     """Write a statement and, with a key, its signature: both appear, or neither."""
     raw = statement.to_bytes()
-    signature = None
-    if key is not None:
-        signature = sign_bytes(raw, load_key(Path(key))).armoured().encode()
+    signature = None if private is None else sign_bytes(raw, private).armoured().encode()
     return own.add(f"{statement.number:02}.json", raw, signature)
 
 

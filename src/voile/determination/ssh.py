@@ -108,12 +108,17 @@ class SshSignature:
 
 def sign(message: bytes, key: Ed25519PrivateKey) -> SshSignature:
     """Sign a message under voile's namespace, as `ssh-keygen -Y sign -n voile` does."""
+    public = public_key(key)
+    signature = key.sign(_signed(message, NAMESPACE, "sha512"))
+    return SshSignature(public, NAMESPACE, "sha512", signature)
+
+
+def public_key(key: Ed25519PrivateKey) -> PublicKey:
+    """Return the public half of a key."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     raw = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    public = PublicKey(_string(KEY_TYPE) + _string(raw))
-    signature = key.sign(_signed(message, NAMESPACE, "sha512"))
-    return SshSignature(public, NAMESPACE, "sha512", signature)
+    return PublicKey(_string(KEY_TYPE) + _string(raw))
 
 
 def load_key(path: Path) -> Ed25519PrivateKey:

@@ -112,6 +112,7 @@ class Standing:
 
 
 NOT_MET = "approves a release that does not meet its criteria"
+UNWRITTEN = "approves a context with texts still to be written"
 ON_CONDITIONS = "approves without conditions what meets its criteria with conditions"
 
 
@@ -165,6 +166,8 @@ def _unfit(one: Determination, statement: Statement, standing: Standing) -> str 
         return "withdraws what this signer did not approve" if is_early else None
     if one.verdict == "does not meet":
         return NOT_MET
+    if one.context.open_items:
+        return UNWRITTEN
     if decision == "approve" and one.verdict != "meets":
         return ON_CONDITIONS
     if decision == "approve with conditions" and not (

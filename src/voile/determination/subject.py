@@ -55,6 +55,9 @@ class Subject(Protocol):
     def facts(self) -> Mapping[str, str]:
         """Say what made it."""
 
+    def parts(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+        """Return the public and the private manifest of each part, by the name of the part."""
+
     def checks(self, secret: Secret | None) -> Iterator[Check]:
         """Check it in every way."""
 
@@ -86,6 +89,10 @@ class OfRelease:
     def facts(self) -> Mapping[str, str]:
         """Say what made it."""
         return facts_of(self._release, "public")
+
+    def parts(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+        """Return the public and the private manifest of the one part."""
+        return {"": (self.public, self._release.private)}
 
     def checks(self, secret: Secret | None) -> Iterator[Check]:
         """Check it in every way."""

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from voile.core.arguments import check_arguments
-from voile.core.errors import VoileError, as_keywords
-from voile.data.files.outputs import DETERMINATION_INDEX, STUDY_MANIFEST
+from voile.core.errors import RequestError, TamperedError, VoileError, as_keywords
+from voile.data.files.atomic import write_bytes, write_text
+from voile.data.files.outputs import DETERMINATION_INDEX, REPORT, STUDY_MANIFEST
 from voile.data.files.own_files import read_json
 from voile.determination.allowed_signers import AllowedSigner, read_allowed_signers
 from voile.determination.determination import Determination
-from voile.determination.folder import MANIFEST, STATEMENTS, Folder, is_plain, signature_of
+from voile.determination.folder import MANIFEST, PAGE, STATEMENTS, Folder, is_plain, signature_of
 from voile.determination.joint import joint_figure
 from voile.determination.judging import FROM_LEDGER, is_judged_so, worst
+from voile.determination.page import decision_section
+from voile.determination.signature import Signature
 from voile.determination.ssh import PublicKey, read_signature
 from voile.determination.statements import Standing, Statement, standing_of
 from voile.determination.subject import criteria_of, is_study, open_subject
@@ -26,6 +30,8 @@ from voile.keys.secret import Secret
 from voile.release.criteria import NAMES
 from voile.release.manifest import manifest_path
 from voile.release.verify import MALFORMED, Check
+from voile.report.page import replace_section
+from voile.report.pdf import print_pdf
 
 
 @dataclass(frozen=True)
@@ -36,11 +42,13 @@ class Verified:
     ----------
     checks : in words, and whether each holds; None: it could not be made.
     says : what the determination comes to. holds : whether it may be relied on today.
+    signatures : each statement that can be read, with its key.
     """
 
     checks: tuple[Check, ...]
     says: str
     holds: bool
+    signatures: tuple[Signature, ...] = ()
 
 
 class _Signed(NamedTuple):
@@ -92,7 +100,45 @@ def verify(
     found += _whole(statements, last)
     found += _joint(one, ledger, key_file)
     found += _release(own, one, release, Secret.find(key_file))
-    return _result(found, *_conclusion(one, signed, standing, anchors, moment))
+    result = _result(found, *_conclusion(one, signed, standing, anchors, moment))
+    return replace(result, signatures=tuple(_signatures_of(signed, anchors)))
+
+
+def write_signed_page(
+    folder: str | os.PathLike[str],
+    verified: Verified,
+    out: str | os.PathLike[str],
+    *,
+    force: bool = False,
+) -> None:
+    """Write a determination's page with each signer's name, key fingerprint and decision.
+
+    Parameters
+    ----------
+    verified : as `verify` returned it for this folder.
+    out : FILE.html; or FILE.pdf, printed by Chromium.
+
+    Raises
+    ------
+    RequestError : there is no Chromium for a PDF, or `out` has another ending.
+    TamperedError : the page changed after it was signed.
+    """
+    own, place = Folder(folder), Path(out)
+    if PAGE in own.changed():
+        raise TamperedError(f"{PAGE}: not as written", where=str(own.path))
+    page = (own.path / PAGE).read_text(encoding="utf-8")
+    signed = replace_section(page, decision_section(verified.signatures, verified.says))
+    if place.suffix == ".html":
+        return write_text(place, signed, REPORT, force=force)
+    if place.suffix != ".pdf":
+        raise RequestError("is no page", where=str(place), instead="write FILE.html or FILE.pdf")
+    with tempfile.TemporaryDirectory(prefix="voile-") as scratch:
+        made = Path(scratch) / PAGE
+        made.write_text(signed, encoding="utf-8")
+        if not print_pdf(made, made.with_suffix(".pdf")):
+            raise RequestError("a PDF needs Chromium", instead="write FILE.html, and print it")
+        write_bytes(place, made.with_suffix(".pdf").read_bytes(), REPORT, force=force)
+    return None
 
 
 def _result(found: Sequence[Check], says: str, holds: bool) -> Verified:
@@ -193,6 +239,18 @@ def _confirmed(
             owner = keys.setdefault(each.key, each.statement.signer)
             if owner != each.statement.signer:
                 yield Check(f"{each.name} is signed with a key of its signer's own", False)
+
+
+def _signatures_of(
+    signed: Sequence[_Signed], anchors: Sequence[AllowedSigner] | None
+) -> Iterator[Signature]:
+    for each in signed:
+        if (one := each.statement) is not None:
+            key = each.key
+            known = key is not None and any(
+                anchor.allows(one.signer, key, one.at) for anchor in anchors or ()
+            )
+            yield Signature(one, key, None if anchors is None else known)
 
 
 def _whole(statements: Sequence[Statement], last: str | None) -> Iterator[Check]:

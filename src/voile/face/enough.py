@@ -6,17 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence
+from voile.release.claims import Claim, Status, find_claims, list_claims, threshold
 from voile.release.criteria import (
-    BOUNDS,
     NAMES,
-    STANDARDS,
     TITLES,
-    Bounds,
     Measure,
     Measurement,
     Name,
     shown,
-    threshold,
     worst_figure,
 )
 from voile.report.sections import Grid, Prose, Section
@@ -43,9 +40,9 @@ def is_it_enough(
         if figure is not None
     )
     said = []
+    claims = find_claims(public, measures, evidence)
     if (largest := found.get("re-identification")) is not None:
-        group = worst_figure("re-identification", measures, public, (), "group")
-        said.append(_by_standards({"largest": largest, "group": group}))
+        said.append(_by_standards(largest, claims))
     elif "re-identification" not in asked:
         said += [
             _without_standard(TITLES[name], shown(name, one), one.says)
@@ -59,26 +56,24 @@ def is_it_enough(
     if rows:
         titles = ("question", "figure (95% interval)", "evidence")
         blocks.append(Grid(titles, rows, "What a determination judges"))
+    if "re-identification" in asked:
+        blocks.append(list_claims(claims))
     return Section("enough", "Is it enough?", tuple(blocks), first=True)
 
 
-def _by_standards(figures: Mapping[Bounds, Measurement | None]) -> str:
+def _by_standards(largest: Measurement, claims: Sequence[Claim]) -> str:
     """Say what the re-identification risk is, and which thresholds of a name it meets."""
     name: Name = "re-identification"
-    said = {True: list[str](), False: list[str]()}
-    for standard, (limit, source) in STANDARDS.items():
-        figure = figures[BOUNDS[standard]]
-        if figure is not None:
-            own = f": {figure.says}" if BOUNDS[standard] == "group" else ""
-            said[figure.most <= limit].append(f"{threshold(name, limit, source)}{own}")
-    verdicts = [f"meets {' and '.join(said[True])}"] if said[True] else []
-    verdicts += [f"does not meet {' or '.join(said[False])}"] if said[False] else []
-    largest = figures["largest"]
-    assert largest is not None
-    return (
-        f"{TITLES[name]} ({largest.says[:1].lower()}{largest.says[1:]}): {shown(name, largest)}. "
-        f"The release {' and '.join(verdicts)}."
-    )
+    said: dict[Status, list[str]] = {"met": [], "not met": []}
+    for one in claims:
+        if one.status in said and one.standard.limit:
+            own = f": {one.says}" if one.standard.bounds == "group" else ""
+            limit, source = one.standard.limit, one.standard.source
+            said[one.status].append(f"{threshold(name, limit, source)}{own}")
+    verdicts = [f"meets {' and '.join(said['met'])}"] if said["met"] else []
+    verdicts += [f"does not meet {' or '.join(said['not met'])}"] if said["not met"] else []
+    risk = f"{TITLES[name]} ({largest.says[:1].lower()}{largest.says[1:]}): {shown(name, largest)}."
+    return f"{risk} The release {' and '.join(verdicts)}." if verdicts else risk
 
 
 def _without_standard(question: str, figure: str, says: str) -> str:

@@ -16,7 +16,6 @@ from voile.report.wording import (
     estimate,
     is_hidden,
     name_of,
-    odds,
     share,
     share_and_odds,
     upper_bound,
@@ -43,30 +42,8 @@ TITLES: Mapping[Name, str] = {
     "joint-risk": "Joint risk with other releases",
     "kept-columns": "Unique on all released columns",
 }
-STANDARDS: Mapping[str, tuple[float, str]] = {
-    "ema-0070": (0.09, "EMA Policy 0070: at most 0.09"),
-    "k-11": (0.091, "groups of at least 11, as US health statistics use: 1/11, stated as 0.091"),
-}
-"""Thresholds that have a name, and their source, as determinations state it."""
-BOUNDS: Mapping[str, Bounds] = {"ema-0070": "largest", "k-11": "group"}
-"""The figure that each of these bounds."""
-
-
 CERTIFIED = "certified"
 """What stands in the place of an interval where the release itself was counted."""
-
-
-def threshold(name: Name, limit: float, source: str) -> str:
-    """Write a threshold as every page shows one: who sets it, and what it allows.
-
-    >>> threshold("re-identification", *STANDARDS["ema-0070"])
-    'EMA Policy 0070 (at most 9.0%, 1 in 11)'
-    >>> threshold("inference", 0.2, "The privacy officer")
-    'The privacy officer (at most 20%)'
-    """
-    has_name = (limit, source) in STANDARDS.values()
-    most = f"at most {share(limit)}{f', {odds(limit)}' * (name == 're-identification')}"
-    return f"{source.partition(':')[0] if has_name else source} ({most})"
 
 
 @dataclass(frozen=True)
@@ -163,9 +140,11 @@ class Attacked:
     never_released: bool = True
 
     def read(
-        self, _: Mapping[str, Any], evidence: Sequence[Evidence], __: Bounds
+        self, _: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds
     ) -> Iterator[Measurement]:
-        """Yield the finding with the largest upper limit."""
+        """Yield the finding with the largest upper limit; nothing for a limit on groups."""
+        if bounds == "group" and self.criterion == "re-identification":
+            return
         measure = _gain if self.gain else _rate
         found = [
             measure(attack, one if self.never_released else replace(one, control=None))

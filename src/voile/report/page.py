@@ -97,6 +97,19 @@ def render(
     )
 
 
+def replace_section(page: str, section: Section) -> str:
+    """Return a page that `render` made, with another section in the place of the one of its key.
+
+    Raises ValueError: the page has no such section, or two.
+    """
+    own = re.compile(rf'<section id="{re.escape(section.key)}" .*?</section>\n', re.DOTALL)
+    if len(own.findall(page)) != 1:
+        raise ValueError(f"the page has no one section {section.key}")
+    [kept] = readable_sections([section], "public")
+    made = visible(str(_templates().get_template("section.html.j2").module.part(kept)))  # type: ignore[attr-defined]  # a macro
+    return own.sub(lambda _: made, page)
+
+
 def render_part(title: str, blocks: Sequence[Block]) -> str:
     """Return a page of some blocks alone, as the public may see them, for a notebook's output."""
     return _fill_in("part.html.j2", title=title, blocks_shown=list(_readable(blocks, "public")))

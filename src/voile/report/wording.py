@@ -169,7 +169,11 @@ def upper_bound(found: Rate, audience: Audience) -> float:
 
     >>> [f"{upper_bound(Rate(n, 100), 'public'):.3f}" for n in (0, 3, 50)]
     ['0.037', '0.174', '0.596']
+    >>> upper_bound(Rate(2, 5), "public")
+    1.0
     """
+    if audience == "public" and is_few(found.trials):
+        return 1.0
     few = is_hidden(found, audience) and is_few(found.successes)
     return _of_few(found) if few else found.interval()[1]
 

@@ -13,12 +13,21 @@ from voile.core.rounding import rounded
 from voile.face.report import today
 from voile.keys.secret import Secret
 from voile.modules import MODULES
-from voile.release.criteria import Attacked, Bounds, Certified, Measure, Measurement, Name
+from voile.release.criteria import (
+    CERTIFIED,
+    Attacked,
+    Bounds,
+    Certified,
+    Measure,
+    Measurement,
+    Name,
+)
 from voile.release.verify import Check
 from voile.report.sections import Section
+from voile.report.suppression import FEW
 from voile.report.wording import share
 from voile.study.study_release import MANIFEST, StudyRelease
-from voile.study.verbs.evidence import LINKED, StudyEvidence, read_evidence
+from voile.study.verbs.evidence import ALONE, LINKED, StudyEvidence, read_evidence
 from voile.study.verbs.report import sections
 from voile.study.verbs.verify import verify
 
@@ -71,7 +80,28 @@ class Guessed:
             )
 
 
+@dataclass(frozen=True)
+class JointGroup:
+    """The risk of a person in the smallest group by all parts, with all rows linked.
+
+    The manifest states no size below 11: the figure is then 1.
+    """
+
+    criterion: Name = "re-identification"
+
+    def read(
+        self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
+    ) -> Iterator[Measurement]:
+        """Yield the risk for a limit on groups; nothing of a release from before."""
+        most = public["figures"].get("all_parts_group_risk")
+        if bounds == "group" and most is not None:
+            says = "people in the smallest group by all parts and numbers of rows: "
+            says += f"fewer than {FEW}" if most == 1 else f"at least {FEW}"
+            yield Measurement(says, share(most), CERTIFIED, most, "manifest: all_parts_group_risk")
+
+
 CRITERIA: tuple[Measure, ...] = (
+    JointGroup(),
     Certified(
         "re-identification",
         "joint_at_recall_max_risk",
@@ -79,6 +109,7 @@ CRITERIA: tuple[Measure, ...] = (
         "joint_at_recall_mean_risk",
     ),
     Attacked("re-identification", lambda _, found: found.quantity == LINKED),
+    Attacked("singling-out", lambda _, found: found.quantity == ALONE),
     Certified("singling-out", "all_parts_alone", "people whom no other equals in all parts"),
     Certified("singling-out", "all_facts_alone", "people whom all facts and days single out"),
     Certified("linkability", "three_dates_known_mean_risk", "people found by three true dates"),
@@ -123,7 +154,8 @@ class OfStudy:
         return read_evidence(self.release, secret)
 
     def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
-        return sections(self.release, audience="public")
+        found = evidence.of_part if isinstance(evidence, StudyEvidence) else {}
+        return sections(self.release, audience="public", of_part=found)
 
     def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
         made = [f"voile study {verb} study.toml" for verb in ("fit", "apply", "attack", "verify")]
@@ -136,6 +168,11 @@ class OfStudy:
             "kind of data": self.kind,
             "release, SHA-256": str(self.public["sha256"]),
         }
+
+    def parts(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+        """Return the public and the private manifest of each part."""
+        hidden = (self.release.private or {}).get("parts", {})
+        return {name: (one, hidden.get(name)) for name, one in self.public["parts"].items()}
 
     def checks(self, secret: Secret | None) -> Iterator[Check]:
         return verify(self.release, secret)

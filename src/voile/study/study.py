@@ -33,7 +33,7 @@ from voile.study.study_kit import FRONTIER, load, unpack
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.apply import apply
 from voile.study.verbs.attack import Attacked, attack
-from voile.study.verbs.evidence import attack_parts, keep_linked, read_evidence
+from voile.study.verbs.evidence import attack_parts, keep_found, read_evidence
 from voile.study.verbs.export import unpacked
 from voile.study.verbs.fit import fit
 from voile.study.verbs.report import report
@@ -150,7 +150,7 @@ class Study(Brief):
     ) -> Attacked:
         """Attack all parts together: by what each shows, by true dates, and with a register.
 
-        What the register links, and what attacks on parts find, is kept for `determine`.
+        The findings are kept, sealed, for `determine`.
 
         register : what `voile.open_source` takes: named people, with the study's subject column.
         parts : also attack each part by itself, as its kind is attacked; it may take minutes.
@@ -160,8 +160,7 @@ class Study(Brief):
             release = StudyRelease.open(self.plan.release)
             with unpacked(self.plan) as plan:
                 found = attack(plan, release, named)
-                if found.linked is not None:
-                    keep_linked(release, found.linked, plan.secret)
+                keep_found(release, found.known, found.linked, plan.secret)
                 if not parts:
                     return found
                 of_parts = attack_parts(plan, release, named, progress)

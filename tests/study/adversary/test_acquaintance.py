@@ -1,43 +1,31 @@
-"""The acquaintance against a naive twin."""
+"""What an acquaintance knows of people, in words and in counts."""
 
 from __future__ import annotations
 
-import numpy as np
+import pyarrow as pa
 import pytest
 
-from voile.study.adversary.acquaintance import Index, reaches
-from voile.study.adversary.people import PartFacts
+from voile.data import open_source
+from voile.gate.people import ReleasedPart
+from voile.study.adversary.acquaintance import ALL, GAPS, NUMBERS, reaches
 
 
-def parts(people, seed=1):
-    rng = np.random.default_rng(seed)
-    names = [f"P{n}" for n in range(people)]
-    return {
-        part: PartFacts(
-            {one: frozenset((part, x) for x in rng.integers(0, 3, 2).tolist()) for one in names},
-            {},
-            dict.fromkeys(names, 1),
-        )
-        for part in ("rows", "drugs")
-    }
+def part_of(rows, *facts, dates=()):
+    return ReleasedPart(
+        rows=open_source(pa.Table.from_pylist(rows)), person="who", facts=facts, dates=dates
+    )
 
 
-def test_matches_are_those_of_a_naive_twin():
-    given = parts(40)
-    found = {one.knows: one for one in reaches(given)}
-    names = sorted(given["rows"].rows)
-
-    def has_all(other, one):
-        return all(part.facts[one] <= part.facts[other] for part in given.values())
-
-    left = [sum(has_all(other, one) for other in names) for one in names]
-    assert found["all parts"].matches == pytest.approx(sum(1 / n for n in left))
-    assert found["all parts"].alone == left.count(1)
-
-
-def test_candidates_are_counted_once_for_people_of_the_same_facts(monkeypatch):
-    looked = []
-    own = Index.candidates
-    monkeypatch.setattr(Index, "candidates", lambda *given: looked.append(given) or own(*given))
-    reaches(parts(2000))
-    assert len(looked) < 300
+def test_each_way_counts_the_number_of_rows():
+    """Nobody is alone by labels; b is, by the number of rows, and c and d are, by their gaps."""
+    people = part_of([{"who": one, "sex": "F"} for one in "abcd"], "sex")
+    many = {"a": [0, 2], "b": [0], "c": [0, 2], "d": [0, 9]}
+    rows = [
+        {"who": one, "day": f"2020-01-{day + 1:02}"} for one, own in many.items() for day in own
+    ]
+    given = {"people": people, "visits": part_of(rows, dates=("day",))}
+    found = {one.knows: (one.alone, one.matches) for one in reaches(given, are_months=False)}
+    assert found["people"] == (0, 1.0)
+    assert found["visits"] == found[NUMBERS] == found[ALL] == (1, pytest.approx(2.0))
+    assert found[GAPS] == (2, pytest.approx(3.0))
+    assert found["the worst 1 of these facts"] == found[GAPS]

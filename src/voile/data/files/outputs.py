@@ -315,6 +315,8 @@ SEALS = Output("a seal", {"": _is_seal}, is_private=True, belongs_in_private=Tru
 ENROLMENT = Output("an enrolment", {"": partial(_is_small_of, ENROLMENT_FORMAT)}, is_private=True)
 ACCEPTANCE = Output("an acceptance", {"": partial(_has_format, ACCEPTANCE_FORMAT)}, is_private=True)
 DETERMINATION = Output("an unsigned determination", {"": _is_unsigned})
+CONTEXT = Output("a context", {"": never})
+"""Which people fill in."""
 STATEMENT = Output("a statement", {"": never, SIGNATURE: never})
 REPORT = Output("a report", {"": _is_report})
 INTERNAL_REPORT = replace(REPORT, is_private=True)

@@ -1,98 +1,71 @@
 """An acquaintance: an adversary who knows facts of a person, and that the person is released.
 
-The acquaintance knows what a part shows of a person: the person's interval of each
-quasi-identifier, kept columns, items. Candidates are the released people of whom the release shows
-all that, among rows that it links. Success: one of them, drawn at random, is the person.
+The acquaintance knows the person's released labels (the interval of each quasi-identifier, kept
+columns, items), how many rows show them, and the gaps between the person's days. Candidates are
+the released people with the same facts. Success: one of them, drawn at random, is the person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voile.core.brief import Brief
-from voile.study.adversary.people import Fact, PartFacts
+from voile.gate.people import PeopleCount, ReleasedPart, count_people
 
-Numbers = NDArray[np.intp]
 ALL = "all parts"
+NUMBERS = "the number of rows in each part"
+GAPS = "all parts, and gaps between days"
+FEW_FACTS = (1, 2, 3)
 
 
 @dataclass(frozen=True)
 class Reach(Brief):
-    """What an adversary reaches with some knowledge: people, expected matches, people alone."""
+    """What an adversary reaches with some knowledge: people, expected matches, people alone.
+
+    smallest : the fewest candidates of a person.
+    """
 
     knows: str
     people: int
     matches: float
     alone: int
+    smallest: int
 
     @classmethod
     def of(cls, knows: str, candidates: Sequence[int]) -> Reach:
         """Count it from the candidates that are left for each person."""
         left = np.array(candidates, np.float64)
-        return cls(knows, len(left), float((1 / left).sum()), int((left == 1).sum()))
+        alone = int((left == 1).sum())
+        return cls(
+            knows, len(left), float((1 / left).sum()), alone, int(min(candidates, default=0))
+        )
 
 
-class Index:
-    """Which people have a fact. Memory: the facts of people."""
+def reaches(parts: Mapping[str, ReleasedPart], *, are_months: bool) -> list[Reach]:
+    """Count people by each part, by numbers of rows, by all parts, and by the worst few facts.
 
-    def __init__(self, facts: Mapping[str, Iterable[Fact]], people: Sequence[str]) -> None:
-        numbers: dict[Fact, list[int]] = {}
-        self._of = [frozenset(facts.get(person, ())) for person in people]
-        for number, own in enumerate(self._of):
-            for fact in own:
-                numbers.setdefault(fact, []).append(number)
-        self._holders = {fact: np.array(found, np.intp) for fact, found in numbers.items()}
-        self._everyone = np.arange(len(people))
-
-    def shown(self, person: int) -> frozenset[Fact]:
-        return self._of[person]
-
-    def candidates(self, person: int) -> Numbers:
-        """Return the people of whom everything is shown that is shown of a person."""
-        found = self._everyone
-        for held in sorted((self._holders[fact] for fact in self._of[person]), key=len):
-            found = np.intersect1d(found, held, assume_unique=True)
-        return found
-
-
-def reaches(parts: Mapping[str, PartFacts]) -> list[Reach]:
-    """Return what an acquaintance reaches by each part, by counts of rows, and by all of them."""
-    people = sorted({person for part in parts.values() for person in part.rows})
-    by_part = {name: Index(part.facts, people) for name, part in parts.items() if any_facts(part)}
-    counts = {p: {(n, x.rows.get(p, 0)) for n, x in parts.items()} for p in people}
-    ways: dict[str, list[Index]] = {name: [one] for name, one in by_part.items()}
-    ways[ALL] = list(by_part.values())
-    rows = [Index(counts, people)]
-    ways["the number of rows in each part"] = rows
-    ways["all parts and numbers of rows"] = ways[ALL] + rows
+    are_months : whether days are written as the first of their month.
+    """
+    undated = {name: replace(part, dates=()) for name, part in parts.items()}
+    numbers = {name: replace(part, facts=()) for name, part in undated.items()}
+    ways = {**{name: {name: part} for name, part in undated.items()}, NUMBERS: numbers}
+    found = [(knows, count_people(own)) for knows, own in (*ways.items(), (ALL, undated))]
+    dated = count_people(parts, known=FEW_FACTS, are_months=are_months)
     return [
-        Reach.of(name, list(_candidates_of_each(indices, len(people))))
-        for name, indices in ways.items()
-        if people
+        *(reach for knows, counts in found for reach in _reach(knows, counts)),
+        *(
+            reach
+            for one in dated
+            for reach in _reach(
+                GAPS if one.facts is None else f"the worst {one.facts} of these facts", [one]
+            )
+        ),
     ]
 
 
-def any_facts(part: PartFacts) -> bool:
-    return any(part.facts.values())
-
-
-def _candidates_of_each(indices: Sequence[Index], people: int) -> Iterator[int]:
-    """Count each person's candidates; people of the same facts have the same, counted once."""
-    counted: dict[tuple[frozenset[Fact], ...], int] = {}
-    for person in range(people):
-        shown = tuple(index.shown(person) for index in indices)
-        if shown not in counted:
-            counted[shown] = len(_common(indices, person))
-        yield counted[shown]
-
-
-def _common(indices: Sequence[Index], person: int) -> Numbers:
-    found = [index.candidates(person) for index in indices]
-    left = found[0] if found else np.array([person])
-    for one in found[1:]:
-        left = np.intersect1d(left, one, assume_unique=True)
-    return left
+def _reach(knows: str, counts: Sequence[PeopleCount]) -> Iterator[Reach]:
+    for one in counts:
+        yield Reach(knows, one.people, one.matches, one.alone, one.smallest)

@@ -50,6 +50,18 @@ class Facts(Brief):
         return Facts(_joined(self.shown, other.shown), _joined(self.known, other.known))
 
 
+def as_facts(found: Mapping[str, Mapping[Fact, int]]) -> Facts:
+    """Return facts that a person has several times: who has n of one is shown with 1 to n of it.
+
+    The adversary knows how many.
+    """
+    shown = {
+        person: frozenset((fact, copy) for fact, n in own.items() for copy in range(1, n + 1))
+        for person, own in found.items()
+    }
+    return Facts(shown, {person: frozenset(own.items()) for person, own in found.items()})
+
+
 @dataclass(frozen=True)
 class Informed(Brief):
     """What an adversary gets who knows the group, and facts of a part: expected matches.

@@ -12,8 +12,9 @@ from voile.data import Source
 from voile.data.roles import AS_IT_IS
 from voile.release.manifest import Release, source_rows
 from voile.study.adversary.days import day_columns
-from voile.study.adversary.informed import Days, Facts, Group
-from voile.study.adversary.people import KNOWN_ROLES, Fact, PartFacts, released_rows
+from voile.study.adversary.informed import Days, Facts, Group, as_facts
+from voile.study.adversary.people import KNOWN_ROLES, Fact, released_rows
+from voile.study.adversary.people import Days as DayPairs
 
 
 def groups_of(
@@ -36,20 +37,22 @@ def groups_of(
     }
 
 
-def facts_in(part: Release, source: Source, subject: str, *, is_first: bool) -> Facts:
-    """Return the facts of a part of rows: each item that a row has, and what else a row shows.
+def facts_in(part: Release, source: Source, subject: str, people: Iterable[str]) -> Facts:
+    """Return the facts of a part: each item of a row, its other labels, and how many.
 
-    is_first : of the table whose intervals are the groups: these are known already.
+    The number of rows of each of some people is a fact as well, 0 too.
     """
     items = _columns(part, frozenset({"items"}))
-    others = _columns(part, KNOWN_ROLES - ({"items", "quasi"} if is_first else {"items"}))
-    found: dict[str, set[Fact]] = defaultdict(set)
+    others = _columns(part, KNOWN_ROLES - {"items"})
+    found: dict[str, Counter[Fact]] = defaultdict(Counter)
+    rows = Counter[str]()
     for person, row, _ in released_rows(part, source, subject, [*items, *others], []):
+        rows[person] += 1
         found[person].update(_items(items, row))
         if others:
-            found[person].add(tuple(row[name] for name in others))
-    facts = {person: frozenset(own) for person, own in found.items()}
-    return Facts(facts, facts)
+            found[person][tuple(row[name] for name in others)] += 1
+    numbers = {person: frozenset({("number of rows", rows[person])}) for person in people}
+    return as_facts(found) | Facts(numbers, numbers)
 
 
 def _columns(part: Release, roles: frozenset[str]) -> list[str]:
@@ -69,11 +72,11 @@ def _items(columns: Sequence[str], row: Mapping[str, Any]) -> Iterator[Fact]:
             yield name, row[name]
 
 
-def days_of(parts: Iterable[PartFacts], *, months: bool) -> dict[str, Days]:
+def days_of(parts: Iterable[Mapping[str, DayPairs]], *, months: bool) -> dict[str, Days]:
     """Return the released days of each person in all parts; numbers of months, where days are."""
     found: dict[str, set[int]] = defaultdict(set)
-    for part in parts:
-        for person, both in part.dates.items():
+    for dates in parts:
+        for person, both in dates.items():
             days = both[:, 1]
             found[person].update(_months(days) if months else days.tolist())
     return {person: tuple(sorted(own)) for person, own in found.items()}

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.data import Source, open_source
 from voile.data.roles import AS_IT_IS
+from voile.gate.people import ReleasedPart
 from voile.release.manifest import Release, source_rows
 from voile.study.adversary.days import as_days, day_columns
 
@@ -27,14 +28,13 @@ Days = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PartFacts(Brief):
-    """Of one part: the facts and the dates of each person, and how many rows each has.
+    """Of one part: the facts and the dates of each person.
 
     dates : of each person, true and released days, (dates, 2), counted from 1970.
     """
 
     facts: Mapping[str, frozenset[Fact]] = field(repr=False)
     dates: Mapping[str, Days] = field(repr=False)
-    rows: Mapping[str, int] = field(repr=False)
 
 
 def facts_of(
@@ -52,16 +52,35 @@ def facts_of(
     ]
     facts: dict[str, set[Fact]] = defaultdict(set)
     days: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    rows: dict[str, int] = defaultdict(int)
     for person, row, true in released_rows(part, source, subject, known, dates):
-        rows[person] += 1
         facts[person].update(_facts(known, row))
         days[person] += [(true[n], row[n]) for n in dates if None not in (true[n], row[n])]
     return PartFacts(
         {one: frozenset(found) for one, found in facts.items()},
         {one: np.array(sorted({*found}), np.int64).reshape(-1, 2) for one, found in days.items()},
-        dict(rows),
     )
+
+
+def open_part(part: Release, source: Source, subject: str, *, is_joined: bool) -> ReleasedPart:
+    """Open the written rows of a part for a count of people.
+
+    is_joined : whether rows have a pseudonym. Without one the true person joins them: an upper
+    bound, since the adversary has to find the person's rows first.
+    """
+    roles = {one["column"]: one["role"] for one in part.public["columns"]}
+    rows = part.rows()
+    kept = [n for n in rows.columns if roles.get(n) in AS_IT_IS and n in source.columns]
+    dates = day_columns(rows, kept)
+    known = [
+        n for n in rows.columns if roles.get(n) in KNOWN_ROLES and n != subject and n not in dates
+    ]
+    person = subject
+    if is_joined and subject not in rows.columns:  # readings have a name of their own for it
+        person = next(n for n in rows.columns if roles.get(n) == "identifier")
+    if not is_joined:
+        people = source.read([subject]).column(0).combine_chunks().take(source_rows(part.folder))
+        rows = open_source(rows.read([*known, *dates]).append_column(subject, people))
+    return ReleasedPart(rows=rows, person=person, facts=tuple(known), dates=tuple(dates))
 
 
 def numbered(parts: Sequence[Mapping[str, frozenset[Fact]]]) -> Mapping[str, int]:
@@ -74,11 +93,11 @@ def numbered(parts: Sequence[Mapping[str, frozenset[Fact]]]) -> Mapping[str, int
     return found
 
 
-def dates_of(parts: Iterable[PartFacts]) -> dict[str, Days]:
+def join_dates(parts: Iterable[Mapping[str, Days]]) -> dict[str, Days]:
     """Return the dates of each person in all parts."""
     found: dict[str, list[Days]] = defaultdict(list)
-    for part in parts:
-        for person, own in part.dates.items():
+    for dates in parts:
+        for person, own in dates.items():
             found[person].append(own)
     return {person: np.unique(np.concatenate(own), axis=0) for person, own in found.items()}
 

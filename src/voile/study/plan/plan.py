@@ -260,6 +260,11 @@ class Plan(entries.Entry):
         ends = (first, last) if own.edge_dates == "drop" else (None, None)
         return DateRule(own.date_shift_days, own.dates == "weeks", own.dates == "months", *ends)
 
+    @property
+    def files(self) -> list[str]:
+        """The parts with a file of their own: all but texts in a row of a table."""
+        return [name for name, part in self.parts.items() if part.of is None]
+
     def opened(self, name: str) -> Source:
         """Open what a part is of."""
         part = self.parts[name]

@@ -26,7 +26,7 @@ from voile.data import Source, open_source
 from voile.release.manifest import source_rows
 from voile.study.adversary.acquaintance import Reach, reaches
 from voile.study.adversary.date_attack import DateRisk, attack_dates
-from voile.study.adversary.people import dates_of, facts_of
+from voile.study.adversary.people import facts_of, join_dates, open_part
 from voile.study.adversary.readings import read
 from voile.study.adversary.unjoined import Rejoined, rejoin
 from voile.study.plan.plan import Plan
@@ -111,16 +111,24 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
         )
     check_applied(plan, release)
     subject = plan.study.subject
-    facts = {name: facts_of(release.part(name), plan.opened(name), subject) for name in plan.rows}
+    dates = [facts_of(release.part(name), plan.opened(name), subject).dates for name in plan.rows]
+    parts = {
+        name: open_part(
+            release.part(name), plan.opened(name), subject, is_joined=release.public["join"]
+        )
+        for name in plan.files
+    }
     if found := read_exported(plan, release.path, release.extract):
-        facts[EXPORT] = found.shown
+        dates.append(found.dates)
+        parts[EXPORT] = found.events
     rule = plan.date_rule(*release.extract)
-    dates = attack_dates(dates_of(facts.values()), rule, np.random.default_rng(plan.study.seed))
+    risk = attack_dates(join_dates(dates), rule, np.random.default_rng(plan.study.seed))
+    known = tuple(reaches(parts, are_months=rule.months))
     linked = None if register is None else link(plan, release, register)
     rejoined = () if release.public["join"] else _rejoined(plan, release)
     guesses = tuple(release.public.get("guesses", ()))
     informed = tuple(release.private.get("informed", ()))
-    return Attacked(tuple(reaches(facts)), dates, linked, rejoined, guesses, informed)
+    return Attacked(known, risk, linked, rejoined, guesses, informed)
 
 
 def _rejoined(plan: Plan, release: StudyRelease) -> tuple[Rejoined, ...]:

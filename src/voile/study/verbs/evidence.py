@@ -17,6 +17,7 @@ from voile.data import Source
 from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence, write_evidence
+from voile.study.adversary.acquaintance import Reach
 from voile.study.plan.plan import Plan
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.attack import Linked
@@ -27,6 +28,13 @@ STORY = (
     "The adversary has a register of named people and all released parts. The adversary keeps the "
     "entries that agree with every row of a pseudonym and with what its texts say, and draws one. "
     "Success: it is the person."
+)
+
+
+KNOWN_ATTACK, ALONE = "known facts", "people alone"
+KNOWN_STORY = (
+    "The adversary knows facts of a released person: labels of rows in each part, the numbers of "
+    "rows and, where stated, the gaps between days. Success: no other person has the same."
 )
 
 
@@ -51,10 +59,33 @@ def evidence_of(linked: Linked) -> Evidence:
     return Evidence(JOINT_ATTACK, "linkability", Note(STORY), findings=(finding,))
 
 
-def keep_linked(release: StudyRelease, linked: Linked, secret: Secret) -> None:
-    """Write what the joint attack found into the study's private folder."""
+def known_evidence(known: Sequence[Reach]) -> Evidence:
+    """Return the attack by known facts as evidence: the people alone by each kind of knowledge."""
+    findings = tuple(
+        Finding(
+            ALONE,
+            Rate(one.alone, one.people),
+            meaning="people whom no other equals in the known facts",
+            at=Note("knowing {facts}", {"facts": one.knows}),
+        )
+        for one in known
+    )
+    return Evidence(KNOWN_ATTACK, "singling out", Note(KNOWN_STORY), findings=findings)
+
+
+def keep_found(
+    release: StudyRelease, known: Sequence[Reach], linked: Linked | None, secret: Secret
+) -> None:
+    """Write the attacks on all parts into the study's private folder.
+
+    An earlier attack with a register stays if this one had none.
+    """
     whole = release.whole
-    write_evidence(default_place(whole), whole, (evidence_of(linked),), secret, force=True)
+    joint = [one for one in find_evidence(whole, secret) if one.attack == JOINT_ATTACK]
+    if linked is not None:
+        joint = [evidence_of(linked)]
+    found = (known_evidence(known), *joint)
+    write_evidence(default_place(whole), whole, found, secret, force=True)
 
 
 def attack_parts(

@@ -7,27 +7,33 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from voile.core.brief import Brief
+from voile.data import open_source
+from voile.gate.people import ReleasedPart
 from voile.keys.pseudonyms import pseudonym
-from voile.study.adversary.informed import Facts
-from voile.study.adversary.people import Fact, PartFacts
+from voile.study.adversary.informed import Facts, as_facts
+from voile.study.adversary.people import Days, Fact
 from voile.study.carriers.carrier import Carrier, Extract, is_day_of_people
 from voile.study.plan.plan import Plan
 from voile.study.study_release import EXPORT
 from voile.study.verbs.export import carrier_of, mover, open_export
 
 _EPOCH = date(1970, 1, 1)
+_PERSON = "person"
 
 
 @dataclass(frozen=True)
 class Exported(Brief):
-    """What the files of a written export show: facts by kind; all of them, with days, as a part."""
+    """What the files of a written export show: facts by kind; days; and every event as a row."""
 
     facts: Mapping[str, Facts]
-    shown: PartFacts
+    dates: Mapping[str, Days]
+    events: ReleasedPart
 
     @classmethod
     def of(
@@ -36,40 +42,41 @@ class Exported(Brief):
         source: Carrier,
         whose: Mapping[str, str],
         move: Callable[[str, date], date | None],
+        *,
+        is_joined: bool,
     ) -> Exported:
         """Read a written export beside its source.
 
-        whose : the person of each pseudonym. move : what becomes of a person's day.
+        whose : the person of each pseudonym. move : what becomes of a person's day. is_joined :
+        whether the other parts have these pseudonyms.
         """
-        facts: dict[str, dict[str, set[Fact]]] = defaultdict(lambda: defaultdict(set))
+        facts: dict[str, dict[str, Counter[Fact]]] = defaultdict(lambda: defaultdict(Counter))
         days: dict[str, set[date]] = defaultdict(set)
-        rows = Counter[str]()
+        rows: list[dict[str, Any]] = []
         for event in written.events(written=True):
             person = whose[event.subject]
-            rows[person] += 1
             days[person].update(event.days)
+            joined = event.subject if is_joined else person
+            label = {_PERSON: joined, "kind": event.kind, "fact": repr(event.fact)}
+            rows.append({**label, **{f"day {n}": day for n, day in enumerate(event.days)}})
             if event.fact is not None:
-                facts[event.kind][person].add(event.fact)
+                facts[event.kind][person][event.fact] += 1
         pairs: dict[str, set[tuple[int, int]]] = defaultdict(set)
         for event in source.events(written=False):
             for day in event.days if event.subject in days else ():
                 new = move(event.subject, day) if is_day_of_people(day) else None
                 if new is not None and new in days[event.subject]:
                     pairs[event.subject].add((_number(day), _number(new)))
-        frozen = {
-            kind: {person: frozenset(one) for person, one in own.items()}
-            for kind, own in facts.items()
-        }
         dates = {one: np.array(sorted(own), np.int64) for one, own in pairs.items()}
-        every = {
-            person: frozenset(
-                (kind, *fact) for kind, own in frozen.items() for fact in own.get(person, ())
-            )
-            for person in rows
-        }
-        return cls(
-            {kind: Facts(own, own) for kind, own in frozen.items()}, PartFacts(every, dates, rows)
-        )
+        return cls({kind: as_facts(own) for kind, own in facts.items()}, dates, _as_part(rows))
+
+
+def _as_part(rows: list[dict[str, Any]]) -> ReleasedPart:
+    dates = sorted({name for row in rows for name in row} - {_PERSON, "kind", "fact"})
+    text = [(name, pa.string()) for name in (_PERSON, "kind", "fact")]
+    schema = pa.schema([*text, *((name, pa.date32()) for name in dates)])
+    source = open_source(pa.Table.from_pylist(rows, schema))
+    return ReleasedPart(rows=source, person=_PERSON, facts=("kind", "fact"), dates=tuple(dates))
 
 
 def read_exported(plan: Plan, release: Path, extract: Extract) -> Exported | None:
@@ -79,7 +86,8 @@ def read_exported(plan: Plan, release: Path, extract: Extract) -> Exported | Non
     people = plan.opened(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()
     whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
     written = open_export(plan.export, str(release / EXPORT))
-    return Exported.of(written, carrier_of(plan), whose, mover(plan, extract))
+    move, is_joined = mover(plan, extract), plan.study.join
+    return Exported.of(written, carrier_of(plan), whose, move, is_joined=is_joined)
 
 
 def _number(day: date) -> int:

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.core.rounding import rounded
-from voile.study.adversary.acquaintance import ALL, Reach
+from voile.report.suppression import FEW
+from voile.study.adversary.acquaintance import ALL, GAPS, Reach
 from voile.study.adversary.date_attack import THREE, DateRisk
 from voile.study.adversary.informed import Informed
 from voile.study.risk.measure import MATCHES
 
 FACTS = {0: "no_fact", 1: "one_fact", 2: "two_facts", 3: "three_facts", None: "all_facts"}
 """How many facts an adversary knows, as figures name it."""
+ALL_ALONE = f"{FACTS[None]}_alone"
 
 
 def mean_risks(figures: Mapping[str, float]) -> dict[str, float]:
@@ -25,12 +27,29 @@ def mean_risks(figures: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def known_risks(known: Sequence[Reach], dates: DateRisk | None) -> dict[str, float]:
-    """Return the mean risks of who knows what all parts show of a person, or three true dates."""
+def known_risks(
+    known: Sequence[Reach], dates: DateRisk | None, informed: Sequence[Informed]
+) -> dict[str, float]:
+    """Return the risks of who knows facts of a person: all, three true dates, or a few facts."""
+    found = _acquaintance_risks(known, dates)
+    risks = _informed_risks(informed)
+    gaps = [one.alone / one.people for one in known if one.knows == GAPS]
+    most = max([*gaps, *(risks[name] for name in (ALL_ALONE,) if name in risks)], default=None)
+    return found | risks | ({} if most is None else {ALL_ALONE: most})
+
+
+def _acquaintance_risks(known: Sequence[Reach], dates: DateRisk | None) -> dict[str, float]:
     names = {ALL: "all_parts_known", THREE: "three_dates_known"}
     reached = [*known, *(dates.reaches if dates else ())]
-    shares = [one.alone / one.people for one in known if one.knows == ALL]
-    alone = {"all_parts_alone": shares[0]} if shares else {}
+    every = next((one for one in known if one.knows == ALL), None)
+    alone = (
+        {}
+        if every is None
+        else {
+            "all_parts_alone": every.alone / every.people,
+            "all_parts_group_risk": 1 / every.smallest if every.smallest >= FEW else 1.0,
+        }
+    )
     return alone | {
         f"{names[one.knows]}_mean_risk": one.matches / one.people
         for one in reached
@@ -38,8 +57,7 @@ def known_risks(known: Sequence[Reach], dates: DateRisk | None) -> dict[str, flo
     }
 
 
-def informed_risks(informed: Sequence[Informed]) -> dict[str, float]:
-    """Return the mean risks of who knows a group and facts of any parts: the most they come to."""
+def _informed_risks(informed: Sequence[Informed]) -> dict[str, float]:
     joined = [one for one in informed if one.part == ALL and one.people]
     risks = {f"{FACTS[one.facts]}_known_mean_risk": one.most / one.people for one in joined}
     return risks | {

@@ -14,6 +14,7 @@ import numpy as np
 from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
 from voile.data import Source
+from voile.gate.people import ReleasedPart
 from voile.keys.seal import file_sha256
 from voile.release.writing import Manifests
 from voile.report.wording import listed
@@ -32,7 +33,7 @@ from voile.study.text.certify import Certificate, certify
 from voile.study.verbs.checks import check_promise
 from voile.study.verbs.export import UNKNOWN
 from voile.study.verbs.exported import read_exported
-from voile.study.verbs.figures import informed_risks, known_risks, mean_risks, public_informed
+from voile.study.verbs.figures import known_risks, mean_risks, public_informed
 from voile.study.verbs.fit import miss_of
 from voile.study.verbs.people_counts import PeopleCounts, write_people
 from voile.study.verbs.writing import Writing
@@ -60,7 +61,7 @@ class Measuring:
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         check_promise(self.plan, figures, self.guessed)
-        risks = {**mean_risks(figures), **known_risks(known, dates), **informed_risks(informed)}
+        risks = {**mean_risks(figures), **known_risks(known, dates, informed)}
         parts, hidden_parts = self._parts()
         public = {
             **self._said_of(parts),
@@ -183,24 +184,29 @@ class Measuring:
     def _known(self) -> tuple[list[Reach], DateRisk | None, tuple[Informed, ...]]:
         """Attack what was written by what parts show of a person, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
-        facts = self._facts(plan.rows)
         found = read_exported(plan, writing.release, writing.extract)
-        if found is not None:
-            facts[EXPORT] = found.shown
-        rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
-        dates = attack_dates(people.dates_of(facts.values()), rule, rng)
-        days = days_of(facts.values(), months=rule.months)
-        known = {name: self._facts_in(name) for name in plan.rows}
-        for kind, own in () if found is None else found.facts.items():
-            known[kind] = known.get(kind, Facts({}, {})) | own
+        dates = [one.dates for one in self._facts(plan.rows).values()]
+        parts = {name: self._opened(name) for name in plan.files}
         groups = groups_of(*self._part(plan.table[0]), plan.study.subject, self._said)
-        return reaches(facts), dates, inform(groups, known, days, rng)
+        known = {name: self._facts_in(name, groups) for name in plan.files}
+        if found is not None:
+            dates.append(found.dates)
+            parts[EXPORT] = found.events
+            for kind, own in found.facts.items():
+                known[kind] = known.get(kind, Facts({}, {})) | own
+        rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
+        risk = attack_dates(people.join_dates(dates), rule, rng)
+        days = days_of(dates, months=rule.months)
+        return reaches(parts, are_months=rule.months), risk, inform(groups, known, days, rng)
 
-    def _facts_in(self, name: str) -> Facts:
+    def _opened(self, name: str) -> ReleasedPart:
+        own = self.plan.study
+        return people.open_part(*self._part(name), own.subject, is_joined=own.join)
+
+    def _facts_in(self, name: str, whose: Iterable[str]) -> Facts:
         """Return what an informed adversary may know of people in a part of rows."""
-        is_first = name == self.plan.table[0]
-        found = facts_in(*self._part(name), self.plan.study.subject, is_first=is_first)
-        if self.plan.rows[name].kind != SIGNALS:
+        found = facts_in(*self._part(name), self.plan.study.subject, whose)
+        if self.plan.parts[name].kind != SIGNALS:
             return found
         from voile.study.adversary.messages import readings_of
 

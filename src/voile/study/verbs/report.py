@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from voile.core.evidence import Rate
+from voile.core.evidence import Evidence, Rate
 from voile.data import open_source
 from voile.data.source import BATCH_ROWS
 from voile.modules import find_module
@@ -45,12 +45,17 @@ def report(
     return render(title, shown, audience=audience, facts=facts)
 
 
-def sections(release: StudyRelease, *, audience: Audience) -> tuple[Section, ...]:
-    """Return the joint sections, then those of each part."""
+def sections(
+    release: StudyRelease,
+    *,
+    audience: Audience,
+    of_part: Mapping[str, Sequence[Evidence]] | None = None,
+) -> tuple[Section, ...]:
+    """Return the joint sections, then those of each part with the evidence of attacks on it."""
     found = [_joint(release), _dates(release), _mentions(release), _said(release)]
     for name in release.public["parts"]:
         part = release.part(name)
-        own = find_module(part.kind).report(part, (), audience=audience)
+        own = find_module(part.kind).report(part, (of_part or {}).get(name, ()), audience=audience)
         found += [_of_part(name, one) for one in own]
     return tuple(found)
 

@@ -1,0 +1,20 @@
+"""One statement of a determination with the key that signed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from voile.determination.ssh import PublicKey
+from voile.determination.statements import Statement
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A statement, its key, and whether the file of allowed signers has the key for the signer.
+
+    key : None if no valid signature is there. is_confirmed : None without a file of signers.
+    """
+
+    statement: Statement
+    key: PublicKey | None
+    is_confirmed: bool | None

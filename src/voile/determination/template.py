@@ -1,0 +1,105 @@
+"""A context to fill in: it runs as written, and nobody can approve it before it is filled in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from voile.determination.holder_statements import TO_DO
+from voile.determination.inventory import list_treatments
+from voile.determination.subject import Subject, criteria_of
+from voile.release.criteria import NAMES, TITLES
+
+HEAD = f"""\
+# The context of a determination. Write each text that begins with {TO_DO}, and check each choice.
+# Nobody can approve the determination before.
+recipient = "{TO_DO}: who receives the release"
+purpose = "{TO_DO}: what for"
+legal_basis = "{TO_DO}: as counsel states it"
+expires = {{expires}}
+renewal = ["a new release of these people", "a new public register of these people"]
+signers = 2  # 1 or 2
+
+[decisions]
+policy = "{TO_DO}: who chose the policy, and why"
+thresholds = "{TO_DO}: who set the thresholds, and why"
+
+[attacker]
+assumed = "{TO_DO}: the adversary, and what the adversary knows"
+why = "{TO_DO}: why nobody stronger"
+
+[controls]
+contract = "{TO_DO}: what the contract forbids"
+access = "{TO_DO}: who has access, and where"
+audit = "{TO_DO}: what is logged, and who reads it"
+
+[sensitivity]  # each low, medium or high; the page shows the threshold that follows
+controls = "low"  # mitigating controls of the recipient
+motives = "medium"  # motives and capacity to identify people
+invasion = "high"  # invasion of privacy if somebody is identified
+why = "{TO_DO}: the reason for each of the three"
+
+[dpia]
+reference = "{TO_DO}: number or title of the impact assessment"
+dated = {{made}}
+place = "{TO_DO}: URL, or name of the file next to this one"
+# sha256 = "..."  # of the file, 64 hexadecimal digits
+
+[[review]]  # one table for each review to come
+due = {{review}}
+what = "{TO_DO}: what is reviewed"
+owner = "{TO_DO}: who does it"
+
+[expert]
+name = "{TO_DO}: name"
+credentials = "{TO_DO}: training, posts, experience"
+attestation = "{TO_DO}: what the expert attests, in the expert's own words"
+
+# [intruder_test]  # of people who tried to identify somebody: without it the page reports none
+# intruders = ["who acted as intruder"]
+# sources = ["used registers, web pages, knowledge"]
+# started = {{made}}
+# hours = 40
+# claims = 0
+# confirmed = 0
+# checked_by = "who compared the claims with the identities"
+
+"""
+
+
+def write_template(subject: Subject, *, today: date) -> str:
+    """Return a context for a release, with its columns and its questions, as TOML.
+
+    Guarantee: `determine` takes it as it is. Its verdict is by measured figures alone.
+    """
+    head = HEAD.format(
+        expires=(today + timedelta(days=365)).isoformat(),
+        review=(today + timedelta(days=182)).isoformat(),
+        made=today.isoformat(),
+    )
+    return head + "\n".join([*_thresholds(subject), *_reasons(subject)]) + "\n"
+
+
+def _thresholds(subject: Subject) -> Iterator[str]:
+    asked = {one.criterion for one in criteria_of(subject.kind)} | {"re-identification"}
+    yield "# The questions. `accept` with a sentence waives one that nobody can measure."
+    for name in NAMES:
+        if name not in asked:
+            continue
+        yield f"[thresholds.{name}]  # {TITLES[name].lower()}"
+        if name == "re-identification":
+            yield 'standard = "ema-0070"  # or "k-11", or at_most with its source'
+        else:
+            yield f'at_most = 0.09\nsource = "{TO_DO}: who sets it"'
+        yield ""
+    if "joint-risk" not in asked:
+        yield "# [thresholds.joint-risk]  # with other releases: give --ledger, or the reason"
+        yield '# accept = "why no other release of these people matters"\n'
+
+
+def _reasons(subject: Subject) -> Iterator[str]:
+    yield "[reasons]  # why each source column is treated as it is"
+    for one in list_treatments(subject.parts(), {}):
+        treatment = f"{TO_DO}: why this column is {one.treatment} (role {one.role})"
+        yield f"{json.dumps(one.name)} = {json.dumps(treatment)}"

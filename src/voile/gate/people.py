@@ -1,0 +1,308 @@
+"""Count the people whom an adversary singles out by all linked rows of a release.
+
+The adversary joins the released rows of a person, in every part. The adversary knows facts of the
+person, each exactly. Success: the person is the only one with these facts.
+
+Facts of a person, over the multiset of the person's rows:
+
+- a row's labels, with the number of rows that show them; each item of a list by itself;
+- the number of rows in each part, 0 too;
+- of days: the span, each gap between two consecutive days, and the first and last day unless one
+  unknown offset moved all days of the person.
+
+With all facts the adversary also knows which labels each day has. A missing value and `*` are
+labels of their own. Taking them as wildcards leaves at least as many candidates.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.data.source import Source, identifier
+from voile.engines.duck import connect
+
+if TYPE_CHECKING:
+    import duckdb
+
+TARGETS = 300
+"""People for whom sets of a few facts are tried, at most."""
+Mask = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedPart:
+    """The written rows of one part, and the columns that an adversary may know.
+
+    Parameters
+    ----------
+    rows : as released. person : the column that joins the rows of a person, in every part.
+    facts : columns of labels, known together for each row; of a list each item by itself.
+    dates : columns of days; text that is no day counts as missing.
+    """
+
+    rows: Source
+    person: str
+    facts: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PeopleCount:
+    """The people whom a number of known facts singles out.
+
+    Parameters
+    ----------
+    facts : the number of known facts, the worst set for each person; None: all.
+    people : attacked people. alone : those with no other candidate.
+    smallest : the fewest candidates of a person. matches : sum over people of 1 / candidates.
+    """
+
+    facts: int | None
+    people: int
+    alone: int
+    smallest: int
+    matches: float
+
+
+def count_people(
+    parts: Mapping[str, ReleasedPart],
+    *,
+    known: Sequence[int] = (),
+    are_moved: bool = True,
+    are_months: bool = False,
+    targets: int = TARGETS,
+) -> tuple[PeopleCount, ...]:
+    """Count the people alone by some known facts, and by all of them.
+
+    Parameters
+    ----------
+    known : numbers of known facts, each >= 1.
+    are_moved : whether one unknown offset moved the days of each person.
+    are_months : whether days are written as the first of their month.
+    targets : people for whom sets of a few facts are tried, at most, >= 1; drawn with a fixed seed.
+
+    Returns
+    -------
+    tuple of PeopleCount : one for each number in `known`, then one for all facts of all people;
+        empty if the release has no people.
+
+    Guarantee: exact, for the facts above. Cost: O(rows log rows) in DuckDB, which spills; for few
+    facts O(targets x facts^max(known) x people / 64) at worst. Memory: the facts of people.
+    """
+    with connect() as engine:
+        for number, part in enumerate(parts.values()):
+            _load_part(engine, number, part, are_months=are_months)
+        numbers = range(len(parts))
+        _union(engine, "people", [f"SELECT DISTINCT p FROM rows_{n}" for n in numbers])
+        _load_days(engine, parts, are_moved=are_moved)
+        sizes = _find_sizes(engine, parts)
+        if not len(sizes):
+            return ()
+        found = []
+        if known:
+            crowd = _Crowd(_load_atoms(engine, parts, are_moved=are_moved), sizes)
+            drawn = np.random.default_rng(0).permutation(len(sizes))[:targets]
+            least = [crowd.find_fewest(int(one), known) for one in drawn]
+            found = [_summarise(n, np.array(own)) for n, own in zip(known, zip(*least, strict=True),
+                                                                  strict=True)]  # fmt: skip
+        return (*found, _summarise(None, sizes))
+
+
+def _summarise(facts: int | None, candidates: Ints) -> PeopleCount:
+    alone = int(np.count_nonzero(candidates == 1))
+    matches = float((1 / candidates).sum())
+    return PeopleCount(facts, len(candidates), alone, int(candidates.min()), matches)
+
+
+def _load_part(
+    engine: duckdb.DuckDBPyConnection, number: int, part: ReleasedPart, *, are_months: bool
+) -> None:
+    """Make the table rows_N of a part: p, labels k0.., items i0.., days d0.., label number r."""
+    types = part.rows.columns
+    if absent := {part.person, *part.facts, *part.dates} - types.keys():
+        raise RequestError(f"there is no column {min(absent)}", where=part.rows.name)
+    lists = [name for name in part.facts if pa.types.is_list(types[name])]
+    plain = [name for name in part.facts if name not in lists]
+    unit = "month" if are_months else "day"
+    shown = [
+        f"CAST({identifier(part.person)} AS VARCHAR) AS p",
+        *(f"{_as_label(name, types[name])} AS k{n}" for n, name in enumerate(plain)),
+        *(f"list_sort({identifier(name)}) AS i{n}" for n, name in enumerate(lists)),
+        *(
+            f"date_diff('{unit}', DATE '1970-01-01', {_as_day(name, types[name])}) AS d{n}"
+            for n, name in enumerate(part.dates)
+        ),
+    ]
+    names = list(dict.fromkeys([part.person, *part.facts, *part.dates]))
+    relation = part.rows.relation(engine, names)
+    relation.query("source", f"SELECT {', '.join(shown)} FROM source").create(f"read_{number}")
+    keys = ", ".join(f"k{n}" for n in range(len(plain)))
+    rank = f"dense_rank() OVER (ORDER BY {keys})" if keys else "CAST(0 AS BIGINT)"
+    engine.execute(
+        f"CREATE TABLE rows_{number} AS SELECT *, {rank} AS r FROM read_{number} "
+        "WHERE p IS NOT NULL"
+    )
+    engine.execute(f"DROP TABLE read_{number}")
+
+
+def _as_label(name: str, kind: pa.DataType) -> str:
+    """Return a column's labels; numbers with a point as written, since floats are no keys."""
+    is_float = pa.types.is_floating(kind)
+    return f"CAST({identifier(name)} AS VARCHAR)" if is_float else identifier(name)
+
+
+def _as_day(name: str, kind: pa.DataType) -> str:
+    if pa.types.is_string(kind):
+        return f"try_cast(substr(trim({identifier(name)}), 1, 10) AS DATE)"
+    return f"CAST({identifier(name)} AS DATE)"
+
+
+def _union(engine: duckdb.DuckDBPyConnection, table: str, queries: Sequence[str]) -> None:
+    """Make a table of the distinct people of all parts, with a number for each in order."""
+    every = " UNION ".join(queries)
+    engine.execute(
+        f"CREATE TABLE {table} AS SELECT p, row_number() OVER (ORDER BY p) - 1 AS person "
+        f"FROM ({every})"
+    )
+
+
+def _load_days(
+    engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart], *, are_moved: bool
+) -> None:
+    """Make the tables `days` (p, day; distinct) and `origins` (p, the day that counts as 0)."""
+    every = [
+        f"SELECT DISTINCT p, d{n} AS day FROM rows_{number} WHERE d{n} IS NOT NULL"
+        for number, part in enumerate(parts.values())
+        for n in range(len(part.dates))
+    ] or ["SELECT p, CAST(0 AS BIGINT) AS day FROM people WHERE false"]
+    engine.execute(f"CREATE TABLE days AS {' UNION '.join(every)}")
+    origin = "min(day)" if are_moved else "0"
+    engine.execute(f"CREATE TABLE origins AS SELECT p, {origin} AS origin FROM days GROUP BY p")
+
+
+def _find_sizes(engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart]) -> Ints:
+    """Return, for each person in order, the people with the same multiset of rows in every part."""
+    cells = []
+    for number, part in enumerate(parts.values()):
+        lists = [f"i{n}" for n in range(_count_lists(part))]
+        days = [f"d{n} - origin AS d{n}" for n in range(len(part.dates))]
+        shown = ", ".join(["p", "r", *lists, *days])
+        order = ", ".join(["r", *lists, *(f"d{n}" for n in range(len(part.dates)))])
+        cells.append(
+            f"SELECT p, {number} AS part, row, count(*) AS n FROM (SELECT p, dense_rank() OVER "
+            f"(ORDER BY {order}) AS row FROM (SELECT {shown} FROM rows_{number} "
+            "LEFT JOIN origins USING (p))) GROUP BY ALL"
+        )
+    found = engine.execute(
+        f"""
+        WITH cells AS ({" UNION ALL ".join(cells)}),
+        records AS (SELECT p, list((part, row, n) ORDER BY part, row) AS record
+                    FROM cells GROUP BY p)
+        SELECT count(*) OVER (PARTITION BY record) AS size
+        FROM records JOIN people USING (p) ORDER BY person"""
+    ).to_arrow_table()
+    return np.asarray(found.column("size").to_numpy(), np.int64)
+
+
+def _count_lists(part: ReleasedPart) -> int:
+    return sum(pa.types.is_list(part.rows.columns[name]) for name in part.facts)
+
+
+def _load_atoms(
+    engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart], *, are_moved: bool
+) -> pa.Table:
+    """Return person, fact and n: who has how many of each fact, by fact and most first."""
+    queries = []
+    for number, part in enumerate(parts.values()):
+        if len(part.facts) > _count_lists(part):
+            queries.append(_fact(f"labels {number}", "r", f"rows_{number}"))
+        queries += [
+            _fact(f"item {number} {n}", "item", f"(SELECT p, unnest(i{n}) AS item "
+                  f"FROM rows_{number})")
+            for n in range(_count_lists(part))
+        ]  # fmt: skip
+        queries.append(
+            f"SELECT p, 'rows {number}' AS kind, CAST(count(r) AS VARCHAR) AS value, 1 AS n "
+            f"FROM people LEFT JOIN rows_{number} USING (p) GROUP BY p"
+        )
+    gaps = "(SELECT p, day - lag(day) OVER (PARTITION BY p ORDER BY day) AS gap FROM days)"
+    queries.append(_fact("gap", "gap", gaps, "gap IS NOT NULL"))
+    ends = {"span": "max(day) - min(day)"}
+    ends |= {} if are_moved else {"first": "min(day)", "last": "max(day)"}
+    queries += [
+        f"SELECT p, '{kind}' AS kind, CAST({end} AS VARCHAR) AS value, 1 AS n FROM days GROUP BY p"
+        for kind, end in ends.items()
+    ]
+    return engine.execute(
+        f"""
+        WITH facts AS ({" UNION ALL ".join(queries)})
+        SELECT person, dense_rank() OVER (ORDER BY kind, value) - 1 AS fact, n
+        FROM facts JOIN people USING (p) ORDER BY fact, n DESC, person"""
+    ).to_arrow_table()
+
+
+def _fact(kind: str, value: str, rows: str, where: str = "true") -> str:
+    return (
+        f"SELECT p, '{kind}' AS kind, CAST({value} AS VARCHAR) AS value, count(*) AS n "
+        f"FROM {rows} WHERE {where} GROUP BY ALL"
+    )
+
+
+class _Crowd:
+    """The facts of all people; a set of people is a row of bits."""
+
+    def __init__(self, atoms: pa.Table, sizes: Ints) -> None:
+        self._person, fact, self._n = (
+            np.asarray(atoms.column(name).to_numpy(), np.int64) for name in ("person", "fact", "n")
+        )
+        self._sizes = sizes
+        self._starts = np.searchsorted(fact, np.arange(int(fact.max(initial=-1)) + 2))
+        order = np.argsort(self._person, kind="stable")
+        ends = np.searchsorted(self._person[order], np.arange(len(sizes) + 1))
+        self._of = [order[a:b] for a, b in itertools.pairwise(ends)]
+        self._fact = fact
+
+    def find_fewest(self, person: int, known: Sequence[int]) -> list[int]:
+        """Return the fewest candidates that some sets of so many facts of a person leave."""
+        has = np.zeros((len(self._of[person]), len(self._sizes)), np.bool_)
+        for row, place in enumerate(self._of[person]):
+            start, end = self._starts[self._fact[place] : self._fact[place] + 2]
+            many = np.searchsorted(-self._n[start:end], -self._n[place], side="right")
+            has[row, self._person[start : start + many]] = True
+        least = int(self._sizes[person])
+        has = _drop_needless(has)
+        return [_fewest(has, facts, least) for facts in known]
+
+
+def _drop_needless(has: Mask) -> Mask:
+    """Return the rows of bits that contain no other row, each once."""
+    has = has[np.unique(np.packbits(has, axis=1), axis=0, return_index=True)[1]]
+    bits = has.astype(np.float32)
+    both = bits @ bits.T
+    own = np.diag(both)
+    contains = (both == own[:, None]) & ~np.eye(len(has), dtype=np.bool_)
+    return np.asarray(has[~contains.any(axis=0)])
+
+
+def _fewest(has: Mask, facts: int, least: int) -> int:
+    """Return the fewest people in the intersection of some rows; stop at the least possible."""
+    if facts == 1 or len(has) == 1:
+        return int(has.sum(axis=1).min())
+    if facts == 2:
+        bits = has.astype(np.float32)
+        return int((bits @ bits.T).min())
+    found = int(has.shape[1])
+    for row in has:
+        found = min(found, _fewest(np.asarray(has[:, row]), facts - 1, least))
+        if found == least:
+            break
+    return found

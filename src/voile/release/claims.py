@@ -1,0 +1,207 @@
+"""The named standards that a page may claim, each with exactly the figures that allow the claim.
+
+A claim that lacks its figure is "not measured", never met. Reports and determinations take every
+claim from this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from voile.core.evidence import Evidence
+from voile.release.criteria import Bounds, Measure, Measurement, Name, shown, worst_figure
+from voile.report.sections import Grid
+from voile.report.wording import odds, share
+
+Status = Literal["met", "not met", "not measured", "stated"]
+ATTACK = "attack"
+"""Stands for any attack that answers the question: an estimate, judged by its upper limit."""
+SAFE_HARBOR_CATEGORIES = (
+    "names",
+    "geographic subdivisions smaller than a state",
+    "elements of dates except the year, and ages over 89",
+    "telephone numbers",
+    "fax numbers",
+    "e-mail addresses",
+    "social security numbers",
+    "medical record numbers",
+    "health plan beneficiary numbers",
+    "account numbers",
+    "certificate and licence numbers",
+    "vehicle identifiers and serial numbers",
+    "device identifiers and serial numbers",
+    "web addresses",
+    "IP addresses",
+    "biometric identifiers",
+    "full-face photographs",
+    "any other unique identifying number, characteristic or code",
+)
+"""The 18 categories of 45 CFR 164.514(b)(2)(i)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedStandard:
+    """A standard that a page may claim.
+
+    Parameters
+    ----------
+    title : its name on a page. source : its name and limit in a determination's file.
+    limit : the largest figure that meets it; None if it sets none. allows : the limit in words.
+    bounds : the figure that the limit is for.
+    unit : of the figure. refers_to : the people to whom the standard refers.
+    figures : the only figures that allow the claim; all of them are needed.
+    sentence : the claim, with the figure's words {says}, {figure} and {population}.
+    note : a fact that a reader needs to apply it.
+    """
+
+    title: str
+    source: str = ""
+    limit: float | None = None
+    allows: str = ""
+    bounds: Bounds = "largest"
+    unit: str
+    refers_to: str
+    figures: tuple[str, ...]
+    sentence: str
+    note: str = ""
+
+
+STANDARDS: Mapping[str, NamedStandard] = {
+    "ema-0070": NamedStandard(
+        title="EMA Policy 0070",
+        source="EMA Policy 0070: at most 0.09",
+        limit=0.09,
+        allows="at most 0.09, 1 in 11.1",
+        unit="chance that a released person is identified by quasi-identifiers and texts, the "
+        "largest over people",
+        refers_to="the population that the data holder states: the trial's people, those of "
+        "similar trials, or of the region",
+        figures=("max_risk", "joint_at_recall_max_risk", "k", ATTACK),
+        sentence="{says}: {figure}; population: {population}",
+        note="A group of 11 has a risk of 1/11 = .0909, which misses .09 by .0009: groups of 12 "
+        "meet it. Other facts, such as the number of a person's rows, are judged as singling out",
+    ),
+    "k-11": NamedStandard(
+        title="groups of at least 11",
+        source="groups of at least 11, as US health statistics use: 1/11, stated as 0.091",
+        limit=0.091,
+        allows="at most 1/11, stated as 0.091",
+        bounds="group",
+        unit="people in the smallest released group, as 1 / people",
+        refers_to="the people in the release, by all linked rows; no population",
+        figures=("groups_under_11", "k", "all_parts_group_risk"),
+        sentence="{says}",
+    ),
+    "k-map": NamedStandard(
+        title="k-map",
+        unit="people of the population who fit a released combination, the fewest",
+        refers_to="the population that the release was counted against",
+        figures=("k_map",),
+        sentence="at least {figure} people of the population fit each released combination; "
+        "population: {population}",
+    ),
+    "safe-harbor": NamedStandard(
+        title="HIPAA Safe Harbor",
+        limit=0.0,
+        unit="values of the 18 categories in the released bytes",
+        refers_to="the released people, their relatives, employers and household members",
+        figures=("safe_harbor_found", "values_found"),
+        sentence="{figure} values of the 18 categories found in the released bytes",
+    ),
+}
+"""The holder's own standard is a threshold in the context: `at_most` with its `source`."""
+BOUNDING = ("ema-0070", "k-11")
+"""The standards that a threshold of a context may name."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What may be said of a release by one standard."""
+
+    standard: NamedStandard
+    status: Status
+    says: str
+
+
+def find_claims(
+    public: Mapping[str, Any], measures: Sequence[Measure], evidence: Sequence[Evidence]
+) -> tuple[Claim, ...]:
+    """Return the claim of each named standard, by the figures that allow it alone."""
+    found = []
+    for name, one in STANDARDS.items():
+        if name in BOUNDING:
+            figure = worst_figure("re-identification", measures, public, evidence, one.bounds)
+            found.append(_claim_bounded(one, figure, public))
+        else:
+            found.append(_claim_counted(one, public))
+    return tuple(found)
+
+
+def can_allow(standard: NamedStandard, figure: Measurement) -> bool:
+    """Say whether a standard's table of figures has this one."""
+    kind, _, rest = figure.evidence.partition(": ")
+    return (rest.partition(",")[0] if kind == "manifest" else kind) in standard.figures
+
+
+def _claim_bounded(
+    one: NamedStandard, figure: Measurement | None, public: Mapping[str, Any]
+) -> Claim:
+    if figure is None or not can_allow(one, figure) or one.limit is None:
+        return Claim(one, "not measured", _lacks(one))
+    text = shown("re-identification", figure)
+    said = one.sentence.format(says=figure.says, figure=text, population=_population(public))
+    return Claim(one, "met" if figure.most <= one.limit else "not met", said)
+
+
+def _claim_counted(one: NamedStandard, public: Mapping[str, Any]) -> Claim:
+    figures = [public["figures"].get(name) for name in one.figures]
+    values = [each for each in figures if each is not None]
+    if len(values) < len(figures):
+        return Claim(one, "not measured", _lacks(one))
+    worst = max(values)
+    said = one.sentence.format(figure=f"{worst:,.0f}", population=_population(public))
+    if one.limit is None:
+        return Claim(one, "stated", said)
+    return Claim(one, "met" if worst <= one.limit else "not met", said)
+
+
+def _lacks(one: NamedStandard) -> str:
+    names = " and ".join(one.figures) if one.limit == 0 else " or ".join(one.figures)
+    return f"no figure of {names}"
+
+
+def _population(public: Mapping[str, Any]) -> str:
+    return str(public.get("population") or "not stated, so the released people alone")
+
+
+def threshold(name: Name, limit: float, source: str) -> str:
+    """Write a threshold as every page shows one: who sets it, and what it allows.
+
+    >>> threshold("re-identification", 0.09, "EMA Policy 0070: at most 0.09")
+    'EMA Policy 0070 (at most 0.09, 1 in 11.1)'
+    >>> threshold("inference", 0.2, "The privacy officer")
+    'The privacy officer (at most 20%)'
+    """
+    for one in STANDARDS.values():
+        if (limit, source) == (one.limit, one.source):
+            return f"{one.title} ({one.allows})"
+    most = f"at most {share(limit)}{f', {odds(limit)}' * (name == 're-identification')}"
+    return f"{source} ({most})"
+
+
+def list_claims(claims: Sequence[Claim]) -> Grid:
+    """Return the table of claims of a page."""
+    rows = tuple(
+        (
+            one.standard.title + (f" ({one.standard.allows})" if one.standard.allows else ""),
+            one.status,
+            f"{one.says[:1].upper()}{one.says[1:]}",
+            f"{one.standard.unit[:1].upper()}{one.standard.unit[1:]}; {one.standard.refers_to}"
+            + (f". {one.standard.note}" if one.standard.note else ""),
+        )
+        for one in claims
+    )
+    columns = ("standard", "result", "by", "what it measures, and of whom")
+    return Grid(columns, rows, "Claims of named standards")

@@ -1,0 +1,158 @@
+"""The count of people by all linked rows against a naive twin, and at its limits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, timedelta
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.gate.people import PeopleCount, ReleasedPart, count_people
+
+KNOWN = (1, 2, 3)
+World = dict[str, list[dict[str, Any]]]
+START = date(2020, 1, 1)
+
+
+def make_world(seed: int) -> World:
+    """Make linked rows in two parts: multisets, `*`, missing values, lists and days."""
+    rng = np.random.default_rng(seed)
+    people = [f"P{n}" for n in range(rng.integers(1, 8))]
+
+    def label() -> str | None:
+        return [None, "*", "a", "b", "c"][rng.integers(0, 5)]
+
+    def day() -> date | None:
+        return None if rng.random() < 0.2 else START + timedelta(days=int(rng.integers(0, 5)))
+
+    def items() -> list[str]:
+        return [str(one) for one in rng.integers(0, 3, rng.integers(0, 3))]
+
+    return {
+        "visits": [
+            {"who": one, "age": label(), "sex": label(), "day": day()}
+            for one in people
+            for _ in range(rng.integers(0, 4))
+        ],
+        "drugs": [
+            {"who": one, "drugs": items()} for one in people for _ in range(rng.integers(0, 3))
+        ],
+    }
+
+
+def as_parts(world: World) -> dict[str, ReleasedPart]:
+    text = pa.string()
+    visits = pa.schema([("who", text), ("age", text), ("sex", text), ("day", pa.date32())])
+    drugs = pa.schema([("who", text), ("drugs", pa.list_(text))])
+    tables = [pa.Table.from_pylist(world["visits"], visits),
+              pa.Table.from_pylist(world["drugs"], drugs)]  # fmt: skip
+    opened = [open_source(one) for one in tables]
+    return {
+        "visits": ReleasedPart(rows=opened[0], person="who", facts=("age", "sex"), dates=("day",)),
+        "drugs": ReleasedPart(rows=opened[1], person="who", facts=("drugs",)),
+    }
+
+
+def count_naively(world: World, *, are_moved: bool) -> list[PeopleCount]:
+    """Count from the definitions: every set of facts of every person, by loops."""
+    people = sorted({row["who"] for rows in world.values() for row in rows})
+    records, facts = {}, {}
+    for one in people:
+        visits = [row for row in world["visits"] if row["who"] == one]
+        drugs = [row for row in world["drugs"] if row["who"] == one]
+        days = sorted({row["day"].toordinal() for row in visits if row["day"]})
+        zero = days[0] if days and are_moved else 0
+        records[one] = (
+            Counter(
+                (row["age"], row["sex"], row["day"] and row["day"].toordinal() - zero)
+                for row in visits
+            ),
+            Counter(tuple(sorted(row["drugs"])) for row in drugs),
+        )
+        many = Counter(("labels", row["age"], row["sex"]) for row in visits)
+        many.update(("item", item) for row in drugs for item in row["drugs"])
+        many.update(("gap", b - a) for a, b in pairwise(days))
+        exact = {("visits", len(visits)): 1, ("drugs", len(drugs)): 1}
+        if days:
+            exact[("span", days[-1] - days[0])] = 1
+            exact |= {} if are_moved else {("first", days[0]): 1, ("last", days[-1]): 1}
+        facts[one] = {**many, **exact}
+    found = []
+    for size in KNOWN:
+        left = [
+            min(
+                sum(all(facts[other].get(fact, 0) >= facts[one][fact] for fact in chosen)
+                    for other in people)
+                for chosen in combinations(facts[one], min(size, len(facts[one])))
+            )
+            for one in people
+        ]  # fmt: skip
+        found.append(summarise(size, left))
+    left = [sum(records[other] == records[one] for other in people) for one in people]
+    return [*found, summarise(None, left)]
+
+
+def summarise(facts: int | None, left: list[int]) -> PeopleCount:
+    return PeopleCount(facts, len(left), left.count(1), min(left), sum(1 / n for n in left))
+
+
+@pytest.mark.parametrize("first", range(0, 500, 50))
+def test_counts_are_those_of_a_naive_twin(first: int) -> None:
+    for seed in range(first, first + 50):
+        world, are_moved = make_world(seed), bool(seed % 2)
+        if not any(world.values()):
+            assert count_people(as_parts(world), known=KNOWN) == ()
+            continue
+        expected = count_naively(world, are_moved=are_moved)
+        found = count_people(as_parts(world), known=KNOWN, are_moved=are_moved)
+        for one, twin in zip(found, expected, strict=True):
+            assert (one.facts, one.people, one.alone, one.smallest) == (
+                twin.facts, twin.people, twin.alone, twin.smallest
+            ), (seed, one, twin)  # fmt: skip
+            assert one.matches == pytest.approx(twin.matches, rel=1e-9), seed
+
+
+def rows_of(counts: dict[str, int], **more: Any) -> ReleasedPart:
+    who = [one for one, n in counts.items() for _ in range(n)]
+    table = pa.table({"who": who, **{name: [x] * len(who) for name, x in more.items()}})
+    return ReleasedPart(rows=open_source(table), person="who", facts=tuple(more))
+
+
+def test_the_number_of_equal_rows_singles_out() -> None:
+    part = rows_of({"a": 3, "b": 4, "c": 4, "d": 4}, unit="day")
+    [one, every] = count_people({"dialysis": part}, known=(1,))
+    assert (one.alone, every.alone, every.smallest) == (1, 1, 1)
+    assert every.matches == pytest.approx(2)
+
+
+def test_no_rows_in_a_part_is_a_number_of_rows() -> None:
+    both = {"people": rows_of(dict.fromkeys("abc", 1), sex="F"), "visits": rows_of({"a": 1})}
+    [every] = count_people(both)
+    assert (every.people, every.alone) == (3, 1)
+
+
+def test_gaps_single_out_after_a_shift_and_months_hide_them() -> None:
+    days = {"a": ["2020-01-01", "2020-01-05"], "b": ["2020-03-01", "2020-03-05"],
+            "c": ["2020-06-01", "2020-06-09"], "d": ["2020-08-02", "2020-08-29"]}  # fmt: skip
+    table = pa.table(
+        {
+            "who": [one for one, own in days.items() for _ in own],
+            "day": [x for own in days.values() for x in own],
+        }
+    )
+    part = {"v": ReleasedPart(rows=open_source(table), person="who", dates=("day",))}
+    assert [one.alone for one in count_people(part, known=(1,))] == [2, 2]
+    assert count_people(part, are_moved=False)[-1].alone == 4
+    assert count_people(part, are_months=True)[-1].alone == 0
+
+
+def test_a_column_that_is_absent_is_refused() -> None:
+    part = rows_of({"a": 1})
+    with pytest.raises(RequestError, match="there is no column age"):
+        count_people({"x": ReleasedPart(rows=part.rows, person="who", facts=("age",))})
