@@ -48,6 +48,7 @@ NUMBER_KEYS = (
     _number_keys("held_keys", "held", "place, form, tokens, mark"),
     _number_keys("decoy_keys", "decoys", "place, form, tokens"),
     _number_keys("seen_keys", "seen", "form = 5 AS glued, place, tokens, encoding, mark"),
+    "DROP TABLE held_keys; DROP TABLE decoy_keys; DROP TABLE seen_keys",
     "DELETE FROM seen WHERE glued AND id IN (SELECT id FROM codes WHERE length(key) < 5)",
 )
 LEAVE_LABELS = (
