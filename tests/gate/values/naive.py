@@ -192,7 +192,7 @@ def search(values, texts, *, generalised=(), labels=(), chance=0.01, holders=5, 
         for one in value_keys(value):
             held[one.text].add((person, (part, column), one))
             if one.rare:
-                decoys[one.text[::-1]].add((person, (part, column)))
+                decoys[one.text[0] + one.text[:0:-1]].add((person, (part, column)))
     for key, own in held.items():
         held[key] = {
             (person, place, one)

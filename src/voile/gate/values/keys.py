@@ -176,7 +176,7 @@ class ValueKeys:
 def find_value_keys(values: pa.LargeStringArray) -> ValueKeys:
     """Return every key of some values.
 
-    A decoy is a key of a rare shape backwards.
+    A decoy is a key of a rare shape with the characters after its first backwards.
     """
     tokens = _Tokens(fold_with_spellings(values))
     found, dates = tokens.find(kernels.find_value_keys), tokens.dates

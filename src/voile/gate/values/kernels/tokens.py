@@ -114,7 +114,7 @@ def test_keys(
 
 @compiled
 def gather(data: Bytes, starts: Places, ends: Places, to: Bytes, backwards: bool) -> None:
-    """Write slices one after another; backwards: the characters of each in reverse."""
+    """Write slices one after another; backwards: the characters after the first in reverse."""
     end = 0
     for n in range(len(starts)):
         if not backwards:
@@ -122,10 +122,16 @@ def gather(data: Bytes, starts: Places, ends: Places, to: Bytes, backwards: bool
                 to[end] = data[place]
                 end += 1
             continue
+        opening = starts[n] + 1
+        while opening < ends[n] and data[opening] & 0xC0 == 0x80:
+            opening += 1
+        for place in range(starts[n], opening):
+            to[end] = data[place]
+            end += 1
         last = ends[n]
-        while last > starts[n]:
+        while last > opening:
             first = last - 1
-            while first > starts[n] and data[first] & 0xC0 == 0x80:
+            while first > opening and data[first] & 0xC0 == 0x80:
                 first -= 1
             for place in range(first, last):
                 to[end] = data[place]
