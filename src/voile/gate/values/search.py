@@ -211,6 +211,7 @@ class _Search:
         return ValueFinding(
             name=OWN,
             unit="people",
+            says="have an own unreleased value in the released bytes",
             knowledge="The adversary knows a person's values that the release leaves out, and "
             "searches the released text of each person for them.",
             value=int(self._row("SELECT count(DISTINCT who) FROM hits")[0]),
@@ -226,6 +227,7 @@ class _Search:
         return ValueFinding(
             name=ELSEWHERE,
             unit="people",
+            says="have a rare unreleased value in the released bytes of somebody else",
             knowledge="The adversary knows a number, a code or several words that few people have, "
             "and searches the released text of everybody else for it.",
             value=int(self._row("SELECT count(DISTINCT who) FROM elsewhere")[0]),
