@@ -115,6 +115,9 @@ def _apply(
         set_aside += counts["set_aside"]
         for by in counts["set_aside_by"]:
             screen.insist(f"voile: {name}: {count(by['rows'], 'row')} set aside: {by['reason']}")
+    for found in (release.private or {})["values"][:1]:
+        if found["value"]:
+            screen.insist(f"voile: {found['sentence']}")
     set_aside += _say_export(screen, (release.private or {}).get("export", {}).get("counts", {}))
     found = (release.private or {})["figures"]
     screen.say(

@@ -120,6 +120,7 @@ CRITERIA: tuple[Measure, ...] = (
     ),
     Guessed(),
     Certified("text-left", "named_in_text", "people whom a text names, at the kits' recall"),
+    Certified("text-left", "values_in_text", "people with an own unreleased value in the bytes"),
     Certified("kept-columns", "all_parts_alone", "people whom no other equals in all parts"),
     *(OfParts(kind, measure) for kind, one in MODULES.items() for measure in one.criteria),
 )

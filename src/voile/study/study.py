@@ -194,4 +194,5 @@ class Study(Brief):
         """Check the release against its manifest and its seal: what each says, and if it holds."""
         with self.words():
             release = StudyRelease.open(self.plan.release)
-            return tuple(verify(release, Secret.find(self.plan.key_file)))
+            with unpacked(self.plan) as plan:
+                return tuple(verify(release, Secret.find(plan.key_file), plan))

@@ -41,7 +41,10 @@ class StudyTable(Entry):
 
 
 class Promise(Entry):
-    """What every release of the study has to keep, and by what its policy is picked."""
+    """What every release of the study has to keep, and by what its policy is picked.
+
+    values_in_text : most people with an own unreleased value in the released bytes, as a share.
+    """
 
     beats: str | None = None
     joint_risk: float | None = Field(None, ge=0, le=1)
@@ -53,6 +56,7 @@ class Promise(Entry):
     least_loss: bool = False
     k: int = Field(1, ge=1)
     suppress: float = Field(0.0, ge=0, lt=1)
+    values_in_text: float = Field(0.05, ge=0, le=1)
 
     @model_validator(mode="after")
     def _picks_once(self) -> Self:

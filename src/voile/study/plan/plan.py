@@ -38,6 +38,8 @@ PLACED = ("key_file", "kit", "release", "ledger", "releases")
 """What a study names that does not change what is released."""
 
 
+NOT_FITTED: Any = {"determination": True, "promise": {"values_in_text"}}
+"""What a kit of the plan does not depend on."""
 EXPORT = "export:"
 """How the source of a part begins that is a table of the export: `export:people`."""
 TAKEN = frozenset((DAYS, LEDGER_FOLDER, EXPORT.rstrip(":")))
@@ -293,7 +295,7 @@ class Plan(entries.Entry):
 
     def to_data(self) -> dict[str, Any]:
         """Return what is released of what, by which a kit knows its plan again."""
-        data = self.model_dump(mode="json", exclude={"determination"})
+        data = self.model_dump(mode="json", exclude=NOT_FITTED)
         data["parts"] = {name: {n: x for n, x in part.items() if n != "attack"}
                          for name, part in data["parts"].items()}  # fmt: skip
         return {**data, "study": {n: x for n, x in data["study"].items() if n not in PLACED}}

@@ -30,6 +30,7 @@ from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
 from voile.study.study_release import EXPORT, FORMAT, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
+from voile.study.text.values import check_values, private_value, public_value, search_release
 from voile.study.verbs.checks import check_promise
 from voile.study.verbs.export import UNKNOWN
 from voile.study.verbs.exported import read_exported
@@ -61,13 +62,21 @@ class Measuring:
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         check_promise(self.plan, figures, self.guessed)
-        risks = {**mean_risks(figures), **known_risks(known, dates, informed)}
+        own, elsewhere = search_release(self.plan, self.writing.part, self.writing.scratch)
+        check_values(self.plan, own)
+        in_text = {"values_in_text": own.value / (own.n or 1)}
+        risks = {
+            **mean_risks(figures),
+            **known_risks(known, dates, informed),
+            **in_text,
+        }
         parts, hidden_parts = self._parts()
         public = {
             **self._said_of(parts),
             "mentions": {name: one.to_data() for name, one in counted.items()},
             "figures": {name: rounded(x, "up") for name, x in risks.items()},
             "informed": [public_informed(one) for one in informed],
+            "values": [public_value(one) for one in (own, elsewhere)],
         }
         hidden = {
             **_HEAD,
@@ -76,6 +85,7 @@ class Measuring:
             "people": self._people(),
             "known": [vars(one) for one in known],
             "informed": [vars(one) for one in informed],
+            "values": [private_value(one) for one in (own, elsewhere)],
             "dates": None if dates is None else dates.to_data(),
             "extract": [day and day.isoformat() for day in self.writing.extract],
             "made_with": versions(),

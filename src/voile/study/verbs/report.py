@@ -26,7 +26,7 @@ from voile.report.sections import (
     Prose,
     Section,
 )
-from voile.report.wording import share_and_odds
+from voile.report.wording import listed, share_and_odds
 from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import StudyRelease
 
@@ -52,7 +52,7 @@ def sections(
     of_part: Mapping[str, Sequence[Evidence]] | None = None,
 ) -> tuple[Section, ...]:
     """Return the joint sections, then those of each part with the evidence of attacks on it."""
-    found = [_joint(release), _dates(release), _mentions(release), _said(release)]
+    found = [_joint(release), _values(release), _dates(release), _mentions(release), _said(release)]
     for name in release.public["parts"]:
         part = release.part(name)
         own = find_module(part.kind).report(part, (of_part or {}).get(name, ()), audience=audience)
@@ -123,6 +123,23 @@ def _joint(release: StudyRelease) -> Section:
     return Section("joint", "What all parts disclose together", tuple(blocks), first=True)
 
 
+def _values(release: StudyRelease) -> Section:
+    """List the people whose unreleased values stand in the released bytes, beside chance."""
+    rows = tuple(
+        (one["says"], share(one["found"]), share(one["expected"]), listed(one["columns"]) or "-")
+        for one in release.public.get("values", ())
+    )
+    if not rows:
+        return Section("values", "Unreleased values in released bytes", ())
+    caption = (
+        "Each unreleased value was searched in every released cell: whole, in parts, joined, as "
+        "digits, dates, base64, hexadecimal and URL-encoded. Misspellings, nicknames and "
+        "paraphrases are not found."
+    )
+    columns = ("people", "share", "expected by chance", "columns of the values")
+    return Section("values", "Unreleased values in released bytes", (Grid(columns, rows, caption),))
+
+
 def _informed(release: StudyRelease) -> Iterator[Block]:
     """Yield the bars of who knows some facts of a person of each part, and of any."""
     informed = release.public.get("informed", ())
@@ -156,7 +173,12 @@ def _at_recall(public: Mapping[str, float]) -> str:
 
 
 def _in_short(public: Mapping[str, float]) -> Iterator[str]:
-    """Say the joint risk in a sentence, and what the table alone would have."""
+    """Say the joint risk in a sentence, and what the table alone would have; first the values."""
+    if values := public.get("values_in_text"):
+        yield (
+            f"{share(values)} of the people have an own unreleased value in the released bytes. "
+            "Whoever knows the value finds the person."
+        )
     risk, alone = (public.get(name) for name in ("joint_at_recall_mean_risk", "table_mean_risk"))
     if risk is not None:
         table = f"; by the table alone it is {share_and_odds(alone)}" if alone is not None else ""

@@ -10,12 +10,20 @@ from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence
 from voile.release.verify import MALFORMED, Check, accounted, as_published
+from voile.study.plan.plan import Plan
 from voile.study.study_release import OF_ATTACKS, StudyRelease
+from voile.study.text.values import is_allowed, private_value, search_release
+from voile.study.verbs.checks import check_applied
 from voile.study.verbs.export import check_files
 
 
-def verify(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
-    """Yield each check of a release, in words, and whether it holds; None where it cannot say."""
+def verify(
+    release: StudyRelease, secret: Secret | None, plan: Plan | None = None
+) -> Iterator[Check]:
+    """Yield each check of a release, in words, and whether it holds; None where it cannot say.
+
+    plan : with its sources, in which the value search looks again.
+    """
     yield from _sealed(release, secret)
     yield from _attacked(release, secret)
     for name, same in check_files(release.path, release.public):
@@ -28,6 +36,25 @@ def verify(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:
         if own:
             in_place = part["kind"] == "documents" and files.count(part["file"]) > 1
             yield from _of_part(release, name, in_place=in_place)
+    yield from _searched(release, plan)
+
+
+def _searched(release: StudyRelease, plan: Plan | None) -> Iterator[Check]:
+    """Search the unreleased values of people again, where the sources and the folder are here."""
+    if plan is None or release.private is None:
+        yield Check("own unreleased values in the released bytes: it takes the plan", None)
+        return
+    try:
+        check_applied(plan, release)
+        found = search_release(plan, release.part)
+    except MALFORMED:
+        yield Check("the released bytes can be searched for unreleased values", False)
+        return
+    stated = release.private.get("values")
+    yield Check(found[0].sentence, is_allowed(plan, found[0]))
+    if stated is not None:
+        same = stated == [private_value(one) for one in found]
+        yield Check("people with values in the released bytes are as apply found them", same)
 
 
 def _attacked(release: StudyRelease, secret: Secret | None) -> Iterator[Check]:

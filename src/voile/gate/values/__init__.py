@@ -1,0 +1,1 @@
+"""The value search: which unreleased values of people stand in released bytes."""

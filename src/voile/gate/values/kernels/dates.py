@@ -1,0 +1,153 @@
+"""Days in tokens: `1933-07-10`, `10.07.33`, `July 10th, 1933`, `10 de julio de 1933`, `19330710`.
+
+Each order that gives a day counts: 03/04/1933 is a day of March and one of April.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.compiled import bare, compiled
+from voile.gate.values.kernels.tokens import DIGIT, KINDS, OFFSET, Bytes, Places, add_byte
+
+MONTHS = (
+    "jan january januar janner enero janvier janv gennaio ene",
+    "feb february februar feber febrero fevrier fevr febbraio",
+    "mar march marz maerz mrz marzo mars",
+    "apr april abril avril avr aprile abr",
+    "may mai mayo maggio",
+    "jun june juni junio juin giugno",
+    "jul july juli julio juillet juil luglio",
+    "aug august agosto aout ago",
+    "sep sept september septiembre septembre settembre",
+    "oct october okt oktober octubre octobre ottobre",
+    "nov november noviembre novembre",
+    "dec december dez dezember diciembre decembre dic dicembre",
+)
+FILLERS = "st nd rd th of de del"
+
+
+def _digest(word: str) -> int:
+    digest = 0xCBF29CE484222325
+    for byte in word.encode():
+        digest = (digest ^ byte) * 0x100000001B3 % 2**64
+    return digest
+
+
+_NAMED = sorted(
+    [(_digest(word), n) for n, words in enumerate(MONTHS, 1) for word in words.split()]
+    + [(_digest(word), -1) for word in FILLERS.split()]
+)
+WORDS = np.array([digest for digest, _ in _NAMED], np.uint64)
+MEANS = np.array([meaning for _, meaning in _NAMED], np.int64)
+FILLER = -1
+DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+
+
+@compiled
+def find_days(
+    canonical: Bytes,
+    starts: Places,
+    cells: NDArray[np.int32],
+    hidden: NDArray[np.bool_],
+    found: NDArray[np.int64],
+) -> int:
+    """Write the cell and the day, as year, month and day in 8 digits; return how many there are.
+
+    found : (capacity, 2).
+    """
+    count, tokens = 0, len(cells)
+    numbers, months = np.full(tokens, -1, np.int64), np.zeros(tokens, np.int64)
+    for token in range(tokens):
+        numbers[token], months[token] = _read(canonical, starts[token], starts[token + 1])
+    for first in range(tokens):
+        if hidden[first]:
+            continue
+        number, cell = numbers[first], cells[first]
+        if starts[first + 1] - starts[first] == 8 and number >= 0:
+            count = _put(found, count, cell, number // 10**4, number // 100 % 100, number % 100)
+            tail, year = number // 10**4, number % 10**4
+            count = _put(found, count, cell, year, tail % 100, tail // 100)
+            count = _put(found, count, cell, year, tail // 100, tail % 100)
+            continue
+        if number < 0 and months[first] <= 0:
+            continue
+        second = _next(months, first, tokens)
+        third = _next(months, second, tokens)
+        if third >= tokens or cells[third] != cell or hidden[third]:
+            continue
+        count = _put_triple(
+            found,
+            count,
+            cell,
+            (numbers[first], numbers[second], numbers[third]),
+            (months[first], months[second]),
+            (starts[first + 1] - starts[first], starts[third + 1] - starts[third]),
+        )
+    return count
+
+
+@bare
+def _put_triple(
+    found: NDArray[np.int64],
+    count: int,
+    cell: int,
+    numbers: tuple[int, int, int],
+    months: tuple[int, int],
+    sizes: tuple[int, int],
+) -> int:
+    """Write the days that three tokens may mean."""
+    a, b, c = numbers
+    if sizes[0] == 4 and a >= 0:
+        return _put(found, count, cell, a, max(b, months[1]), c)
+    if c < 0 or (sizes[1] != 4 and sizes[1] != 2):
+        return count
+    for century in range(1900, 2001, 100):
+        year = c if sizes[1] == 4 else century + c
+        if months[0] > 0:
+            count = _put(found, count, cell, year, months[0], b)
+        elif months[1] > 0:
+            count = _put(found, count, cell, year, months[1], a)
+        else:
+            count = _put(found, count, cell, year, a, b)
+            if a != b:
+                count = _put(found, count, cell, year, b, a)
+        if sizes[1] == 4:
+            break
+    return count
+
+
+@bare
+def _put(found: NDArray[np.int64], count: int, cell: int, year: int, month: int, day: int) -> int:
+    if not (1800 <= year < 2200 and 1 <= month <= 12 and 1 <= day <= DAYS[month - 1]):
+        return count
+    if count < len(found):
+        found[count, 0], found[count, 1] = cell, (year * 100 + month) * 100 + day
+    return count + 1
+
+
+@bare
+def _next(months: NDArray[np.int64], token: int, tokens: int) -> int:
+    """Return the next token that is no filler."""
+    token += 1
+    if token < tokens and months[token] == FILLER:
+        token += 1
+    return token
+
+
+@bare
+def _read(canonical: Bytes, start: int, end: int) -> tuple[int, int]:
+    """Return a token's number, or -1, and its month: 0 of no month, -1 of a filler."""
+    if KINDS[canonical[start]] == DIGIT:
+        number = 0
+        for place in range(start, min(end, start + 9)):
+            number = number * 10 + canonical[place] - ord("0")
+        return (number, 0) if end - start <= 8 else (-1, 0)
+    if end - start > 10:
+        return -1, 0
+    digest = OFFSET
+    for place in range(start, end):
+        digest = add_byte(digest, canonical[place])
+    n = np.searchsorted(WORDS, digest)
+    return (-1, MEANS[n]) if n < len(WORDS) and WORDS[n] == digest else (-1, 0)

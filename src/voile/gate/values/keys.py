@@ -1,0 +1,235 @@
+"""Keys of values and of texts: the strings on which the search joins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.gate.values.folding import (
+    FoldedCells,
+    cells_of,
+    fold_text,
+    fold_with_decoded,
+    fold_with_spellings,
+    strings_of,
+)
+from voile.gate.values.kernels import keys as kernels
+from voile.gate.values.kernels.dates import find_days
+from voile.gate.values.kernels.tokens import (
+    add_keys,
+    count_tokens,
+    gather,
+    split_tokens,
+    test_keys,
+)
+
+BITS = 28
+"""Of a filter, which has 2**BITS bits: it bounds memory, and a key in it is never lost."""
+DATE_MARK, NOTHING = (pa.scalar(one, pa.large_string()) for one in ("#", ""))
+
+
+class KeyFilter:
+    """A bitmap that contains every key that was added, and some others by chance."""
+
+    def __init__(self, bits: int = BITS) -> None:
+        self.bits = bits
+        self.bitmap = np.zeros(1 << (bits - 3), np.uint8)
+
+    def add(self, keys: pa.LargeStringArray) -> None:
+        """Add keys."""
+        cells = cells_of(keys)
+        add_keys(cells.data, cells.offsets[:-1], cells.offsets[1:], self.bitmap, self.bits)
+
+    def test(self, keys: pa.LargeStringArray) -> NDArray[np.bool_]:
+        """Say which keys it may contain."""
+        cells = cells_of(keys)
+        return test_keys(cells.data, cells.offsets[:-1], cells.offsets[1:], self.bitmap, self.bits)
+
+
+@dataclass(frozen=True)
+class CellKeys:
+    """Keys with the row each is of, its form, its tokens and its encoding, all (keys,).
+
+    marks : of a text, whether the key is its whole cell. Of a value, whether few texts have such a
+    key by chance: it is a code, a number or several words, and no date.
+    """
+
+    keys: pa.LargeStringArray
+    rows: NDArray[np.int64]
+    forms: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    encodings: NDArray[np.uint8]
+    marks: NDArray[np.bool_]
+
+    def where(self, mask: NDArray[np.bool_]) -> CellKeys:
+        """Return some of the keys."""
+        return CellKeys(
+            self.keys.filter(pa.array(mask)),
+            self.rows[mask],
+            self.forms[mask],
+            self.tokens[mask],
+            self.encodings[mask],
+            self.marks[mask],
+        )
+
+
+@dataclass(frozen=True)
+class QuotedLabels:
+    """The released labels of two tokens and more: an interval's ends in them are no values.
+
+    data, offsets : their keys, by ascending digest.
+    """
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    digests: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, labels: Iterable[str]) -> QuotedLabels:
+        """Return the keys of some labels."""
+        keys = sorted({"".join(folded.split()) for one in labels if (folded := fold_text(one))})
+        cells = cells_of(pa.array(keys, pa.large_string()))
+        digests = kernels.digest_keys(cells.data, cells.offsets)
+        order = np.argsort(digests, kind="stable")
+        ordered = cells_of(cells.texts.take(pa.array(order)))
+        return cls(ordered.data, ordered.offsets, digests[order])
+
+
+class _Tokens:
+    """The tokens of folded cells."""
+
+    def __init__(self, cells: FoldedCells) -> None:
+        self.cells = cells
+        data, offsets = cells.data, cells.offsets
+        count = count_tokens(data, offsets)
+        self.canonical = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
+        self.starts = np.empty(count + 1, np.int64)
+        self.of_cell = np.empty(count, np.int32)
+        split_tokens(data, offsets, self.canonical, self.starts, self.of_cell)
+        self.hidden = np.zeros(count, np.bool_)
+
+    def find(self, kernel: Callable[..., int], *given: object) -> CellKeys:
+        """Return the keys that a kernel finds."""
+        found = np.empty((len(self.of_cell) // 2 + 64, 6), np.int64)
+        count = kernel(self.canonical, self.starts, self.of_cell, *given, found)
+        if count > len(found):
+            found = np.empty((count, 6), np.int64)
+            kernel(self.canonical, self.starts, self.of_cell, *given, found)
+        return self._keys_of(found[:count])
+
+    def _keys_of(self, found: NDArray[np.int64]) -> CellKeys:
+        starts, ends, cells, forms, tokens, whole = np.ascontiguousarray(found.T)
+        sizes = ends - starts
+        data = np.empty(int(sizes.sum()), np.uint8)
+        gather(self.canonical, starts, ends, data, False)
+        keys = strings_of(data, np.cumsum(sizes))
+        rows, encodings = self.cells.rows[cells], self.cells.encodings[cells]
+        return CellKeys(keys, rows, forms, tokens, encodings, whole.astype(np.bool_))
+
+    @cached_property
+    def days(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The cell and the day of each date."""
+        found = np.empty((len(self.of_cell) // 2 + 16, 2), np.int64)
+        given = (self.canonical, self.starts, self.of_cell, self.hidden)
+        count = find_days(*given, found)
+        if count > len(found):
+            found = np.empty((count, 2), np.int64)
+            find_days(*given, found)
+        cells, days = np.ascontiguousarray(found[:count].T)
+        return cells, days
+
+    @property
+    def dates(self) -> CellKeys:
+        """The keys of dates: `#19330710`."""
+        cells, days = self.days
+        digits = pa.array(days).cast(pa.large_string())
+        keys = pc.binary_join_element_wise(DATE_MARK, digits, NOTHING)
+        n = len(days)
+        return CellKeys(
+            keys,
+            self.cells.rows[cells],
+            np.full(n, kernels.DATE),
+            np.full(n, 3),
+            self.cells.encodings[cells],
+            np.zeros(n, np.bool_),
+        )
+
+
+@dataclass(frozen=True)
+class ValueKeys:
+    """The keys of values, and the decoys: keys of the same shape that are nobody's by design.
+
+    short : values of fewer than three letters and digits, which are not searched.
+    """
+
+    keys: CellKeys
+    decoys: CellKeys
+    short: int
+
+
+def find_value_keys(values: pa.LargeStringArray) -> ValueKeys:
+    """Return every key of some values.
+
+    A decoy is a key of a rare shape with the characters after its first backwards.
+    """
+    tokens = _Tokens(fold_with_spellings(values))
+    found, dates = tokens.find(kernels.find_value_keys), tokens.dates
+    is_date, is_searched = np.zeros((2, len(values)), np.bool_)
+    is_date[dates.rows] = True
+    is_searched[found.rows] = is_searched[dates.rows] = True
+    found = replace(found, marks=_has_rare_shape(found) & ~is_date[found.rows])
+    rare = found.where(found.marks)
+    decoys = replace(rare, keys=_reverse(rare.keys))
+    return ValueKeys(join_keys(found, dates), decoys, int((~is_searched).sum()))
+
+
+def _has_rare_shape(found: CellKeys) -> NDArray[np.bool_]:
+    """Say which keys are codes, numbers or several words."""
+    is_long = pc.greater_equal(pc.binary_length(found.keys), kernels.LEAST_DIGITS).to_numpy(False)
+    has_digit = pc.match_substring_regex(found.keys, "[0-9]").to_numpy(False)
+    own = np.isin(found.forms, (kernels.WHOLE, kernels.DIGITS, kernels.PASSAGE))
+    result: NDArray[np.bool_] = own & is_long & (has_digit | (found.tokens > 1))
+    return result
+
+
+def _reverse(keys: pa.LargeStringArray) -> pa.LargeStringArray:
+    cells = cells_of(keys)
+    offsets = cells.offsets
+    data = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
+    gather(cells.data, offsets[:-1], offsets[1:], data, True)
+    return strings_of(data, np.asarray(offsets[1:] - offsets[0]))
+
+
+def find_text_keys(texts: pa.LargeStringArray, values: KeyFilter, labels: QuotedLabels) -> CellKeys:
+    """Return the keys of texts that the filter of the values may contain."""
+    tokens = _Tokens(fold_with_decoded(texts))
+    if len(labels.digests):
+        kernels.hide_labels(
+            tokens.canonical,
+            tokens.starts,
+            tokens.of_cell,
+            labels.data,
+            labels.offsets,
+            labels.digests,
+            tokens.hidden,
+        )
+    given = (tokens.hidden, values.bitmap, values.bits)
+    dates = tokens.dates
+    return join_keys(
+        tokens.find(kernels.find_text_keys, *given),
+        tokens.find(kernels.find_glued_keys, *given),
+        dates.where(values.test(dates.keys)),
+    )
+
+
+def join_keys(*several: CellKeys) -> CellKeys:
+    """Return the keys of several as those of one."""
+    arrays = zip(*((x.rows, x.forms, x.tokens, x.encodings, x.marks) for x in several), strict=True)
+    keys = pa.concat_arrays([one.keys for one in several])
+    return CellKeys(keys, *(np.concatenate(own) for own in arrays))

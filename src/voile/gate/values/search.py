@@ -1,0 +1,281 @@
+"""Search every unreleased value of every person in the released bytes, within bounded memory.
+
+Values give *keys* (`keys`), and texts give the keys that a filter of the values may contain. DuckDB
+joins both on the keys themselves, so a match is exact: the filter decides nothing.
+
+Chance: of a key, the share of people who do not hold it and have it in their own text. A key counts
+if that share is at most 1% and few people hold it. `expected` sums the shares over its holders. Of
+keys near the limit only those count that chance puts below it. Their shares sum without bias where
+one occurrence above the limit is included, since for X of Bin(n, p)
+E[X; X <= t + 1] / n = p P(Bin(n - 1, p) <= t) (Robbins).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from voile.core.errors import RequestError
+from voile.engines.duck import connect
+from voile.gate.values import queries
+from voile.gate.values.findings import FormCount, ValueFinding
+from voile.gate.values.keys import (
+    CellKeys,
+    KeyFilter,
+    QuotedLabels,
+    find_text_keys,
+    find_value_keys,
+)
+
+if TYPE_CHECKING:
+    import duckdb
+
+Stream = Callable[[], Iterable[pa.RecordBatch]]
+"""What gives the batches of a source from their beginning, as often as it is called."""
+Column = tuple[str, str]
+"""A part and one of its columns."""
+
+VALUE_COLUMNS = ("person", "part", "column", "value")
+TEXT_COLUMNS = ("person", "part", "column", "text")
+MEMORY = 600_000_000
+PIECE = 4_000_000
+"""Bytes of cells that are read at once; a larger cell is read alone."""
+OWN, ELSEWHERE = "own_values_in_own_text", "rare_values_in_other_text"
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """When a key that people have in their text counts as a value of theirs.
+
+    chance : most people of those who do not hold it, as a share. holders : most holders, or
+    `holders_share` of all people where that is more. rare : holders of a rare value at most.
+    """
+
+    chance: float = 0.01
+    holders: int = 5
+    holders_share: float = 0.05
+    rare: int = 5
+
+
+@dataclass(frozen=True)
+class SearchInputs:
+    """What is searched, and where.
+
+    values : batches of person, part, column, value: all that is not released as it is.
+    texts : batches of person, part, column, text: all released cells of each person.
+    generalised : columns released as labels: their own labels are no finding about their values.
+    labels : the labels themselves. An interval's ends within a quoted label are no values.
+    """
+
+    values: Stream
+    texts: Stream
+    generalised: Collection[Column] = ()
+    labels: Iterable[str] = ()
+
+
+def search_values(
+    inputs: SearchInputs,
+    limits: SearchLimits = SearchLimits(),
+    *,
+    memory: int = MEMORY,
+    threads: int | None = None,
+    directory: Path | None = None,
+) -> tuple[ValueFinding, ValueFinding]:
+    """Find people with an own unreleased value in their released text, and rare values elsewhere.
+
+    Parameters
+    ----------
+    memory : bytes, > 0. Keys that do not fit spill to `directory`; none is dropped.
+    threads, directory : as for `voile.engines.duck.connect`.
+
+    Returns
+    -------
+    Two findings: the values in their own people's text, and rare values in other people's text.
+
+    Guarantees: a match is a match of the folded values themselves; every sequence of tokens of a
+    value of 1 to 6 tokens is found. Measured: its false alarms beside the number it expects. It
+    does not find misspellings, nicknames, paraphrases or days in words.
+
+    Cost: two passes over the values and one over the texts, O(bytes); memory does not grow.
+
+    Raises RequestError: a batch lacks a column, or the work does not fit in `memory`.
+    """
+    with connect(memory=memory, threads=threads, directory=directory) as engine:
+        return _Search(inputs, limits, engine).run()
+
+
+class _Search:
+    """One search: the places it met, and the tables of keys in DuckDB."""
+
+    def __init__(
+        self, inputs: SearchInputs, limits: SearchLimits, engine: duckdb.DuckDBPyConnection
+    ) -> None:
+        self.inputs, self.limits, self.engine = inputs, limits, engine
+        self.places: dict[Column, int] = {}
+        self.short = 0
+
+    def run(self) -> tuple[ValueFinding, ValueFinding]:
+        for one in queries.CREATE_TABLES:
+            self.engine.execute(one)
+        values = KeyFilter()
+        for cells in _pieces(self.inputs.values, VALUE_COLUMNS):
+            found = find_value_keys(cells.column(3))
+            self.short += found.short
+            self._note_people("holders", cells)
+            values.add(found.keys.keys)
+            values.add(found.decoys.keys)
+        texts = self._read_texts(values)
+        for cells in _pieces(self.inputs.values, VALUE_COLUMNS):
+            found = find_value_keys(cells.column(3))
+            for table, keys in (("held_keys", found.keys), ("decoy_keys", found.decoys)):
+                self._insert(table, cells, keys.where(texts.test(keys.keys)))
+        return self._judge()
+
+    def _read_texts(self, values: KeyFilter) -> KeyFilter:
+        """Keep the keys of texts that may be of values; return a filter of them."""
+        texts, labels = KeyFilter(), QuotedLabels.of(self.inputs.labels)
+        for cells in _pieces(self.inputs.texts, TEXT_COLUMNS):
+            self._note_people("readers", cells)
+            keys = find_text_keys(cells.column(3), values, labels)
+            texts.add(keys.keys)
+            self._insert("seen_keys", cells, keys)
+        return texts
+
+    def _note_people(self, table: str, cells: pa.RecordBatch) -> None:
+        people = pa.table({"person": cells.column(0).unique()})
+        self.engine.register("batch", people)
+        self.engine.execute(f"INSERT INTO {table} SELECT person FROM batch")
+        self.engine.unregister("batch")
+
+    def _insert(self, table: str, cells: pa.RecordBatch, keys: CellKeys) -> None:
+        if not len(keys.rows):
+            return
+        rows = pa.array(keys.rows)
+        batch = pa.table(
+            {
+                "key": keys.keys,
+                "person": cells.column(0).take(rows),
+                "place": self._number_places(cells).take(rows),
+                "form": pa.array(keys.forms.astype(np.int8)),
+                "tokens": pa.array(keys.tokens.astype(np.int8)),
+                "encoding": pa.array(keys.encodings),
+                "mark": pa.array(keys.marks),
+            }
+        )
+        self.engine.register("batch", batch)
+        self.engine.execute(f"INSERT INTO {table} FROM batch")
+        self.engine.unregister("batch")
+
+    def _number_places(self, cells: pa.RecordBatch) -> pa.Array:
+        """Return the number of each row's part and column."""
+        coded = [cells.column(n).dictionary_encode() for n in (1, 2)]
+        parts, columns = (x.dictionary.to_pylist() for x in coded)
+        wide = len(columns)
+        both = pc.add(
+            pc.multiply(coded[0].indices.cast(pa.int64()), wide), coded[1].indices.cast(pa.int64())
+        ).dictionary_encode()
+        numbers = [
+            self._place(parts[n // wide], columns[n % wide]) for n in both.dictionary.to_pylist()
+        ]
+        return pa.array(numbers, pa.int32()).take(both.indices)
+
+    def _place(self, part: str, column: str) -> int:
+        return self.places.setdefault((part, column), len(self.places))
+
+    def _judge(self) -> tuple[ValueFinding, ValueFinding]:
+        limits, engine = self.limits, self.engine
+        own = [self._place(*column) for column in self.inputs.generalised]
+        engine.execute("CREATE TABLE generalised (place INT)")
+        if own:
+            engine.executemany("INSERT INTO generalised VALUES (?)", [[one] for one in own])
+        for one in (queries.NUMBER_PEOPLE, *queries.NUMBER_KEYS):
+            engine.execute(one)
+        for one in queries.LEAVE_LABELS if own else ():
+            engine.execute(one)
+        people, readers, holders = self._row(queries.COUNT_PEOPLE)
+        most = max(limits.holders, int(limits.holders_share * people))
+        given = {"most": most, "chance": limits.chance, "readers": readers, "rare": limits.rare}
+        for one in queries.JUDGE_KEYS:
+            engine.execute(one, {name: x for name, x in given.items() if f"${name}" in one})
+        return self._own_finding(readers), self._elsewhere(holders)
+
+    def _own_finding(self, readers: int) -> ValueFinding:
+        expected, variance = self._row(queries.EXPECTED)
+        return ValueFinding(
+            name=OWN,
+            unit="people",
+            says="have an own unreleased value in the released bytes",
+            knowledge="The adversary knows a person's values that the release leaves out, and "
+            "searches the released text of each person for them.",
+            value=int(self._row("SELECT count(DISTINCT who) FROM hits")[0]),
+            n=readers,
+            expected=expected,
+            deviation=sqrt(variance),
+            forms=tuple(self._forms(queries.FORMS)),
+            not_searched=self.short,
+        )
+
+    def _elsewhere(self, holders: int) -> ValueFinding:
+        expected = float(self._row("SELECT count(DISTINCT who) FROM decoy_hits")[0])
+        return ValueFinding(
+            name=ELSEWHERE,
+            unit="people",
+            says="have a rare unreleased value in the released bytes of somebody else",
+            knowledge="The adversary knows a number, a code or several words that few people have, "
+            "and searches the released text of everybody else for it.",
+            value=int(self._row("SELECT count(DISTINCT who) FROM elsewhere")[0]),
+            n=holders,
+            expected=expected,
+            deviation=sqrt(2 * expected),  # both counts vary
+            forms=tuple(self._forms(queries.FORMS_ELSEWHERE)),
+            not_searched=self.short,
+        )
+
+    def _row(self, query: str) -> tuple[Any, ...]:
+        return tuple(x or 0 for x in self.engine.execute(query).fetchone() or ())
+
+    def _forms(self, query: str) -> Iterator[FormCount]:
+        names = list(self.places)
+        for place, seen, form, count, expected in self.engine.execute(query).fetchall():
+            (part, column), (in_part, in_column) = names[place], names[seen]
+            yield FormCount(
+                part=part,
+                column=column,
+                form=form,
+                in_part=in_part,
+                in_column=in_column,
+                people=count,
+                expected=expected or 0.0,
+            )
+
+
+def _pieces(stream: Stream, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    """Yield a source's cells without nulls, as large strings, a few megabytes at once."""
+    for batch in stream():
+        if missing := [name for name in columns if name not in batch.schema.names]:
+            raise RequestError(
+                f"a batch lacks the column {missing[0]}",
+                where="the value search",
+                instead=f"give the columns {', '.join(columns)}",
+            )
+        given = [pc.cast(batch.column(name), pa.large_string()) for name in columns]
+        given[0] = pc.fill_null(given[0], NOBODY)
+        table = pa.record_batch(given, names=list(columns)).filter(pc.is_valid(given[3]))
+        ends = np.cumsum(pc.binary_length(table.column(3)).to_numpy(zero_copy_only=False))
+        start = 0
+        while start < len(table):
+            before = ends[start - 1] if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, before + PIECE, side="right")))
+            yield table.slice(start, stop - start)
+            start = stop
+
+
+NOBODY = "\x00 nobody"
+"""The person of a text that names none."""
