@@ -24,11 +24,13 @@ class PersonRecords(NamedTuple):
 
     rows : (people, number) places in the `PersonRows`, in the record's order.
     codes : (people, number x columns) positions of their values, row after row.
+    values : (people, number, sensitive columns) numbers of the sensitive values.
     """
 
     number: int
     rows: Rows
     codes: Codes
+    values: Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,7 @@ class PersonRows(Brief):
     The order of the source decides nothing: rows that tie are equal in all quasi-identifiers.
 
     row : (n,) number in the source. codes : (n, columns) positions in the domains, none outside.
+    values : (n, sensitive columns) numbers of the sensitive values, null among them.
     first : (people,) the place of each person's first row. counts : (people,) rows of each.
     """
 
@@ -45,6 +48,7 @@ class PersonRows(Brief):
 
     row: Rows
     codes: Codes
+    values: Codes
     first: Rows
     counts: Rows
 
@@ -54,6 +58,7 @@ class PersonRows(Brief):
         domains: Sequence[Domain],
         subject: str,
         batches: Iterable[tuple[pa.RecordBatch, Rows]],
+        sensitive: Sequence[str] = (),
     ) -> PersonRows:
         """Read the rows of batches, each with their numbers in the source.
 
@@ -61,25 +66,22 @@ class PersonRows(Brief):
         of its own. Memory: O(rows x columns).
         """
         named: dict[bytes, int] = {}
-        people, numbers, codes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], []
-        codes.append(np.zeros((0, len(domains)), np.int32))
+        known: list[dict[str | None, int]] = [{} for _ in sensitive]
+        parts = [_no_rows(len(domains), len(sensitive))]
         for batch, row in batches:
-            own = np.column_stack([d.codes(batch.column(d.column)) for d in domains])
-            fits = (own != OUTSIDE).all(axis=1)
-            people.append(_number_people(batch.column(subject), row, named)[fits])
-            numbers.append(row[fits])
-            codes.append(own[fits].astype(np.int32))
-        return cls._sorted(domains, *map(np.concatenate, (people, numbers, codes)))
-
-    @classmethod
-    def _sorted(
-        cls, domains: Sequence[Domain], people: Rows, row: Rows, codes: Codes
-    ) -> PersonRows:
+            codes = np.column_stack([d.codes(batch.column(d.column)) for d in domains])
+            fits = (codes != OUTSIDE).all(axis=1)
+            shown = np.zeros((len(row), len(sensitive)), np.int32)
+            for at, name in enumerate(sensitive):
+                shown[:, at] = _number_values(batch.column(name), known[at])
+            people = _number_people(batch.column(subject), row, named)
+            parts.append((people[fits], row[fits], codes[fits].astype(np.int32), shown[fits]))
+        people, row, codes, values = (np.concatenate(each) for each in zip(*parts, strict=True))
         dated = [i for i, domain in enumerate(domains) if domain.parser.kind in DATED]
         keys = [*dated, *(i for i in range(len(domains)) if i not in dated)]
-        order = np.lexsort((row, *(codes[:, i] for i in reversed(keys)), people))
+        order = np.lexsort(np.column_stack([row, codes[:, keys[::-1]], people]).T)
         _, first, counts = np.unique(people[order], return_index=True, return_counts=True)
-        return cls(row[order], codes[order], first.astype(np.int64), counts.astype(np.int64))
+        return cls(row[order], codes[order], values[order], first, counts)
 
     def shared_numbers(self, k: int, allowed: Sequence[int] | None = None) -> tuple[int, ...]:
         """Return the numbers of rows that at least k people share, ascending.
@@ -108,7 +110,19 @@ class PersonRows(Brief):
         for at, number in enumerate(numbers):
             rows = self.first[place == at][:, None] + np.arange(number)
             codes = self.codes[rows].reshape(len(rows), number * self.codes.shape[1])
-            yield PersonRecords(number, rows, codes)
+            yield PersonRecords(number, rows, codes, self.values[rows])
+
+
+def _no_rows(columns: int, sensitive: int) -> tuple[Rows, Rows, Codes, Codes]:
+    nobody = np.zeros(0, np.int64)
+    return nobody, nobody, np.zeros((0, columns), np.int32), np.zeros((0, sensitive), np.int32)
+
+
+def _number_values(column: pa.Array, known: dict[str | None, int]) -> Codes:
+    """Number a sensitive column's cells by their text, going on from `known`."""
+    cells, places = encode_cells(column)
+    texts = (None if cell is None else str(cell) for cell in cells)
+    return np.array([known.setdefault(t, len(known)) for t in texts], dtype=np.int32)[places]
 
 
 def _number_people(subjects: pa.Array, row: Rows, named: dict[bytes, int]) -> Rows:

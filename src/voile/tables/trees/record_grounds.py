@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.people.counts import Constraints, Counts, distinct_rows
+from voile.tables.people.counts import Constraints, Counts, distinct_rows, row_keys
 from voile.tables.people.records import PersonRecords, PersonRows
 from voile.tables.scoring.losses import (
     distribution_of_all,
@@ -15,77 +16,78 @@ from voile.tables.scoring.losses import (
     importance_shares,
     n_log_n,
 )
-from voile.tables.trees.ground import Ground, LossUnits, per_nat
+from voile.tables.trees.ground import Diversity, Ground, LossUnits, per_nat
 
 Floats = NDArray[np.float64]
 BINS = 8
 """Bins of a column's positions, for the information that two rows of a person share."""
 
 
-def record_grounds(
-    people: PersonRows,
-    numbers: Sequence[int],
-    columns: Ground,
-) -> list[Ground]:
+def record_grounds(people: PersonRows, numbers: Sequence[int], rows: Ground) -> list[Ground]:
     """Return a ground for each number of rows: a person is one record of all her rows' columns.
 
-    columns : a ground of single rows, for the constraints and kinds of the columns.
+    rows : a ground of single rows, for the constraints and the kinds of the columns.
     """
-    sizes, rules = columns.counts.sizes, columns.constraints
     records = list(people.records(numbers))
-    counts = [_count(record.codes, sizes * record.number) for record in records]
-    units = _units(people, records, counts, columns)
+    counts = [_count(record, rows.counts.sizes) for record in records]
+    units = _units(people, records, counts, rows)
     return [
         Ground(
             counted,
-            _repeated(rules, record.number),
-            nullable=columns.nullable * record.number,
-            free=columns.free * record.number,
+            replace(rows.constraints, forbidden=_repeated(rows.constraints, record.number)),
+            _diversity(record, counted, rows.constraints.l_diversity),
+            rows.nullable * record.number,
+            free=rows.free * record.number,
             number=record.number,
-            of_source=LossUnits(
-                units.matches,
-                units.own,
-                units.spread,
-                np.tile(units.hidden, record.number),
-                units.cells,
-                units.lost,
-            ),
-            gains=_shared_information(record, len(sizes)),
+            of_source=replace(units, hidden=np.tile(units.hidden, record.number)),
+            gains=_shared_information(record, len(rows.counts.sizes)),
         )
         for record, counted in zip(records, counts, strict=True)
     ]
 
 
-def _count(codes: NDArray[np.int32], sizes: Sequence[int]) -> Counts:
-    distinct, each = distinct_rows(codes, np.ones(len(codes)), sizes)
-    return Counts(tuple(sizes), distinct, each, each, np.zeros((len(distinct), 0)))
+def _count(record: PersonRecords, sizes: Sequence[int]) -> Counts:
+    wide = tuple(sizes) * record.number
+    codes, each = distinct_rows(record.codes, np.ones(len(record.codes)), wide)
+    return Counts(wide, codes, each, each, np.zeros((len(codes), 0)))
 
 
 def _units(
-    people: PersonRows, records: Sequence[PersonRecords], counts: Sequence[Counts], columns: Ground
+    people: PersonRows, records: Sequence[PersonRecords], counts: Sequence[Counts], ground: Ground
 ) -> LossUnits:
     """Return the units of the source: divergence by records, entropy with all rows alike."""
-    sizes, rows = columns.counts.sizes, len(people.row)
-    released = sum(record.rows.size for record in records)
+    sizes, rows = ground.counts.sizes, len(people.row)
     each = np.ones(rows)
     of_rows = Counts(sizes, people.codes, each, each, np.zeros((rows, 0)))
-    nats = entropies(of_rows) * rows
-    share = importance_shares(of_rows, columns.importance)
+    nats, share = entropies(of_rows) * rows, importance_shares(of_rows, ground.importance)
     return LossUnits(
         float(sum(len(one.codes) for one in counts)),
         float(sum(n_log_n(one.sample).sum() for one in counts)),
         per_nat(sum(distribution_of_all(one) for one in counts)),
         np.divide(share, nats, out=np.zeros_like(share), where=nats > 0),
         float(rows * len(sizes)),
-        1 - released / rows,
+        1 - sum(record.rows.size for record in records) / rows,
     )
 
 
-def _repeated(rules: Constraints, number: int) -> Constraints:
-    """Return constraints of single rows for each row of a record."""
-    if rules.forbidden is None:
-        return rules
-    raise NotImplementedError
+def _repeated(rules: Constraints, number: int) -> NDArray[np.bool_] | None:
+    return None if rules.forbidden is None else np.tile(rules.forbidden, number)
+
+
+def _diversity(record: PersonRecords, counts: Counts, least: int) -> tuple[Diversity, ...]:
+    """Return what every box must show of each sensitive column at each place of a record."""
+    if least < 2:
+        return ()
+    cell = np.searchsorted(
+        row_keys(counts.codes, counts.sizes), row_keys(record.codes, counts.sizes)
+    )
+    made = []
+    for place, column in np.ndindex(record.values.shape[1:]):
+        values = np.unique(record.values[:, place, column], return_inverse=True)[1]
+        counted = np.zeros((len(counts.codes), values.max(initial=0) + 1))
+        np.add.at(counted, (cell, values), 1.0)
+        made.append(Diversity(counted, distinct=least))
+    return tuple(made)
 
 
 def _shared_information(record: PersonRecords, columns: int) -> tuple[float, ...]:

@@ -188,10 +188,13 @@ def _people_at_risk(
 def _by_all_rows(
     counted: Source, columns: Sequence[str], connection: DuckDBPyConnection
 ) -> dict[str, float]:
-    """Count people by all the groups that their rows are in; nothing where each is in one."""
+    """Count people by the groups of all their rows; nothing where each has one row.
+
+    Rows count as often as they are there: how many a person has is known with them.
+    """
     keys, who = ", ".join(identifier(name) for name in columns), identifier(PERSON)
     place = f"dense_rank() OVER (ORDER BY {keys})" if columns else "1"
-    shown = f"SELECT DISTINCT {who} AS p, {place} AS place FROM source"
+    shown = f"SELECT {who} AS p, {place} AS place FROM source"
     own = f"SELECT list(place ORDER BY place) AS places FROM ({shown}) GROUP BY p"
     kinds = f"SELECT len(places) AS many, count(*) AS n FROM ({own}) GROUP BY places"
     few = f"FILTER (n < {SMALL_GROUP})"

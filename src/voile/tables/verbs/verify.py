@@ -59,7 +59,7 @@ def verify(release: Release) -> Iterator[Check]:
     yield Check("every generalised cell is an interval of the policy", True)
     named = all(map(_is_named_by_its_ends, (e for c in codebook.columns for e in c.entries)))
     yield Check("every interval is named by its ends", named)
-    if isinstance(codebook, BoxCodebook):
+    if isinstance(codebook, BoxCodebook) and public.get("promise") != "person":
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
     yield from _promises(public, found, people_counted=release.is_sealed)
     yield from _marginals(release, codebook, found["subjects"])
@@ -119,6 +119,9 @@ def _promises(
     k = constraints["k"]
     people = "1 person" if k == 1 else f"{k} people"
     yield Check(f"every group holds at least {people}", found["k"] >= k >= 1)
+    if public.get("promise") == "person":
+        alike = found.get("k_all_rows", found["k"])
+        yield Check(f"at least {people} show all rows of any person", alike >= k)
     if "k" in stated:
         yield Check("every group holds as many as the manifest says", found["k"] >= stated["k"])
     if "max_risk" in stated:
