@@ -37,10 +37,9 @@ from voile.tables.verbs.person_rows import (
     ALONE,
     BoxedRows,
     find_row_boxes,
-    least_people,
     refuse_row_options,
 )
-from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
+from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, least_people, promises_of
 from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.showing import AnyPublished, BoxNotes, BoxSummary, Showing, showing_of
@@ -174,10 +173,11 @@ def _check_constraints(content: Content, figures: dict[str, float], *, instead: 
             f"for {rules.max_risk:g} at most",
             instead=instead,
         )
-    if content.promise == "person" and figures.get("k_all_rows", np.inf) < least_people(rules):
+    least = least_people(rules.k, rules.max_risk)
+    if content.promise == "person" and figures.get("k_all_rows", np.inf) < least:
         raise InfeasibleError(
-            f"fewer people of the release show the same rows than the {least_people(rules):,} "
-            f"that the kit asks for: {figures['k_all_rows']:.0f}",
+            f"fewer people of the release show the same rows than the {least:,} that the kit asks "
+            f"for: {figures['k_all_rows']:.0f}",
             instead=instead,
         )
     if figures["k"] < rules.k:

@@ -23,7 +23,7 @@ from voile.tables.trees.forest import Forest, grow_forest
 from voile.tables.trees.record_grounds import record_grounds
 from voile.tables.verbs.forests import ground_of, loss_weight_of, refuse_trees
 from voile.tables.verbs.options import FitOptions
-from voile.tables.verbs.person_rows import least_people
+from voile.tables.verbs.promises import least_people
 
 ROWS_ALONE = (
     *("population", "sampled", "fraction", "risk", "loss", "outcomes", "method", "chain_order"),
@@ -115,10 +115,11 @@ def grow_records(
     assert roles.subject is not None
     people = PersonRows.of(space.domains, roles.subject, _numbered(source, space, roles), sensitive)
     rules = space.constraints
-    numbers = people.shared_numbers(least_people(rules))
+    least = least_people(rules.k, rules.max_risk)
+    numbers = people.shared_numbers(least)
     if not numbers:
         raise InfeasibleError(
-            f"fewer than {least_people(rules):,} people have as many rows as others",
+            f"no number of rows is shared by {least:,} people",
             instead="ask for less",
         )
     rows = ground_of(space)

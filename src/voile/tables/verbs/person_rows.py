@@ -25,6 +25,7 @@ from voile.tables.trees.policy import sets_in
 from voile.tables.trees.tree import UNCUT, Tree
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions
+from voile.tables.verbs.promises import least_people
 from voile.tables.verbs.report_losses import grouping_data
 
 ALONE = "the promise per person is kept by one process that reads all rows of each person"
@@ -84,7 +85,7 @@ def find_row_boxes(
     assert content.roles.subject is not None
     people = PersonRows.of(policy.domains, content.roles.subject, counted, diverse)
     box = np.full(counted.rows, UNCUT, dtype=np.int32)
-    numbers = people.shared_numbers(least_people(rules), policy.numbers)
+    numbers = people.shared_numbers(least_people(rules.k, rules.max_risk), policy.numbers)
     for records in people.records(numbers):
         at = policy.numbers.index(records.number)
         stands = _stand(policy.pruned[at], records, rules)
@@ -92,11 +93,6 @@ def find_row_boxes(
         rows = people.row[records.rows[shown]]
         box[rows] = policy.row_boxes(at, stands[shown])
     return BoxedRows(people, box)
-
-
-def least_people(rules: Constraints) -> int:
-    """Return the people whom every box of records holds at least."""
-    return max(rules.k, int(np.ceil(1 / rules.max_risk - 1e-9)))
 
 
 class _Counted:
@@ -132,7 +128,7 @@ def _stand(tree: Tree, records: PersonRecords, rules: Constraints) -> NDArray[np
 
     def is_allowed(boxes: NDArray[np.intp]) -> bool:
         inside = np.concatenate([order[ends[box] : ends[box + 1]] for box in boxes])
-        if len(inside) < least_people(rules):
+        if len(inside) < least_people(rules.k, rules.max_risk):
             return False
         shown = records.values[inside].reshape(len(inside), -1)
         return all(len(np.unique(one)) >= rules.l_diversity for one in shown.T)
