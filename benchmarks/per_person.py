@@ -56,10 +56,12 @@ def main() -> None:
     save(
         "per_person",
         f"{PEOPLE:,} made-up patients, {STAYS:,} stays, 20 columns, 8 of them quasi-identifiers, "
-        f"k = {K}; the policy of the least loss.\nThe least and the largest of {len(SEEDS)} tables, "
-        "none of which anything was tuned on.\nAlone: people whose released rows, all together, "
-        f"nobody else has. Entropy: mean of H(column | labels of the row) / H(column), a row that "
-        f"is\nnot released lost. COUNT: mean error of {QUERIES:,} queries of two columns, as a share "
+        f"k = {K}; the policy of the least loss.\nThe least and the largest of {len(SEEDS)} "
+        "tables, none of which anything was tuned on. Alone: people whose released rows, all\n"
+        "together, nobody else has. Joined: rows of people with several, released next to another "
+        "of hers. Entropy: mean over columns\nof H(column | labels of the row) / H(column), rows "
+        f"that are not released lost. COUNT: mean error of {QUERIES:,} queries of two\ncolumns, "
+        "as a share "
         "of the rows.",
         (
             "way",

@@ -86,8 +86,8 @@ def certify(
     Beside the measures, those of a sensitive column as ``name(column)``: ``unique_with_kept``, the
     people unique on all released columns, and the people released and dropped. A group counts each
     person who has a row in it once, and a person's risk is the largest over her rows. Where
-    pseudonyms show whose each row is, and somebody's rows are in several groups, ``k_all_rows`` and
-    ``unique_all_rows`` count people by all groups that their rows are in, and so do
+    pseudonyms show whose each row is, and somebody has several rows, ``k_all_rows`` and
+    ``unique_all_rows`` count people by the groups of all their rows, and so do
     ``groups_under_11`` and ``people_under_11``, the groups of fewer than 11 people, and theirs.
     """
     counted: Source = release if people is None else WithPerson(release, people)

@@ -19,6 +19,7 @@ from voile.engines.duck import connect
 from voile.report.wording import listed
 from voile.tables.people.records import PersonRows
 from voile.tables.policies.space import PolicySpace
+from voile.tables.recoding.plan import find_pseudonym_column
 from voile.tables.trees.forest import Forest, grow_forest
 from voile.tables.trees.record_grounds import record_grounds
 from voile.tables.verbs.forests import ground_of, loss_weight_of, refuse_trees
@@ -47,7 +48,8 @@ class PromiseWarning(UserWarning):
 def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bool:
     """Decide whether the constraints hold per person, all of a person's rows known.
 
-    They do where somebody has several rows and no option needs a promise per row.
+    They do where somebody has several rows, pseudonyms join these, and no option needs a promise
+    per row.
 
     Raises
     ------
@@ -61,6 +63,8 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
             where="roles",
             instead="name it as the subject, or take --promise row",
         )
+    if options.promise is None and find_pseudonym_column(roles) is None:
+        return False
     if alone := _needs_rows(roles, options):
         if options.promise is None:
             return False

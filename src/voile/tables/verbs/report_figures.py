@@ -46,8 +46,12 @@ COUNTS = {
     "people_under_11",
 }
 ALL_ROWS = (
-    "Pseudonyms show which rows are one person's, and some people's rows are in several groups: "
-    "“all rows known” counts people by all of these, as does an adversary who knows them."
+    "Pseudonyms show which rows are one person's, and some people have several rows: “all rows "
+    "known” counts people by the groups of all their rows, as does an adversary who knows them."
+)
+PER_PERSON = (
+    "The constraints hold for all rows of a person together, over the generalised columns: an "
+    "adversary who knows every row of a person finds at least k people with the same rows."
 )
 DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
 NOTHING = "not proved"
@@ -104,6 +108,8 @@ def risks(
         blocks.append(Prose((f"Zero {where}: {listed(none)}.",)))
     if "k_all_rows" in after:
         blocks.append(Prose((ALL_ROWS,)))
+    if data.get("promise") == "person":
+        blocks.append(Prose((PER_PERSON,)))
     if after:
         blocks.append(_shares(data, before, after, audience))
     blocks.append(Prose((f"The population is {data['population']}.", *data["assumptions"])))
