@@ -28,7 +28,7 @@ from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.promises import least_people
 from voile.tables.verbs.report_losses import grouping_data
 
-ALONE = "the promise per person is kept by one process that reads all rows of each person"
+ALONE = "a promise per person needs one process that reads all rows; fit with --promise row"
 
 
 def refuse_row_options(options: ApplyOptions) -> None:
