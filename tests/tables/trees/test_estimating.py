@@ -50,7 +50,7 @@ def grown_on_estimates(seed, columns):
         counts,
         estimated_matches(),
         None,
-        (replace(ground, counts=counts).matches, 1.0),
+        (replace(ground, counts=counts).units.matches, 1.0),
         CountedPeople.of(counts, NAMES, boxes),
     )
     ground = replace(ground, counts=counts, measures=measures)
@@ -80,7 +80,7 @@ def test_a_policy_scores_what_each_box_is_estimated_from_its_counted_box(seed, c
     for links in range(len(grown.risk)):
         uncut = np.flatnonzero(tree.last < links)
         reached = [box for box in uncut if box == 0 or tree.last[tree.parents[box]] >= links]
-        assert grown.risk[links] * ground.matches == pytest.approx(found[reached].sum())
+        assert grown.risk[links] * ground.units.matches == pytest.approx(found[reached].sum())
     whole = np.flatnonzero(tree.part >= 0)
     parts = found[tree.part[whole]] + found[tree.part[whole] + 1]
     assert (parts >= found[whole] - 1e-9).all()

@@ -91,9 +91,9 @@ def gains(ground, growth, low, high):
         held = np.bincount(counts.codes[part, column], counts.sample[part])
         hidden = nats(n) - sum(map(nats, held))
         return (
-            growth.weight / ground.matches * n / max(n, people, 1)
-            + share * ground.spread_unit * (n * math.log(width) - nats(n))
-            + (1 - share) * ground.hidden_units[column] * hidden
+            growth.weight / ground.units.matches * n / max(n, people, 1)
+            + share * ground.units.spread * (n * math.log(width) - nats(n))
+            + (1 - share) * ground.units.hidden[column] * hidden
         )
 
     for j in range(len(low)):

@@ -40,13 +40,13 @@ def box_figures(ground, tree, loss_weight):
             continue
         n, g = counts.sample[own].sum(), counts.population[own].sum()
         hidden = 0.0
-        for j, unit in enumerate(ground.hidden_units):
+        for j, unit in enumerate(ground.units.hidden):
             held = np.bincount(counts.codes[own, j], counts.sample[own])
             hidden += unit * (n * np.log(n) - (held[held > 0] * np.log(held[held > 0])).sum())
-        spread = n * (np.log(high - low + 1.0).sum() - np.log(n)) * ground.spread_unit
+        spread = n * (np.log(high - low + 1.0).sum() - np.log(n)) * ground.units.spread
         found.append(
             (
-                n / max(n, g, 1) / ground.matches,
+                n / max(n, g, 1) / ground.units.matches,
                 loss_weight * spread + (1 - loss_weight) * hidden,
             )
         )
@@ -66,7 +66,7 @@ def test_no_pruning_of_the_tree_costs_less_at_any_weight(seed, growth, limited, 
     assume(len(grown.tree.leaves) <= 14)
     figures = box_figures(ground, grown.tree, loss_weight)
     risk, loss = np.array(list(every_pruning(grown.tree.part, 0, figures))).T
-    own = loss_weight * ground.own * ground.spread_unit
+    own = loss_weight * ground.units.own * ground.units.spread
     for weight in np.concatenate(([0.0], np.geomspace(1e-3, 1e3, 40))):
         least = (loss + weight * risk).min() + own
         found = (grown.loss + weight * grown.risk).min()
@@ -90,7 +90,7 @@ def test_each_policy_scores_what_its_boxes_do(seed, growth, limited, empty):
         )
         boxes = np.tile(np.arange(len(n))[:, None], len(counts.sizes))
         exact = losses(counts, Grouping(box, boxes, values, n > 0))
-        assert np.isclose(grown.risk[links], (n / g).sum() / ground.matches)
+        assert np.isclose(grown.risk[links], (n / g).sum() / ground.units.matches)
         assert np.isclose(grown.distribution[links], exact["distribution"], atol=1e-9)
         assert np.isclose(grown.resolution[links], exact["resolution"], atol=1e-9)
         assert np.isclose(grown.ncp[links], exact["ncp"], atol=1e-9)
@@ -133,7 +133,7 @@ def test_boxes_are_disjoint_and_cover_every_combination(seed, growth, limited):
 
 def test_pruning_all_links_leaves_what_costs_no_risk():
     ground, grown = grown_of(3, GROWTHS[0], limited=False)
-    whole = ground.counts.subjects / max(ground.counts.population.sum(), 1.0) / ground.matches
+    whole = ground.counts.subjects / max(ground.counts.population.sum(), 1.0) / ground.units.matches
     assert np.isclose(grown.risk[-1], whole)
     assert (np.diff(grown.risk) <= 1e-12).all()
     assert (np.diff(grown.loss) >= -1e-12).all()

@@ -84,9 +84,9 @@ def gains(ground, growth, held):
         counted = np.bincount(ground.counts.codes[part, column], ground.counts.sample[part])
         hidden = nats(n) - sum(map(nats, counted))
         return (
-            growth.weight / ground.matches * n / max(n, people, 1)
-            + share * ground.spread_unit * (n * math.log(width) - nats(n))
-            + (1 - share) * ground.hidden_units[column] * hidden
+            growth.weight / ground.units.matches * n / max(n, people, 1)
+            + share * ground.units.spread * (n * math.log(width) - nats(n))
+            + (1 - share) * ground.units.hidden[column] * hidden
         )
 
     for j, values in enumerate(held):

@@ -68,9 +68,10 @@ def release_of(space, policy, rows, *, bounds):
 
 def naive(groups, rows, who, population):
     """Count by going through the rows with dictionaries."""
-    of, shown = defaultdict(set), defaultdict(set)
+    of, shown, every = defaultdict(set), defaultdict(set), defaultdict(Counter)
     for group, row, person in zip(groups, rows, who, strict=True):
         of[person].add(group)
+        every[person][group] += 1
         shown[group, row[2]].add(person)
     size, members = defaultdict(Fraction), defaultdict(set)
     for person, own in of.items():
@@ -83,14 +84,8 @@ def naive(groups, rows, who, population):
     g_of = {person: min(g[group] for group in own) for person, own in of.items()}
     people = len(of)
     unique = len({next(iter(known)) for known in shown.values() if len(known) == 1})
-    records = Counter()
-    for group, person in zip(groups, who, strict=True):
-        records[person, group] += 1
-    alike = Counter(
-        frozenset((group, n) for (who_, group), n in records.items() if who_ == person)
-        for person in of
-    )
-    several = len(groups) > people
+    alike = Counter(frozenset(own.items()) for own in every.values())
+    several = len(rows) > people
     by_all_rows = {
         "k_all_rows": min(alike.values()),
         "unique_all_rows": sum(n == 1 for n in alike.values()),

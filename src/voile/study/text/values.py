@@ -1,7 +1,8 @@
 """What the value search reads of a study: the unreleased values of its people, and all its bytes.
 
-Columns to keep are released as they are, or with dates moved. Of texts and items a part is released.
-Every other column of a source is unreleased: identifiers, dropped and generalised columns.
+Columns to keep are released as they are, or with dates moved. Of texts and items a part is
+released. Every other column of a source is unreleased: identifiers, dropped and generalised
+columns.
 """
 
 from __future__ import annotations

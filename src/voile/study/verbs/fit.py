@@ -88,8 +88,9 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
 def _fit_part(plan: Plan, name: str, source: Source, roles: Roles, progress: Progress) -> Kit:
     part = plan.rows[name]
     promised = plan.promise.constraints if name == plan.table[0] else {}
+    per_row = {"promise": "row"} if part.kind == "tables" else {}  # the study judges people
     options = plan.options(
-        find_module(part.kind).options.fit, name, "fit", {**part.fit, **promised}
+        find_module(part.kind).options.fit, name, "fit", {**per_row, **part.fit, **promised}
     )
     try:
         made = find_module(part.kind).fit(
@@ -233,7 +234,9 @@ class _Judge:
     def __call__(self, number: int) -> dict[str, float | None]:
         if number not in self._numbered:
             loss = float(self.content.frontier.loss[number])
-            self._numbered[number] = self._judged(number, self.content.family.policy(number), loss)
+            self._numbered[number] = self._judged(
+                number, self.content.family.row_policy(number), loss
+            )
         return self._numbered[number]
 
     def add(self, policy: AnyPolicy, loss: float) -> None:

@@ -38,7 +38,7 @@ from voile.study.verbs.figures import known_risks, mean_risks, public_informed
 from voile.study.verbs.fit import miss_of
 from voile.study.verbs.people_counts import PeopleCounts, write_people
 from voile.study.verbs.writing import Writing
-from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.family import AnyPolicy, refuse_person_policy
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.verbs.content import Content
 
@@ -146,7 +146,8 @@ class Measuring:
 
     @cached_property
     def policy(self) -> AnyPolicy:
-        return self.content.family.read(self.writing.chosen[self.plan.table[0]].policy)
+        chosen = self.writing.chosen[self.plan.table[0]]
+        return refuse_person_policy(self.content.family.read(chosen.policy))
 
     def _beside(self) -> Mapping[str, int] | None:
         """Number what other tables and items show of each person; None where there are none."""

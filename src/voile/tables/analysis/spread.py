@@ -96,7 +96,7 @@ def analyse(
     Cost: at most `MOST` + 1 and the named ones times the cost of a fit.
     """
     numbers = spread(frontier).tolist()
-    asked = [*((n, family.policy(n)) for n in numbers), *marks.items()]
+    asked = [*((n, family.row_policy(n)) for n in numbers), *marks.items()]
     source, kept = rows.fit_source(), {}
     for done, (name, policy) in enumerate(asked, 1):
         release = rows.fit_release(*bounds_of(policy, rows.codes), released_by(space, policy, rows))

@@ -1,4 +1,4 @@
-"""The policies of a kit, by number, of both families: bit-strings and pruned trees."""
+"""The policies of a kit, by number: bit-strings and pruned trees, or trees of records."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.tables.domains.domain import Domain
 from voile.tables.policies.policy import Policy
+from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.trees.tree import Tree
+from voile.tables.trees.tree import BoxExtents, Tree
 
 AnyPolicy: TypeAlias = Policy | TreePolicy
+"""A policy whose promise is per row: what a row becomes follows from its values."""
+KitPolicy: TypeAlias = AnyPolicy | PersonPolicy
 Bits = NDArray[np.bool_]
 GLOBAL = -1
 
@@ -31,6 +35,8 @@ class Family(Brief):
     bits : (g, n_bits) bool, the global policies. trees : whole.
     members : (m, 2) int32, what each policy is: -1 and a row of `bits`, or a tree and how many of
         its links are pruned.
+    numbers : of policies per person, the numbers of rows that people are released with; each
+        policy then has a tree for each, and these follow each other in `trees`.
     """
 
     shows = ("trees",)
@@ -39,6 +45,7 @@ class Family(Brief):
     bits: Bits
     trees: tuple[Tree, ...]
     members: NDArray[np.int32]
+    numbers: tuple[int, ...] = ()
 
     @classmethod
     def of_bits(cls, domains: Sequence[Domain], bits: Bits) -> Family:
@@ -52,24 +59,31 @@ class Family(Brief):
 
     @property
     def names(self) -> list[str]:
-        """The family of each policy: ``global`` or ``tree``."""
-        return ["global" if tree == GLOBAL else "tree" for tree, _ in self.members.tolist()]
+        """The family of each policy: ``global``, ``tree`` or ``person``."""
+        of_trees = "person" if self.numbers else "tree"
+        return ["global" if tree == GLOBAL else of_trees for tree, _ in self.members.tolist()]
 
     @property
     def is_global(self) -> Bits:
         """(m,) bool, which policies are bit-strings."""
         return np.asarray(self.members[:, 0] == GLOBAL)
 
-    def policy(self, number: int) -> AnyPolicy:
+    def policy(self, number: int) -> KitPolicy:
         """Return one policy."""
         tree, at = self.members[number].tolist()
         if tree == GLOBAL:
             return Policy(self.domains, self.bits[at])
+        if self.numbers:
+            return self._person_policy({"family": "person", "tree": tree, "pruned": at})
         return TreePolicy(self.domains, self.trees[tree], tree, at)
 
-    def number_of(self, policy: AnyPolicy) -> int | None:
+    def row_policy(self, number: int) -> AnyPolicy:
+        """Return one policy whose promise is per row."""
+        return refuse_person_policy(self.policy(number))
+
+    def number_of(self, policy: KitPolicy) -> int | None:
         """Return the number of a policy, None where it is none of these."""
-        if isinstance(policy, TreePolicy):
+        if isinstance(policy, (TreePolicy, PersonPolicy)):
             same = (self.members == (policy.number, policy.links)).all(axis=1)
         else:
             own = np.flatnonzero((self.bits == policy.bits).all(axis=1))
@@ -77,21 +91,38 @@ class Family(Brief):
         found = np.flatnonzero(same)
         return int(found[0]) if len(found) else None
 
-    def read(self, data: Mapping[str, Any]) -> AnyPolicy:
+    def read(self, data: Mapping[str, Any]) -> KitPolicy:
         """Read what a policy's `to_data` wrote."""
+        if self.numbers:
+            return self._person_policy(data)
         if isinstance(data, Mapping) and data.get("family") == "tree":
             return TreePolicy.from_data(self.domains, self.trees, data)
         return Policy.from_data(self.domains, data)
 
+    def _person_policy(self, data: Mapping[str, Any]) -> PersonPolicy:
+        return PersonPolicy.from_data(self.domains, self.numbers, self.trees, data)
 
-def finest_cuts(policy: AnyPolicy) -> Policy:
+
+def refuse_person_policy(policy: KitPolicy) -> AnyPolicy:
+    """Return a policy whose promise is per row; refuse one per person."""
+    if isinstance(policy, PersonPolicy):
+        raise RequestError(
+            "the kit promises per person, and this needs a promise per row",
+            instead="fit with --promise row",
+        )
+    return policy
+
+
+def finest_cuts(policy: KitPolicy) -> Policy:
     """Return the global policy of every cut that some box has: as fine as any box is."""
     if isinstance(policy, Policy):
         return policy
+    if isinstance(policy, PersonPolicy):
+        return cuts_of(policy.domains, policy.boxes, policy.uncut)
     return cuts_of(policy.domains, policy.pruned, policy.pruned.leaves)
 
 
-def cuts_of(domains: Sequence[Domain], tree: Tree, boxes: NDArray[np.integer[Any]]) -> Policy:
+def cuts_of(domains: Sequence[Domain], tree: BoxExtents, boxes: NDArray[np.integer[Any]]) -> Policy:
     """Return the global policy of every cut that one of some boxes of a tree has."""
     bits = []
     for place, domain in enumerate(domains):
@@ -103,7 +134,11 @@ def cuts_of(domains: Sequence[Domain], tree: Tree, boxes: NDArray[np.integer[Any
 
 
 def join(
-    domains: Sequence[Domain], found: Frontier, grown: Frontier, trees: Sequence[Tree]
+    domains: Sequence[Domain],
+    found: Frontier,
+    grown: Frontier,
+    trees: Sequence[Tree],
+    numbers: tuple[int, ...] = (),
 ) -> tuple[Frontier, Family]:
     """Return the frontier of both families, whose policies are `Family.members`.
 
@@ -115,4 +150,5 @@ def join(
     risk = np.concatenate([grown.risk, found.risk])
     loss = np.concatenate([grown.loss, found.loss])
     frontier = Frontier.of(risk, loss, members)
-    return frontier, Family(tuple(domains), found.policies, tuple(trees), frontier.policies)
+    family = Family(tuple(domains), found.policies, tuple(trees), frontier.policies, numbers)
+    return frontier, family

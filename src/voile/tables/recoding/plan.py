@@ -18,7 +18,7 @@ from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.settings import KeptSettings
-from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.family import KitPolicy
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.recoding.recoder import Recoded
@@ -57,7 +57,7 @@ class Output:
 
 
 def plan(
-    policy: AnyPolicy,
+    policy: KitPolicy,
     roles: Roles,
     types: Mapping[str, pa.DataType],
     *,
@@ -116,7 +116,7 @@ def _kept_output(name: str, role: Role, type_: pa.DataType) -> Output:
     )
 
 
-def _quasi(policy: AnyPolicy, domain: Domain, *, bounds: bool) -> Output:
+def _quasi(policy: KitPolicy, domain: Domain, *, bounds: bool) -> Output:
     name = domain.column
     place = [d.column for d in policy.domains].index(name)
     fields = (pa.field(name, pa.dictionary(pa.int32(), pa.string())),)

@@ -20,6 +20,7 @@ from voile.tables.recoding.marginals import Counted, Marginal, marginal_of
 from voile.tables.recoding.naming import Name, name_intervals, name_sets
 from voile.tables.recoding.published import Published, check_bounds, write_entries
 from voile.tables.recoding.runs import Ints
+from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.trees.policy import TreePolicy, sets_in
 
 
@@ -29,6 +30,7 @@ class PublishedBoxes(Brief):
 
     codebook : of the boxes that released rows are in.
     box_of : (uncut boxes of the policy,) which box of the codebook each has become; -1 for none.
+        Of a policy per person, of all boxes of rows.
     finest : the global policy of every cut that a released box has, as it would be published.
     marginals : of the columns that have more than one run.
     begins : by these columns, (runs,) the position that each run begins at.
@@ -36,7 +38,7 @@ class PublishedBoxes(Brief):
 
     shows = ("codebook",)
 
-    policy: TreePolicy
+    policy: TreePolicy | PersonPolicy
     codebook: BoxCodebook
     box_of: NDArray[np.int32]
     finest: Published
@@ -46,7 +48,7 @@ class PublishedBoxes(Brief):
     @classmethod
     def of(
         cls,
-        policy: TreePolicy,
+        policy: TreePolicy | PersonPolicy,
         released: Sequence[NDArray[np.bool_]],
         stands: NDArray[np.int32],
         *,
@@ -58,11 +60,12 @@ class PublishedBoxes(Brief):
         `stands` (uncut boxes,) is the box of the pruned tree that each is part of where rows of it
         are released, else -1. People that are `counted` give marginals.
         """
+        own = policy.boxes
         nodes = np.unique(stands[stands >= 0])
-        low, high = (ends[nodes] for ends in policy.pruned.bounds)
+        low, high = (ends[nodes] for ends in own.bounds)
         columns, numbers = [], []
-        for place, (domain, own) in enumerate(zip(policy.domains, released, strict=True)):
-            names, number = _named(domain, own, *sets_in(policy.pruned, nodes, place))
+        for place, (domain, seen) in enumerate(zip(policy.domains, released, strict=True)):
+            names, number = _named(domain, seen, *sets_in(own, nodes, place))
             columns.append(CodedColumn.of(domain, names, bounds=bounds))
             if bounds:
                 _refuse_sets(domain)
@@ -70,7 +73,7 @@ class PublishedBoxes(Brief):
             numbers.append(number)
         boxes = tuple(tuple(map(int, box)) for box in np.column_stack(numbers))
         box_of = np.where(stands >= 0, np.searchsorted(nodes, stands), UNKNOWN).astype(np.int32)
-        finest = Published.of(cuts_of(policy.domains, policy.pruned, nodes), released)
+        finest = Published.of(cuts_of(policy.domains, own, nodes), released)
         book = BoxCodebook(tuple(columns), boxes)
         if counted is None:
             return cls(policy, book, box_of, finest)
@@ -87,6 +90,7 @@ class PublishedBoxes(Brief):
 
     def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the published intervals of positions in the domains; -1 in no released box."""
+        assert isinstance(self.policy, TreePolicy)  # else they do not follow from a row's values
         found = self.policy.box_of(codes)
         box = np.where(found >= 0, self.box_of[found], UNKNOWN)
         nowhere = (UNKNOWN,) * codes.shape[1]

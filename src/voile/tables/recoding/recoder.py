@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.tables.domains.domain import OUTSIDE
+from voile.tables.domains.domain import OUTSIDE, Domain
 from voile.tables.policies.policy import Policy
+from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.trees.policy import TreePolicy
 
 
@@ -38,10 +40,9 @@ class Recoder:
         self.policy = policy
         self._allowed = None if allowed is None else policy.keys_of(allowed)
 
-    def __call__(self, batch: pa.RecordBatch) -> Recoded:
+    def __call__(self, batch: pa.RecordBatch, numbers: NDArray[np.int64] | None = None) -> Recoded:
         """Find each row's intervals. Cost: O(cells), and one parse of each distinct raw value."""
-        own = [domain.codes(batch.column(domain.column)) for domain in self.policy.domains]
-        values = np.column_stack(own)
+        values = _values(self.policy.domains, batch)
         intervals = self.policy.numbers_of(values)
         return Recoded(values, intervals, self._suppressed(intervals))
 
@@ -51,3 +52,27 @@ class Recoder:
         keys = self.policy.keys_of(intervals)
         outside = (intervals == OUTSIDE).any(axis=1)
         return np.asarray(~np.isin(keys, self._allowed) & ~outside)
+
+
+class PersonRecoder:
+    """Give each row the box that was found for it, all rows of its person known.
+
+    Parameters
+    ----------
+    box : (rows of the source,) the box of each row by its number; -1 of rows that are not released.
+    """
+
+    def __init__(self, policy: PersonPolicy, box: NDArray[np.int32]) -> None:
+        self.policy = policy
+        self.box = box
+
+    def __call__(self, batch: pa.RecordBatch, numbers: NDArray[np.int64] | None = None) -> Recoded:
+        """Look up the boxes of a batch's rows, by their `numbers` in the source."""
+        values = _values(self.policy.domains, batch)
+        box = self.box[numbers]
+        boxes = np.where(values == OUTSIDE, OUTSIDE, np.maximum(box, 0)[:, None]).astype(np.int32)
+        return Recoded(values, boxes, (box < 0) & (values != OUTSIDE).all(axis=1))
+
+
+def _values(domains: Sequence[Domain], batch: pa.RecordBatch) -> NDArray[np.int32]:
+    return np.column_stack([domain.codes(batch.column(domain.column)) for domain in domains])

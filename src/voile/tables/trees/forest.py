@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.frontier import Frontier
 from voile.tables.trees.ground import Ground, Growth
-from voile.tables.trees.growing import Grown, grow_tree
+from voile.tables.trees.growing import Grown, grow_trees
 from voile.tables.trees.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,8 @@ class Forest(Brief):
 
     Parameters
     ----------
-    trees : as many as have a policy on the frontier.
+    trees : as many as have a policy on the frontier; of several grounds one each, one after the
+        other.
     frontier : whose policies are rows (tree, links pruned).
     figures : (policies,) each, `matches` relative to the source's, `largest` 1 / g of a record,
         `distribution`, `resolution`, `ncp`.
@@ -55,7 +56,7 @@ class Forest(Brief):
 
 
 def grow_forest(
-    ground: Ground,
+    ground: Ground | Sequence[Ground],
     *,
     loss_weight: float,
     plan: Sequence[Growth] | None = None,
@@ -64,6 +65,8 @@ def grow_forest(
 ) -> Forest:
     """Grow several trees and join their families to one frontier.
 
+    Of several grounds, the parts of a source, each policy has a tree for each.
+
     Raises
     ------
     InfeasibleError : one box of all breaks a constraint.
@@ -71,11 +74,12 @@ def grow_forest(
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     plan = growths(loss_weight) if plan is None else plan
+    grounds = [ground] if isinstance(ground, Ground) else ground
     grown: list[Grown] = []
     for growth in plan:
         if grown and deadline is not None and time.monotonic() >= deadline:
             break
-        grown.append(grow_tree(ground, growth, loss_weight=loss_weight))
+        grown.append(grow_trees(grounds, growth, loss_weight=loss_weight))
         progress(sum(len(one.risk) for one in grown))
     stopped = "finished" if len(grown) == len(plan) else "seconds"
     return _joined(grown, stopped)
@@ -97,7 +101,11 @@ def _joined(grown: Sequence[Grown], stopped: str) -> Forest:
     least = np.array([links[own == tree].min() for tree in used], dtype=np.int32)
     members = np.column_stack([number, links - least[number]]).astype(np.int32)
     return Forest(
-        tuple(grown[tree].tree.pruned(int(n)) for tree, n in zip(used, least, strict=True)),
+        tuple(
+            tree.pruned(int(n))
+            for number, n in zip(used, least, strict=True)
+            for tree in grown[number].trees
+        ),
         Frontier.of(frontier.risk, frontier.loss, members),
         {
             name: np.array([getattr(grown[t], name)[at] for t, at in zip(own, links, strict=True)])

@@ -67,6 +67,28 @@ class Growth:
     large: float = 100.0
 
 
+@dataclass(frozen=True)
+class LossUnits:
+    """What the figures of boxes are divided by: those of the whole source.
+
+    Parameters
+    ----------
+    matches : expected matches of the source as it is, the unit of relative risk.
+    own : sum of n log n over the source's combinations.
+    spread : loss by eq. 4 a nat; 0 where one box of all loses nothing.
+    hidden : (columns,) resolution lost a nat hidden of a column.
+    cells : cells of the source, the unit of NCP.
+    lost : share of the source that no policy releases.
+    """
+
+    matches: float
+    own: float
+    spread: float
+    hidden: Floats
+    cells: float
+    lost: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Ground(Brief):
     """A table's counts as trees see them, and the units of risk and loss.
@@ -84,6 +106,10 @@ class Ground(Brief):
         resolution; they are grown by these in any case.
     free : by column, whether its values have no order, so that a cut parts them in any two sets;
         () where all have one. Of up to 12 values.
+    number : rows of a record, of each of which the columns are; 1 of a table of rows.
+    of_source : the units, where the counts are a part of the source; None takes their own.
+    gains : (columns,) what the entropy of a column weighs where a cut is sought, beside its unit;
+        () counts each once.
     """
 
     counts: Counts
@@ -94,6 +120,9 @@ class Ground(Brief):
     importance: tuple[float, ...] | None = None
     measures: BoxMeasures | None = None
     free: tuple[bool, ...] = ()
+    number: int = 1
+    of_source: LossUnits | None = None
+    gains: tuple[float, ...] = ()
 
     @cached_property
     def _sampled(self) -> NDArray[np.intp]:
@@ -107,28 +136,20 @@ class Ground(Brief):
         return factor if np.allclose(people, factor * sample, rtol=1e-12, atol=0) else 0.0
 
     @cached_property
-    def matches(self) -> float:
-        """Expected matches of the source as it is, the unit of relative risk."""
+    def units(self) -> LossUnits:
+        """What figures of boxes are divided by."""
+        if self.of_source is not None:
+            return self.of_source
         n, people = self.counts.sample, self.counts.population
-        return float((n / np.maximum(np.maximum(n, people), 1.0)).sum())
-
-    @cached_property
-    def own(self) -> float:
-        """Sum of n log n over the source's combinations."""
-        return float(n_log_n(self.counts.sample[self._sampled]).sum())
-
-    @cached_property
-    def hidden_units(self) -> Floats:
-        """(columns,) resolution lost a nat hidden of a column."""
         share = importance_shares(self.counts, self.importance)
-        nats = entropies(self.counts) * self.counts.subjects
-        return np.divide(share, nats, out=np.zeros_like(share), where=nats > 0)
-
-    @cached_property
-    def spread_unit(self) -> float:
-        """Loss by eq. 4 a nat; 0 where one box of all loses nothing."""
-        nats = distribution_of_all(self.counts)
-        return 1.0 / nats if nats else 0.0
+        hidden = entropies(self.counts) * self.counts.subjects
+        return LossUnits(
+            float((n / np.maximum(np.maximum(n, people), 1.0)).sum()),
+            float(n_log_n(n[self._sampled]).sum()),
+            per_nat(distribution_of_all(self.counts)),
+            np.divide(share, hidden, out=np.zeros_like(share), where=hidden > 0),
+            self.counts.subjects * len(self.counts.sizes),
+        )
 
     def people(self) -> SamplePeople:
         """Return the rows to grow on, in an order that growing is free to change."""
@@ -146,12 +167,14 @@ class Ground(Brief):
 
     def worth(self, growth: Growth) -> Worth:
         """Return what a cut is worth."""
+        units = self.units
+        hidden = units.hidden * (np.array(self.gains) if self.gains else 1.0)
         return Worth(
-            growth.weight / self.matches,
-            growth.coarse * self.spread_unit,
-            growth.fine * self.spread_unit,
-            (1 - growth.coarse) * self.hidden_units,
-            (1 - growth.fine) * self.hidden_units,
+            growth.weight / units.matches,
+            growth.coarse * units.spread,
+            growth.fine * units.spread,
+            (1 - growth.coarse) * hidden,
+            (1 - growth.fine) * hidden,
             float(growth.large),
             n_log_n(np.arange(min(self.counts.subjects, LARGEST_TABLE) + 1)),
             np.log(np.maximum(np.arange(max(self.counts.sizes) + 1.0), 1.0)),
@@ -233,6 +256,11 @@ class Ground(Brief):
             whole = one.counts.sum(axis=0, keepdims=True)
             if distinct_l(whole) < one.distinct or entropy_l(whole) < one.entropy - SLACK:
                 raise _infeasible("a sensitive column has fewer values than l-diversity asks for")
+
+
+def per_nat(nats: float) -> float:
+    """Return what one of these nats counts of them all; 0 where there is none."""
+    return 1.0 / nats if nats else 0.0
 
 
 def _infeasible(what: str) -> InfeasibleError:

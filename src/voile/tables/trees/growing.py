@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+from voile.tables.scoring.losses import n_log_n
 from voile.tables.trees.ground import Ground, Growth
-from voile.tables.trees.tree import Tree
+from voile.tables.trees.tree import UNCUT, Tree
+from voile.tables.trees.trimming import trim
 
 DIGITS = 13
 Nodes = NDArray[np.int32]
@@ -18,14 +21,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Grown(Brief):
-    """A tree and what its pruned policies score: row i has i links pruned.
+    """Trees and what their policies score, pruned together: row i has i links pruned.
 
-    risk, loss : (policies,) each, what the tree is pruned by.
+    trees : of one table a tree; of people by number of rows one each, whose `last` count links
+        of all of them.
+    risk, loss : (policies,) each, what the trees are pruned by.
     matches : expected ones, relative to the source's. distribution, resolution, ncp : see `losses`.
     largest : largest 1 / g of a box. smallest : fewest subjects of a box. Of boxes with records.
     """
 
-    tree: Tree
+    trees: tuple[Tree, ...]
     risk: Floats
     loss: Floats
     matches: Floats
@@ -34,6 +39,12 @@ class Grown(Brief):
     ncp: Floats
     largest: Floats
     smallest: Floats
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of one table."""
+        (tree,) = self.trees
+        return tree
 
 
 def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
@@ -45,41 +56,79 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
 
     Cost: O(rows x depth x columns) to grow, O(n log n) to prune, n the boxes.
     """
-    from voile.tables.trees.kernels.grow import grow  # loads numba
-    from voile.tables.trees.kernels.prune import last_cut, weakest_links
+    return grow_trees([ground], growth, loss_weight=loss_weight)
 
-    ground.check()
-    column, cut, part, figures = grow(
-        ground.people(), ground.worth(growth), ground.allowed(), ground.sensitive, ground.most_boxes
-    )
-    matches = figures[:, 2] / ground.matches
-    spread = figures[:, 3] * ground.spread_unit
-    wide = figures[:, 4] / (ground.counts.subjects * len(ground.counts.sizes))
-    hidden = figures[:, 5:] @ ground.hidden_units
-    whole = Tree(ground.counts.sizes, column, cut, part, np.minimum(part, 0), ground.free)
-    others = (None, None) if ground.measures is None else ground.measures.of_boxes(whole)
+
+def grow_trees(grounds: Sequence[Ground], growth: Growth, *, loss_weight: float) -> Grown:
+    """Grow a tree on each part of a source, and prune all by one order of weakest links.
+
+    Parts have the units of their whole source in common. As `grow_tree`.
+    """
+    from voile.tables.trees.kernels.prune import last_cut, weakest_links  # loads numba
+
+    grown = [_grow_boxes(ground, growth) for ground in grounds]
+    trees, figures = [tree for tree, _ in grown], np.concatenate([own for _, own in grown])
+    units = grounds[0].units
+    starts = np.cumsum([0, *(len(tree) for tree in trees)])
+    pairs = list(zip(trees, starts.tolist(), strict=False))
+    part = np.concatenate([np.where(t.part < 0, UNCUT, t.part + at) for t, at in pairs])
+    part = part.astype(np.int32)
+    others = (None, None) if (own := grounds[0].measures) is None else own.of_boxes(trees[0])
+    n, people, matches, spread, wide, hidden = figures.T
+    matches, spread, wide = matches / units.matches, spread * units.spread, wide / units.cells
     risk = matches if others[0] is None else others[0]
     loss = loss_weight * spread + (1 - loss_weight) * hidden if others[1] is None else others[1]
     weight = weakest_links(part, risk, loss)
     goes = np.flatnonzero(np.isfinite(weight))
     goes = goes[np.argsort(weight[goes], kind="stable")]
-    tree = replace(whole, last=last_cut(part, weight, goes))
-    life = _Life.of(tree, len(goes))
-    distribution = np.clip(ground.own * ground.spread_unit + life.summed(spread), 0.0, 1.0)
-    resolution = np.clip(life.summed(hidden), 0.0, 1.0)
+    last = last_cut(part, weight, goes)
+    trees = [replace(t, last=last[at : at + len(t)]) for t, at in pairs]
+    above = [np.where(t.parents < 0, UNCUT, t.parents + at) for t, at in pairs]
+    life = _Life.of(last, np.concatenate(above), len(goes))
+    distribution = units.own * units.spread + life.summed(spread) + units.lost
+    distribution = np.clip(distribution, 0.0, 1.0)
+    resolution = np.clip(life.summed(hidden) + units.lost, 0.0, 1.0)
     weighed = loss_weight * distribution + (1 - loss_weight) * resolution
-    n, g = figures[:, 0], figures[:, :2].max(axis=1)
+    g = np.maximum(n, people)
     return Grown(
-        tree,
+        tuple(trees),
         np.clip(life.summed(risk) if others[0] is None else life.rounded(risk), 0.0, 1.0),
         weighed if others[1] is None else np.clip(life.rounded(loss), 0.0, 1.0),
         np.clip(life.summed(matches), 0.0, 1.0),
         distribution,
         resolution,
-        np.clip(life.summed(wide), 0.0, 1.0),
+        np.clip(life.summed(wide) + units.lost, 0.0, 1.0),
         1.0 / life.least(np.where(n > 0, np.maximum(g, 1.0), np.inf)),
         life.least(np.where(n > 0, n, np.inf)),
     )
+
+
+def _grow_boxes(ground: Ground, growth: Growth) -> tuple[Tree, Floats]:
+    """Grow a tree, unpruned; return it with the figures of its boxes.
+
+    Subjects, people, n / g, nats of eq. 4, widths summed over columns, resolution hidden.
+    """
+    from voile.tables.trees.kernels.grow import grow  # loads numba
+
+    ground.check()
+    column, cut, part, figures = grow(
+        ground.people(), ground.worth(growth), ground.allowed(), ground.sensitive, ground.most_boxes
+    )
+    tree = Tree(ground.counts.sizes, column, cut, part, np.minimum(part, 0), ground.free)
+    if ground.number > 1:
+        tree, figures = _narrowed(ground, tree, figures)
+    hidden = figures[:, 5:] @ ground.units.hidden
+    return tree, np.column_stack([figures[:, :5], hidden])
+
+
+def _narrowed(ground: Ground, tree: Tree, figures: Floats) -> tuple[Tree, Floats]:
+    """Trim a tree of records, and measure its boxes again by their widths."""
+    tree, was = trim(tree, ground.counts.codes, ground.number, ground.allowed().cuts)
+    figures = np.where(was[:, None] < 0, 0.0, figures[was])
+    n, widths = figures[:, 0], tree.widths
+    figures[:, 3] = n * np.log(widths).sum(axis=1) - n_log_n(n)
+    figures[:, 4] = n * ((widths - 1) / (np.array(tree.sizes) - 1)).sum(axis=1)
+    return tree, figures
 
 
 @dataclass(frozen=True)
@@ -91,9 +140,9 @@ class _Life:
     policies: int
 
     @classmethod
-    def of(cls, tree: Tree, links: int) -> _Life:
-        last = np.concatenate(([links], tree.last[tree.parents[1:]]))
-        return cls(tree.last + 1, last, links + 1)
+    def of(cls, last: Nodes, parents: Nodes, links: int) -> _Life:
+        """Return it of boxes that are cut up to `last` links pruned."""
+        return cls(last + 1, np.where(parents < 0, links, last[parents]), links + 1)
 
     def summed(self, values: Floats) -> Floats:
         """Return the sum over the uncut boxes of each policy."""

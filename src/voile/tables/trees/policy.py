@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.tables.domains.domain import Domain
-from voile.tables.trees.tree import Nodes, Tree
+from voile.tables.trees.tree import BoxExtents, Nodes, Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,11 @@ class TreePolicy(Brief):
     def pruned(self) -> Tree:
         """The tree that the policy is."""
         return self.tree.pruned(self.links)
+
+    @property
+    def boxes(self) -> Tree:
+        """The boxes of rows, those that are cut included."""
+        return self.pruned
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -147,7 +152,7 @@ class TreePolicy(Brief):
 
 
 def sets_in(
-    tree: Tree, boxes: NDArray[np.integer[Any]], place: int
+    tree: BoxExtents, boxes: NDArray[np.integer[Any]], place: int
 ) -> tuple[NDArray[np.bool_], Nodes]:
     """Return the sets of values that some boxes of a tree have of a column; see `sets_of`."""
     low, high = (ends[boxes, place] for ends in tree.bounds)

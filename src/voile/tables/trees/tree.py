@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,8 +17,40 @@ Floats = NDArray[np.float64]
 UNCUT = -1
 
 
+class BoxExtents(ABC):
+    """The values that boxes have in each column."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def is_free(self) -> NDArray[np.bool_]:
+        """(columns,) which columns have no order."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> tuple[Nodes, Nodes]:
+        """(boxes, columns) first and last position of every box, both included.
+
+        Of a column without an order, a box may lack some of those between: see `sets`.
+        """
+
+    @property
+    @abstractmethod
+    def sets(self) -> NDArray[np.int64]:
+        """(boxes, columns) the positions of every box in a column without an order, a bit each."""
+
+    def held(self, boxes: NDArray[np.integer[Any]], column: int) -> NDArray[np.bool_]:
+        """Return the positions that boxes have in a column, (boxes, positions)."""
+        at = np.arange(self.sizes[column])
+        if self.is_free[column]:
+            return np.asarray(self.sets[boxes, column, None] >> at & 1 == 1)
+        low, high = (ends[boxes, column, None] for ends in self.bounds)
+        return np.asarray((at >= low) & (at <= high))
+
+
 @dataclass(frozen=True, eq=False)
-class Tree(Brief):
+class Tree(BoxExtents, Brief):
     """Boxes of a product of domains, each cut in two or not; box 0 is the whole.
 
     Parameters
@@ -91,26 +124,13 @@ class Tree(Brief):
         """The boxes that are not cut, in order."""
         return np.flatnonzero(self.part < 0)
 
-    @cached_property
+    @property
     def bounds(self) -> tuple[Nodes, Nodes]:
-        """(boxes, columns) first and last position of every box, both included.
-
-        Of a column without an order, a box may lack some of those between: see `sets`.
-        """
         return self._extents[:2]
 
     @property
     def sets(self) -> NDArray[np.int64]:
-        """(boxes, columns) the positions of every box in a column without an order, a bit each."""
         return self._extents[2]
-
-    def held(self, boxes: NDArray[np.integer[Any]], column: int) -> NDArray[np.bool_]:
-        """Return the positions that boxes have in a column, (boxes, positions)."""
-        at = np.arange(self.sizes[column])
-        if self.is_free[column]:
-            return np.asarray(self.sets[boxes, column, None] >> at & 1 == 1)
-        low, high = (ends[boxes, column, None] for ends in self.bounds)
-        return np.asarray((at >= low) & (at <= high))
 
     @cached_property
     def widths(self) -> Floats:
@@ -122,7 +142,6 @@ class Tree(Brief):
 
     @cached_property
     def is_free(self) -> NDArray[np.bool_]:
-        """(columns,) which columns have no order."""
         return np.array(self.free or (False,) * len(self.sizes))
 
     @cached_property

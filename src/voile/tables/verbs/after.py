@@ -83,7 +83,7 @@ def choose_after(
         rows = FollowedRows.read(content, source, keys)
     space = space_of(content, recipient, keys)
     case = Case(
-        content, content.family.policy(0), rows, Archive(releases), space, hold_back=hold_back
+        content, content.family.row_policy(0), rows, Archive(releases), space, hold_back=hold_back
     )
     pasts = case.pasts(ledger, keys, recipient)
     differ = space is not None and rows_differ(content) if rows is None else False
@@ -195,7 +195,7 @@ def candidates(
     matches = space.evaluator.figures(bits).expected_matches.tolist()
     policies: list[AnyPolicy] = [space.policy(one) for one in bits]
     if not all(map(_cuts_are_out, pasts)):
-        policies += [content.family.policy(i) for i in range(len(content.frontier.loss))]
+        policies += [content.family.row_policy(i) for i in range(len(content.frontier.loss))]
         own = content.figures.expected_matches
         loss += content.frontier.loss.tolist()
         matches += [0.0] * len(content.frontier.loss) if recount else own.tolist()

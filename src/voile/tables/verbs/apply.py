@@ -21,13 +21,14 @@ from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import needs_suppression
-from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.class_ids import CLASS, ClassIds
 from voile.tables.recoding.marginals import Counted, Marginal
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
-from voile.tables.recoding.recoder import Recoder
+from voile.tables.recoding.recoder import PersonRecoder, Recoder
+from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.entering import entering
 from voile.tables.verbs.following import released_groups
@@ -43,6 +44,12 @@ from voile.tables.verbs.person_records import (
     check_records,
     other_rows,
     promised_people,
+)
+from voile.tables.verbs.person_rows import (
+    ALONE,
+    BoxedRows,
+    find_row_boxes,
+    refuse_row_options,
 )
 from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
 from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
@@ -72,6 +79,8 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     """
     content = Content.of(kit)
     content.roles.check(source.columns, "quasi", "weight")
+    if content.promise == "person":
+        refuse_row_options(options)
     if options.recount:
         content = with_counts(content, count_anew(content, source))
     policy = content.family.read(chosen.policy)
@@ -88,8 +97,15 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     )
     if options.class_id:
         _check_name_of_classes(source)
-    recoder = Recoder(policy, released_groups(content, policy))
-    judge, left_out = entering(content, policy, source, options)
+    judge, left_out = None, np.zeros(0, np.int64)
+    recoder: Recoder | PersonRecoder
+    boxed = None
+    if isinstance(policy, PersonPolicy):
+        boxed = find_row_boxes(content, policy, source, outputs)
+        recoder = PersonRecoder(policy, boxed.box)
+    else:
+        recoder = Recoder(policy, released_groups(content, policy))
+        judge, left_out = entering(content, policy, source, options)
     if options.one_row:
         left_out = np.union1d(left_out, other_rows(source, content.roles.subject))
     return _Recoding(
@@ -111,6 +127,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         class_ids=ClassIds() if options.class_id else None,
         outputs=outputs,
         recoder=recoder,
+        boxed=boxed,
         left_out=left_out,
         accepted=options.accept_risk or options.override,
         in_ledger=options.ledger is not None,
@@ -120,7 +137,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     )
 
 
-def _showing(content: Content, policy: AnyPolicy, marginals: bool) -> Showing[Any]:
+def _showing(content: Content, policy: KitPolicy, marginals: bool) -> Showing[Any]:
     return showing_of(
         policy,
         content.space,
@@ -138,7 +155,7 @@ def _check_name_of_classes(source: Source) -> None:
         )
 
 
-def _scored(chosen: Chosen, content: Content, policy: AnyPolicy) -> Chosen:
+def _scored(chosen: Chosen, content: Content, policy: KitPolicy) -> Chosen:
     """Score the policy again, since a person may have edited its file; refuse a forbidden one."""
     if isinstance(policy, Policy):
         _check_feasible(content.space, policy)
@@ -215,11 +232,12 @@ class _Recoding(Applying[Any, AnyPublished]):
     note_types = (BoxNotes, BoxSummary, Counted)
 
     content: Content
-    policy: AnyPolicy
+    policy: KitPolicy
     bounds: bool
     class_ids: ClassIds | None
     outputs: tuple[Output, ...]
-    recoder: Recoder
+    recoder: Recoder | PersonRecoder
+    boxed: BoxedRows | None
     left_out: NDArray[np.int64]
     accepted: str | None
     in_ledger: bool
@@ -228,6 +246,8 @@ class _Recoding(Applying[Any, AnyPublished]):
     recounts: bool
 
     def why_alone(self) -> str | None:
+        if isinstance(self.policy, PersonPolicy):
+            return ALONE
         return None if self.class_ids is None else "--class-id draws its ids in one process"
 
     def found_in_source(self) -> Mapping[str, Any]:
@@ -238,17 +258,18 @@ class _Recoding(Applying[Any, AnyPublished]):
         step = replace(self, left_out=found["left_out"])
         if (counted := found["counted"]) is None:
             return step
-        content = with_counts(self.content, unpacked(counted))
+        content, policy = with_counts(self.content, unpacked(counted)), self.policy
+        assert not isinstance(policy, PersonPolicy)  # which is never counted again
         return replace(
             step,
             content=content,
-            recoder=Recoder(self.policy, released_groups(content, self.policy)),
+            recoder=Recoder(policy, released_groups(content, policy)),
             showing=_showing(content, self.policy, self.marginals),
         )
 
     def make(self, batch: Batch) -> Outcome[Any]:
         """Make the output columns; set aside rows with a value that is in no interval."""
-        recoded = self.recoder(batch.rows)
+        recoded = self.recoder(batch.rows, batch.numbers)
         suppressed = recoded.suppressed | np.isin(batch.numbers, self.left_out)
         outside = recoded.intervals.T < 0
         aside = [
@@ -332,6 +353,7 @@ class _Recoding(Applying[Any, AnyPublished]):
             shown.append("share_under_11")
         return {
             "policy": known.codebook.to_data(),
+            "promise": self.content.promise,
             **_marginals([one.public for one in known.marginals]),
             "columns": self._described(),
             "figures": {
@@ -378,7 +400,10 @@ class _Recoding(Applying[Any, AnyPublished]):
 
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
-        story = report_data(self.content, self.policy, known)
+        kept = None
+        if isinstance(self.policy, PersonPolicy) and self.boxed is not None:
+            kept = self.boxed.kept_of_columns(self.content.space, self.policy)
+        story = report_data(self.content, self.policy, known, kept)
         return {"story": story, **_marginals(known.marginals)}
 
 

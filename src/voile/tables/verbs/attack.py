@@ -42,8 +42,18 @@ def attack(
     scene = Scene(release, truth, options)
     release.check_truth(scene.true_rows.num_rows, truth.name)
     draws = streams(seed, "linkage", "singling out", "inference", "policy", "regrowing")
-    tasks = [*attacks_on(scene, draws)]
+    if scene.is_per_person:
+        from voile.tables.verbs.attack_overlap import attacks_by_fit
+
+        tasks = [*attacks_by_fit(scene, draws)]
+    else:
+        tasks = [*attacks_on(scene, draws)]
     tasks += [(task, partial(run, draws[3])) for task, run in PolicyAttacks(scene).tasks]
+    if options.regrow and scene.is_per_person:
+        raise RequestError(
+            "policies are regrown of a promise per row alone",
+            instead="leave --regrow out, or fit with --promise row",
+        )
     if options.regrow:
         from voile.tables.verbs.attack_regrow import regrowing_tasks  # reaches the fitting code
 
@@ -62,7 +72,7 @@ def attacks_on(
 ) -> Iterator[Task]:
     """Yield the attacks on a table that the adversary's means allow, whoever made the release."""
     linking, singling, inferring = draws[:3]
-    link, single_out, infer = ways or (_linkage, _singling_out, _inference)
+    link, single_out, infer = ways or (_linkage, _singling_out, infer_values)
     if stage.options.register_ is not None:
         yield "linking records to the register", partial(link, stage, linking)
     if stage.options.register_ is not None or stage.options.population is not None:
@@ -105,7 +115,8 @@ def _singling_out(scene: Stage, rng: np.random.Generator) -> Evidence:
     return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
 
 
-def _inference(scene: Stage, column: str, rng: np.random.Generator) -> Evidence:
+def infer_values(scene: Stage, column: str, rng: np.random.Generator) -> Evidence:
+    """Guess a sensitive column by the released labels."""
     return inference(
         scene.cases(column),
         columns=scene.quasi,

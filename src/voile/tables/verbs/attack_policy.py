@@ -6,7 +6,6 @@ knows the algorithm. Nothing here is read from a kit.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -32,6 +31,7 @@ from voile.tables.domains.domain import encode_cells
 from voile.tables.people.combinations import value_order
 from voile.tables.recoding.boxes import BoxCodebook
 from voile.tables.verbs.attack_places import groups_of, numbers_of, places, spans_of
+from voile.tables.verbs.promises import least_people
 from voile.tables.verbs.scene import Scene
 
 
@@ -53,8 +53,7 @@ class PolicyAttacks:
     @cached_property
     def least(self) -> int:
         """People whom any group holds, by k and by the largest risk."""
-        of_risk = math.ceil(1 / float(self.constraints["max_risk"]) - 1e-9)
-        return max(int(self.constraints["k"]), of_risk)
+        return least_people(int(self.constraints["k"]), float(self.constraints["max_risk"]))
 
     @cached_property
     def diverse(self) -> list[str]:
@@ -85,6 +84,8 @@ class PolicyAttacks:
         """Each attack that applies, by what it is called while it runs."""
         found: list[tuple[str, Callable[[np.random.Generator], Evidence | None]]] = []
         options = self.scene.options
+        if self.scene.is_per_person:  # the others take disjoint boxes
+            return [("reading box ends", self.faces)]
         if options.register_ is not None or options.population is not None:
             found.append(("looking for absences", lambda _: self.absences()))
             if self.is_tree and self.reads_missing_cuts and not self.diverse and self.least > 1:

@@ -19,13 +19,14 @@ from voile.release.kit import Kit
 from voile.tables.bounds.result import Bound
 from voile.tables.people.counts import Counts
 from voile.tables.people.population import Population
-from voile.tables.policies.family import AnyPolicy, Family
+from voile.tables.policies.family import Family, KitPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import GroupMeasure
 from voile.tables.scoring.losses import LOSSES
 from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, Weights, measure_named
 from voile.tables.scoring.policy_figures import PolicyFigures
+from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.verbs.content_tables import (
     bound_facts,
     bound_table,
@@ -99,10 +100,11 @@ class Policies(Brief):
     @classmethod
     def read(cls, kit: Kit) -> Policies:
         """As `of`, within the reading of a whole kit."""
-        numbers = ["number", "risk", *FIGURES]
-        table = kit.table("frontier", numbers=numbers, text=["family", "beats"], raw=["policy"])
+        figures = ["number", "risk", *FIGURES]
+        table = kit.table("frontier", numbers=figures, text=["family", "beats"], raw=["policy"])
         domains = read_domains(kit.facts["domains"], kit.tables["domains"])
-        family = read_family(domains, table, kit.tables["trees"])
+        numbers = tuple(map(int, kit.facts.get("numbers", ())))
+        family = read_family(domains, table, kit.tables["trees"], numbers)
         frontier = Frontier.of(
             table.column("risk").to_numpy(), table.column("loss").to_numpy(), family.members
         )
@@ -120,7 +122,7 @@ class Policies(Brief):
         columns = {name: self.table.column(name).to_numpy() for name in LOSSES}
         return beating(self.frontier, columns, self.mark_scores[name])
 
-    def policy(self, number: int) -> AnyPolicy:
+    def policy(self, number: int) -> KitPolicy:
         return self.family.policy(number)
 
     def figures_of(self, number: int) -> dict[str, float]:
@@ -164,7 +166,14 @@ class Content(Brief):
         risk, loss = self.frontier.risk[own], self.frontier.loss[own]
         return Frontier(risk, loss, bits), np.flatnonzero(own)
 
-    def score(self, policy: AnyPolicy) -> Score:
+    @property
+    def promise(self) -> str:
+        """What has k people: ``person``, all rows of a person; ``row``, the label of a row."""
+        return "person" if self.family.numbers else "row"
+
+    def score(self, policy: KitPolicy) -> Score:
+        if isinstance(policy, PersonPolicy):
+            return self._scored(policy)
         scored = score_policy(self.space, policy)
         own = [asked.name for kind, asked in self.measures.items() if not asked.ours(kind)]
         if own:
@@ -178,7 +187,20 @@ class Content(Brief):
             return scored._replace(risk=point.risk, loss=point.loss)
         return scored
 
-    def figures_of_policy(self, policy: AnyPolicy) -> dict[str, float]:
+    def _scored(self, policy: PersonPolicy) -> Score:
+        """Return the score of a policy per person, which the fit counted on the records."""
+        number = self.family.number_of(policy)
+        if number is None:
+            raise RequestError(
+                "the policy is none of the kit's frontier, and the fit scored no other",
+                instead="choose a policy of the kit",
+            )
+        point, own = self.frontier.point(number), self.figures
+        at = {name: float(values[number]) for name, values in vars(own).items()}
+        lost = (at[name] for name in LOSSES)
+        return Score(point.risk, point.loss, at["suppressed"], at["expected_matches"], *lost)
+
+    def figures_of_policy(self, policy: KitPolicy) -> dict[str, float]:
         """Return a policy's risk, loss and measures, counted on the rows of this content.
 
         The loss is the one that was searched for: by default half the divergence loss and half the
@@ -188,6 +210,8 @@ class Content(Brief):
         score = self.score(policy)
         figures = {self.measures["risk"].figure: score.risk, "loss": score.loss}
         figures |= {"suppressed": score.suppressed, **score.losses}
+        if isinstance(policy, PersonPolicy):
+            return figures
         return figures | self.space.disclosure(policy)
 
     def to_kit(self) -> Kit:
@@ -195,6 +219,7 @@ class Content(Brief):
         space = self.space
         facts = {
             "policies": len(self.frontier),
+            "numbers": list(self.family.numbers),
             "roles": self.roles.model_dump(mode="json"),
             "domains": [domain_facts(domain) for domain in space.domains],
             "constraints": constraint_facts(space.constraints),

@@ -51,32 +51,44 @@ def tree_table(trees: Sequence[Tree]) -> pa.Table:
     return pa.table([number, *arrays], names=["tree", *names])
 
 
-def read_family(domains: Sequence[Domain], frontier: pa.Table, boxes: pa.Table) -> Family:
+def read_family(
+    domains: Sequence[Domain], frontier: pa.Table, boxes: pa.Table, numbers: tuple[int, ...]
+) -> Family:
     """Read the policies of a kit back."""
     n_bits = sum(len(domain) - 1 for domain in domains)
     bits: list[NDArray[np.bool_]] = []
     members: list[tuple[int, ...]] = []
     cells = (frontier.column(name).to_pylist() for name in ("family", "policy"))
     for family, raw in zip(*cells, strict=True):
-        if family == "tree":
+        if family in ("tree", "person"):
             members.append(tuple(np.frombuffer(raw, "<i4", count=2).tolist()))
         else:
             members.append((GLOBAL, len(bits)))
             bits.append(unpack_bits(raw, n_bits))
-    trees = read_trees(domains, boxes)
+    trees = read_trees(domains, boxes, numbers or (1,))
+    each = max(len(numbers), 1)
     for tree, links in members:
-        if tree != GLOBAL and not (0 <= tree < len(trees) and 0 <= links <= trees[tree].links):
+        own = trees[tree * each : (tree + 1) * each] if tree != GLOBAL else ()
+        if tree != GLOBAL and (len(own) < each or not 0 <= links <= max(one.links for one in own)):
             raise DamagedError("the kit has a policy of a tree that it lacks")
     return Family(
         tuple(domains),
         np.array(bits, dtype=np.bool_).reshape(len(bits), n_bits),
         trees,
         np.array(members, dtype=np.int32).reshape(len(members), 2),
+        numbers,
     )
 
 
-def read_trees(domains: Sequence[Domain], boxes: pa.Table) -> tuple[Tree, ...]:
-    """Read trees back; `DamagedError` where a box is cut as no box can be."""
+def read_trees(
+    domains: Sequence[Domain], boxes: pa.Table, numbers: tuple[int, ...]
+) -> tuple[Tree, ...]:
+    """Read trees back, of records of so many rows in turn.
+
+    Raises
+    ------
+    DamagedError : a box is cut as no box can be.
+    """
     number = boxes.column("tree").to_numpy()
     arrays = [
         boxes.column(name).to_numpy().astype(np.int32) for name in ("column", "cut", "part", "last")
@@ -87,7 +99,8 @@ def read_trees(domains: Sequence[Domain], boxes: pa.Table) -> tuple[Tree, ...]:
     for tree in range(int(number.max(initial=-1)) + 1):
         own = number == tree
         column, cut, part, last = (array[own] for array in arrays)
-        trees.append(Tree(sizes, column, cut, part, last, free))
+        rows = numbers[tree % len(numbers)]
+        trees.append(Tree(sizes * rows, column, cut, part, last, free * rows))
         if not trees[-1].is_whole:
             raise DamagedError("the kit has a tree whose boxes do not fit together")
     return tuple(trees)

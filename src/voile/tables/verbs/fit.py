@@ -27,6 +27,7 @@ from voile.tables.verbs.content import Asked, Content
 from voile.tables.verbs.forests import grow, joined
 from voile.tables.verbs.global_search import check_method, is_searched, marks_of, search_globally
 from voile.tables.verbs.options import FitOptions
+from voile.tables.verbs.person_promise import ABSENT, grow_records, promises_per_person
 from voile.tables.verbs.reach import refuse_unreachable
 from voile.tables.verbs.scores import score_marks
 from voile.tables.verbs.search import SearchResult
@@ -62,14 +63,21 @@ def fit(
     if options.family != "tree":
         refuse_estimated(space.risk)
     refuse_unreachable(space.counts, constraints, sensitive)
-    marks, absent = marks_of(space, options)
+    per_person = promises_per_person(fitted, roles, options)
+    marks, absent = ({}, dict(ABSENT)) if per_person else marks_of(space, options)
     if options.lower_bound_seconds is not None:
         refuse_unbounded(space.evaluator)
-    forest = _forest(space, options, absent, progress)
-    searched = is_searched(space, options, absent)
-    found = search_globally(space, options, marks, drawn[1], progress) if searched else None
-    proved = None if found is None else _prove(space, found, options, progress)
-    frontier, family, figures = joined(space, _best(found, proved), forest)
+    found = proved = None
+    forest: Forest | None
+    if per_person:
+        forest, numbers, matches = grow_records(fitted, roles, space, sensitive, progress)
+        frontier, family, figures = joined(space, None, forest, numbers=numbers, matches=matches)
+    else:
+        forest = _forest(space, options, absent, progress)
+        if is_searched(space, options, absent):
+            found = search_globally(space, options, marks, drawn[1], progress)
+            proved = _prove(space, found, options, progress)
+        frontier, family, figures = joined(space, _best(found, proved), forest)
     analysis = analyse_fit(
         fitted, roles, options, space, (frontier, family), marks, drawn[2], progress
     )

@@ -95,12 +95,21 @@ def grow(space: PolicySpace, progress: Progress) -> Forest:
 
 
 def joined(
-    space: PolicySpace, found: Frontier | None, forest: Forest | None
+    space: PolicySpace,
+    found: Frontier | None,
+    forest: Forest | None,
+    *,
+    numbers: tuple[int, ...] = (),
+    matches: float | None = None,
 ) -> tuple[Frontier, Family, PolicyFigures]:
-    """Return one frontier of what was found and grown, its policies, and their figures."""
+    """Return one frontier of what was found and grown, its policies, and their figures.
+
+    numbers, matches : of trees of records, the numbers of rows, and the source's expected matches.
+    """
     found = _none(space) if found is None else found
     grown = Frontier.of([], [], np.zeros((0, 2), np.int32)) if forest is None else forest.frontier
-    frontier, family = join(space.domains, found, grown, () if forest is None else forest.trees)
+    trees = () if forest is None else forest.trees
+    frontier, family = join(space.domains, found, grown, trees, numbers)
     own = family.is_global
     figures = {field.name: np.zeros(len(family)) for field in fields(PolicyFigures)}
     if own.any():
@@ -111,7 +120,8 @@ def joined(
         number = {tuple(row): i for i, row in enumerate(grown.policies.tolist())}
         at = [number[tuple(row)] for row in family.members[~own].tolist()]
         of_trees = dict(forest.figures)
-        of_trees["expected_matches"] = of_trees.pop("matches") * space.evaluator.matches
+        unit = space.evaluator.matches if matches is None else matches
+        of_trees["expected_matches"] = of_trees.pop("matches") * unit
         for name, values in of_trees.items():
             figures[name][~own] = values[at]
     return frontier, family, PolicyFigures(**figures)

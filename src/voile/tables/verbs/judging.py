@@ -28,7 +28,7 @@ from voile.tables.joint.figures import Joined, Shown, joint_figures
 from voile.tables.joint.linking import linked
 from voile.tables.joint.people import ABSENT, ReleasedPeople, Tokens, mix
 from voile.tables.people.combinations import count_sample, encode
-from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.family import AnyPolicy, refuse_person_policy
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import (
     ERASED,
@@ -68,7 +68,7 @@ def judge(
     """
     chosen.check(kit)
     content = Content.of(kit)
-    policy = content.family.read(chosen.policy)
+    policy = refuse_person_policy(content.family.read(chosen.policy))
     rows = None
     if source is not None:
         check_counted(content, source)

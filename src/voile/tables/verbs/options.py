@@ -62,6 +62,11 @@ class FitOptions(voile.release.options.FitOptions):
         description="policies to look for: trees of boxes, cuts that hold for a whole column, "
         "or both",
     )
+    promise: Literal["person", "row"] | None = Field(
+        None,
+        description="what the constraints hold for: all rows of a person together, or each row "
+        "alone [person where some people have several rows]",
+    )
     method: (
         Literal[
             "best",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -14,6 +13,7 @@ from voile.gate.finding import GateFinding
 from voile.keys.random import Protective
 from voile.tables.domains.domain import encode_cells
 from voile.tables.people.counts import Constraints
+from voile.tables.verbs.promises import least_people
 
 ACCEPTED = "accepted_risk"
 """The part of the public manifest with the reason for which the data holder accepted the risk."""
@@ -33,7 +33,7 @@ def promised_people(rules: Constraints, *, population_known: bool) -> int:
     >>> promised_people(Constraints(k=2, max_risk=0.2), population_known=False)
     5
     """
-    return rules.k if population_known else max(rules.k, math.ceil(1 / rules.max_risk - 1e-9))
+    return rules.k if population_known else least_people(rules.k, rules.max_risk)
 
 
 def check_records(findings: Iterable[GateFinding], k: int) -> None:

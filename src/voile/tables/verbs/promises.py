@@ -29,6 +29,11 @@ def least_of(k: int) -> int:
     return max(FEW, k)
 
 
+def least_people(k: int, max_risk: float) -> int:
+    """Return the least people of any group, by k and by the largest risk."""
+    return max(k, math.ceil(1 / max_risk - 1e-9))
+
+
 class Promise(NamedTuple):
     """A limit of one sensitive column of a release."""
 

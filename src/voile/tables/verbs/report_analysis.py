@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from voile.report.sections import Audience, Grid, LineChart, Prose, Section, Series
-from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.family import KitPolicy
 from voile.tables.verbs.wording import CALLED, name_risk
 
 SAID = (
@@ -148,7 +148,7 @@ def _estimate(found: Mapping[str, Any], place: int) -> str:
     return f"{value:.3g} ({low:.3g} to {high:.3g})"
 
 
-def chosen_number(content: Any, policy: AnyPolicy | None) -> int | None:
+def chosen_number(content: Any, policy: KitPolicy | None) -> int | None:
     """Return the number of a policy of a kit, or of the one nearest in risk."""
     if policy is None:
         return None

@@ -12,10 +12,11 @@ from voile.core.rounding import Stating
 from voile.tables.bounds.result import Bound
 from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
-from voile.tables.policies.family import AnyPolicy, finest_cuts
+from voile.tables.policies.family import AnyPolicy, KitPolicy, finest_cuts
 from voile.tables.policies.policy import Policy, intervals_of
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
+from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.verbs.report_analysis import analysis_data, chosen_number
 from voile.tables.verbs.report_losses import loss_data
 
@@ -44,15 +45,22 @@ LEAST_SHOWN = 1e-6
 
 
 def report_data(
-    content: Content, policy: AnyPolicy | None = None, published: AnyPublished | None = None
+    content: Content,
+    policy: KitPolicy | None = None,
+    published: AnyPublished | None = None,
+    kept: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Gather what a report needs, so that it can be written later without the kit."""
+    """Gather what a report needs, so that it can be written later without the kit.
+
+    kept : of a policy per person, what its release keeps of each column; see `grouping_data`.
+    """
     space, frontier = content.space, content.frontier
     source, bottom = space.without_constraints(), space.policy(space.bottom)
     data: dict[str, Any] = {
         "subjects": space.evaluator.subjects,
         "matches": space.evaluator.matches,
         "policies": len(frontier),
+        "promise": content.promise,
         "frontier": _shown(content),
         "measures": {kind: asdict(asked) for kind, asked in content.measures.items()},
         "outcomes": list(content.outcomes),
@@ -87,11 +95,10 @@ def report_data(
         data["suppressed"] = score.suppressed
         for name, its in content.mark_scores.items():
             data["beats"][name]["chosen"] = score.beats(its)
-        data["lost"] = loss_data(space, policy, published)
-        data["uniques_release"] = _uniques(space, policy, content.fraction)
-        data["estimated_matches"] = space.estimated_matches(policy)
-        data["estimated_uniques"] = space.estimated_uniques(policy)
-        data["after"] = _finite(space.disclosure(policy))
+        if isinstance(policy, PersonPolicy):
+            data["lost"] = {**score.losses, **(kept or {})}
+        else:
+            data |= _of_rows(content, policy, published)
     if published is not None:
         if isinstance(published, PublishedBoxes):
             data["boxes"] = len(published.codebook.boxes)
@@ -100,6 +107,18 @@ def report_data(
             published = published.finest
         data["strips"] = {"chosen": _published_strips(published), **data["strips"]}
     return data
+
+
+def _of_rows(content: Content, policy: AnyPolicy, published: AnyPublished | None) -> dict[str, Any]:
+    """Gather what is counted of a policy by combinations of a row's values."""
+    space = content.space
+    return {
+        "lost": loss_data(space, policy, published),
+        "uniques_release": _uniques(space, policy, content.fraction),
+        "estimated_matches": space.estimated_matches(policy),
+        "estimated_uniques": space.estimated_uniques(policy),
+        "after": _finite(space.disclosure(policy)),
+    }
 
 
 def _empty_boxes(space: PolicySpace, published: PublishedBoxes) -> dict[str, float]:

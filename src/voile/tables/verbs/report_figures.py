@@ -52,6 +52,10 @@ ALL_ROWS = (
     "A released column joins the rows of a person. “All rows known” counts the people who have the "
     "same rows in the same groups, as often."
 )
+PER_PERSON = (
+    "The constraints hold for all rows of a person together, over the generalised columns: an "
+    "adversary who knows every row of a person finds at least k people with the same rows."
+)
 DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
 NOTHING = "not proved"
 MOST_ROWS = 24
@@ -107,6 +111,8 @@ def risks(
         blocks.append(Prose((f"Zero {where}: {listed(none)}.",)))
     if "k_all_rows" in after:
         blocks.append(Prose((ALL_ROWS,)))
+    if data.get("promise") == "person":
+        blocks.append(Prose((PER_PERSON,)))
     if after:
         blocks.append(_shares(data, before, after, audience))
     blocks.append(Prose((f"The population is {data['population']}.", *data["assumptions"])))

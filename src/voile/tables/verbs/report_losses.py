@@ -18,6 +18,7 @@ from voile.tables.scoring.losses import Grouping, hidden_by_column, importance_s
 from voile.tables.scoring.utility import columns_kept, query_error
 
 if TYPE_CHECKING:
+    from voile.tables.people.counts import Counts
     from voile.tables.policies.space import PolicySpace
     from voile.tables.verbs.showing import AnyPublished
 
@@ -29,17 +30,8 @@ def loss_data(
 ) -> dict[str, Any]:
     """Gather what a policy loses on the fitted source, and keeps of each column."""
     grouping = space.grouping(policy)
-    columns = columns_kept(space.counts, grouping)
     runs = {} if published is None else {one.column: one for one in published.marginals}
-    made: dict[str, Any] = {
-        **space.losses(policy),
-        "hidden_by_labels": _hidden_by_labels(space, grouping),
-        "query_error": query_error(space.counts, grouping),
-        "columns": [
-            {"column": name, **asdict(kept)}
-            for name, kept in zip(space.quasi, columns, strict=True)
-        ],
-    }
+    made = {**space.losses(policy), **grouping_data(space, space.counts, grouping)}
     weighted = space.weighted_counts
     if weighted is not None:
         made["weighted"] = {
@@ -54,10 +46,23 @@ def loss_data(
     return made | {"query_error_with_runs": query_error(space.counts, grouping, likely=likely)}
 
 
-def _hidden_by_labels(space: PolicySpace, grouping: Grouping) -> float:
+def grouping_data(space: PolicySpace, counts: Counts, grouping: Grouping) -> dict[str, Any]:
+    """Gather what groups of combinations, or of rows, keep of each column."""
+    columns = columns_kept(counts, grouping)
+    return {
+        "hidden_by_labels": _hidden_by_labels(space, counts, grouping),
+        "query_error": query_error(counts, grouping),
+        "columns": [
+            {"column": name, **asdict(kept)}
+            for name, kept in zip(space.quasi, columns, strict=True)
+        ],
+    }
+
+
+def _hidden_by_labels(space: PolicySpace, counts: Counts, grouping: Grouping) -> float:
     """Return what resolution would be, were a column known by its own labels alone."""
-    shares = importance_shares(space.counts, space.weights.importance)
-    hidden = hidden_by_column(space.counts, grouping, own=True)
+    shares = importance_shares(counts, space.weights.importance)
+    hidden = hidden_by_column(counts, grouping, own=True)
     return min(float(shares @ hidden), 1.0)
 
 

@@ -297,6 +297,11 @@ class Scene(Stage):
         return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
 
     @property
+    def is_per_person(self) -> bool:
+        """Whether the promise is per person, so that the boxes of rows overlap."""
+        return bool(self.release.public.get("promise") == "person")
+
+    @property
     def joined(self) -> bool:
         columns = self.release.public["columns"]
         named = {c["column"] for c in columns if c["role"] == "identifier"}

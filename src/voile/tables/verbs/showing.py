@@ -18,7 +18,7 @@ from voile.release.outcomes import Batch
 from voile.tables.domains.domain import encode_cells
 from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Constraints
-from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.marginals import Counted
@@ -27,6 +27,7 @@ from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.recoding.recoder import Recoded
 from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.trees.climbing import climb
+from voile.tables.trees.person_policy import PersonPolicy
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.trees.tree import UNCUT
 from voile.tables.verbs.promises import least_of
@@ -57,7 +58,7 @@ class Showing(Protocol[Notes]):
 
 
 def showing_of(
-    policy: AnyPolicy,
+    policy: KitPolicy,
     space: PolicySpace,
     *,
     subject: str | None,
@@ -65,6 +66,8 @@ def showing_of(
     marginals: bool,
 ) -> Showing[Any]:
     """Return how a policy is shown: intervals as they are, or boxes that no row breaks."""
+    if isinstance(policy, PersonPolicy):
+        return ShownRows(policy)
     if isinstance(policy, TreePolicy):
         return ShownBoxes(policy, space, subject, tuple(sensitive), marginals)
     return ShownIntervals(policy)
@@ -93,6 +96,35 @@ class ShownIntervals:
 
     def conclude(self, summary: list[Bits], *, bounds: bool) -> Published:
         return Published.of(self.policy, summary, bounds=bounds)
+
+
+@dataclass(frozen=True)
+class ShownRows:
+    """A policy per person: which values released rows have, and last, which boxes of rows."""
+
+    policy: PersonPolicy
+
+    def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> list[Bits]:
+        seen = self.nothing()
+        mark(seen[:-1], recoded, kept)
+        seen[-1][recoded.intervals[kept, 0]] = True
+        return seen
+
+    def nothing(self) -> list[Bits]:
+        sizes = [*map(len, self.policy.domains), len(self.policy.boxes)]
+        return [np.zeros(size, dtype=np.bool_) for size in sizes]
+
+    def merge(self, notes: list[Bits], more: list[Bits]) -> None:
+        for seen, values in zip(notes, more, strict=True):
+            np.logical_or(seen, values, out=seen)
+
+    def summarise(self, notes: list[Bits]) -> list[Bits]:
+        return notes
+
+    def conclude(self, summary: list[Bits], *, bounds: bool) -> PublishedBoxes:
+        boxes = np.arange(len(self.policy.boxes), dtype=np.int32)
+        stands = np.where(summary[-1], boxes, UNCUT)
+        return PublishedBoxes.of(self.policy, summary[:-1], stands, bounds=bounds)
 
 
 def mark(seen: list[Bits], recoded: Recoded, kept: Bits) -> None:

@@ -55,7 +55,7 @@ def verify(release: Release) -> Iterator[Check]:
     yield Check("every generalised cell is an interval of the policy", True)
     named = all(map(_is_named_by_its_ends, (e for c in codebook.columns for e in c.entries)))
     yield Check("every interval is named by its ends", named)
-    if isinstance(codebook, BoxCodebook):
+    if isinstance(codebook, BoxCodebook) and public.get("promise") != "person":
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
     found = figures_of(one for one in findings if one.origin == "release")
     yield from _promises(public, found, people_counted=release.is_sealed)
@@ -119,10 +119,10 @@ def _promises(
     if "max_risk" in stated:
         within = stated["max_risk"] <= rounded(float(constraints["max_risk"]), "up")
         yield Check(f"the largest risk stated is at most {constraints['max_risk']:g}", within)
-    if "people_below_k" in found:
-        accepted = public.get(ACCEPTED) is not None
-        shared = found["people_below_k"] == 0
-        said = "by all rows, every person is like as many people as was promised"
+    if "k_all_rows" in found:
+        least, accepted = public.get(PROMISED_PEOPLE, k), public.get(ACCEPTED) is not None
+        shared = found["k_all_rows"] >= least
+        said = f"at least {least} people show the rows of any one person"
         yield Check(said, None if accepted and not shared else shared)
     yield from _of_sensitive(public, found, people_counted)
 

@@ -117,7 +117,7 @@ def test_rows_that_single_people_out_are_refused_unless_accepted(patients, key_f
     shown = sections(accepted, (), audience="public")[0].blocks[0].paragraphs[0]
     assert shown.startswith("Accepted risk:")
     assert ACCEPTED in shown
-    said = "by all rows, every person is like as many people as was promised"
+    said = "at least 3 people show the rows of any one person"
     assert (said, None) in list(verify(accepted))
 
 

@@ -1,0 +1,135 @@
+"""Records of people: all rows of a person in one order, of people with as many rows each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.keys.pseudonyms import canonical_of
+from voile.tables.domains.domain import OUTSIDE, Domain, encode_cells
+
+Codes = NDArray[np.int32]
+Rows = NDArray[np.int64]
+DATED = ("date", "time")
+
+
+class PersonRecords(NamedTuple):
+    """The records of people who have the same number of rows.
+
+    rows : (people, number) places in the `PersonRows`, in the record's order.
+    codes : (people, number x columns) positions of their values, row after row.
+    values : (people, number, sensitive columns) numbers of the sensitive values.
+    """
+
+    number: int
+    rows: Rows
+    codes: Codes
+    values: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class PersonRows(Brief):
+    """Rows of a table, person by person; each person's by date, then by all values.
+
+    The order of the source decides nothing: rows that tie are equal in all quasi-identifiers.
+
+    row : (n,) number in the source. codes : (n, columns) positions in the domains, none outside.
+    values : (n, sensitive columns) numbers of the sensitive values, null among them.
+    first : (people,) the place of each person's first row. counts : (people,) rows of each.
+    """
+
+    shows = ()
+
+    row: Rows
+    codes: Codes
+    values: Codes
+    first: Rows
+    counts: Rows
+
+    @classmethod
+    def of(
+        cls,
+        domains: Sequence[Domain],
+        subject: str,
+        batches: Iterable[tuple[pa.RecordBatch, Rows]],
+        sensitive: Sequence[str] = (),
+    ) -> PersonRows:
+        """Read the rows of batches, each with their numbers in the source.
+
+        Rows with a value outside of its domain are left out; a row without a subject is a person
+        of its own. Memory: O(rows x columns).
+        """
+        named: dict[bytes, int] = {}
+        known: list[dict[str | None, int]] = [{} for _ in sensitive]
+        parts = [_no_rows(len(domains), len(sensitive))]
+        for batch, row in batches:
+            codes = np.column_stack([d.codes(batch.column(d.column)) for d in domains])
+            fits = (codes != OUTSIDE).all(axis=1)
+            shown = np.zeros((len(row), len(sensitive)), np.int32)
+            for at, name in enumerate(sensitive):
+                shown[:, at] = _number_values(batch.column(name), known[at])
+            people = _number_people(batch.column(subject), row, named)
+            parts.append((people[fits], row[fits], codes[fits].astype(np.int32), shown[fits]))
+        people, row, codes, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        dated = [i for i, domain in enumerate(domains) if domain.parser.kind in DATED]
+        keys = [*dated, *(i for i in range(len(domains)) if i not in dated)]
+        order = np.lexsort(np.column_stack([row, codes[:, keys[::-1]], people]).T)
+        _, first, counts = np.unique(people[order], return_index=True, return_counts=True)
+        return cls(row[order], codes[order], values[order], first, counts)
+
+    def shared_numbers(self, k: int, allowed: Sequence[int] | None = None) -> tuple[int, ...]:
+        """Return the numbers of rows that at least k people share, ascending.
+
+        People of a number that fewer have go down to the next number: their last rows are dropped.
+
+        allowed : the numbers that there may be, ascending; None for any.
+        """
+        wanted = np.unique(self.counts) if allowed is None else np.asarray(allowed)
+        place = np.searchsorted(wanted, self.counts, side="right") - 1
+        people = np.bincount(place[place >= 0], minlength=len(wanted))
+        shared, waiting = [], 0
+        for at in range(len(wanted) - 1, -1, -1):
+            waiting += int(people[at])
+            if waiting >= k:
+                shared.append(int(wanted[at]))
+                waiting = 0
+        return tuple(reversed(shared))
+
+    def records(self, numbers: Sequence[int]) -> Iterator[PersonRecords]:
+        """Yield the records of people by number of rows, who lose the rows beyond it.
+
+        Nobody with fewer rows than the first number has a record.
+        """
+        place = np.searchsorted(np.asarray(numbers), self.counts, side="right") - 1
+        for at, number in enumerate(numbers):
+            rows = self.first[place == at][:, None] + np.arange(number)
+            codes = self.codes[rows].reshape(len(rows), number * self.codes.shape[1])
+            yield PersonRecords(number, rows, codes, self.values[rows])
+
+
+def _no_rows(columns: int, sensitive: int) -> tuple[Rows, Rows, Codes, Codes]:
+    nobody = np.zeros(0, np.int64)
+    return nobody, nobody, np.zeros((0, columns), np.int32), np.zeros((0, sensitive), np.int32)
+
+
+def _number_values(column: pa.Array, known: dict[str | None, int]) -> Codes:
+    """Number a sensitive column's cells by their text, going on from `known`."""
+    cells, places = encode_cells(column)
+    texts = (None if cell is None else str(cell) for cell in cells)
+    return np.array([known.setdefault(t, len(known)) for t in texts], dtype=np.int32)[places]
+
+
+def _number_people(subjects: pa.Array, row: Rows, named: dict[bytes, int]) -> Rows:
+    """Number people by their names, as pseudonyms join them, going on from `named`."""
+    names, places = encode_cells(subjects)
+    known = np.array([name is not None for name in names], dtype=np.bool_)
+    texts = canonical_of(pa.array([str(name) for name in names if name is not None], pa.string()))
+    number = np.zeros(len(names), dtype=np.int64)
+    number[known] = [named.setdefault(text, len(named)) for text in texts]
+    return np.where(known[places], number[places], -1 - row)

@@ -1,0 +1,137 @@
+"""Which box each row of a source is released in, all rows of its person known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.records import PersonRecords, PersonRows
+from voile.tables.policies.space import PolicySpace
+from voile.tables.recoding.plan import Output
+from voile.tables.recoding.recoder import Recoded
+from voile.tables.scoring.losses import Grouping
+from voile.tables.trees.climbing import climb
+from voile.tables.trees.person_policy import PersonPolicy
+from voile.tables.trees.policy import sets_in
+from voile.tables.trees.tree import UNCUT, Tree
+from voile.tables.verbs.content import Content
+from voile.tables.verbs.options import ApplyOptions
+from voile.tables.verbs.promises import least_people
+from voile.tables.verbs.report_losses import grouping_data
+
+ALONE = "a promise per person needs one process that reads all rows; fit with --promise row"
+
+
+def refuse_row_options(options: ApplyOptions) -> None:
+    """Refuse what a policy per person cannot be applied with."""
+    asked = {
+        "--ledger": options.ledger is not None,
+        "--marginals": options.marginals,
+        "--recount": options.recount,
+    }
+    if given := [name for name, is_given in asked.items() if is_given]:
+        raise RequestError(
+            f"the kit promises per person, and {given[0]} needs a promise per row",
+            instead=f"leave {given[0]} out, or fit with --promise row",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BoxedRows(Brief):
+    """The rows of a source that people's records are of, and their boxes.
+
+    box : (rows of the source,) the box of each row by its number; -1 of rows that are not released.
+    """
+
+    shows = ()
+
+    people: PersonRows
+    box: NDArray[np.int32]
+
+    def kept_of_columns(self, space: PolicySpace, policy: PersonPolicy) -> dict[str, Any]:
+        """Return what the release keeps of each column, every row counted alike."""
+        box, codes = self.box[self.people.row], self.people.codes
+        each = np.ones(len(codes))
+        counts = Counts(space.counts.sizes, codes, each, each, np.zeros((len(codes), 0)))
+        boxes, group = np.unique(box, return_inverse=True)
+        shown = [sets_in(policy.boxes, np.maximum(boxes, 0), i) for i in range(codes.shape[1])]
+        labels = np.column_stack([number for _, number in shown])
+        grouping = Grouping(group, labels, tuple(sets for sets, _ in shown), boxes >= 0)
+        return grouping_data(space, counts, grouping)
+
+
+def find_row_boxes(
+    content: Content, policy: PersonPolicy, source: Source, outputs: Sequence[Output]
+) -> BoxedRows:
+    """Find the box of each row of a source.
+
+    Rows that are held out, outside of a domain, or that no output can make are in nobody's record.
+    People whose number of rows, or whose box, too few share lose their last rows or all of them:
+    a box that is short takes the whole box that it is cut from, or its people are suppressed.
+
+    Reads the source once. Memory: O(rows x columns).
+    """
+    rules, counted = content.space.constraints, _Counted(content, source, outputs)
+    diverse = content.sensitive if rules.l_diversity > 1 else ()
+    assert content.roles.subject is not None
+    people = PersonRows.of(policy.domains, content.roles.subject, counted, diverse)
+    box = np.full(counted.rows, UNCUT, dtype=np.int32)
+    numbers = people.shared_numbers(least_people(rules.k, rules.max_risk), policy.numbers)
+    for records in people.records(numbers):
+        at = policy.numbers.index(records.number)
+        stands = _stand(policy.pruned[at], records, rules)
+        shown = stands >= 0
+        rows = people.row[records.rows[shown]]
+        box[rows] = policy.row_boxes(at, stands[shown])
+    return BoxedRows(people, box)
+
+
+class _Counted:
+    """The rows of a source that a release may show, with their numbers."""
+
+    def __init__(self, content: Content, source: Source, outputs: Sequence[Output]) -> None:
+        self.rows = 0
+        self._content, self._source, self._outputs = content, source, outputs
+
+    def __iter__(self) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
+        subject = self._content.roles.subject
+        columns = [*(output.source for output in self._outputs), *filter(None, [subject])]
+        made = [output for output in self._outputs if output.role != "quasi"]
+        nothing = Recoded(*(np.zeros((0, 0), np.int32),) * 2, np.zeros(0, np.bool_))
+        for batch in self._source.batches(dict.fromkeys(columns)):
+            row = np.arange(self.rows, self.rows + len(batch))
+            fits = ~self._content.hold_out.held(batch, self.rows)
+            for output in made:
+                lost = output.make(batch, nothing)[1]
+                fits &= True if lost is None else ~lost
+            self.rows += len(batch)
+            yield batch.filter(pa.array(fits)), row[fits]
+
+
+def _stand(tree: Tree, records: PersonRecords, rules: Constraints) -> NDArray[np.int32]:
+    """Return the box that stands for each record's: its own, or one that it is cut from; else -1.
+
+    Each of these boxes has enough people, and values of each sensitive column at each place.
+    """
+    own = tree.place(records.codes)
+    order = np.argsort(own, kind="stable")
+    ends = np.searchsorted(own[order], np.arange(len(tree) + 1))
+
+    def is_allowed(boxes: NDArray[np.intp]) -> bool:
+        inside = np.concatenate([order[ends[box] : ends[box + 1]] for box in boxes])
+        if len(inside) < least_people(rules.k, rules.max_risk):
+            return False
+        shown = records.values[inside].reshape(len(inside), -1)
+        return all(len(np.unique(one)) >= rules.l_diversity for one in shown.T)
+
+    stands = climb(tree, np.bincount(own, minlength=len(tree)) > 0, is_allowed)
+    return np.full(len(own), UNCUT, np.int32) if stands is None else stands[own]
