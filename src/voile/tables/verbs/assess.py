@@ -15,6 +15,7 @@ from voile.data import Source
 from voile.data.roles import Roles
 from voile.data.source import TableSource
 from voile.gate.finding import figures_of
+from voile.gate.losses import PlacedRows, measure_losses
 from voile.keys.random import streams
 from voile.release.assessment import Assessment
 from voile.tables.foreign.bounds import released_as
@@ -23,7 +24,7 @@ from voile.tables.foreign.codes import form_of_codes
 from voile.tables.foreign.columns import UNREAD, ForeignCodebook
 from voile.tables.foreign.keys import is_key, texts_of, try_keys
 from voile.tables.people.counts import Counts
-from voile.tables.scoring.losses import Grouping, losses
+from voile.tables.scoring.losses import Grouping
 from voile.tables.scoring.utility import columns_kept, query_error
 from voile.tables.verbs.assess_overlap import overlapping_attacks
 from voile.tables.verbs.assess_stage import NAMES, ForeignStage, numbered
@@ -134,13 +135,22 @@ def _before(stage: ForeignStage) -> dict[str, float]:
 def _lost(stage: ForeignStage) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return what the release loses of the original, and keeps of each column."""
     counts, grouping = _grouped(stage)
-    found = losses(counts, grouping)
+    found = figures_of(measure_losses(_placed(stage, grouping)))
     columns = columns_kept(counts, grouping)
     lost = {**found, "query_error": query_error(counts, grouping)}
     named = [
         {"column": name, **vars(kept)} for name, kept in zip(stage.quasi, columns, strict=True)
     ]
     return lost, named
+
+
+def _placed(stage: ForeignStage, grouping: Grouping) -> PlacedRows:
+    """Return the original's rows with their values, and the released box of each."""
+    group = np.full(len(stage.positions), -1, dtype=np.int64)
+    boxes = np.unique(stage.released_cells, axis=0, return_inverse=True)[1].ravel()
+    group[stage.rows[~stage.is_suppressed]] = boxes[~stage.is_suppressed]
+    sizes = [len(column.domain) for column in stage.codebook.columns]
+    return PlacedRows(stage.positions, stage.who, group, grouping.widths[:-1], sizes)
 
 
 def _losses_in(lost: dict[str, Any]) -> dict[str, float]:

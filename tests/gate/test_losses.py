@@ -1,0 +1,84 @@
+"""The losses of a release equal a count with dictionaries."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from voile.gate.finding import figures_of
+from voile.gate.losses import PlacedRows, measure_losses
+
+
+def nats(counts):
+    return sum(n * math.log(n) for n in counts.values())
+
+
+def make_rows(seed):
+    """Rows of several people over two columns, groups with wide labels, some rows not released."""
+    rng = np.random.default_rng(seed)
+    n, people = int(rng.integers(2, 40)), int(rng.integers(1, 20))
+    values = np.column_stack([rng.integers(0, 4, n), rng.integers(0, 3, n)])
+    group = np.where(rng.random(n) < 0.2, -1, values[:, 0] // 2)
+    widths = np.column_stack([[2.0, 2.0], rng.integers(2, 4, 2)])
+    return PlacedRows(values, rng.integers(0, people, n), group, widths, (4, 3))
+
+
+def recount(rows):
+    cells = [tuple(x) for x in rows.values.tolist()]
+    who, group = rows.person.tolist(), rows.group.tolist()
+    own, times = defaultdict(set), Counter(zip(who, cells, strict=True))
+    for person, cell in zip(who, cells, strict=True):
+        own[person].add(cell)
+    w = [1 / len(own[p]) / times[p, c] for p, c in zip(who, cells, strict=True)]
+    whole, joint, groups, columns = Counter(), Counter(), Counter(), [Counter(), Counter()]
+    within, lost, wide, penalty = [Counter(), Counter()], 0.0, 0.0, 0.0
+    for x, cell, g in zip(w, cells, group, strict=True):
+        whole[cell] += x
+        for d in (0, 1):
+            columns[d][cell[d]] += x
+        if g < 0:
+            lost += x
+            continue
+        groups[g] += x
+        joint[g, cell] += x
+        wide += x * sum(math.log(width) for width in rows.widths[g])
+        penalty += (
+            x * sum((a - 1) / (b - 1) for a, b in zip(rows.widths[g], rows.sizes, strict=True)) / 2
+        )
+        for d in (0, 1):
+            within[d][g, cell[d]] += x
+    people = len(own)
+    most = nats(whole) + people * (math.log(12) - math.log(people))
+    shares = []
+    for held, inside in zip(columns, within, strict=True):
+        entropy = math.log(people) - nats(held) / people
+        if len(held) > 1:
+            left = nats(groups) - nats(inside) + lost * entropy
+            shares.append(left / people / entropy)
+    return {
+        "distribution": lost / people
+        + ((nats(joint) - nats(groups) + wide) / most if most > 1e-9 else 0.0),
+        "resolution": sum(shares) / len(shares) if shares else 0.0,
+        "ncp": (penalty + lost) / people,
+    }
+
+
+def test_losses_equal_a_naive_recount():
+    for seed in range(300):
+        rows = make_rows(seed)
+        expected = {name: min(max(x, 0), 1) for name, x in recount(rows).items()}
+        assert figures_of(measure_losses(rows)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_the_source_itself_loses_nothing_and_one_group_loses_all():
+    values = np.array([[0], [1], [1], [1]])
+    alone = np.arange(4)
+    whole = PlacedRows(values, alone, values[:, 0], np.ones((2, 1)), (2,))
+    assert set(figures_of(measure_losses(whole)).values()) == {0.0}
+    one = PlacedRows(values, alone, np.zeros(4, int), np.full((1, 1), 2.0), (2,))
+    assert figures_of(measure_losses(one)) == pytest.approx(dict.fromkeys(
+        ("distribution", "resolution", "ncp"), 1.0
+    ))  # fmt: skip
