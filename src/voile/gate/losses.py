@@ -3,7 +3,7 @@
 *Divergence loss* is eq. 4 of Xia et al. (CODASPY 2013), divided by that of one group of all people:
 how far values are from even within the groups. *Entropy loss* is the share of each column's entropy
 that is left within groups, H(column | group) / H(column), averaged over the columns with more than
-one value. *NCP* is the normalised certainty penalty (Xu et al., KDD 2006): the mean width of labels.
+one value. *NCP* is the normalised certainty penalty (Xu et al., KDD 2006), the mean label width.
 A row that is not released is fully lost. A person is spread evenly over her distinct combinations.
 """
 

@@ -139,7 +139,8 @@ def test_marginals_of_too_few_people_are_not_published_whoever_chose_them(tmp_pa
 def test_a_person_with_several_equal_rows_counts_once(monkeypatch):
     once = people(1_000)
     twice = pa.concat_tables([once, once.slice(0, 400)])
-    kit = fitted(twice, {"subject": "who", "columns": {**ROLES, "who": "identifier"}})
+    roles = {"subject": "who", "columns": {**ROLES, "who": "identifier"}}
+    kit = fitted(twice, roles, promise="row")
     for rows in (100, 10_000):  # in one batch with herself, and in another
         monkeypatch.setattr(verb._Recoding, "batch_rows", rows)
         release = applied(kit, twice, no_pseudonyms=True)
@@ -150,7 +151,8 @@ def test_a_person_with_several_equal_rows_counts_once(monkeypatch):
 def test_nobody_is_in_two_runs():
     moved = people(1_000).set_column(1, "age", pa.array([30] * 1_000))
     both = pa.concat_tables([people(1_000), moved.slice(0, 1)])
-    kit = fitted(both, {"subject": "who", "columns": {**ROLES, "who": "identifier"}})
+    roles = {"subject": "who", "columns": {**ROLES, "who": "identifier"}}
+    kit = fitted(both, roles, promise="row")
     assert stated(applied(kit, both, no_pseudonyms=True)) == {}
     assert stated(applied(kit, both.slice(0, 1_000), no_pseudonyms=True)) != {}
 
@@ -270,7 +272,8 @@ def test_ids_of_classes_say_nothing_of_whose_rows_these_are(kit, tmp_path, edit,
 @pytest.mark.parametrize(("edit", "holds"), [(moved(0), None), (added(2_000), False)])
 def test_of_fewer_people_than_rows_a_recipient_cannot_tell_how_many(tmp_path, edit, holds):
     twice = pa.concat_tables([people(1_000), people(1_000).slice(0, 400)])
-    kit = fitted(twice, {"subject": "who", "columns": {**ROLES, "who": "identifier"}})
+    roles = {"subject": "who", "columns": {**ROLES, "who": "identifier"}}
+    kit = fitted(twice, roles, promise="row")
     made = applied(kit, twice, tmp_path / "out.csv", no_pseudonyms=True)
     shutil.rmtree(made.folder)
     received = forged(voile.open_release(tmp_path / "out.csv"), edit)

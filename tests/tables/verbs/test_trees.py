@@ -137,7 +137,7 @@ def test_k_counts_people_where_each_has_several_rows():
     roles = Roles.model_validate(
         {"subject": "who", "columns": {**ROLES.model_dump()["columns"], "who": "identifier"}}
     )
-    kit = fitted(twice, roles)
+    kit = fitted(twice, roles, promise="row")
     release = applied(kit, twice, no_pseudonyms=True)
     assert release.private["figures"]["k"] >= 5
     frame = release.rows().read().append_column("who", _people_of(release, twice))

@@ -29,7 +29,7 @@ from voile.tables.scoring.utility import columns_kept, query_error
 from voile.tables.verbs.assess_overlap import overlapping_attacks
 from voile.tables.verbs.assess_stage import NAMES, ForeignStage, numbered
 from voile.tables.verbs.assess_synthetic import assess_synthetic, read_cells
-from voile.tables.verbs.attack import attacks_on, run_all
+from voile.tables.verbs.attack_tasks import attacks_on, run_all
 from voile.tables.verbs.measure_release import measure_release
 from voile.tables.verbs.options import AssessOptions
 

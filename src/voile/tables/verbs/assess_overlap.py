@@ -12,7 +12,7 @@ from voile.core.evidence import Evidence
 from voile.tables.attack import Cases, Records, inference, singling_out
 from voile.tables.foreign.overlap import count_fitting, link_by_fit
 from voile.tables.verbs.assess_stage import ForeignStage
-from voile.tables.verbs.attack import BY_REGISTER, THRESHOLDS, Task, attacks_on
+from voile.tables.verbs.attack_tasks import BY_REGISTER, THRESHOLDS, Task, attacks_on
 
 
 def overlapping_attacks(

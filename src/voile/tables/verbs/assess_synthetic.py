@@ -25,7 +25,7 @@ from voile.tables.foreign.boxes import Codes, flattened
 from voile.tables.foreign.columns import HOW, ForeignColumn
 from voile.tables.foreign.overlap import count_fitting
 from voile.tables.verbs.assess_stage import ForeignStage
-from voile.tables.verbs.attack import Task, run_all
+from voile.tables.verbs.attack_tasks import Task, run_all
 from voile.tables.verbs.scene import number_values
 
 MOST_TARGETS = 2_000

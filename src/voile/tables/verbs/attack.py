@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from voile.core.errors import RequestError
-from voile.core.evidence import Evidence, Note
-from voile.core.progress import Progress, Steps
+from voile.core.evidence import Evidence
+from voile.core.progress import Progress
 from voile.data import Source
 from voile.keys.random import streams
 from voile.release.manifest import Release
-from voile.tables.attack import inference, linkage, singling_out
+from voile.tables.verbs.attack_overlap import attacks_by_fit
 from voile.tables.verbs.attack_policy import PolicyAttacks
+from voile.tables.verbs.attack_tasks import attacks_on, run_all
 from voile.tables.verbs.options import AttackOptions
-from voile.tables.verbs.scene import Scene, Stage
-
-BY_REGISTER = Note(
-    "No population was given: whether a person is alone is judged by the adversary's register, "
-    "with its errors."
-)
-THRESHOLDS = (0.0, 0.5, 0.9)
-Task = tuple[str, Callable[[], Evidence | None]]
-Ways = tuple[Callable[..., Evidence], Callable[..., Evidence], Callable[..., Evidence]]
-"""How to link, to single out and to infer, where a release is attacked in another way."""
+from voile.tables.verbs.scene import Scene
 
 
 def attack(
@@ -42,12 +30,7 @@ def attack(
     scene = Scene(release, truth, options)
     release.check_truth(scene.true_rows.num_rows, truth.name)
     draws = streams(seed, "linkage", "singling out", "inference", "policy", "regrowing")
-    if scene.is_per_person:
-        from voile.tables.verbs.attack_overlap import attacks_by_fit
-
-        tasks = [*attacks_by_fit(scene, draws)]
-    else:
-        tasks = [*attacks_on(scene, draws)]
+    tasks = [*(attacks_by_fit if scene.is_per_person else attacks_on)(scene, draws)]
     tasks += [(task, partial(run, draws[3])) for task, run in PolicyAttacks(scene).tasks]
     if options.regrow and scene.is_per_person:
         raise RequestError(
@@ -65,62 +48,3 @@ def attack(
             instead="give the adversary a register or a population",
         )
     return evidence
-
-
-def attacks_on(
-    stage: Stage, draws: Sequence[np.random.Generator], ways: Ways | None = None
-) -> Iterator[Task]:
-    """Yield the attacks on a table that the adversary's means allow, whoever made the release."""
-    linking, singling, inferring = draws[:3]
-    link, single_out, infer = ways or (_linkage, _singling_out, infer_values)
-    if stage.options.register_ is not None:
-        yield "linking records to the register", partial(link, stage, linking)
-    if stage.options.register_ is not None or stage.options.population is not None:
-        yield "singling people out", partial(single_out, stage, singling)
-    for column in stage.sensitive:
-        yield f"inferring {column}", partial(infer, stage, column, inferring)
-
-
-def run_all(tasks: Sequence[Task], progress: Progress) -> tuple[Evidence, ...]:
-    """Run attacks one after the other; those that had nothing to attack return None."""
-    step, found = Steps(progress, len(tasks)), []
-    for task, run in tasks:
-        step(task)
-        found.append(run())
-    return tuple(one for one in found if one is not None)
-
-
-def _linkage(scene: Stage, rng: np.random.Generator) -> Evidence:
-    return linkage(
-        scene.known,
-        scene.register,
-        columns=scene.columns,
-        rng=rng,
-        overlap=scene.options.overlap,
-        thresholds=sorted({*THRESHOLDS, scene.options.threshold}),
-    )
-
-
-def _singling_out(scene: Stage, rng: np.random.Generator) -> Evidence:
-    by_register = scene.options.population is None
-    found = singling_out(
-        scene.released,
-        scene.register_quasi if by_register else scene.population,
-        columns=scene.quasi,
-        rng=rng,
-        kept=scene.kept_codes,
-        held_out=scene.held_out,
-        joined=scene.joined,
-    )
-    return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
-
-
-def infer_values(scene: Stage, column: str, rng: np.random.Generator) -> Evidence:
-    """Guess a sensitive column by the released labels."""
-    return inference(
-        scene.cases(column),
-        columns=scene.quasi,
-        sensitive=column,
-        rng=rng,
-        held_out=scene.cases_held_out(column),
-    )

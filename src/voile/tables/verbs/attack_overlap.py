@@ -15,14 +15,14 @@ from voile.core.evidence import Evidence
 from voile.tables.attack import Records, singling_out
 from voile.tables.foreign.overlap import count_fitting, link_by_fit
 from voile.tables.recoding.codebook import UNKNOWN, CodedColumn
-from voile.tables.verbs.attack import BY_REGISTER, THRESHOLDS, Task, attacks_on, infer_values
+from voile.tables.verbs.attack_tasks import BY_REGISTER, THRESHOLDS, Task, attacks_on, infer_values
 from voile.tables.verbs.scene import Scene
 
 
 def attacks_by_fit(scene: Scene, draws: Sequence[np.random.Generator]) -> Iterator[Task]:
     """Yield the attacks that the adversary's means allow.
 
-    A person's records are told apart by her rows, and claimed by the row that fewest entries fit.
+    A person is claimed once, by the row that fewest entries of the register fit.
     """
     if scene.options.knows:
         raise RequestError(

@@ -1,0 +1,82 @@
+"""The attacks on a table that any maker's release is given: to link, single out, and infer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from voile.core.evidence import Evidence, Note
+from voile.core.progress import Progress, Steps
+from voile.tables.attack import inference, linkage, singling_out
+from voile.tables.verbs.scene import Stage
+
+BY_REGISTER = Note(
+    "No population was given: whether a person is alone is judged by the adversary's register, "
+    "with its errors."
+)
+THRESHOLDS = (0.0, 0.5, 0.9)
+Task = tuple[str, Callable[[], Evidence | None]]
+Ways = tuple[Callable[..., Evidence], Callable[..., Evidence], Callable[..., Evidence]]
+"""How to link, to single out and to infer, where a release is attacked in another way."""
+
+
+def attacks_on(
+    stage: Stage, draws: Sequence[np.random.Generator], ways: Ways | None = None
+) -> Iterator[Task]:
+    """Yield the attacks on a table that the adversary's means allow, whoever made the release."""
+    linking, singling, inferring = draws[:3]
+    link, single_out, infer = ways or (_linkage, _singling_out, infer_values)
+    if stage.options.register_ is not None:
+        yield "linking records to the register", partial(link, stage, linking)
+    if stage.options.register_ is not None or stage.options.population is not None:
+        yield "singling people out", partial(single_out, stage, singling)
+    for column in stage.sensitive:
+        yield f"inferring {column}", partial(infer, stage, column, inferring)
+
+
+def run_all(tasks: Sequence[Task], progress: Progress) -> tuple[Evidence, ...]:
+    """Run attacks one after the other; those that had nothing to attack return None."""
+    step, found = Steps(progress, len(tasks)), []
+    for task, run in tasks:
+        step(task)
+        found.append(run())
+    return tuple(one for one in found if one is not None)
+
+
+def _linkage(scene: Stage, rng: np.random.Generator) -> Evidence:
+    return linkage(
+        scene.known,
+        scene.register,
+        columns=scene.columns,
+        rng=rng,
+        overlap=scene.options.overlap,
+        thresholds=sorted({*THRESHOLDS, scene.options.threshold}),
+    )
+
+
+def _singling_out(scene: Stage, rng: np.random.Generator) -> Evidence:
+    by_register = scene.options.population is None
+    found = singling_out(
+        scene.released,
+        scene.register_quasi if by_register else scene.population,
+        columns=scene.quasi,
+        rng=rng,
+        kept=scene.kept_codes,
+        held_out=scene.held_out,
+        joined=scene.joined,
+    )
+    return replace(found, notes=(*found.notes, BY_REGISTER)) if by_register else found
+
+
+def infer_values(scene: Stage, column: str, rng: np.random.Generator) -> Evidence:
+    """Guess a sensitive column by the released labels."""
+    return inference(
+        scene.cases(column),
+        columns=scene.quasi,
+        sensitive=column,
+        rng=rng,
+        held_out=scene.cases_held_out(column),
+    )
