@@ -13,6 +13,7 @@ import pytest
 from tests.contracts.tables import roles
 from tests.determination.conftest import DAY, NOON
 
+from voile.cli.run import run
 from voile.core.errors import RequestError, TamperedError
 from voile.determination import determine, sign, verify, write_signed_page, write_template
 from voile.determination.context import Context
@@ -236,3 +237,27 @@ def test_a_context_with_open_texts_is_not_approved(
     determine(release, given, tmp_path / "d", pdf=False, on=DAY)
     with pytest.raises(RequestError, match="a context with texts still to be written"):
         sign(tmp_path / "d", CONDITIONS, signer="a@x.org", key=keys / "a", now=NOON)
+
+
+def test_the_commands_write_a_template_and_a_signed_page(
+    release: Release, keys: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    context, out = str(tmp_path / "context.toml"), str(tmp_path / "d")
+    asked = ["determine", str(release.path), "--no-pdf"]
+    assert run(asked) == 2
+    assert "--template FILE writes a context" in capsys.readouterr().err
+    assert run([*asked, "--template", context, "--out", out]) == 2
+    assert "leave out --context and --out" in capsys.readouterr().err
+    assert run([*asked, "--template", context]) == 0
+    assert run([*asked, "--template", context, "--force"]) == 2  # people write in it
+    assert run([*asked, "--context", context, "--out", out]) == 0
+    assert "TO DO" in (tmp_path / "d" / "determination.html").read_text()
+    signed = ["sign", out, "--decision", "refuse", "--as", "a@x.org", "--key", str(keys / "a")]
+    capsys.readouterr()
+    assert run([*signed, "--signers", str(keys / "a.pub")]) == 2  # no file of allowed signers
+    assert not (tmp_path / "d" / "statements").exists()
+    assert run([*signed, "--signers", str(keys / "allowed")]) == 0
+    page = str(tmp_path / "signed.html")
+    assert run(["verify", out, "--signers", str(keys / "allowed"), "--out", page]) == 1  # refused
+    assert "allowed for this signer" in Path(page).read_text()
+    assert run(["verify", str(release.path), "--out", page, "--force"]) == 2
