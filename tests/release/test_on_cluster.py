@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     columns = {"age": "quasi", "sex": "quasi", "ward": "keep", "person": "identifier"}
     roles = {"subject": "person", "columns": columns}
-    kit = voile.tables.fit(table, roles=roles, k=5, seed=1)
+    kit = voile.tables.fit(table, roles=roles, k=5, promise="row", seed=1)
     kit.save(folder / "kit")
     policy = kit.choose(policy=len(kit.frontier.to_arrow()) // 2)
     policy.save(folder / "policy.toml")

@@ -50,7 +50,7 @@ def table() -> pa.Table:
 
 @pytest.fixture(scope="module")
 def kit(table: pa.Table) -> Any:
-    return voile.tables.fit(table, roles=ROLES, k=5, seed=1)
+    return voile.tables.fit(table, roles=ROLES, k=5, promise="row", seed=1)
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
         )
     if options.promise is None and find_pseudonym_column(roles) is None:
         return False
-    if alone := _needs_rows(roles, options):
+    if alone := _needs_rows(source, roles, options):
         if options.promise is None:
             return False
         raise RequestError(
@@ -84,13 +84,14 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
     return several
 
 
-def _needs_rows(roles: Roles, options: FitOptions) -> list[str]:
-    """Return the options that only policies per row support."""
+def _needs_rows(source: Source, roles: Roles, options: FitOptions) -> list[str]:
+    """Return what only policies per row support: options, weights, a source on Spark."""
     plain = {name: field.default for name, field in FitOptions.model_fields.items()}
     given = [name for name in ROWS_ALONE if getattr(options, name) != plain[name]]
     found = [f"--{name.replace('_', '-')}" for name in given]
     found += ["--family global"] * (options.family == "global")
-    return found + ["a column of sampling weights"] * bool(roles.of("weight"))
+    found += ["a column of sampling weights"] * bool(roles.of("weight"))
+    return found + ["a source on Spark"] * (source.origin.kind == "spark")
 
 
 def _several_rows(source: Source, subject: str) -> bool:
