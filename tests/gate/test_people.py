@@ -152,6 +152,13 @@ def test_gaps_single_out_after_a_shift_and_months_hide_them() -> None:
     assert count_people(part, are_months=True)[-1].alone == 0
 
 
+def test_a_release_of_nobody_has_no_count() -> None:
+    nobody = ReleasedPart(
+        rows=open_source(pa.table({"who": pa.array([], pa.string())})), person="who"
+    )
+    assert count_people({}) == count_people({"x": nobody}, known=KNOWN) == ()
+
+
 def test_a_column_that_is_absent_is_refused() -> None:
     part = rows_of({"a": 1})
     with pytest.raises(RequestError, match="there is no column age"):

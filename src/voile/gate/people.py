@@ -98,11 +98,12 @@ def count_people(
     Guarantee: exact, for the facts above. Cost: O(rows log rows) in DuckDB, which spills; for few
     facts O(targets x facts^max(known) x people / 64) at worst. Memory: the facts of people.
     """
+    if not parts:
+        return ()
     with connect() as engine:
         for number, part in enumerate(parts.values()):
             _load_part(engine, number, part, are_months=are_months)
-        numbers = range(len(parts))
-        _union(engine, "people", [f"SELECT DISTINCT p FROM rows_{n}" for n in numbers])
+        _number_people(engine, len(parts))
         _load_days(engine, parts, are_moved=are_moved)
         sizes = _find_sizes(engine, parts)
         if not len(sizes):
@@ -166,12 +167,12 @@ def _as_day(name: str, kind: pa.DataType) -> str:
     return f"CAST({identifier(name)} AS DATE)"
 
 
-def _union(engine: duckdb.DuckDBPyConnection, table: str, queries: Sequence[str]) -> None:
-    """Make a table of the distinct people of all parts, with a number for each in order."""
-    every = " UNION ".join(queries)
+def _number_people(engine: duckdb.DuckDBPyConnection, parts: int) -> None:
+    """Make the table `people` (p, person): a number for each person of any part, in order."""
+    every = " UNION ".join(f"SELECT p FROM rows_{number}" for number in range(parts))
     engine.execute(
-        f"CREATE TABLE {table} AS SELECT p, row_number() OVER (ORDER BY p) - 1 AS person "
-        f"FROM ({every})"
+        "CREATE TABLE people AS SELECT p, row_number() OVER (ORDER BY p) - 1 AS person "
+        f"FROM (SELECT DISTINCT p FROM ({every}))"
     )
 
 

@@ -81,7 +81,7 @@ STANDARDS: Mapping[str, NamedStandard] = {
         figures=("max_risk", "joint_at_recall_max_risk", "k", ATTACK),
         sentence="{says}: {figure}; population: {population}",
         note="A group of 11 has a risk of 1/11 = .0909, which misses .09 by .0009: groups of 12 "
-        "meet it. Other facts, such as the number of a person's rows, are judged as singling out",
+        "meet it. Another criterion judges other facts, such as the number of a person's rows",
     ),
     "k-11": NamedStandard(
         title="groups of at least 11",
