@@ -29,7 +29,8 @@ class FormCount:
 class ValueFinding:
     """One figure of the value search. It has no value of anybody.
 
-    name : of the figure. unit : what is counted. says : what the people found have. knowledge : the adversary's, in one sentence.
+    name : of the figure. unit : what is counted. says : what the people found have.
+    knowledge : the adversary's, in one sentence.
     value : people found. n : people searched. expected : people that chance alone would give.
     deviation : the standard deviation of chance. forms : where the found values stand.
     not_searched : values of fewer than three letters and digits.
