@@ -67,7 +67,12 @@ class World:
 
 
 def make_world(
-    seed: int, people: int = 100_000, words: int = 10, each: int = 0, vocabulary: int = 30_000
+    seed: int,
+    people: int = 100_000,
+    words: int = 10,
+    each: int = 0,
+    vocabulary: int = 30_000,
+    forms: Sequence[str] = tuple(FORMS),
 ) -> World:
     """Make people with 8 values each, and a text of some words for each.
 
@@ -105,10 +110,10 @@ def make_world(
     ]
     texts = list(_texts(rng, lexicon, people, words))
     order, seeded = iter(rng.permutation(people).tolist()), {}
-    for form, write in FORMS.items():
+    for form in forms:
         chosen = [next(order) for _ in range(each)]
         for n in chosen:
-            texts[n] = f"{texts[n]} {write(rows[n])}"
+            texts[n] = f"{texts[n]} {FORMS[form](rows[n])}"
         seeded[form] = [str(names[n]) for n in chosen]
     who = pa.array(names).cast(pa.string())
     columns = list(rows[0])

@@ -81,6 +81,7 @@ class Drawn:
             f"join = {str(self.join).lower()}\n",
         )
         source = "visits.parquet" if self.carrier == "none" else "export:people"
+        head = head.replace("[promise]\n", "[promise]\nvalues_in_text = 1\n")
         text = head + TABLE.format(name=self.table, source=source)
         if self.carrier != "none":
             text += EXPORT.replace("FORM", self.carrier)

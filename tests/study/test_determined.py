@@ -44,7 +44,7 @@ def test_joint_figures_and_those_of_parts_are_judged_and_verified(applied, folde
     one = determine_study(applied, CONTEXT, out, pdf=False)
     found = verdicts(one)
     assert found["joint-risk"][1].startswith("ledger: ")
-    assert found["text-left"][1] == "manifest: named_in_text"
+    assert found["text-left"][1] == "manifest: values_in_text"
     assert found["singling-out"][1] == "manifest: all_parts_alone"  # the number of notes
     public = open_subject(folder / "study.release").public
     largest = next(x.figure for x in one.criteria if x.name == "re-identification")

@@ -153,7 +153,8 @@ def test_a_part_that_comes_later_is_refused_by_the_line_that_did_not_have_it(fol
     pq.write_table(wards, folder / "more.parquet")
     (folder / "more.toml").write_text(roles_of({"diagnosis": "quasi"}))
     plan = folder / "study.toml"
-    plan.write_text(plan.read_text().replace("\n[mentions]\n", MORE))
+    accepted = plan.read_text().replace("[promise]\n", "[promise]\nvalues_in_text = 1\n")
+    plan.write_text(accepted.replace("\n[mentions]\n", MORE))  # notes have the diagnoses
     roles = folder / "visits.toml"
     roles.write_text(re.sub(r"(?m)^diagnosis = .*$", 'diagnosis = "drop"', roles.read_text()))
     study = opened(folder)

@@ -1,4 +1,4 @@
-"""What the value search reads of a study: the unreleased values of its people, and all its bytes.
+"""Search the released bytes of a study for the unreleased values of its people.
 
 Columns to keep are released as they are, or with dates moved. Of texts and items a part is
 released. Every other column of a source is unreleased: identifiers, dropped and generalised
@@ -138,8 +138,9 @@ def check_values(plan: Plan, found: ValueFinding) -> None:
     raise InfeasibleError(
         f"{found.sentence}; [promise] allows {plan.promise.values_in_text:.3g} of them",
         where=str(plan.path),
-        instead="add these columns to known in the init of the notes and fit again, or accept the "
-        f"risk: values_in_text = {rounded(found.value / found.n, 'up'):g} in [promise]",
+        instead="write what these columns hold in known_kind of the notes' init, such as "
+        '"last=name", and fit again, or accept the risk: '
+        f"values_in_text = {rounded(found.value / found.n, 'up'):g} in [promise]",
     )
 
 

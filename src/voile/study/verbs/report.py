@@ -126,12 +126,7 @@ def _joint(release: StudyRelease) -> Section:
 def _values(release: StudyRelease) -> Section:
     """List the people whose unreleased values stand in the released bytes, beside chance."""
     rows = tuple(
-        (
-            one["says"],
-            share(one["found"]),
-            share(one["expected"]),
-            listed(one["columns"]) if one["columns"] else "-",
-        )
+        (one["says"], share(one["found"]), share(one["expected"]), listed(one["columns"] or ["-"]))
         for one in release.public.get("values", ())
     )
     if not rows:
