@@ -34,22 +34,24 @@ from voile.study.plan.plan import Plan
 
 @dataclass(frozen=True)
 class SearchedPart:
-    """One part of rows or texts as it was written, next to its source. subject : its column."""
+    """One part of rows or texts as it was written, next to its source.
+
+    subject : its column. identifying : whether only identifiers and dropped columns are searched
+    for; [mentions] of the plan says what becomes of generalised values in text.
+    """
 
     name: str
     release: Release
     source: Source
     subject: str
+    identifying: bool = False
 
     @property
     def unreleased(self) -> list[str]:
         """The columns of the source that are not released as they are."""
         given = (self.release.private or {})["roles"]["columns"]
-        return [
-            one
-            for one in self.source.columns
-            if given.get(one, {}).get("role") not in (*AS_IT_IS, "text", "items")
-        ]
+        shown = (*AS_IT_IS, "text", "items", *(("quasi",) if self.identifying else ()))
+        return [one for one in self.source.columns if given.get(one, {}).get("role") not in shown]
 
     @property
     def generalised(self) -> list[Column]:
@@ -86,11 +88,16 @@ class SearchedPart:
 
 
 def search_release(
-    plan: Plan, part_of: Callable[[str], Release], directory: Path | None = None
+    plan: Plan,
+    part_of: Callable[[str], Release],
+    directory: Path | None = None,
+    *,
+    identifying: bool = False,
 ) -> tuple[ValueFinding, ...]:
     """Search the released bytes of a plan's parts. directory : where keys spill, in the clear."""
     own = [name for name, part in plan.parts.items() if part.of is None]
-    parts = [SearchedPart(one, part_of(one), plan.opened(one), plan.study.subject) for one in own]
+    subject = plan.study.subject
+    parts = [SearchedPart(x, part_of(x), plan.opened(x), subject, identifying) for x in own]
     return search_values(inputs_of(parts), directory=directory)
 
 
@@ -120,6 +127,21 @@ def public_value(found: ValueFinding) -> dict[str, Any]:
         "expected": rounded(found.expected / n, "up"),
         "columns": sorted({f"{one.part}.{one.column}" for one in found.forms}),
     }
+
+
+def find_promised(
+    plan: Plan,
+    found: ValueFinding,
+    part_of: Callable[[str], Release],
+    directory: Path | None = None,
+) -> ValueFinding:
+    """Return the finding that the promise is about: of identifiers and dropped columns.
+
+    Where `found`, of all columns, is within the promise, so is the other.
+    """
+    if is_allowed(plan, found):
+        return found
+    return search_release(plan, part_of, directory, identifying=True)[0]
 
 
 def is_allowed(plan: Plan, found: ValueFinding) -> bool:

@@ -30,7 +30,13 @@ from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
 from voile.study.study_release import EXPORT, FORMAT, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
-from voile.study.text.values import check_values, private_value, public_value, search_release
+from voile.study.text.values import (
+    check_values,
+    find_promised,
+    private_value,
+    public_value,
+    search_release,
+)
 from voile.study.verbs.checks import check_promise
 from voile.study.verbs.export import UNKNOWN
 from voile.study.verbs.exported import read_exported
@@ -63,7 +69,8 @@ class Measuring:
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         check_promise(self.plan, figures, self.guessed)
         own, elsewhere = search_release(self.plan, self.writing.part, self.writing.scratch)
-        check_values(self.plan, own)
+        promised = find_promised(self.plan, own, self.writing.part, self.writing.scratch)
+        check_values(self.plan, promised)
         in_text = {"values_in_text": own.value / (own.n or 1)}
         risks = {
             **mean_risks(figures),

@@ -12,7 +12,12 @@ from voile.release.evidence import default_place, find_evidence
 from voile.release.verify import MALFORMED, Check, accounted, as_published
 from voile.study.plan.plan import Plan
 from voile.study.study_release import OF_ATTACKS, StudyRelease
-from voile.study.text.values import is_allowed, private_value, search_release
+from voile.study.text.values import (
+    find_promised,
+    is_allowed,
+    private_value,
+    search_release,
+)
 from voile.study.verbs.checks import check_applied
 from voile.study.verbs.export import check_files
 
@@ -51,7 +56,8 @@ def _searched(release: StudyRelease, plan: Plan | None) -> Iterator[Check]:
         yield Check("the released bytes can be searched for unreleased values", False)
         return
     stated = release.private.get("values")
-    yield Check(found[0].sentence, is_allowed(plan, found[0]))
+    promised = find_promised(plan, found[0], release.part)
+    yield Check(promised.sentence, is_allowed(plan, promised))
     if stated is not None:
         same = stated == [private_value(one) for one in found]
         yield Check("people with values in the released bytes are as apply found them", same)
