@@ -34,6 +34,10 @@ ROWS_ALONE = (
 )
 """Options that only policies per row support."""
 
+ROW_BY_ROW = (
+    "some people have several rows, and {} holds the constraints for each row alone (apply with "
+    "--no-pseudonyms, or leave these out to hold them for all rows of a person together)"
+)
 ABSENT = {
     "safe-harbor": "its risk is counted per row, and this fit promises per person",
     "global policies": "they promise per row, and this fit promises per person",
@@ -67,6 +71,8 @@ def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bo
         return False
     if alone := _needs_rows(source, roles, options):
         if options.promise is None:
+            if source.origin.kind != "spark" and _several_rows(source, roles.subject):
+                warn(ROW_BY_ROW.format(listed(alone)), PromiseWarning)
             return False
         raise RequestError(
             f"a promise per person does not go with {listed(alone)}",
