@@ -105,8 +105,10 @@ def inputs_of(parts: Sequence[SearchedPart]) -> SearchInputs:
 
 
 def private_value(found: ValueFinding) -> dict[str, Any]:
-    """Return a finding as the private manifest has it, with its sentence."""
-    return {**asdict(found), "sentence": found.sentence, "forms": [asdict(x) for x in found.forms]}
+    """Return the forms of a finding, and its sentence, which the private manifest has too."""
+    forms = [asdict(one) for one in found.forms]
+    detail = {"name": found.name, "sentence": found.sentence, "forms": forms}
+    return {**detail, "not_searched": found.not_searched}
 
 
 def public_value(found: ValueFinding) -> dict[str, Any]:
@@ -115,17 +117,18 @@ def public_value(found: ValueFinding) -> dict[str, Any]:
     return {
         "name": found.name,
         "says": f"people who {found.says}",
-        "knowledge": found.knowledge,
+        "knowledge": f"The adversary {found.knows}.",
         "found": rounded(found.value / n, "up"),
-        "expected": rounded(found.expected / n, "up"),
+        "expected": rounded((found.expected or 0.0) / n, "up"),
         "columns": sorted({f"{one.part}.{one.column}" for one in found.forms}),
     }
 
 
 def is_allowed(plan: Plan, found: ValueFinding) -> bool:
     """Say whether the promise allows so many people, two deviations of chance aside."""
-    limit = plan.promise.values_in_text * found.n
-    return found.value - found.expected - 2 * found.deviation <= limit
+    limit = plan.promise.values_in_text * (found.n or 0)
+    chance = (found.expected or 0.0) + 2 * (found.deviation or 0.0)
+    return found.value - chance <= limit
 
 
 def check_values(plan: Plan, found: ValueFinding) -> None:
@@ -139,7 +142,7 @@ def check_values(plan: Plan, found: ValueFinding) -> None:
         f"{found.sentence}; [promise] allows {plan.promise.values_in_text:.3g} of them",
         where=str(plan.path),
         instead="add these columns to known in the init of the notes and fit again, or accept the "
-        f"risk: values_in_text = {rounded(found.value / found.n, 'up'):g} in [promise]",
+        f"risk: values_in_text = {rounded(found.value / (found.n or 1), 'up'):g} in [promise]",
     )
 
 
