@@ -24,7 +24,8 @@ from voile.engines.shuffle import held, shuffled
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.keys.random import Protective
 from voile.release.accounting import Accounting
-from voile.release.manifest import ESCAPED, FINDINGS, FORMAT, ROWS, VERSION
+from voile.release.inventory import list_fates
+from voile.release.manifest import ESCAPED, FINDINGS, FORMAT, INVENTORY, ROWS, VERSION
 from voile.release.options import OPTIONS, ApplyOptions, stored
 from voile.release.outcomes import Known, Notes, Tally, Written
 from voile.release.step import Applying
@@ -155,6 +156,12 @@ class Run(Generic[Notes, Known]):
             **applying.private_manifest(known),
         }
         shown = applying.public_manifest(figures, known)
+        hidden[INVENTORY] = list_fates(
+            source.columns,
+            applying.roles,
+            shown["columns"],
+            applying.find_suppressed_columns(known),
+        )
         exact = shown["figures"].items()
         shown["figures"] = {name: applying.stating(x, name) for name, x in exact}
         escaped = {"formulas": ESCAPED} if self._escape else {}

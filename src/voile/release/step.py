@@ -150,6 +150,10 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     def public_manifest(self, figures: Mapping[str, float], known: Known) -> dict[str, Any]:
         """Return the wing's part of the manifest that goes with the release; `figures` exact."""
 
+    def find_suppressed_columns(self, known: Known) -> Collection[str]:
+        """Return the released columns that distinguish no value."""
+        return ()
+
     @abstractmethod
     def private_manifest(self, known: Known) -> dict[str, Any]:
         """Return the wing's part of the manifest that stays here."""

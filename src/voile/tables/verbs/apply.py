@@ -398,6 +398,9 @@ class _Recoding(Applying[Any, AnyPublished]):
             made[CLASS.name] = {"what": what, "role": "identifier"}
         return self.described(made)
 
+    def find_suppressed_columns(self, known: AnyPublished) -> list[str]:
+        return [one.column for one in known.codebook.columns if len(one.entries) == 1]
+
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
         kept = None

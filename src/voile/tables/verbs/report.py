@@ -57,6 +57,7 @@ from voile.tables.verbs.wording import (
 )
 
 NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
+PREDICTED = f"predicted by the fit; {NOTHING_LEFT}"
 LIMITS = (
     "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
     "people too; the share of people who are unique on all released columns is shown.",
@@ -139,7 +140,7 @@ def _summary(
         short = (
             Figure("Average risk", share(figures["mean_risk"]), "of a record"),
             highest_risk(figures["max_risk"]),
-            Figure("Loss", share(figures["loss"]), NOTHING_LEFT),
+            Figure("Loss", share(figures["loss"]), PREDICTED),
         )
         return Section("summary", "In short", (*accepted, Figures(short)), first=True)
     chosen = private["chosen"]
@@ -154,7 +155,7 @@ def _summary(
             f"of {people:,.0f} in the release",
         ),
         highest_risk(figures["max_risk"]),
-        Figure(data["measures"]["loss"]["title"], share(loss), NOTHING_LEFT),
+        Figure(data["measures"]["loss"]["title"], share(loss), PREDICTED),
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),
