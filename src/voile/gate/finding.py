@@ -13,6 +13,7 @@ Unit = Literal[
     "groups",
     "values",
     "cells",
+    "columns",
     "documents",
     "characters",
     "marks",

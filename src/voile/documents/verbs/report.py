@@ -26,6 +26,7 @@ from voile.documents.verbs.report_start import start_section
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
+from voile.release.values import describe_values
 from voile.report.evidence_sections import evidence_sections, shown_findings
 from voile.report.sections import (
     Audience,
@@ -89,6 +90,7 @@ def sections(
         _summary(data, public, private, evidence, audience),
         start_section(marks, data, public.get(ACCEPTANCE), audience),
         *evidence_sections(evidence, audience, takes=takes if public else None),
+        describe_values(private) if audience == "internal" else None,
         _removers(private) if audience == "internal" else None,
         codebook(public["columns"]) if public else None,
         report_fit.frontier_section(data, audience),

@@ -47,7 +47,7 @@ TEXT_COLUMNS = ("person", "part", "column", "text")
 MEMORY = 600_000_000
 PIECE = 4_000_000
 """Bytes of cells that are read at once; a larger cell is read alone."""
-OWN, ELSEWHERE = "own_values_in_own_text", "rare_values_in_other_text"
+OWN, ELSEWHERE = "people_with_values", "people_with_rare_values_elsewhere"
 
 
 @dataclass(frozen=True)

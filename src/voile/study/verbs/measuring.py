@@ -18,6 +18,7 @@ from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.people import ReleasedPart
 from voile.keys.seal import file_sha256
 from voile.release.manifest import FINDINGS
+from voile.release.values import VALUES, detail_values
 from voile.release.writing import Manifests
 from voile.report.wording import listed
 from voile.study.adversary import people
@@ -32,7 +33,7 @@ from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
 from voile.study.study_release import EXPORT, FORMAT, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
-from voile.study.text.values import check_values, private_value, public_value, search_release
+from voile.study.text.values import check_values, public_value, search_release
 from voile.study.verbs.checks import check_promise
 from voile.study.verbs.export import UNKNOWN
 from voile.study.verbs.exported import read_exported
@@ -103,7 +104,7 @@ class Measuring:
             FINDINGS: findings_to_data(findings),
             "people": self._people(),
             "informed": [vars(one) for one in informed],
-            "values": [private_value(one) for one in (own, elsewhere)],
+            VALUES: [detail_values(one) for one in (own, elsewhere)],
             "extract": [day and day.isoformat() for day in self.writing.extract],
             "made_with": versions(),
         }

@@ -229,6 +229,7 @@ class _Recoding(Applying[Any, AnyPublished]):
     """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
 
     stating = STATING
+    searches_values = True
     note_types = (BoxNotes, BoxSummary, Counted)
 
     content: Content

@@ -12,6 +12,7 @@ from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
+from voile.release.values import describe_values
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import (
     Audience,
@@ -111,6 +112,7 @@ def sections(
         analysts(data, audience),
         own_analysis(data, audience),
         *evidence_sections(evidence, audience, takes=TAKES),
+        describe_values(private) if audience == "internal" else None,
         _intervals(data, audience),
         _codebook(public),
         _frontier(data, audience),
