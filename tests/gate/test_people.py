@@ -13,7 +13,8 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.data import open_source
-from voile.gate.people import PeopleCount, ReleasedPart, count_people
+from voile.gate.finding import figures_of
+from voile.gate.people import ReleasedPart, count_people
 
 KNOWN = (1, 2, 3)
 World = dict[str, list[dict[str, Any]]]
@@ -59,7 +60,7 @@ def as_parts(world: World) -> dict[str, ReleasedPart]:
     }
 
 
-def count_naively(world: World, *, are_moved: bool) -> list[PeopleCount]:
+def count_naively(world: World, *, are_moved: bool) -> dict[str, float]:
     """Count from the definitions: every set of facts of every person, by loops."""
     people = sorted({row["who"] for rows in world.values() for row in rows})
     records, facts = {}, {}
@@ -83,7 +84,7 @@ def count_naively(world: World, *, are_moved: bool) -> list[PeopleCount]:
             exact[("span", days[-1] - days[0])] = 1
             exact |= {} if are_moved else {("first", days[0]): 1, ("last", days[-1]): 1}
         facts[one] = {**many, **exact}
-    found = []
+    found: dict[str, float] = {}
     for size in KNOWN:
         left = [
             min(
@@ -93,13 +94,21 @@ def count_naively(world: World, *, are_moved: bool) -> list[PeopleCount]:
             )
             for one in people
         ]  # fmt: skip
-        found.append(summarise(size, left))
+        found |= summarise(f"the worst {size} of these facts", left)
     left = [sum(records[other] == records[one] for other in people) for one in people]
-    return [*found, summarise(None, left)]
+    return found | summarise("all", left)
 
 
-def summarise(facts: int | None, left: list[int]) -> PeopleCount:
-    return PeopleCount(facts, len(left), left.count(1), min(left), sum(1 / n for n in left))
+def summarise(of: str, left: list[int]) -> dict[str, float]:
+    return {
+        f"people_alone({of})": left.count(1),
+        f"fewest_candidates({of})": min(left),
+        f"expected_matches({of})": sum(1 / n for n in left),
+    }
+
+
+def count(parts: dict[str, ReleasedPart], **how: Any) -> dict[str, float]:
+    return figures_of(count_people(parts, of="all", **how))
 
 
 @pytest.mark.parametrize("first", range(0, 500, 50))
@@ -107,15 +116,13 @@ def test_counts_are_those_of_a_naive_twin(first: int) -> None:
     for seed in range(first, first + 50):
         world, are_moved = make_world(seed), bool(seed % 2)
         if not any(world.values()):
-            assert count_people(as_parts(world), known=KNOWN) == ()
+            assert count(as_parts(world), known=KNOWN) == {}
             continue
         expected = count_naively(world, are_moved=are_moved)
-        found = count_people(as_parts(world), known=KNOWN, are_moved=are_moved)
-        for one, twin in zip(found, expected, strict=True):
-            assert (one.facts, one.people, one.alone, one.smallest) == (
-                twin.facts, twin.people, twin.alone, twin.smallest
-            ), (seed, one, twin)  # fmt: skip
-            assert one.matches == pytest.approx(twin.matches, rel=1e-9), seed
+        found = count_people(as_parts(world), of="all", known=KNOWN, are_moved=are_moved)
+        assert figures_of(found) == pytest.approx(expected, rel=1e-9), seed
+        people = {row["who"] for rows in world.values() for row in rows}
+        assert {one.n for one in found} == {len(people), None}
 
 
 def rows_of(counts: dict[str, int], **more: Any) -> ReleasedPart:
@@ -126,15 +133,16 @@ def rows_of(counts: dict[str, int], **more: Any) -> ReleasedPart:
 
 def test_the_number_of_equal_rows_singles_out() -> None:
     part = rows_of({"a": 3, "b": 4, "c": 4, "d": 4}, unit="day")
-    [one, every] = count_people({"dialysis": part}, known=(1,))
-    assert (one.alone, every.alone, every.smallest) == (1, 1, 1)
-    assert every.matches == pytest.approx(2)
+    found = count({"dialysis": part}, known=(1,))
+    assert found["people_alone(the worst 1 of these facts)"] == found["people_alone(all)"] == 1
+    assert found["fewest_candidates(all)"] == 1
+    assert found["expected_matches(all)"] == pytest.approx(2)
 
 
 def test_no_rows_in_a_part_is_a_number_of_rows() -> None:
     both = {"people": rows_of(dict.fromkeys("abc", 1), sex="F"), "visits": rows_of({"a": 1})}
-    [every] = count_people(both)
-    assert (every.people, every.alone) == (3, 1)
+    alone = next(one for one in count_people(both, of="all") if one.name == "people_alone")
+    assert (alone.n, alone.value) == (3, 1)
 
 
 def test_gaps_single_out_after_a_shift_and_months_hide_them() -> None:
@@ -147,9 +155,10 @@ def test_gaps_single_out_after_a_shift_and_months_hide_them() -> None:
         }
     )
     part = {"v": ReleasedPart(rows=open_source(table), person="who", dates=("day",))}
-    assert [one.alone for one in count_people(part, known=(1,))] == [2, 2]
-    assert count_people(part, are_moved=False)[-1].alone == 4
-    assert count_people(part, are_months=True)[-1].alone == 0
+    found = count(part, known=(1,))
+    assert found["people_alone(the worst 1 of these facts)"] == found["people_alone(all)"] == 2
+    assert count(part, are_moved=False)["people_alone(all)"] == 4
+    assert count(part, are_months=True)["people_alone(all)"] == 0
 
 
 def test_a_release_of_nobody_has_no_count() -> None:
@@ -162,4 +171,4 @@ def test_a_release_of_nobody_has_no_count() -> None:
 def test_a_column_that_is_absent_is_refused() -> None:
     part = rows_of({"a": 1})
     with pytest.raises(RequestError, match="there is no column age"):
-        count_people({"x": ReleasedPart(rows=part.rows, person="who", facts=("age",))})
+        count({"x": ReleasedPart(rows=part.rows, person="who", facts=("age",))})

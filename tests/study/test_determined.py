@@ -230,7 +230,9 @@ def test_numbers_of_rows_single_out(dialysis, tmp_path, is_attacked):
     assert figures["all_facts_known_mean_risk"] == 0.7  # 40 alone, and 2 groups of 10
     assert figures["all_parts_group_risk"] == 1.0
     if is_attacked:
-        reached = {one.knows: one.alone for one in dialysis.attack().known}
+        reached = {
+            one.of: one.value for one in dialysis.attack().known if one.name == "people_alone"
+        }
         assert reached["all parts"] == reached["the number of rows in each part"] == 40
     limit = {"at_most": 0.05, "source": "The privacy officer"}
     given = {**CONTEXT, "thresholds": {**CONTEXT["thresholds"], "singling-out": limit}}

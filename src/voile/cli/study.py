@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from voile.core.errors import RequestError
 from voile.data.files.outputs import DETERMINATION, KIT, REPORT
 
 if TYPE_CHECKING:
+    from voile.gate.finding import GateFinding
     from voile.study import Study
 
 SET_ASIDE = 1
@@ -115,9 +116,8 @@ def _apply(
         set_aside += counts["set_aside"]
         for by in counts["set_aside_by"]:
             screen.insist(f"voile: {name}: {count(by['rows'], 'row')} set aside: {by['reason']}")
-    for found in (release.private or {})["values"][:1]:
-        if found["value"]:
-            screen.insist(f"voile: {found['sentence']}")
+    if release.public["figures"]["values_in_text"]:
+        screen.insist(f"voile: {(release.private or {})['values'][0]['sentence']}")
     set_aside += _say_export(screen, (release.private or {}).get("export", {}).get("counts", {}))
     found = (release.private or {})["figures"]
     screen.say(
@@ -125,8 +125,7 @@ def _apply(
         f"{short(found['table'])}, all parts {short(found['joint'])}, at the recall of the notes' "
         f"kits {short(found['joint_at_recall'])}"
     )
-    if dates := (release.private or {})["dates"]:
-        _say_dates(screen, dates)
+    _say_dates(screen, release.findings)
     _say_guesses(screen, release.public["guesses"])
     informed = (release.private or {})["informed"]
     _say_informed(screen, informed)
@@ -149,15 +148,20 @@ def _say_export(screen: Screen, counts: dict[str, Any]) -> int:
     return set_aside
 
 
-def _say_dates(screen: Screen, dates: Mapping[str, Any]) -> None:
+def _say_dates(screen: Screen, findings: Iterable[GateFinding]) -> None:
     """Say what an adversary gets who knows some true dates of a person."""
-    for one in dates["reaches"]:
-        share = one["alone"] / one["people"]
-        screen.say(f"  {one['knows']} leave one released person: {share:.0%} of people")
-    screen.say(
-        f"  the offset is guessed of {dates['guessed']:,} of {count(dates['people'], 'person')}, "
-        "by weekdays, months, and the first and last day"
-    )
+    from voile.gate.people import ALONE
+    from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
+
+    for one in findings:
+        if (one.name, one.knows) == (ALONE, KNOWS_DATES.knows):
+            share = one.value / (one.n or 1)
+            screen.say(f"  {one.of} leave one released person: {share:.0%} of people")
+        if one.name == GUESSED:
+            screen.say(
+                f"  the offset is guessed of {one.value:,.0f} of {count(one.n or 0, 'person')}, "
+                "by weekdays, months, and the first and last day"
+            )
 
 
 def _frontier(screen: Screen, *, plan: str) -> None:
@@ -176,6 +180,9 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
     adversary links the released people by rows and texts, of which ages and pronouns are read; what
     is found then is kept in the private folder for `determine`, as is what --parts finds.
     """
+    from voile.gate.people import ALONE, MATCHES
+    from voile.study.adversary.acquaintance import by_knowledge
+
     with screen.progress() as progress:
         found = _opened(plan).attack(register, parts=parts, progress=progress)
     if linked := found.linked:
@@ -184,10 +191,11 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
             f"texts {short(linked.texts)}, all parts {short(linked.joint)}; {linked.alone} are "
             "certain"
         )
-    for one in found.known:
+    for knows, counts in by_knowledge(found.known).items():
+        matches = counts[MATCHES]
         screen.say(
-            f"  knowing {one.knows}: {short(one.matches)} expected matches of "
-            f"{count(one.people, 'person')}, {one.alone:,} alone"
+            f"  knowing {knows}: {short(matches.value)} expected matches of "
+            f"{count(matches.n or 0, 'person')}, {counts[ALONE].value:,.0f} alone"
         )
     for row in found.rejoined:
         screen.say(
@@ -196,8 +204,7 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
         )
     data = found.to_data()
     _say_informed(screen, data["informed"])
-    if data["dates"]:
-        _say_dates(screen, data["dates"])
+    _say_dates(screen, found.dates)
     _say_guesses(screen, found.guesses)
     for name, own in found.of_parts.items():
         what = f"not attacked: {own}" if isinstance(own, str) else count(len(own), "attack")

@@ -11,6 +11,8 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.determination.holder_statements import TO_DO
+from voile.release.inventory import Fate
+from voile.release.manifest import INVENTORY
 from voile.tables.recoding.boxes import read_codebook
 
 WORDS = {
@@ -20,6 +22,7 @@ WORDS = {
     "pseudonym": "replaced by a ",
 }
 """How a treatment begins, by a word that the manifest has for it."""
+UNREAD: Fate = "read by nobody"
 NO_REASON = "no reason given"
 KINDS = {
     "identifier": "direct",
@@ -87,11 +90,17 @@ def _treatments_of(
         released.setdefault(one.get("from", one["column"]), dict(one))
     given = ((private or {}).get("roles") or {"columns": {}})["columns"]
     roles = {name: str(one["role"]) for name, one in given.items()}
-    roles |= {name: one["role"] for name, one in released.items() if name not in roles}
+    fates: Mapping[str, str] = (private or {}).get(INVENTORY, {})
+    unread = {name: "none" for name, fate in fates.items() if fate == UNREAD}
+    roles |= {name: one["role"] for name, one in released.items() if name not in roles} | unread
     whole = set(_whole_columns(public))
     for column, role in roles.items():
         what = released[column]["what"] if column in released else ""
-        treatment = "suppressed: every value in one group" if column in whole else _treatment(what)
+        treatment = _treatment(what)
+        if column in whole:
+            treatment = "suppressed: every value in one group"
+        elif not what and fates.get(column) in (UNREAD, "suppressed"):
+            treatment = fates[column]
         reason = reasons.get(f"{part}.{column}", reasons.get(column, ""))
         is_given = reason and not reason.startswith(TO_DO)
         kind = KINDS.get(role, "none")

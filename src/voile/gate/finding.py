@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 Unit = Literal[
@@ -13,9 +13,11 @@ Unit = Literal[
     "groups",
     "values",
     "cells",
+    "columns",
     "documents",
     "characters",
     "marks",
+    "mentions",
     "probability",
     "share",
     "odds",
@@ -37,6 +39,8 @@ class GateFinding:
     n : of how many, in `people`; None where the figure is no part of a whole.
     of : the column that was measured, where there is one finding for each.
     interval : of 95%, where the figure estimates one of the population.
+    expected, deviation : the figure that chance alone gives, and its standard deviation, where
+        chance gives any.
     origin : the files that it was counted in.
     """
 
@@ -49,7 +53,19 @@ class GateFinding:
     n: int | None = None
     of: str = ""
     interval: tuple[float, float] | None = None
+    expected: float | None = None
+    deviation: float | None = None
     origin: Origin = "release"
+
+    @property
+    def beyond_chance(self) -> float:
+        """The figure less the one that chance gives, at least 0."""
+        return max(0.0, self.value - (self.expected or 0.0))
+
+    @property
+    def exceeds_chance(self) -> bool:
+        """Whether the figure is above chance by more than two deviations."""
+        return self.value > (self.expected or 0.0) + 2 * (self.deviation or 0.0)
 
     @property
     def key(self) -> str:
@@ -59,6 +75,9 @@ class GateFinding:
         'distinct_l(pay)'
         """
         return f"{self.name}({self.of})" if self.of else self.name
+
+
+OWN = tuple(one.name for one in fields(GateFinding))
 
 
 @dataclass(frozen=True)
@@ -77,6 +96,8 @@ class Adversary:
         n: float | None = None,
         of: str = "",
         interval: tuple[float, float] | None = None,
+        expected: float | None = None,
+        deviation: float | None = None,
     ) -> GateFinding:
         """State a figure about this adversary."""
         return GateFinding(
@@ -87,6 +108,8 @@ class Adversary:
             n=None if n is None else round(n),
             of=of,
             interval=interval,
+            expected=expected,
+            deviation=deviation,
             origin=self.origin,
         )
 
@@ -101,8 +124,12 @@ def figures_of(findings: Iterable[GateFinding]) -> dict[str, float]:
 
 
 def findings_to_data(findings: Iterable[GateFinding]) -> list[dict[str, Any]]:
-    """Return plain data for a manifest; an infinite figure is left out."""
-    return [asdict(one) for one in findings if math.isfinite(one.value)]
+    """Return plain data for a manifest: no infinite figure, no empty field, no details."""
+    return [
+        {name: x for name in OWN if (x := getattr(one, name)) not in (None, "")}
+        for one in findings
+        if math.isfinite(one.value)
+    ]
 
 
 def findings_from_data(data: Iterable[Mapping[str, Any]]) -> tuple[GateFinding, ...]:

@@ -28,10 +28,15 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.data.source import Source, identifier
 from voile.engines.duck import connect
+from voile.gate.finding import Adversary, GateFinding
 
 if TYPE_CHECKING:
     import duckdb
 
+ALONE, FEWEST, MATCHES = "people_alone", "fewest_candidates", "expected_matches"
+"""Findings about the candidates of each person."""
+KNOWS_ALL = Adversary("knows all named facts of a person exactly, and joins the person's rows")
+KNOWS_FEW = Adversary("knows a few facts of a person, the worst set, and joins the person's rows")
 TARGETS = 300
 """People for whom sets of a few facts are tried, at most."""
 Mask = NDArray[np.bool_]
@@ -55,36 +60,39 @@ class ReleasedPart:
     dates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class PeopleCount:
-    """The people whom a number of known facts singles out.
+def count_candidates(
+    adversary: Adversary, of: str, candidates: Sequence[int] | Ints
+) -> tuple[GateFinding, ...]:
+    """State the people alone, the fewest candidates and the expected matches.
 
     Parameters
     ----------
-    facts : the number of known facts, the worst set for each person; None: all.
-    people : attacked people. alone : those with no other candidate.
-    smallest : the fewest candidates of a person. matches : sum over people of 1 / candidates.
+    of : the adversary's knowledge, as a page names it.
+    candidates : the people with the same facts, of each attacked person, >= 1.
     """
-
-    facts: int | None
-    people: int
-    alone: int
-    smallest: int
-    matches: float
+    left = np.asarray(candidates, np.int64)
+    n = len(left)
+    return (
+        adversary.finds(ALONE, int(np.count_nonzero(left == 1)), "people", n=n, of=of),
+        adversary.finds(FEWEST, int(left.min()) if n else 0, "people", of=of),
+        adversary.finds(MATCHES, (1 / left).sum(), "people", n=n, of=of),
+    )
 
 
 def count_people(
     parts: Mapping[str, ReleasedPart],
     *,
+    of: str,
     known: Sequence[int] = (),
     are_moved: bool = True,
     are_months: bool = False,
     targets: int = TARGETS,
-) -> tuple[PeopleCount, ...]:
+) -> tuple[GateFinding, ...]:
     """Count the people alone by some known facts, and by all of them.
 
     Parameters
     ----------
+    of : all facts of the parts, as a page names them.
     known : numbers of known facts, each >= 1.
     are_moved : whether one unknown offset moved the days of each person.
     are_months : whether days are written as the first of their month.
@@ -92,8 +100,8 @@ def count_people(
 
     Returns
     -------
-    tuple of PeopleCount : one for each number in `known`, then one for all facts of all people;
-        empty if the release has no people.
+    tuple of GateFinding : as `count_candidates` states, the worst set for each person of each
+        number in `known`, then all facts of all people; empty if the release has no people.
 
     Guarantee: exact, for the facts above. Cost: O(rows log rows) in DuckDB, which spills; for few
     facts O(targets x facts^max(known) x people / 64) at worst. Memory: the facts of people.
@@ -108,20 +116,14 @@ def count_people(
         sizes = _find_sizes(engine, parts)
         if not len(sizes):
             return ()
-        found = []
+        found: list[GateFinding] = []
         if known:
             crowd = _Crowd(_load_atoms(engine, parts, are_moved=are_moved), sizes)
             drawn = np.random.default_rng(0).permutation(len(sizes))[:targets]
             least = [crowd.find_fewest(int(one), known) for one in drawn]
-            found = [_summarise(n, np.array(own)) for n, own in zip(known, zip(*least, strict=True),
-                                                                  strict=True)]  # fmt: skip
-        return (*found, _summarise(None, sizes))
-
-
-def _summarise(facts: int | None, candidates: Ints) -> PeopleCount:
-    alone = int(np.count_nonzero(candidates == 1))
-    matches = float((1 / candidates).sum())
-    return PeopleCount(facts, len(candidates), alone, int(candidates.min()), matches)
+            for n, own in zip(known, zip(*least, strict=True), strict=True):
+                found += count_candidates(KNOWS_FEW, f"the worst {n} of these facts", own)
+        return (*found, *count_candidates(KNOWS_ALL, of, sizes))
 
 
 def _load_part(

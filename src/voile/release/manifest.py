@@ -42,6 +42,8 @@ APPLIED = (SEAL, PRIVATE_MANIFEST, ROWS, CONTROL, ASIDE)
 """What apply writes into every private folder."""
 FINDINGS = "findings"
 """The part of the private manifest with the gate's findings, of which `figures` are the values."""
+INVENTORY = "inventory"
+"""The part of the private manifest with the fate of each source column."""
 EVIDENCE = "evidence.json"  # where it is looked for in the private folder
 ESCAPED = "escaped by an apostrophe"
 PARTS = {"chosen": dict, "counts": dict, "figures": dict, "kind": str, "sha256": str}

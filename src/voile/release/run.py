@@ -16,23 +16,36 @@ from numpy.typing import NDArray
 
 from voile.core.progress import Progress
 from voile.core.version import __version__, versions
+from voile.core.warn import warn
 from voile.data import open_source, open_writer
 from voile.data.files.memory import AnyPath
 from voile.data.writer import Writer
 from voile.engines.processes import in_order
 from voile.engines.shuffle import held, shuffled
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
+from voile.gate.values.findings import ValueFinding
 from voile.keys.random import Protective
 from voile.release.accounting import Accounting
-from voile.release.manifest import ESCAPED, FINDINGS, FORMAT, ROWS, VERSION
+from voile.release.inventory import list_fates
+from voile.release.manifest import ESCAPED, FINDINGS, FORMAT, INVENTORY, ROW, ROWS, VERSION
 from voile.release.options import OPTIONS, ApplyOptions, stored
 from voile.release.outcomes import Known, Notes, Tally, Written
 from voile.release.step import Applying
+from voile.release.values import (
+    VALUES,
+    SearchedPart,
+    ValuesWarning,
+    detail_values,
+    search_part,
+)
 from voile.release.writing import Manifests, Parts
 
 
 class Run(Generic[Notes, Known]):
     """One release on its way: what has become of the rows, and what was noted of them."""
+
+    searches_values = True
+    """Whether the release by itself is searched for unreleased values of its people."""
 
     def __init__(
         self, applying: Applying[Notes, Known], options: ApplyOptions, progress: Progress
@@ -57,7 +70,7 @@ class Run(Generic[Notes, Known]):
             dropped=np.unique(np.concatenate(self._dropped)),
             scratch=parts.scratch,
         )
-        return self._manifests(self._applying.measure(written), formulas)
+        return self._manifests(written, formulas)
 
     @cached_property
     def _known(self) -> Known:
@@ -131,8 +144,13 @@ class Run(Generic[Notes, Known]):
         self._tally.add(tally)
         self._dropped.append(dropped)
 
-    def _manifests(self, findings: Sequence[GateFinding], formulas: Mapping[str, int]) -> Manifests:
-        applying, known, figures = self._applying, self._known, figures_of(findings)
+    def _manifests(self, written: Written[Known], formulas: Mapping[str, int]) -> Manifests:
+        applying, known = self._applying, self._known
+        measured = applying.measure(written)
+        shown = applying.public_manifest(figures_of(measured), known)
+        values, skipped = self._search(written, shown["columns"])
+        findings = (*measured, *values, *skipped)
+        figures = figures_of(findings)
         chosen, source = applying.chosen, applying.source
         both = {"format": FORMAT, "version": VERSION, "kind": applying.kit.kind}
         hidden = {
@@ -152,13 +170,41 @@ class Run(Generic[Notes, Known]):
             "figures": {name: value for name, value in figures.items() if isfinite(value)},
             FINDINGS: findings_to_data(findings),
             "roles": applying.roles.model_dump(mode="json"),
+            **({VALUES: [detail_values(one) for one in values]} if values else {}),
             **applying.private_manifest(known),
         }
-        shown = applying.public_manifest(figures, known)
+        hidden[INVENTORY] = list_fates(
+            source.columns,
+            applying.roles,
+            shown["columns"],
+            applying.find_suppressed_columns(known),
+        )
         exact = shown["figures"].items()
         shown["figures"] = {name: applying.stating(x, name) for name, x in exact}
         escaped = {"formulas": ESCAPED} if self._escape else {}
         return {**both, "voile": __version__, **escaped, **shown}, hidden
+
+    def _search(
+        self, written: Written[Known], described: Sequence[Mapping[str, Any]]
+    ) -> tuple[tuple[ValueFinding, ...], tuple[GateFinding, ...]]:
+        """Search the release for unreleased values; warn of people who have more than by chance."""
+        applying = self._applying
+        if not (applying.searches_values and self.searches_values and self._tally.released):
+            return (), ()
+        part = SearchedPart(
+            "",
+            written.rows,
+            written.truth.read([ROW]).column(0).combine_chunks(),
+            applying.source,
+            applying.roles.subject,
+            {name: one.role for name, one in applying.roles.columns.items()},
+            described,
+        )
+        values, skipped = search_part(part, written.scratch)
+        for one in values[:1]:
+            if one.exceeds_chance:
+                warn(f"{one.sentence}; drop or generalise these columns", ValuesWarning)
+        return values, skipped
 
 
 def finished(

@@ -61,6 +61,8 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
 
     note_types: ClassVar[tuple[type, ...]] = ()
     """The dataclasses and named tuples that notes are made of, beside arrays, text and the like."""
+    searches_values: ClassVar[bool] = False
+    """Whether a release has text in which unreleased values of its people may stand."""
     batch_rows: ClassVar[int] = BATCH_ROWS
     """How many rows are worked on at a time; fewer where a row may be long."""
     shuffle_bytes: ClassVar[int] = MEMORY
@@ -149,6 +151,10 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     @abstractmethod
     def public_manifest(self, figures: Mapping[str, float], known: Known) -> dict[str, Any]:
         """Return the wing's part of the manifest that goes with the release; `figures` exact."""
+
+    def find_suppressed_columns(self, known: Known) -> Collection[str]:
+        """Return the released columns that distinguish no value."""
+        return ()
 
     @abstractmethod
     def private_manifest(self, known: Known) -> dict[str, Any]:

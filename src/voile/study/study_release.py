@@ -17,8 +17,9 @@ from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError
 from voile.data.files import outputs
 from voile.data.files.own_files import read_json
+from voile.gate.finding import GateFinding, findings_from_data
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
-from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, Release, private_path
+from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release, private_path
 
 FORMAT, VERSION, MANIFEST = outputs.STUDY_FORMAT, 1, outputs.STUDY_MANIFEST
 OF_ATTACKS = (EVIDENCE, EVIDENCE_SEAL)
@@ -123,6 +124,11 @@ class StudyRelease(Brief):
         """The first and the last day of the parts' dates, which stays here."""
         first, last = (day and date.fromisoformat(day) for day in (self.private or {})["extract"])
         return first, last
+
+    @property
+    def findings(self) -> tuple[GateFinding, ...]:
+        """The figures that were counted in the written parts; none without the private folder."""
+        return findings_from_data((self.private or {}).get(FINDINGS, ()))
 
     @property
     def counts(self) -> Mapping[str, Mapping[str, Any]]:

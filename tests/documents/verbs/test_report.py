@@ -114,7 +114,7 @@ def test_the_headline_is_what_was_measured_on_this_release(release):
         told = figures(shown(expecting, evidence, audience)["summary"])
         first = told["Identifiers left"]
         assert (first.value, first.interval) == ("11%", "0.93% to 62%")
-        assert first.meaning == "measured on this release; the fit expected 5.3% (3.1% to 7.8%)"
+        assert first.meaning == "measured on this release; the fit predicted 5.3% (3.1% to 7.8%)"
         assert told["Harmless tokens removed"].value == "2.0%"
     one = figures(shown(expecting)["summary"])["Identifiers left"]
     assert (one.value, one.interval) == ("5.3%", "3.1% to 7.8%")

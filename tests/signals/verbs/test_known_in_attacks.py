@@ -78,7 +78,7 @@ def test_the_attack_knows_them_and_the_first_screen_says_what_is_left(kit, tmp_p
     alone, beside, relative = shown.blocks[1].figures[:3]
     assert "knows age and sex" in beside.meaning
     # what the fit expects, and the share of it, are of this adversary: bits within age and sex
-    assert ("the fit expected" in alone.meaning, "the fit expected" in beside.meaning) == (0, 1)
+    assert ("the fit predicted" in alone.meaning, "the fit predicted" in beside.meaning) == (0, 1)
     (note,) = (note.values for note in known.notes if "high" in note.values and not note.by)
     whole = kit.facts["before"]["bits"]
     assert relative.interval == f"at most {share(note['high'] / whole)}"
@@ -93,7 +93,7 @@ def test_of_columns_that_the_fit_does_not_know_it_expects_nothing(kit, tmp_path)
     known = [one.meaning for one in figures if one.label == "Leakage, columns known"]
     assert known[0] == "per message, to an adversary who knows age; measured"
     assert known[1].startswith("per message to an adversary who knows age and sex, as the fit exp")
-    assert not any("the fit expected" in one.meaning for one in figures)
+    assert not any("the fit predicted" in one.meaning for one in figures)
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

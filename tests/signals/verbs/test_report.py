@@ -138,9 +138,9 @@ def test_the_headline_is_what_was_measured_on_this_release(page):
     assert public.count("95% interval 0.1 to 0.15") == 2  # two digits, outwards, in the note too
     assert "0.12 bits" in public
     assert "Messages reveal 0.12 of 0.72 bits" in public
-    assert "measured on this release; the fit expected" in public
-    assert "of what the unprotected reading reveals; the fit expected" in public
-    assert "as the fit expects" in page("public", plain)
+    assert "measured on this release; the fit predicted" in public
+    assert "of what the unprotected reading reveals; the fit predicted" in public
+    assert "predicted by the fit" in page("public", plain)
 
 
 def test_what_was_measured_stands_before_what_the_fit_expected(page):

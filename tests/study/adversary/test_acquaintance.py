@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from voile.data import open_source
-from voile.gate.people import ReleasedPart
-from voile.study.adversary.acquaintance import ALL, GAPS, NUMBERS, reaches
+from voile.gate.people import ALONE, MATCHES, ReleasedPart
+from voile.study.adversary.acquaintance import ALL, GAPS, NUMBERS, by_knowledge, reaches
 
 
 def part_of(rows, *facts, dates=()):
@@ -24,7 +24,10 @@ def test_each_way_counts_the_number_of_rows():
         {"who": one, "day": f"2020-01-{day + 1:02}"} for one, own in many.items() for day in own
     ]
     given = {"people": people, "visits": part_of(rows, dates=("day",))}
-    found = {one.knows: (one.alone, one.matches) for one in reaches(given, are_months=False)}
+    found = {
+        knows: (own[ALONE].value, own[MATCHES].value)
+        for knows, own in by_knowledge(reaches(given, are_months=False)).items()
+    }
     assert found["people"] == (0, 1.0)
     assert found["visits"] == found[NUMBERS] == found[ALL] == (1, pytest.approx(2.0))
     assert found[GAPS] == (2, pytest.approx(3.0))

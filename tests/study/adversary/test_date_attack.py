@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from voile.gate.finding import figures_of
 from voile.keys.date_rule import DateRule
 from voile.keys.pseudonyms import Secret
+from voile.study.adversary.acquaintance import by_knowledge
 from voile.study.adversary.date_attack import attack_dates
 
 PLAIN, WEEKS, MONTHS = DateRule(21), DateRule(21, weeks=True), DateRule(21, months=True)
@@ -74,30 +76,31 @@ def twin(dates, rule):
 def test_candidates_are_those_of_a_naive_twin(rule):
     dates = released(rule, 30)
     found = attack_dates(dates, rule, np.random.default_rng(1))
-    [three] = [one for one in found.reaches if one.knows == "3 true dates"]
+    three = by_knowledge(found)["3 true dates"]
     counts = twin(dates, rule)
-    assert three.people == len(dates)
-    assert three.matches == pytest.approx(sum(1 / n for n in counts))
-    assert three.alone == counts.count(1)
+    assert three["people_alone"].n == len(dates)
+    assert three["expected_matches"].value == pytest.approx(sum(1 / n for n in counts))
+    assert three["people_alone"].value == counts.count(1)
 
 
 def test_months_leave_more_people_than_days_and_edges_hide_the_offset():
     def attacked(rule):
-        return attack_dates(released(rule, 200), rule, np.random.default_rng(1))
+        return figures_of(attack_dates(released(rule, 200), rule, np.random.default_rng(1)))
 
+    three = "expected_matches(3 true dates)"
     days, months = attacked(PLAIN), attacked(MONTHS)
-    assert months.reaches[1].matches < 0.5 * days.reaches[1].matches
+    assert months[three] < 0.5 * days[three]
     wide = DateRule(120)
     true = np.concatenate([own[:, 0] for own in released(wide, 200).values()])
     first, last = (date.fromordinal(719163 + int(d)) for d in (true.min(), true.max()))
     cut = attacked(DateRule(120, first=first, last=last))
     kept = attacked(wide)
-    assert cut.guessed / cut.people < kept.guessed / kept.people
+    assert cut["offset_guessed"] < kept["offset_guessed"]
 
 
 def test_nobody_with_two_dates_is_not_attacked():
-    assert attack_dates({"a": np.array([[1, 2]])}, PLAIN, np.random.default_rng(1)) is None
-    assert attack_dates({}, PLAIN, np.random.default_rng(1)) is None
+    assert attack_dates({"a": np.array([[1, 2]])}, PLAIN, np.random.default_rng(1)) == ()
+    assert attack_dates({}, PLAIN, np.random.default_rng(1)) == ()
 
 
 @pytest.mark.parametrize("days", [7, 8, 30, 365])
@@ -125,7 +128,7 @@ def test_a_date_far_from_all_others_takes_no_more_memory():
     found = attack_dates(dates, PLAIN, np.random.default_rng(1))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.people == len(dates)
+    assert found[-1].n == len(dates)
     assert peak < 50 << 20
 
 

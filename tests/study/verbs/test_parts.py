@@ -51,15 +51,15 @@ def test_every_row_of_every_part_has_the_pseudonym_of_its_person(whole):
 
 def test_an_acquaintance_who_knows_more_parts_reaches_more(whole):
     release = StudyRelease.open(whole.plan.release)
-    reached = {one["knows"]: one for one in release.private["known"]}
-    parts = [reached[name]["matches"] for name in ("visits", "wards", "drugs")]
-    people = reached["all parts"]["people"]
-    assert max(parts) <= reached["all parts"]["matches"] <= people
+    reached = {one.of: one for one in release.findings if one.name == "expected_matches"}
+    parts = [reached[name].value for name in ("visits", "wards", "drugs")]
+    people = reached["all parts"].n
+    assert max(parts) <= reached["all parts"].value <= people
     wards = release.part("wards").rows().read(["person_id"]).column(0).to_pylist()
     numbers = {*Counter(wards).values()}  # beside one ward for all, it shows how many rows
-    assert reached["wards"]["matches"] == pytest.approx(len(numbers))
+    assert reached["wards"].value == pytest.approx(len(numbers))
     risk = release.public["figures"]["all_parts_known_mean_risk"]
-    assert risk >= reached["all parts"]["matches"] / people
+    assert risk >= reached["all parts"].value / people
 
 
 def test_an_informed_adversary_reaches_more_with_more_facts_of_more_parts(whole):

@@ -170,6 +170,7 @@ class _Sanitizing(Applying[Worked, Worked]):
     """Publish the text columns without what is removed, and the kept columns as they are."""
 
     stating = STATING
+    searches_values = True
     note_types = (Worked, Reason, Failure)
     batch_rows = ROWS_AT_A_TIME
     shuffle_bytes = 64_000_000

@@ -37,6 +37,7 @@ from voile.release.evidence import default_place, find_evidence, write_evidence
 from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release
 from voile.release.options import OPTIONS
 from voile.release.scoring import private_manifest_of
+from voile.release.values import VALUES
 from voile.release.writing import Manifests, Parts, write_release
 
 WRITTEN_ANEW = frozenset({REMOVALS, PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
@@ -289,9 +290,10 @@ def _manifests(
     removed = dict(private.get("removed_by", {}))
     if own:
         removed[str(READER)] = removed.get(str(READER), 0) + own
+    private.pop(VALUES, None)  # of the bytes before
     hidden = {
         **private,
-        "figures": {**private["figures"], **figures_of(findings)},
+        "figures": figures_of(findings),
         FINDINGS: findings_to_data(findings),
         "formulas": {**private["formulas"], "cells": dict(formulas)},
         "removed_by": removed,

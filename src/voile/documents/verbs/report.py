@@ -26,6 +26,7 @@ from voile.documents.verbs.report_start import start_section
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
+from voile.release.values import describe_values
 from voile.report.evidence_sections import evidence_sections, shown_findings
 from voile.report.sections import (
     Audience,
@@ -89,6 +90,7 @@ def sections(
         _summary(data, public, private, evidence, audience),
         start_section(marks, data, public.get(ACCEPTANCE), audience),
         *evidence_sections(evidence, audience, takes=takes if public else None),
+        describe_values(private) if audience == "internal" else None,
         _removers(private) if audience == "internal" else None,
         codebook(public["columns"]) if public else None,
         report_fit.frontier_section(data, audience),
@@ -170,19 +172,23 @@ def _figures(
         yield _measured("Identifiers left", measured[LEFT], expected, audience)
     elif "risk" in known:
         value, interval = report_fit.risk_at_fit(known, whole, audience)
-        meaning = f"of all identifiers; expected, as estimated {judged_on(data)}"
+        meaning = f"of all identifiers; predicted by the fit, {judged_on(data)}"
         yield Figure(left, value, meaning, interval)
     if REMOVED in measured:
         expected = share(known["loss"]) if "loss" in known else ""
         yield _measured("Harmless tokens removed", measured[REMOVED], expected, audience)
     elif "loss" in known:
-        yield Figure("Harmless tokens removed", share(known["loss"]), "of all harmless tokens")
+        yield Figure(
+            "Harmless tokens removed",
+            share(known["loss"]),
+            "of all harmless tokens; predicted by the fit",
+        )
     few = (
         "risk" in known and whole is not None and needs_suppression(known["risk"], whole, audience)
     )
     if "published_tokens" in known and not few:  # with the loss it reveals how many are left
         kept = share(known["published_tokens"])
-        yield Figure("Published unchanged", kept, "of all tokens; expected by the fit")
+        yield Figure("Published unchanged", kept, "of all tokens; predicted by the fit")
     yield from _strongest(evidence, audience)
 
 
@@ -206,7 +212,7 @@ def _released(private: Mapping[str, Any], audience: Audience) -> str:
 def _measured(label: str, found: Rate, expected: str, audience: Audience) -> Figure:
     value, interval = estimate(found, audience)
     return Figure(
-        label, value, ON_RELEASE + f"; the fit expected {expected}" * bool(expected), interval
+        label, value, ON_RELEASE + f"; the fit predicted {expected}" * bool(expected), interval
     )
 
 

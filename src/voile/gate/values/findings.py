@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from voile.gate.finding import GateFinding
+
 SHOWN = 5
 """Columns and forms that a sentence lists."""
 
@@ -26,31 +28,16 @@ class FormCount:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValueFinding:
-    """One figure of the value search. It has no value of anybody.
+class ValueFinding(GateFinding):
+    """A figure of the value search: people, and chance. It has no value of anybody.
 
-    name : of the figure. unit : what is counted. says : what the people found have.
-    knowledge : the adversary's, in one sentence.
-    value : people found. n : people searched. expected : people that chance alone would give.
-    deviation : the standard deviation of chance. forms : where the found values stand.
+    says : what the people found have. forms : where the found values stand.
     not_searched : values of fewer than three letters and digits.
     """
 
-    name: str
-    unit: str
     says: str
-    knowledge: str
-    value: int
-    n: int
-    expected: float
-    deviation: float
     forms: tuple[FormCount, ...] = ()
     not_searched: int = 0
-
-    @property
-    def beyond_chance(self) -> float:
-        """The people found less those expected by chance, at least 0."""
-        return max(0.0, self.value - self.expected)
 
     @property
     def sentence(self) -> str:
@@ -60,11 +47,6 @@ class ValueFinding:
             for one in self.forms[:SHOWN]
         )
         return (
-            f"{self.value:,} of {self.n:,} {self.unit} {self.says}, {self.expected:.2g} of them "
-            f"by chance{f': {most}' if most else ''}"
+            f"{self.value:,.0f} of {self.n:,} {self.unit} {self.says}, {self.expected:.2g} of "
+            f"them by chance{f': {most}' if most else ''}"
         )
-
-    @property
-    def exceeds_chance(self) -> bool:
-        """Whether more people are found than chance gives, by more than two deviations."""
-        return self.value > self.expected + 2 * self.deviation

@@ -47,7 +47,7 @@ TEXT_COLUMNS = ("person", "part", "column", "text")
 MEMORY = 600_000_000
 PIECE = 4_000_000
 """Bytes of cells that are read at once; a larger cell is read alone."""
-OWN, ELSEWHERE = "own_values_in_own_text", "rare_values_in_other_text"
+OWN, ELSEWHERE = "people_with_values", "people_with_rare_values_elsewhere"
 
 
 @dataclass(frozen=True)
@@ -212,9 +212,10 @@ class _Search:
             name=OWN,
             unit="people",
             says="have an own unreleased value in the released bytes",
-            knowledge="The adversary knows a person's values that the release leaves out, and "
-            "searches the released text of each person for them.",
-            value=int(self._row("SELECT count(DISTINCT who) FROM hits")[0]),
+            knows="knows a person's values that the release leaves out, and searches the released "
+            "text of each person for them",
+            origin="release and source",
+            value=float(self._row("SELECT count(DISTINCT who) FROM hits")[0]),
             n=readers,
             expected=expected,
             deviation=sqrt(variance),
@@ -228,9 +229,10 @@ class _Search:
             name=ELSEWHERE,
             unit="people",
             says="have a rare unreleased value in the released bytes of somebody else",
-            knowledge="The adversary knows a number, a code or several words that few people have, "
-            "and searches the released text of everybody else for it.",
-            value=int(self._row("SELECT count(DISTINCT who) FROM elsewhere")[0]),
+            knows="knows a number, a code or several words that few people have, and searches the "
+            "released text of everybody else for it",
+            origin="release and source",
+            value=float(self._row("SELECT count(DISTINCT who) FROM elsewhere")[0]),
             n=holders,
             expected=expected,
             deviation=sqrt(2 * expected),  # both counts vary

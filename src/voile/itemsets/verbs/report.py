@@ -135,7 +135,9 @@ def _summary(
         shown.append(_auc_lost(chosen, data))
     lost = figures.get("utility_lost", figures.get("loss"))  # releases had one loss at first
     if lost is not None:
-        meaning = "of the features' summed utility at the fit; 0% with all, 100% with none"
+        meaning = (
+            "of the features' summed utility, predicted by the fit; 0% with all, 100% with none"
+        )
         shown.append(Figure("Utility lost", share(lost), meaning))
     if internal and chosen and chosen.get("auc_svm") is not None:
         shown.append(_classification(chosen, data["before"]))

@@ -95,7 +95,7 @@ def _figures(
     expected = public["figures"]
     known = {*story["before"].get("known", ())} if story else set()
     fit = (
-        f"; the fit expected {_bits(expected)} ({_within(expected)})" if "bits" in expected else ""
+        f"; the fit predicted {_bits(expected)} ({_within(expected)})" if "bits" in expected else ""
     )
     own: Mapping[str, Any] = {}  # measured of the adversary for whom the fit's figures are
     for columns, found in _measured(evidence, audience):
@@ -109,11 +109,11 @@ def _figures(
         if not own:
             before = story.get("before", {})
             most = f", of {_decimal(before['entropy'])} that the class holds" if story else ""
-            meaning = f"per message{_to_whom(before)}, as the fit expects{most}"
+            meaning = f"per message{_to_whom(before)}, predicted by the fit{most}"
             yield _leakage(expected, meaning, known)
         yield _risk(expected, story, own)
         meaning = (
-            "error for a reader without the key, as the fit expects; 100% is that of the "
+            "error for a reader without the key, predicted by the fit; 100% is that of the "
             "strongest, most distorting map"
         )
         yield page.Figure("Distortion", share(expected["loss"]), meaning)
@@ -152,7 +152,7 @@ def _risk(
     """Give the share of the reading's own bits that a message reveals: measured, else expected."""
     meaning, risk = "of what the unprotected reading reveals", share(expected["risk"])
     if not story:
-        return page.Figure("Relative leakage", risk, f"{meaning}, as the fit expects")
+        return page.Figure("Relative leakage", risk, f"{meaning}, predicted by the fit")
     whole = story["before"]["bits"]
     meaning += _to_whom(story["before"])
 
@@ -161,9 +161,9 @@ def _risk(
         return share(min(bits / whole, 1.0) if whole > 0 else 0.0)
 
     if measured:
-        risk, meaning = part(""), f"{meaning}; the fit expected {risk}"
+        risk, meaning = part(""), f"{meaning}; the fit predicted {risk}"
     else:
-        meaning += ", as the fit expects"
+        meaning += ", predicted by the fit"
     return page.Figure("Relative leakage", risk, meaning, f"at most {part('_high')}")
 
 

@@ -7,13 +7,12 @@ the released people with the same facts. Success: one of them, drawn at random, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import chain
 
-import numpy as np
-
-from voile.core.brief import Brief
-from voile.gate.people import PeopleCount, ReleasedPart, count_people
+from voile.gate.finding import GateFinding
+from voile.gate.people import ALONE, FEWEST, MATCHES, ReleasedPart, count_people
 
 ALL = "all parts"
 NUMBERS = "the number of rows in each part"
@@ -21,30 +20,7 @@ GAPS = "all parts, and gaps between days"
 FEW_FACTS = (1, 2, 3)
 
 
-@dataclass(frozen=True)
-class Reach(Brief):
-    """What an adversary reaches with some knowledge: people, expected matches, people alone.
-
-    smallest : the fewest candidates of a person.
-    """
-
-    knows: str
-    people: int
-    matches: float
-    alone: int
-    smallest: int
-
-    @classmethod
-    def of(cls, knows: str, candidates: Sequence[int]) -> Reach:
-        """Count it from the candidates that are left for each person."""
-        left = np.array(candidates, np.float64)
-        alone = int((left == 1).sum())
-        return cls(
-            knows, len(left), float((1 / left).sum()), alone, int(min(candidates, default=0))
-        )
-
-
-def reaches(parts: Mapping[str, ReleasedPart], *, are_months: bool) -> list[Reach]:
+def reaches(parts: Mapping[str, ReleasedPart], *, are_months: bool) -> tuple[GateFinding, ...]:
     """Count people by each part, by numbers of rows, by all parts, and by the worst few facts.
 
     are_months : whether days are written as the first of their month.
@@ -52,20 +28,15 @@ def reaches(parts: Mapping[str, ReleasedPart], *, are_months: bool) -> list[Reac
     undated = {name: replace(part, dates=()) for name, part in parts.items()}
     numbers = {name: replace(part, facts=()) for name, part in undated.items()}
     ways = {**{name: {name: part} for name, part in undated.items()}, NUMBERS: numbers}
-    found = [(knows, count_people(own)) for knows, own in (*ways.items(), (ALL, undated))]
-    dated = count_people(parts, known=FEW_FACTS, are_months=are_months)
-    return [
-        *(reach for knows, counts in found for reach in _reach(knows, counts)),
-        *(
-            reach
-            for one in dated
-            for reach in _reach(
-                GAPS if one.facts is None else f"the worst {one.facts} of these facts", [one]
-            )
-        ),
-    ]
+    found = [count_people(own, of=knows) for knows, own in (*ways.items(), (ALL, undated))]
+    dated = count_people(parts, of=GAPS, known=FEW_FACTS, are_months=are_months)
+    return (*chain(*found), *dated)
 
 
-def _reach(knows: str, counts: Sequence[PeopleCount]) -> Iterator[Reach]:
-    for one in counts:
-        yield Reach(knows, one.people, one.matches, one.alone, one.smallest)
+def by_knowledge(findings: Iterable[GateFinding]) -> dict[str, dict[str, GateFinding]]:
+    """Return the counts of candidates by the adversary's knowledge, then by name."""
+    found: dict[str, dict[str, GateFinding]] = {}
+    for one in findings:
+        if one.name in (ALONE, FEWEST, MATCHES):
+            found.setdefault(one.of, {})[one.name] = one
+    return found

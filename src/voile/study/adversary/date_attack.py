@@ -13,19 +13,27 @@ if it moves the person's true dates to the released ones.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
+from voile.gate.finding import Adversary, GateFinding
+from voile.gate.people import count_candidates
 from voile.keys.date_rule import WEEK, DateRule
-from voile.study.adversary.acquaintance import Reach
 from voile.study.adversary.people import Days
 
 KNOWN = (2, 3, 4)
 THREE = "3 true dates"
+KNOWS_DATES = Adversary(
+    "knows some true dates of a released person, the extract's ends and the usual days",
+    "release and source",
+)
+GUESSED = "offset_guessed"
+GUESSES = Adversary(
+    "knows the extract's ends and the usual days, and guesses each person's offset",
+    "release and source",
+)
 TARGETS, CHUNK = 300, 4_096
 """People who are attacked at most; people who are looked at together."""
 NEVER = -1e6
@@ -35,22 +43,11 @@ Bits = NDArray[np.uint8]
 """Masks of people, eight in a byte."""
 
 
-@dataclass(frozen=True)
-class DateRisk(Brief):
-    """What dates reveal: by how many are known, and of how many people the offset is guessed."""
-
-    reaches: tuple[Reach, ...]
-    people: int
-    guessed: int
-
-    def to_data(self) -> dict[str, Any]:
-        return {**vars(self), "reaches": [vars(one) for one in self.reaches]}
-
-
 def attack_dates(
     dates: Mapping[str, Days], rule: DateRule, rng: np.random.Generator
-) -> DateRisk | None:
-    """Attack the dates of people; None where nobody has two.
+) -> tuple[GateFinding, ...]:
+    """Attack the dates of people: count the candidates, and the offsets guessed; none where nobody
+    has two.
 
     dates : of each person, true and released days, (dates, 2).
     Cost: O(targets people offsets known), 64 people a machine word, and O(dates offsets) for the
@@ -58,7 +55,7 @@ def attack_dates(
     """
     people = sorted(name for name, own in dates.items() if len(own))
     if not any(len(own) > 1 for own in dates.values()):
-        return None
+        return ()
     both = [dates[name] for name in people]
     calendar = _Calendar(both, rule)
     attacks = [_Attack(both, known, rng) for known in KNOWN]
@@ -70,8 +67,8 @@ def attack_dates(
             guessed += bool((_written(days[:, 0] + o, rule) == days[:, 1]).all())
         for attack in attacks:
             attack.look_at(calendar, own, likely > NEVER / 2)
-    found = tuple(attack.reach() for attack in attacks if attack.knows)
-    return DateRisk(found, len(people), guessed)
+    found = [attack.candidates() for attack in attacks if attack.knows]
+    return (*chain(*found), GUESSES.finds(GUESSED, guessed, "people", n=len(people)))
 
 
 def _written(days: NDArray[np.int64], rule: DateRule) -> NDArray[np.int64]:
@@ -165,8 +162,10 @@ class _Attack:
             candidates = np.bitwise_or.reduce(fits, axis=0)
             self._left[row] += int(np.bitwise_count(candidates).sum())
 
-    def reach(self) -> Reach:
-        return Reach.of(f"{self.known} true dates", np.maximum(self._left, 1).tolist())
+    def candidates(self) -> tuple[GateFinding, ...]:
+        return count_candidates(
+            KNOWS_DATES, f"{self.known} true dates", np.maximum(self._left, 1).tolist()
+        )
 
 
 def _released(people: Sequence[Days]) -> tuple[NDArray[np.int64], Bits]:

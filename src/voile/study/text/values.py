@@ -1,90 +1,35 @@
-"""Search the released bytes of a study for the unreleased values of its people.
-
-Columns to keep are released as they are, or with dates moved. Of texts and items a part is
-released. Every other column of a source is unreleased: identifiers, dropped and generalised
-columns.
-"""
+"""The value search of a study: all parts together, and the promise that limits it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from voile.core.errors import InfeasibleError
 from voile.core.rounding import rounded
 from voile.data import Source
 from voile.data.opening import open_released
-from voile.data.roles import AS_IT_IS
 from voile.gate.values.findings import ValueFinding
-from voile.gate.values.search import (
-    TEXT_COLUMNS,
-    VALUE_COLUMNS,
-    Column,
-    SearchInputs,
-    search_values,
-)
+from voile.gate.values.search import search_values
 from voile.release.manifest import Release, source_rows
+from voile.release.values import SearchedPart, inputs_of
 from voile.study.plan.plan import Plan
 
 
-@dataclass(frozen=True)
-class SearchedPart:
-    """One part of rows or texts as it was written, next to its source.
-
-    subject : its column. identifying : whether only identifiers and dropped columns are searched
-    for; [mentions] of the plan says what becomes of generalised values in text.
-    """
-
-    name: str
-    release: Release
-    source: Source
-    subject: str
-    identifying: bool = False
-
-    @property
-    def unreleased(self) -> list[str]:
-        """The columns of the source that are not released as they are."""
-        given = (self.release.private or {})["roles"]["columns"]
-        shown = (*AS_IT_IS, "text", "items", *(("quasi",) if self.identifying else ()))
-        return [one for one in self.source.columns if given.get(one, {}).get("role") not in shown]
-
-    @property
-    def generalised(self) -> list[Column]:
-        """The columns that are released as labels."""
-        released = self.release.public["columns"]
-        return [(self.name, one["column"]) for one in released if one["role"] == "quasi"]
-
-    def labels(self) -> set[str]:
-        """Return the distinct labels of the release."""
-        columns = [column for _, column in self.generalised]
-        found: set[str] = set()
-        for batch in open_released(self.release.local).batches(columns) if columns else ():
-            found |= {one for x in batch.columns for one in _as_text(x).unique().to_pylist() if one}
-        return found
-
-    def values(self) -> Iterator[pa.RecordBatch]:
-        """Yield the unreleased values of every person of the source."""
-        columns = self.unreleased
-        for batch in self.source.batches(list(dict.fromkeys([self.subject, *columns]))):
-            people = batch.column(self.subject)
-            for column in columns:
-                yield _cells(people, self.name, column, batch.column(column), VALUE_COLUMNS)
-
-    def texts(self) -> Iterator[pa.RecordBatch]:
-        """Yield the released cells of every column, with the person of each row."""
-        people = self.source.read([self.subject]).column(0).combine_chunks()
-        numbers, first = source_rows(self.release.folder), 0
-        released = open_released(self.release.local)
-        for batch in released.batches(list(released.columns)):
-            whose = people.take(numbers.slice(first, len(batch)))
-            first += len(batch)
-            for column in batch.schema.names:
-                yield _cells(whose, self.name, column, batch.column(column), TEXT_COLUMNS)
+def open_part(name: str, release: Release, source: Source, subject: str) -> SearchedPart:
+    """Open one written part next to its source."""
+    given = (release.private or {})["roles"]["columns"]
+    return SearchedPart(
+        name,
+        open_released(release.local),
+        source_rows(release.folder),
+        source,
+        subject,
+        {column: one["role"] for column, one in given.items()},
+        release.public["columns"],
+    )
 
 
 def search_release(
@@ -94,26 +39,16 @@ def search_release(
     *,
     identifying: bool = False,
 ) -> tuple[ValueFinding, ...]:
-    """Search the released bytes of a plan's parts. directory : where keys spill, in the clear."""
+    """Search the released bytes of a plan's parts.
+
+    directory : where keys spill, in the clear. identifying : whether only identifiers and dropped
+    columns are searched for; [mentions] of the plan says what becomes of other values in text.
+    """
+    subject, hidden = plan.study.subject, {"quasi": "keep"} if identifying else {}
     own = [name for name, part in plan.parts.items() if part.of is None]
-    subject = plan.study.subject
-    parts = [SearchedPart(x, part_of(x), plan.opened(x), subject, identifying) for x in own]
+    parts = [open_part(one, part_of(one), plan.opened(one), subject) for one in own]
+    parts = [replace(x, roles={c: hidden.get(r, r) for c, r in x.roles.items()}) for x in parts]
     return search_values(inputs_of(parts), directory=directory)
-
-
-def inputs_of(parts: Sequence[SearchedPart]) -> SearchInputs:
-    """Return what the search reads of some parts."""
-    return SearchInputs(
-        values=lambda: (batch for part in parts for batch in part.values()),
-        texts=lambda: (batch for part in parts for batch in part.texts()),
-        generalised=[column for part in parts for column in part.generalised],
-        labels={label for part in parts for label in part.labels()},
-    )
-
-
-def private_value(found: ValueFinding) -> dict[str, Any]:
-    """Return a finding as the private manifest has it, with its sentence."""
-    return {**asdict(found), "sentence": found.sentence, "forms": [asdict(x) for x in found.forms]}
 
 
 def public_value(found: ValueFinding) -> dict[str, Any]:
@@ -122,9 +57,9 @@ def public_value(found: ValueFinding) -> dict[str, Any]:
     return {
         "name": found.name,
         "says": f"people who {found.says}",
-        "knowledge": found.knowledge,
+        "knowledge": f"The adversary {found.knows}.",
         "found": rounded(found.value / n, "up"),
-        "expected": rounded(found.expected / n, "up"),
+        "expected": rounded((found.expected or 0.0) / n, "up"),
         "columns": sorted({f"{one.part}.{one.column}" for one in found.forms}),
     }
 
@@ -146,8 +81,9 @@ def find_promised(
 
 def is_allowed(plan: Plan, found: ValueFinding) -> bool:
     """Say whether the promise allows so many people, two deviations of chance aside."""
-    limit = plan.promise.values_in_text * found.n
-    return found.value - found.expected - 2 * found.deviation <= limit
+    limit = plan.promise.values_in_text * (found.n or 0)
+    chance = (found.expected or 0.0) + 2 * (found.deviation or 0.0)
+    return found.value - chance <= limit
 
 
 def check_values(plan: Plan, found: ValueFinding) -> None:
@@ -162,17 +98,5 @@ def check_values(plan: Plan, found: ValueFinding) -> None:
         where=str(plan.path),
         instead="write what these columns hold in known_kind of the notes' init, such as "
         '"last=name", and fit again, or accept the risk: '
-        f"values_in_text = {rounded(found.value / found.n, 'up'):g} in [promise]",
+        f"values_in_text = {rounded(found.value / (found.n or 1), 'up'):g} in [promise]",
     )
-
-
-def _cells(people: Any, part: str, column: str, cells: Any, names: tuple[str, ...]) -> Any:
-    where = (pa.array([one]).take(pa.repeat(0, len(cells))) for one in (part, column))
-    return pa.record_batch([_as_text(people), *where, _as_text(cells)], names=list(names))
-
-
-def _as_text(cells: Any) -> Any:
-    """Return cells as text; a list or a structure as Python writes it."""
-    if pa.types.is_nested(cells.type):
-        return pa.array([None if x is None else str(x) for x in cells.to_pylist()], pa.string())
-    return pc.cast(cells, pa.large_string())

@@ -23,9 +23,10 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
 from voile.data import Source, open_source
+from voile.gate.finding import GateFinding, findings_to_data
 from voile.release.manifest import source_rows
-from voile.study.adversary.acquaintance import Reach, reaches
-from voile.study.adversary.date_attack import DateRisk, attack_dates
+from voile.study.adversary.acquaintance import reaches
+from voile.study.adversary.date_attack import attack_dates
 from voile.study.adversary.people import facts_of, join_dates, open_part
 from voile.study.adversary.readings import read
 from voile.study.adversary.unjoined import Rejoined, rejoin
@@ -72,8 +73,8 @@ class Attacked(Brief):
     part by itself found, or why one was not made.
     """
 
-    known: tuple[Reach, ...]
-    dates: DateRisk | None
+    known: tuple[GateFinding, ...]
+    dates: tuple[GateFinding, ...]
     linked: Linked | None
     rejoined: tuple[Rejoined, ...]
     guesses: tuple[Mapping[str, Any], ...] = ()
@@ -82,8 +83,8 @@ class Attacked(Brief):
 
     def to_data(self) -> dict[str, Any]:
         return {
-            "known": [vars(one) for one in self.known],
-            "dates": self.dates and self.dates.to_data(),
+            "known": findings_to_data(self.known),
+            "dates": findings_to_data(self.dates),
             "linked": self.linked and vars(self.linked),
             "rejoined": [vars(one) for one in self.rejoined],
             "guesses": [dict(one) for one in self.guesses],
@@ -123,7 +124,7 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
         parts[EXPORT] = found.events
     rule = plan.date_rule(*release.extract)
     risk = attack_dates(join_dates(dates), rule, np.random.default_rng(plan.study.seed))
-    known = tuple(reaches(parts, are_months=rule.months))
+    known = reaches(parts, are_months=rule.months)
     linked = None if register is None else link(plan, release, register)
     rejoined = () if release.public["join"] else _rejoined(plan, release)
     guesses = tuple(release.public.get("guesses", ()))

@@ -14,10 +14,11 @@ from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.core.progress import Progress
 from voile.data import Source
+from voile.gate.finding import GateFinding
+from voile.gate.people import ALONE as PEOPLE_ALONE
 from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence, write_evidence
-from voile.study.adversary.acquaintance import Reach
 from voile.study.plan.plan import Plan
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.attack import Linked
@@ -59,22 +60,23 @@ def evidence_of(linked: Linked) -> Evidence:
     return Evidence(JOINT_ATTACK, "linkability", Note(STORY), findings=(finding,))
 
 
-def known_evidence(known: Sequence[Reach]) -> Evidence:
+def known_evidence(known: Sequence[GateFinding]) -> Evidence:
     """Return the attack by known facts as evidence: the people alone by each kind of knowledge."""
     findings = tuple(
         Finding(
             ALONE,
-            Rate(one.alone, one.people),
+            Rate(round(one.value), one.n or 0),
             meaning="people whom no other equals in the known facts",
-            at=Note("knowing {facts}", {"facts": one.knows}),
+            at=Note("knowing {facts}", {"facts": one.of}),
         )
         for one in known
+        if one.name == PEOPLE_ALONE
     )
     return Evidence(KNOWN_ATTACK, "singling out", Note(KNOWN_STORY), findings=findings)
 
 
 def keep_found(
-    release: StudyRelease, known: Sequence[Reach], linked: Linked | None, secret: Secret
+    release: StudyRelease, known: Sequence[GateFinding], linked: Linked | None, secret: Secret
 ) -> None:
     """Write the attacks on all parts into the study's private folder.
 

@@ -1,68 +1,111 @@
-"""The figures of a release as its public manifest has them: means, which count nobody."""
+"""The findings of a study's release, and the shares that its public manifest states of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.core.rounding import rounded
+from voile.gate.finding import NOBODY, Adversary, GateFinding
+from voile.gate.people import ALONE, FEWEST, KNOWS_ALL, MATCHES
+from voile.gate.values.findings import ValueFinding
 from voile.report.suppression import FEW
-from voile.study.adversary.acquaintance import ALL, GAPS, Reach
-from voile.study.adversary.date_attack import THREE, DateRisk
+from voile.study.adversary.acquaintance import ALL, GAPS, by_knowledge
+from voile.study.adversary.date_attack import KNOWS_DATES, THREE
 from voile.study.adversary.informed import Informed
-from voile.study.risk.measure import MATCHES
+from voile.study.risk.guessing import Guess
+from voile.study.risk.measure import MATCHES as MATCHED
+from voile.study.text.certify import Certificate
 
 FACTS = {0: "no_fact", 1: "one_fact", 2: "two_facts", 3: "three_facts", None: "all_facts"}
 """How many facts an adversary knows, as figures name it."""
 ALL_ALONE = f"{FACTS[None]}_alone"
+JOINT = Adversary(
+    "links every person to the population by the table, other rows and what texts still show",
+    "release and population",
+)
+INFORMED = Adversary(
+    "knows the table's columns of a released person, and some facts", "release and source"
+)
+READS = Adversary(
+    "reads the texts of each person, and knows the value of others", "release and source"
+)
+COUNTS = Adversary("has the source and the rules for mentions", "release and source")
+JOINT_MAX = "joint_at_recall_max"
 
 
-def mean_risks(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the risks of the public manifest: matches by subject, and the largest at recall."""
+def joint_counts(figures: Mapping[str, float]) -> Iterator[GateFinding]:
+    """Yield the expected matches of the table and of all parts; the holder alone reads counts."""
+    for name, value in figures.items():
+        if name == "subjects":
+            yield NOBODY.finds(name, value, "people")
+        elif name != JOINT_MAX:
+            yield JOINT.finds(name, value, "people", n=figures["subjects"])
+
+
+def joint_risks(figures: Mapping[str, float]) -> Iterator[GateFinding]:
+    """Yield the risks of the public manifest: matches by subject, and the largest at recall."""
     subjects = figures["subjects"] or 1.0
-    return {
-        **{f"{name}_mean_risk": figures[name] / subjects for name in MATCHES},
-        "joint_at_recall_max_risk": figures["joint_at_recall_max"],
-        "named_in_text": figures["left_named"] / subjects,
-    }
+    for name in MATCHED:
+        yield JOINT.finds(f"{name}_mean_risk", figures[name] / subjects, "probability")
+    yield JOINT.finds("joint_at_recall_max_risk", figures[JOINT_MAX], "probability")
+    yield JOINT.finds("named_in_text", figures["left_named"] / subjects, "share")
 
 
 def known_risks(
-    known: Sequence[Reach], dates: DateRisk | None, informed: Sequence[Informed]
-) -> dict[str, float]:
-    """Return the risks of who knows facts of a person: all, three true dates, or a few facts."""
-    found = _acquaintance_risks(known, dates)
-    risks = _informed_risks(informed)
-    gaps = [one.alone / one.people for one in known if one.knows == GAPS]
-    most = max([*gaps, *(risks[name] for name in (ALL_ALONE,) if name in risks)], default=None)
-    return found | risks | ({} if most is None else {ALL_ALONE: most})
+    known: Sequence[GateFinding], informed: Sequence[Informed]
+) -> Iterator[GateFinding]:
+    """Yield the risks of who knows facts of a person: all, three true dates, or a few facts."""
+    found = by_knowledge(known)
+    if every := found.get(ALL):
+        least = every[FEWEST].value
+        yield KNOWS_ALL.finds("all_parts_alone", _share(every[ALONE]), "share")
+        group = 1 / least if least >= FEW else 1.0  # a smaller group is no public figure
+        yield KNOWS_ALL.finds("all_parts_group_risk", group, "probability")
+    for of, adversary, name in ((ALL, KNOWS_ALL, "all_parts"), (THREE, KNOWS_DATES, "three_dates")):
+        if of in found:
+            risk = _share(found[of][MATCHES])
+            yield adversary.finds(f"{name}_known_mean_risk", risk, "probability")
+    alone = [_share(found[GAPS][ALONE])] if GAPS in found else []
+    for one in (x for x in informed if x.part == ALL and x.people):
+        name = FACTS[one.facts]
+        yield INFORMED.finds(f"{name}_known_mean_risk", one.most / one.people, "probability")
+        if one.facts is None:
+            alone.append(one.alone / one.people)
+        elif one.facts:
+            yield INFORMED.finds(f"{name}_alone", one.alone / one.people, "share")
+    if alone:
+        yield INFORMED.finds(ALL_ALONE, max(alone), "share")
 
 
-def _acquaintance_risks(known: Sequence[Reach], dates: DateRisk | None) -> dict[str, float]:
-    names = {ALL: "all_parts_known", THREE: "three_dates_known"}
-    reached = [*known, *(dates.reaches if dates else ())]
-    every = next((one for one in known if one.knows == ALL), None)
-    alone = (
-        {}
-        if every is None
-        else {
-            "all_parts_alone": every.alone / every.people,
-            "all_parts_group_risk": 1 / every.smallest if every.smallest >= FEW else 1.0,
-        }
-    )
-    return alone | {
-        f"{names[one.knows]}_mean_risk": one.matches / one.people
-        for one in reached
-        if one.knows in names
-    }
+def informed_counts(informed: Sequence[Informed]) -> Iterator[GateFinding]:
+    """Yield the counts of each adversary who knows the group and some facts of a part."""
+    for one in informed:
+        of = f"{one.part}, {FACTS[one.facts].replace('_', ' ')}"
+        values = {"drawn_facts_matches": one.matches, "worst_facts_matches": one.most,
+                  "informed_alone": one.alone}  # fmt: skip
+        for name, value in values.items():
+            yield INFORMED.finds(name, value, "people", n=one.people, of=of)
 
 
-def _informed_risks(informed: Sequence[Informed]) -> dict[str, float]:
-    joined = [one for one in informed if one.part == ALL and one.people]
-    risks = {f"{FACTS[one.facts]}_known_mean_risk": one.most / one.people for one in joined}
-    return risks | {
-        f"{FACTS[one.facts]}_alone": one.alone / one.people for one in joined if one.facts != 0
-    }
+def text_counts(
+    guesses: Sequence[Guess], mentions: Mapping[str, Certificate]
+) -> Iterator[GateFinding]:
+    """Yield the accuracy of each guess from texts, and the mentions of each part and type."""
+    for one in guesses:
+        ends = (one.low, one.high)
+        yield READS.finds("guessed", one.accuracy, "share", n=one.people, of=one.column,
+                          interval=ends, expected=one.chance)  # fmt: skip
+    for part, counted in mentions.items():
+        for name, counts in counted.to_data().items():
+            for label, n in counts.items():
+                yield COUNTS.finds(name, n, "mentions", of=f"{part}.{label}")
+
+
+def share_with_values(found: ValueFinding) -> GateFinding:
+    """Return the people with own unreleased values as a share of the people searched."""
+    who = Adversary(found.knows, found.origin)
+    return who.finds("values_in_text", found.value / (found.n or 1), "share")
 
 
 def public_informed(one: Informed) -> dict[str, Any]:
@@ -71,3 +114,7 @@ def public_informed(one: Informed) -> dict[str, Any]:
     means = {"drawn": one.matches / people, "most": one.most / people}
     shown = {name: rounded(x, "up") for name, x in means.items()}
     return {"part": one.part, "facts": one.facts, **shown}
+
+
+def _share(found: GateFinding) -> float:
+    return found.value / (found.n or 1)

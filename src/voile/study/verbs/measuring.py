@@ -14,13 +14,16 @@ import numpy as np
 from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
 from voile.data import Source
+from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.people import ReleasedPart
 from voile.keys.seal import file_sha256
+from voile.release.manifest import FINDINGS
+from voile.release.values import VALUES, detail_values
 from voile.release.writing import Manifests
 from voile.report.wording import listed
 from voile.study.adversary import people
-from voile.study.adversary.acquaintance import Reach, reaches
-from voile.study.adversary.date_attack import DateRisk, attack_dates
+from voile.study.adversary.acquaintance import reaches
+from voile.study.adversary.date_attack import attack_dates
 from voile.study.adversary.informed import Facts, Informed, inform
 from voile.study.adversary.knowledge import days_of, facts_in, groups_of
 from voile.study.plan.entries import SIGNALS
@@ -30,17 +33,19 @@ from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
 from voile.study.study_release import EXPORT, FORMAT, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
-from voile.study.text.values import (
-    check_values,
-    find_promised,
-    private_value,
-    public_value,
-    search_release,
-)
+from voile.study.text.values import check_values, find_promised, public_value, search_release
 from voile.study.verbs.checks import check_promise
 from voile.study.verbs.export import UNKNOWN
 from voile.study.verbs.exported import read_exported
-from voile.study.verbs.figures import known_risks, mean_risks, public_informed
+from voile.study.verbs.figures import (
+    informed_counts,
+    joint_counts,
+    joint_risks,
+    known_risks,
+    public_informed,
+    share_with_values,
+    text_counts,
+)
 from voile.study.verbs.fit import miss_of
 from voile.study.verbs.people_counts import PeopleCounts, write_people
 from voile.study.verbs.writing import Writing
@@ -64,36 +69,43 @@ class Measuring:
     def manifests(self) -> Manifests:
         """Return the one manifest that goes with the release, and the one that stays."""
         counted = {name: self._certificate(name) for name in self.plan.texts}
-        known, dates, informed = self._known()
+        known, informed = self._known()
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         check_promise(self.plan, figures, self.guessed)
         own, elsewhere = search_release(self.plan, self.writing.part, self.writing.scratch)
         promised = find_promised(self.plan, own, self.writing.part, self.writing.scratch)
         check_values(self.plan, promised)
-        in_text = {"values_in_text": own.value / (own.n or 1)}
-        risks = {
-            **mean_risks(figures),
-            **known_risks(known, dates, informed),
-            **in_text,
-        }
+        risks = (
+            *joint_risks(figures),
+            *known_risks(known, informed),
+            share_with_values(own),
+        )
+        findings = (
+            *joint_counts(figures),
+            *risks,
+            *known,
+            *informed_counts(informed),
+            *text_counts(self.guesses, counted),
+            own,
+            elsewhere,
+        )
         parts, hidden_parts = self._parts()
         public = {
             **self._said_of(parts),
             "mentions": {name: one.to_data() for name, one in counted.items()},
-            "figures": {name: rounded(x, "up") for name, x in risks.items()},
+            "figures": {name: rounded(x, "up") for name, x in figures_of(risks).items()},
             "informed": [public_informed(one) for one in informed],
             "values": [public_value(one) for one in (own, elsewhere)],
         }
         hidden = {
             **_HEAD,
             "parts": hidden_parts,
-            "figures": figures,
+            "figures": figures_of(findings),
+            FINDINGS: findings_to_data(findings),
             "people": self._people(),
-            "known": [vars(one) for one in known],
             "informed": [vars(one) for one in informed],
-            "values": [private_value(one) for one in (own, elsewhere)],
-            "dates": None if dates is None else dates.to_data(),
+            VALUES: [detail_values(one) for one in (own, elsewhere)],
             "extract": [day and day.isoformat() for day in self.writing.extract],
             "made_with": versions(),
         }
@@ -199,7 +211,7 @@ class Measuring:
             if None not in (who, cell) and not shown.shows_within(str(who), column, [str(cell)])
         }
 
-    def _known(self) -> tuple[list[Reach], DateRisk | None, tuple[Informed, ...]]:
+    def _known(self) -> tuple[tuple[GateFinding, ...], tuple[Informed, ...]]:
         """Attack what was written by what parts show of a person, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
@@ -213,9 +225,10 @@ class Measuring:
             for kind, own in found.facts.items():
                 known[kind] = known.get(kind, Facts({}, {})) | own
         rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
-        risk = attack_dates(people.join_dates(dates), rule, rng)
+        found_by_dates = attack_dates(people.join_dates(dates), rule, rng)
         days = days_of(dates, months=rule.months)
-        return reaches(parts, are_months=rule.months), risk, inform(groups, known, days, rng)
+        counts = (*reaches(parts, are_months=rule.months), *found_by_dates)
+        return counts, inform(groups, known, days, rng)
 
     def _opened(self, name: str) -> ReleasedPart:
         own = self.plan.study

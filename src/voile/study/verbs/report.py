@@ -10,6 +10,7 @@ from typing import Any
 from voile.core.evidence import Evidence, Rate
 from voile.data import open_source
 from voile.data.source import BATCH_ROWS
+from voile.gate.people import ALONE, KNOWS_ALL, KNOWS_FEW, MATCHES
 from voile.modules import find_module
 from voile.report.charts.numbers import number, share
 from voile.report.page import render
@@ -27,6 +28,8 @@ from voile.report.sections import (
     Section,
 )
 from voile.report.wording import listed, share_and_odds
+from voile.study.adversary.acquaintance import by_knowledge
+from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import StudyRelease
 
@@ -68,7 +71,7 @@ def _of_part(name: str, section: Section) -> Section:
 
 
 def _joint(release: StudyRelease) -> Section:
-    public, private = release.public["figures"], release.private or {}
+    public = release.public["figures"]
     found = [
         ("Table alone", "table_mean_risk", "mean risk of a person, linked by the table"),
         (
@@ -110,8 +113,9 @@ def _joint(release: StudyRelease) -> Section:
     )
     blocks: list[Block] = [Prose((said,)) for said in _in_short(public)]
     blocks.append(Figures(figures))
-    if known := private.get("known"):
-        bars = tuple(Bar(one["knows"], one["matches"] / one["people"]) for one in known)
+    known = [one for one in release.findings if one.knows in (KNOWS_ALL.knows, KNOWS_FEW.knows)]
+    if matches := [one for one in known if one.name == MATCHES]:
+        bars = tuple(Bar(one.of, one.value / (one.n or 1)) for one in matches)
         caption = (
             "Mean chance to pick out a released person, for an acquaintance who knows what a part "
             "shows of the person; the last bars are of all parts together."
@@ -189,17 +193,18 @@ def _in_short(public: Mapping[str, float]) -> Iterator[str]:
 
 
 def _dates(release: StudyRelease) -> Section:
-    dates = (release.private or {}).get("dates")
-    if not dates:
+    guessed = next((one for one in release.findings if one.name == GUESSED), None)
+    if guessed is None:
         return Section("dates", "Dates", ())
+    dates = by_knowledge(one for one in release.findings if one.knows == KNOWS_DATES.knows)
     rows = tuple(
-        (one["knows"], str(one["people"]), number(one["matches"]), str(one["alone"]))
-        for one in dates["reaches"]
+        (of, f"{own[ALONE].n:,}", number(own[MATCHES].value), f"{own[ALONE].value:,.0f}")
+        for of, own in dates.items()
     )
     said = (
         "All dates of a person move by one offset. The adversary knows some true dates, the first "
         "and last day of the extract, and the usual weekdays and months. The offset is guessed of "
-        f"{dates['guessed']:,} of {dates['people']:,} people.",
+        f"{guessed.value:,.0f} of {guessed.n:,} people.",
     )
     columns = ("the adversary knows", "people attacked", "expected matches", "one person left")
     grid = Grid(columns, rows, numeric=(1, 2, 3), audience="internal")

@@ -9,15 +9,11 @@ from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence
+from voile.release.values import detail_values
 from voile.release.verify import MALFORMED, Check, accounted, as_published
 from voile.study.plan.plan import Plan
 from voile.study.study_release import OF_ATTACKS, StudyRelease
-from voile.study.text.values import (
-    find_promised,
-    is_allowed,
-    private_value,
-    search_release,
-)
+from voile.study.text.values import find_promised, is_allowed, search_release
 from voile.study.verbs.checks import check_applied
 from voile.study.verbs.export import check_files
 
@@ -59,7 +55,7 @@ def _searched(release: StudyRelease, plan: Plan | None) -> Iterator[Check]:
     promised = find_promised(plan, found[0], release.part)
     yield Check(promised.sentence, is_allowed(plan, promised))
     if stated is not None:
-        same = stated == [private_value(one) for one in found]
+        same = stated == [detail_values(one) for one in found]
         yield Check("people with values in the released bytes are as apply found them", same)
 
 

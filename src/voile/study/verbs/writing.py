@@ -135,7 +135,9 @@ class Writing:
         (self.private / name).mkdir(mode=0o700)
         (self.scratch / f"{name}.run").mkdir()
         parts = Parts(place, place, self.private / name, self.scratch / f"{name}.run")
-        return Run(step, options, self.progress).fill(parts, force=False)
+        run = Run(step, options, self.progress)
+        run.searches_values = False  # all parts are searched together
+        return run.fill(parts, force=False)
 
     def _export(self) -> Manifests:
         """Write the export in its own form; return what the two manifests say of its files."""

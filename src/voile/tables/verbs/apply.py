@@ -229,6 +229,7 @@ class _Recoding(Applying[Any, AnyPublished]):
     """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
 
     stating = STATING
+    searches_values = True
     note_types = (BoxNotes, BoxSummary, Counted)
 
     content: Content
@@ -397,6 +398,9 @@ class _Recoding(Applying[Any, AnyPublished]):
             what = "random, one for each equivalence class"
             made[CLASS.name] = {"what": what, "role": "identifier"}
         return self.described(made)
+
+    def find_suppressed_columns(self, known: AnyPublished) -> list[str]:
+        return [one.column for one in known.codebook.columns if len(one.entries) == 1]
 
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""

@@ -12,6 +12,7 @@ from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
+from voile.release.values import describe_values
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import (
     Audience,
@@ -57,6 +58,7 @@ from voile.tables.verbs.wording import (
 )
 
 NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
+PREDICTED = f"predicted by the fit; {NOTHING_LEFT}"
 LIMITS = (
     "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
     "people too; the share of people who are unique on all released columns is shown.",
@@ -110,6 +112,7 @@ def sections(
         analysts(data, audience),
         own_analysis(data, audience),
         *evidence_sections(evidence, audience, takes=TAKES),
+        describe_values(private) if audience == "internal" else None,
         _intervals(data, audience),
         _codebook(public),
         _frontier(data, audience),
@@ -139,7 +142,7 @@ def _summary(
         short = (
             Figure("Average risk", share(figures["mean_risk"]), "of a record"),
             highest_risk(figures["max_risk"]),
-            Figure("Loss", share(figures["loss"]), NOTHING_LEFT),
+            Figure("Loss", share(figures["loss"]), PREDICTED),
         )
         return Section("summary", "In short", (*accepted, Figures(short)), first=True)
     chosen = private["chosen"]
@@ -154,7 +157,7 @@ def _summary(
             f"of {people:,.0f} in the release",
         ),
         highest_risk(figures["max_risk"]),
-        Figure(data["measures"]["loss"]["title"], share(loss), NOTHING_LEFT),
+        Figure(data["measures"]["loss"]["title"], share(loss), PREDICTED),
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),

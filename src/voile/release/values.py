@@ -1,0 +1,223 @@
+"""The value search of a release: the unreleased values of people, in the bytes that were written.
+
+Columns to keep are released as they are, or with dates moved. Every other column of a source is
+unreleased, as are identifiers, generalised columns, and texts that are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from voile.data import Source
+from voile.data.roles import AS_IT_IS
+from voile.gate.finding import Adversary, GateFinding
+from voile.gate.values.findings import ValueFinding
+from voile.gate.values.search import (
+    TEXT_COLUMNS,
+    VALUE_COLUMNS,
+    Column,
+    SearchInputs,
+    search_values,
+)
+from voile.report.sections import Grid, Section
+
+VALUES = "values"
+"""The part of the private manifest with the columns and forms of the values that were found."""
+LARGEST = 1_000_000_000
+"""Bytes of a column of one release that is searched, at most; a larger one is reported."""
+NOT_SEARCHED = "columns_not_searched"
+HOLDER = Adversary("has the source, and knows each person's values", "release and source")
+
+
+class ValuesWarning(UserWarning):
+    """Unreleased values of people stand in the released bytes, beyond chance."""
+
+
+@dataclass(frozen=True)
+class SearchedPart:
+    """Rows or texts as they were written, next to their source.
+
+    name : of a part of a study; "" of a release by itself.
+    rows : as released, and `numbers` the row of the source that each was.
+    subject : the source's column of people; without one each row is a person.
+    roles : of the source's columns. described : the released columns, as the public manifest has.
+    only : the released columns that are searched [all]. skipped : columns too large to search.
+    """
+
+    name: str
+    rows: Source
+    numbers: pa.Array
+    source: Source
+    subject: str | None
+    roles: Mapping[str, str]
+    described: Sequence[Mapping[str, Any]]
+    only: Collection[str] | None = None
+    skipped: Collection[str] = ()
+
+    @property
+    def unreleased(self) -> list[str]:
+        """The columns of the source that are not released as they are, nor in part."""
+        in_part = {one["column"] for one in self.described if one["role"] in ("text", "items")}
+        given = self.roles
+        return [
+            one
+            for one in self.source.columns
+            if given.get(one) not in AS_IT_IS and one not in in_part and one not in self.skipped
+        ]
+
+    @property
+    def searched(self) -> list[str]:
+        """The released columns that are searched."""
+        every = self.rows.columns if self.only is None else self.only
+        return [one for one in every if one not in self.skipped]
+
+    @property
+    def generalised(self) -> list[Column]:
+        """The columns that are released as labels."""
+        return [(self.name, one["column"]) for one in self.described if one["role"] == "quasi"]
+
+    def labels(self) -> set[str]:
+        """Return the distinct labels of the release."""
+        columns = [column for _, column in self.generalised]
+        found: set[str] = set()
+        for batch in self.rows.batches(columns) if columns else ():
+            found |= {one for x in batch.columns for one in _as_text(x).unique().to_pylist() if one}
+        return found
+
+    def values(self) -> Iterator[pa.RecordBatch]:
+        """Yield the unreleased values of every person of the source."""
+        columns, first = self.unreleased, 0
+        subject = [] if self.subject is None else [self.subject]
+        for batch in self.source.batches(list(dict.fromkeys([*subject, *columns]))):
+            people = self._people_of(batch, first)
+            first += len(batch)
+            for column in columns:
+                yield _cells(people, self.name, column, batch.column(column), VALUE_COLUMNS)
+
+    def texts(self) -> Iterator[pa.RecordBatch]:
+        """Yield the released cells of the searched columns, with the person of each row."""
+        people = None if self.subject is None else self._read_people(self.subject)
+        first = 0
+        for batch in self.rows.batches(self.searched):
+            numbers = self.numbers.slice(first, len(batch))
+            whose = numbers if people is None else people.take(numbers)
+            first += len(batch)
+            for column in batch.schema.names:
+                yield _cells(whose, self.name, column, batch.column(column), TEXT_COLUMNS)
+
+    def _people_of(self, batch: pa.RecordBatch, first: int) -> pa.Array:
+        if self.subject is None:
+            return pa.array(np.arange(first, first + len(batch)))
+        return batch.column(self.subject)
+
+    def _read_people(self, subject: str) -> pa.Array:
+        return self.source.read([subject]).column(0).combine_chunks()
+
+
+def inputs_of(parts: Sequence[SearchedPart]) -> SearchInputs:
+    """Return the streams that the search reads of some parts."""
+    return SearchInputs(
+        values=lambda: (batch for part in parts for batch in part.values()),
+        texts=lambda: (batch for part in parts for batch in part.texts()),
+        generalised=[column for part in parts for column in part.generalised],
+        labels={label for part in parts for label in part.labels()},
+    )
+
+
+def search_part(
+    part: SearchedPart, directory: Path | None = None
+) -> tuple[tuple[ValueFinding, ...], tuple[GateFinding, ...]]:
+    """Search the kept, sensitive and free text of one release; labels alone need no search.
+
+    Returns
+    -------
+    The findings of the search, and the number of columns that are too large for it, if any is.
+    """
+    whole = find_text_columns(part)
+    if not whole or not part.unreleased:
+        return (), ()
+    large = [*find_large(part.rows, whole), *find_large(part.source, part.unreleased)]
+    skipped = (HOLDER.finds(NOT_SEARCHED, len(large), "columns"),) if large else ()
+    left = SearchedPart(**{**vars(part), "only": whole, "skipped": frozenset(large)})
+    if not left.searched or not left.unreleased:
+        return (), skipped
+    return search_values(inputs_of([left]), directory=directory), skipped
+
+
+def find_text_columns(part: SearchedPart) -> list[str]:
+    """Return the released columns of text that are as in the source, or free text."""
+    roles = {one["column"]: one["role"] for one in part.described}
+    return [
+        name
+        for name, kind in part.rows.columns.items()
+        if _is_text(kind) and roles.get(name) in (*AS_IT_IS, "text")
+    ]
+
+
+def find_large(source: Source, columns: Sequence[str]) -> list[str]:
+    """Return the columns of text of more bytes than a search reads."""
+    texts = [name for name in columns if _is_text(source.columns[name])]
+    sizes = dict.fromkeys(texts, 0)
+    for batch in source.batches(texts) if texts else ():
+        for name in texts:
+            sizes[name] += pc.sum(pc.binary_length(_as_text(batch.column(name)))).as_py() or 0
+    return [name for name, size in sizes.items() if size > LARGEST]
+
+
+def detail_values(found: ValueFinding) -> dict[str, Any]:
+    """Return the forms of a finding, and its sentence, which the private manifest has too."""
+    forms = [asdict(one) for one in found.forms]
+    detail = {"name": found.name, "sentence": found.sentence, "forms": forms}
+    return {**detail, "not_searched": found.not_searched}
+
+
+def describe_values(private: Mapping[str, Any]) -> Section | None:
+    """Show the values of a release by itself that its bytes have; None where nothing was searched.
+
+    private : the private manifest. The section is for the holder alone.
+    """
+    details, skipped = private.get(VALUES, ()), private.get("figures", {}).get(NOT_SEARCHED)
+    if not details and not skipped:
+        return None
+    rows = tuple(
+        (
+            one["column"],
+            one["form"],
+            one["in_column"],
+            f"{one['people']:,.0f}",
+            f"{one['expected']:.2g}",
+        )
+        for detail in details
+        for one in detail["forms"]
+    )
+    said = [f"{one['sentence']}." for one in details]
+    if skipped:
+        said.append(f"Not searched: {skipped:,.0f} columns of more than {LARGEST:,} bytes.")
+    columns = ("unreleased column", "form", "found in", "people", "by chance")
+    grid = Grid(columns, rows or (("-",) * 5,), " ".join(said), (3, 4), "internal")
+    return Section("values", "Unreleased values in released bytes", (grid,))
+
+
+def _cells(people: Any, part: str, column: str, cells: Any, names: tuple[str, ...]) -> Any:
+    where = (pa.array([one]).take(pa.repeat(0, len(cells))) for one in (part, column))
+    return pa.record_batch([_as_text(people), *where, _as_text(cells)], names=list(names))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _as_text(cells: Any) -> Any:
+    """Return cells as text; a list or a structure as Python writes it."""
+    if pa.types.is_nested(cells.type):
+        return pa.array([None if x is None else str(x) for x in cells.to_pylist()], pa.string())
+    return pc.cast(cells, pa.large_string())

@@ -1,0 +1,130 @@
+"""Every figure that a person reads is a finding, by name, or a prediction of the fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+from tests.contracts.findings import check_findings, check_measured
+
+from voile.release.inventory import Fate
+from voile.release.manifest import INVENTORY, Release
+from voile.release.verify import as_published
+from voile.report import render
+from voile.report.sections import Figure, Figures, Grid, Section
+from voile.tables.scoring.disclosure import OF_SENSITIVE
+from voile.tables.verbs.report_figures import TITLES
+
+PREDICTED = re.compile("predicted by the fit|the fit predicted")
+OF_FIT = {
+    "documents": {"Identifiers left", "Harmless tokens removed", "Published unchanged"},
+    "itemsets": {"Utility lost"},
+    "signals": {"Relative leakage", "Distortion"},
+}
+"""Key figures of a report that only the fit knows, where no attack measured them."""
+
+
+@pytest.fixture(scope="module")
+def release(case: Any, tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return case.apply(tmp_path_factory.mktemp("found") / "release.csv")
+
+
+def test_each_private_figure_is_the_value_of_one_finding(release: Release) -> None:
+    assert check_findings(release.private or {})
+
+
+def test_each_public_figure_is_a_finding_or_predicted_by_the_fit(release: Release) -> None:
+    private = release.private or {}
+    findings, chosen = private["figures"], private["chosen"]["figures"]
+    assert release.public["figures"].keys() <= {*findings, *chosen}
+    assert all(check.holds for check in as_published(release))
+    false = {**release.public["figures"], "unheard_of": 0.5}
+    forged = Release(release.path, {**release.public, "figures": false}, private)
+    assert not all(check.holds for check in as_published(forged))
+
+
+def test_verify_names_only_findings_and_predictions(case: Any, release: Release) -> None:
+    private = release.private or {}
+    known = {*private["figures"], *private["chosen"]["figures"]}
+    said = [check.says for check in case.module.verify(release)]
+    counted = {text.removesuffix(" is as certified") for text in said if "as certified" in text}
+    rest = [text.split(": ")[0] for text in said if ": not " in text]
+    listed = {name for text in rest for name in re.split(r", | and ", text)}
+    assert counted
+    assert counted <= private["figures"].keys()
+    assert listed <= known
+    assert counted | listed == private["figures"].keys() | release.public["figures"].keys()
+
+
+def test_a_determination_measures_by_findings_and_attacks(case: Any, release: Release) -> None:
+    figures, public = (release.private or {})["figures"], release.public
+    for evidence in ((), case.attack(release)):
+        check_measured(case.module.criteria, public, evidence, figures, kind=case.kind)
+    if case.kind == "itemsets":
+        assert figures["anonymity"] >= public["figures"]["k"]
+
+
+def report_of(case: Any, release: Release, audience: Any) -> tuple[Section, ...]:
+    return case.module.report(release, (), audience=audience)
+
+
+def blocks_of(sections: tuple[Section, ...], kind: type[Any]) -> Iterator[Any]:
+    return (block for one in sections for block in one.blocks if isinstance(block, kind))
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_a_report_calls_predictions_so(case: Any, release: Release, audience: Any) -> None:
+    shown: list[Figure] = [
+        figure
+        for block in blocks_of(report_of(case, release, audience), Figures)
+        for figure in block.figures
+    ]
+    loss = release.public.get("measures", {}).get("loss", {}).get("title")
+    own = [one for one in shown if one.label in OF_FIT.get(case.kind, {loss})]
+    assert own
+    assert all(PREDICTED.search(one.meaning) for one in own), own
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_the_risk_table_shows_findings(case: Any, release: Release, audience: Any) -> None:
+    """Each cell of the release is the finding of its row, as it is written for its audience."""
+    if case.kind != "tables":
+        pytest.skip("only tables have a table of risks")
+    figures = (release.private or {})["figures"]
+    sections = report_of(case, release, audience)
+    [grid] = [one for one in blocks_of(sections, Grid) if one.columns[0] == "measure"]
+    names = {
+        title: name for name, title in TITLES.items() if name in figures or name in OF_SENSITIVE
+    }
+    page = render("report", sections, audience=audience, facts={})
+    for title, _, cell in grid.rows:
+        column, _, measure = title.rpartition(": ") if title not in names else ("", "", title)
+        name = f"{names[measure]}({column})" if column else names[title]
+        assert is_written(figures[name], cell, audience), (name, figures[name], cell)
+        assert cell in page.replace("&lt;", "<")
+
+
+def is_written(value: float, cell: str, audience: str) -> bool:
+    """Say whether a cell is a figure: a share, a count in full, in two digits, or a range."""
+    written = cell.split(" (")[0].removeprefix("about ").replace(",", "")
+    if written.startswith(("fewer than", "under")):
+        return value < float(written.split()[-1].rstrip("%"))
+    if " to " in written:
+        low, high = map(float, written.split(" to "))
+        return low <= value <= high
+    share = written.endswith("%")
+    number = float(written.rstrip("%")) / (100 if share else 1)
+    exact = not share and audience == "internal"
+    return abs(number - value) <= max(0.5 if exact else 0.0, 0.06 * abs(value))
+
+
+def test_each_source_column_has_one_fate(case: Any, release: Release) -> None:
+    fates = (release.private or {})[INVENTORY]
+    assert fates.keys() == set(case.table.column_names)
+    assert set(fates.values()) <= set(get_args(Fate))
+    assert fates["ward"] == "released"
+    assert fates["name"] == "dropped"
+    released = {one.get("from", one["column"]) for one in release.public["columns"]}
+    assert {name for name, fate in fates.items() if fate == "released"} <= released
