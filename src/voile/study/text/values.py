@@ -18,6 +18,10 @@ from voile.release.values import SearchedPart, inputs_of
 from voile.study.plan.plan import Plan
 
 
+NOT_IDENTIFYING = dict.fromkeys(("quasi", "text", "items"), "keep")
+"""Roles whose columns are not searched for where only identifying values are."""
+
+
 def open_part(name: str, release: Release, source: Source, subject: str) -> SearchedPart:
     """Open one written part next to its source."""
     given = (release.private or {})["roles"]["columns"]
@@ -44,7 +48,7 @@ def search_release(
     directory : where keys spill, in the clear. identifying : whether only identifiers and dropped
     columns are searched for; [mentions] of the plan says what becomes of other values in text.
     """
-    subject, hidden = plan.study.subject, {"quasi": "keep"} if identifying else {}
+    subject, hidden = plan.study.subject, NOT_IDENTIFYING if identifying else {}
     own = [name for name, part in plan.parts.items() if part.of is None]
     parts = [open_part(one, part_of(one), plan.opened(one), subject) for one in own]
     parts = [replace(x, roles={c: hidden.get(r, r) for c, r in x.roles.items()}) for x in parts]
