@@ -90,6 +90,10 @@ def test_a_release_in_memory_is_that_on_disk(case: Case, tmp_path: Path) -> None
     for name in ("public", "private"):
         mine, theirs = dict(getattr(here, name)), dict(getattr(there, name))
         assert mine.pop("sha256") != theirs.pop("sha256")
+        if case.kind in drawn and name == "private":
+            for one in (mine, theirs):
+                one.pop("findings")
+                one["figures"] = {n: x for n, x in one["figures"].items() if "(" not in n}
         assert mine == theirs
 
 

@@ -338,6 +338,7 @@ def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
 
 
 NO_PLACES = {
+    "accept_risk",
     "table",
     "encoding",
     "miss_cost",

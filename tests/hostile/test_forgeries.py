@@ -311,8 +311,9 @@ def received(home: Home, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_recipient_is_told_what_she_cannot_check(received: Path, capsys: Any) -> None:
     code, said = verify(received, capsys)
-    assert code == 0, said
-    assert "not checked the manifest is as apply wrote it" in said
+    assert code == 1, said
+    assert "not checked the seal, and every figure about people" in said
+    assert "FAILED" not in said
 
 
 def test_a_recipient_notices_another_release_kind_or_column(received: Path, capsys: Any) -> None:

@@ -169,7 +169,7 @@ def test_what_the_figures_are_and_what_was_removed_is_public(tmp_path):
 
 def test_what_was_written_otherwise_than_it_was_made_is_not_published(tmp_path, monkeypatch):
     spoilt = {"rows": 72.0, "documents": 144.0, "characters": 1.0, "marks": 1.0}
-    monkeypatch.setattr(applying, "certify", lambda *given: spoilt)
+    monkeypatch.setattr(applying, "figures_of", lambda findings: spoilt)
     with pytest.raises(AssertionError, match="the release has not the characters"):
         applied(people(), tmp_path / "r.jsonl")
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,6 @@ from voile.release.manifest import Release, source_rows
 from voile.release.values import SearchedPart, inputs_of
 from voile.study.plan.plan import Plan
 
-
 NOT_IDENTIFYING = dict.fromkeys(("quasi", "text", "items"), "keep")
 """Roles whose columns are not searched for where only identifying values are."""
 

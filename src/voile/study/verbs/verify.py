@@ -55,7 +55,9 @@ def _searched(release: StudyRelease, plan: Plan | None) -> Iterator[Check]:
     promised = find_promised(plan, found[0], release.part)
     yield Check(promised.sentence, is_allowed(plan, promised))
     if stated is not None:
+        figures = release.private["figures"]
         same = stated == [detail_values(one) for one in found]
+        same = same and all(figures.get(one.key) == one.value for one in found)
         yield Check("people with values in the released bytes are as apply found them", same)
 
 
