@@ -248,6 +248,7 @@ FAULTS = [
         lambda old: lambda self, links: self,
         FAMILIES[1:],
         "fit",
+        False,
     ),
     # constraints and recoding, in apply
     InjectedFault(f"{SPACE}.allowed", allow_classes, ("global",)),
@@ -274,21 +275,21 @@ FAULTS = [
     InjectedFault("voile.tables.recoding.codebook:CodedColumn.released_codes", zeros_of, FAMILIES),
     # assessing
     *(
-        InjectedFault(target, change, (), "assess")
-        for target, change in (
-            (f"{DISCLOSURE}:disclosure", k_plus_4),
-            (f"{STAGE}.released_cells", halved),
-            (f"{STAGE}.sensitive", without_last),
-            (f"{STAGE}.kept_columns", without_last),
-            (f"{STAGE}.generalised", without_last),
-            ("voile.tables.verbs.scene:Stage.who", each_row_of_its_own),
-            ("voile.tables.foreign.columns:_read", read_as_exact),
-            ("voile.tables.foreign.columns:ForeignCodebook.released", without_last),
-            ("voile.tables.foreign.columns:ForeignCodebook.released_codes", zeros_of),
-            ("voile.tables.foreign.matching:match_in_order", reversed_rows),
-            ("voile.tables.foreign.boxes:people_in", times(5)),
-            (f"{LOSSES}:Grouping.widths", times(3)),
-            (f"{LOSSES}:hidden_by_column", times(0)),
+        InjectedFault(target, change, (), "assess", is_felt)
+        for target, change, is_felt in (
+            (f"{DISCLOSURE}:disclosure", k_plus_4, True),
+            (f"{STAGE}.released_cells", halved, True),
+            (f"{STAGE}.sensitive", without_last, True),
+            (f"{STAGE}.kept_columns", without_last, True),
+            (f"{STAGE}.generalised", without_last, True),
+            ("voile.tables.verbs.scene:Stage.who", each_row_of_its_own, True),
+            ("voile.tables.foreign.columns:_read", read_as_exact, True),
+            ("voile.tables.foreign.columns:ForeignCodebook.released", without_last, False),
+            ("voile.tables.foreign.columns:ForeignCodebook.released_codes", zeros_of, False),
+            ("voile.tables.foreign.matching:match_in_order", reversed_rows, True),
+            ("voile.tables.foreign.boxes:people_in", times(5), True),
+            (f"{LOSSES}:Grouping.widths", times(3), False),
+            (f"{LOSSES}:hidden_by_column", times(0), True),
         )
     ),
 ]
