@@ -41,6 +41,7 @@ def connect(
         if threads is not None:
             settings["threads"] = threads
         connection = duckdb.connect(config=settings)
+        connection.execute("SET enable_progress_bar = false")  # it goes to standard output
         try:
             yield connection
         except duckdb.OutOfMemoryException:

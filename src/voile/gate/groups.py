@@ -224,42 +224,49 @@ class ReleasedGroups:
 
     def classes_of_records(self, column: str) -> RecordClasses:
         """Count people by the multiset of the groups of their rows that `column` joins."""
+        if self._is_one_of_each_person(column):
+            return self._classes_in(column, "SELECT person AS p, person, g, times FROM pairs")
         self._create(
             "own",
             [*self._labels, column],
             f"SELECT {self._named}, {identifier(column)} AS p, {identifier(PERSON)} AS person, "
             "count(*) AS times",
         )
-        self._connection.execute(
-            "CREATE TABLE held AS SELECT p, person, g, times FROM own JOIN groups "
-            f"ON {self._same} WHERE p IS NOT NULL; DROP TABLE own"
+        found = self._classes_in(
+            column,
+            f"SELECT p, person, g, times FROM own JOIN groups ON {self._same} WHERE p IS NOT NULL",
         )
-        own = (
-            "SELECT any_value(person) AS person, count(*) AS pairs, any_value(g) AS g, "
-            "sum(times)::BIGINT AS rows, "
-            "CASE WHEN count(*) > 1 THEN list((g, times) ORDER BY g) END AS places "
-            "FROM held GROUP BY p"
+        self._connection.execute("DROP TABLE own")
+        return found
+
+    def _is_one_of_each_person(self, column: str) -> bool:
+        """Whether every row has a value, and a person's rows have one value, nobody else's."""
+        name, who = identifier(column), identifier(PERSON)
+        own = f"SELECT {name} AS p, {who} AS person, count(*) AS n FROM source GROUP BY ALL"
+        counts = (
+            "count(p) = count(*), count(*) = count(DISTINCT person), count(*) = count(DISTINCT p)"
+        )
+        return all(self._read([column, PERSON], f"SELECT {counts} FROM ({own})"))
+
+    def _classes_in(self, column: str, held: str) -> RecordClasses:
+        """Count people by record; `held` has a row for each joined value and group."""
+        self._connection.execute(
+            f"CREATE TABLE held AS {held}; CREATE TABLE joined AS SELECT p, "
+            "any_value(person) AS person, count(*) AS groups, min(g) AS g, "
+            "sum(times)::BIGINT AS rows FROM held GROUP BY p"
+        )
+        places = (
+            "SELECT p, list_sort(list([g, times])) AS places FROM held "
+            "SEMI JOIN (SELECT p FROM joined WHERE groups > 1) USING (p) GROUP BY p"
         )
         found = self._fetch(
-            "SELECT count(DISTINCT person) AS n, max(rows) AS rows FROM "
-            "(SELECT person, CASE WHEN pairs = 1 THEN g END AS g, rows, places "
-            f"FROM ({own})) "
-            "GROUP BY g, rows, places ORDER BY n"
+            "SELECT count(DISTINCT person) AS n, max(rows) AS rows FROM joined WHERE groups = 1 "
+            "GROUP BY g, rows UNION ALL "
+            "SELECT count(DISTINCT person), max(rows) FROM joined "
+            f"JOIN ({places}) USING (p) GROUP BY places ORDER BY n"
         )
-        self._connection.execute("DROP TABLE held")
-        rows = int(found["rows"].max(initial=0))
-        return RecordClasses(column, found["n"].astype(np.int64), rows)
-
-
-def _without_suppressed(suppressed: Mapping[str, Collection[str | int]]) -> str:
-    """Write the condition that a row has a label that is not suppressed."""
-    if not suppressed:
-        return ""
-    each = (
-        f"{identifier(name)} IN ({', '.join(map(_literal, cells))})" if cells else "false"
-        for name, cells in suppressed.items()
-    )
-    return f"WHERE NOT coalesce({' AND '.join(each)}, false)"
+        self._connection.execute("DROP TABLE held; DROP TABLE joined")
+        return RecordClasses(column, found["n"].astype(np.int64), int(found["rows"].max(initial=0)))
 
 
 def _literal(value: str | int) -> str:

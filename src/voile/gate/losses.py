@@ -41,11 +41,11 @@ class PlacedRows:
     @property
     def weights(self) -> Floats:
         """(n,) > 0, 1 for each person, spread evenly over her distinct combinations."""
-        cell = _number(*self.values.T)
-        pair = _number(self.person, cell)
+        cell = number_tuples(*self.values.T)
+        pair = number_tuples(self.person, cell)
         times = np.bincount(pair)[pair]
         first = np.unique(pair, return_index=True)[1]
-        person = _number(self.person)
+        person = number_tuples(self.person)
         cells = np.bincount(person[first])[person]
         return np.asarray(1.0 / (times * cells))
 
@@ -92,13 +92,13 @@ def _entropy_lost(rows: PlacedRows, weights: Floats, kept: NDArray[np.bool_]) ->
 
 def _n_log_n(weights: Floats, *keys: Ints) -> float:
     """Return the sum of n log n over the distinct keys, in nats, n their weight."""
-    n = np.bincount(_number(*keys), weights) if len(weights) else np.zeros(0)
+    n = np.bincount(number_tuples(*keys), weights) if len(weights) else np.zeros(0)
     n = n[n > 0]
     return float(n @ np.log(n))
 
 
-def _number(*keys: Ints) -> NDArray[np.int64]:
-    """Number distinct tuples from 0."""
+def number_tuples(*keys: Ints) -> NDArray[np.int64]:
+    """Number the distinct tuples of some columns from 0, (n,)."""
     number = np.zeros(len(keys[0]), dtype=np.int64)
     for key in keys:
         own = np.unique(key, return_inverse=True)[1]

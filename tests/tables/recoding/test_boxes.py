@@ -93,6 +93,7 @@ def test_rows_that_fit_a_released_label_number_k_on_people_that_the_kit_never_me
     shown = book.released_codes(written(published, released))
     assert (shown == book.recode(raw(released))).all()
     assert (shown == published.codes_of(released)).all()
+    assert (shown == book.codes_of(DOMAINS, released)).all()
     _, sizes = np.unique(shown, axis=0, return_counts=True)
     assert sizes.min() >= 3
 

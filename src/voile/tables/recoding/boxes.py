@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import TamperedError
+from voile.tables.domains.domain import Domain
 from voile.tables.people.counts import row_keys
 from voile.tables.recoding.codebook import UNKNOWN, Codebook, CodedColumn
 
@@ -65,9 +66,14 @@ class BoxCodebook(Codebook):
     def _keys(self, codes: NDArray[np.int32]) -> NDArray[Any]:
         return row_keys(codes, self.sizes)
 
+    def codes_of(self, domains: Sequence[Domain], codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the same of positions in domains; see `Codebook`."""
+        each = zip(self.columns, domains, strict=True)
+        return self._codes_in([column.hold(domain.values) for column, domain in each], codes)
+
     def _codes(self, table: pa.Table, *, blank_is_unknown: bool) -> NDArray[np.int32]:
-        fitting, places = [], []
-        for column, numbers in zip(self.columns, self._numbers.T, strict=True):
+        holds, places = [], []
+        for column in self.columns:
             if column.column in table.column_names:
                 held, place = column.membership(
                     table.column(column.column), blank_is_unknown=blank_is_unknown
@@ -75,9 +81,15 @@ class BoxCodebook(Codebook):
             else:
                 held = np.ones((len(column.entries), 1), dtype=np.bool_)
                 place = np.zeros(table.num_rows, dtype=np.intp)
-            fitting.append(np.packbits(held[numbers], axis=0).T.copy())
+            holds.append(held)
             places.append(place)
-        rows, row = np.unique(np.column_stack(places), axis=0, return_inverse=True)
+        return self._codes_in(holds, np.column_stack(places))
+
+    def _codes_in(self, holds: Sequence[Bits], places: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the intervals of rows, by the place of their values among those that are held."""
+        each = zip(holds, self._numbers.T, strict=True)
+        fitting = [np.packbits(held[numbers], axis=0).T.copy() for held, numbers in each]
+        rows, row = np.unique(places, axis=0, return_inverse=True)
         codes = np.empty(rows.shape, dtype=np.int32)
         for start in range(0, len(rows), ROWS_AT_ONCE):
             own = rows[start : start + ROWS_AT_ONCE]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from voile.core.errors import TamperedError
 from voile.tables.domains.domain import Domain, encode_cells
 from voile.tables.domains.labels import MISSING
-from voile.tables.domains.parser import By, Kind, NotInKind, Parser
+from voile.tables.domains.parser import By, Kind, NotInKind, Parser, Value
 from voile.tables.recoding.naming import Name
 
 UNKNOWN = -1
@@ -155,25 +155,36 @@ class CodedColumn:
         """
         texts, places = _encoded(column)
         held = np.zeros((len(self.entries), len(texts)), dtype=np.bool_)
-        read: list[tuple[Any, int]] = []
+        read: dict[int, Any] = {}
         for place, text in enumerate(texts):
             missing = self._is_missing(text)
             blank = missing or (text not in self._of_value and not str(text).strip())
             if blank and (missing or blank_is_unknown):
                 held[:, place] = blank_is_unknown or [entry.missing for entry in self.entries]
-            elif self._of_value:
-                held[:, place] = [text in entry.values for entry in self.entries]
             else:
                 try:
-                    read.append((self.parser(text), place))
+                    read[place] = text if self._of_value else self.parser(text)
                 except NotInKind:
                     held[:, place] = True
-        read.sort()
-        ordered = [value for value, _ in read]
-        cells = np.array([place for _, place in read], dtype=np.intp)
-        for number, entry in enumerate(self.entries if ordered else ()):
-            held[number, cells[self._run_of(entry, ordered)]] = True
+        held[:, [*read]] = self.hold([*read.values()])
         return held, places
+
+    def hold(self, values: Sequence[Value]) -> NDArray[np.bool_]:
+        """Return (entries, values) bool, which intervals hold values of a domain; None is missing.
+
+        Reads the entries as they are published, and no policy.
+        """
+        held = np.zeros((len(self.entries), len(values)), dtype=np.bool_)
+        known = [place for place, value in enumerate(values) if value is not None]
+        if self._of_value:
+            held[:, known] = [[str(values[i]) in e.values for i in known] for e in self.entries]
+        else:
+            known.sort(key=values.__getitem__)  # type: ignore[arg-type]
+            ordered = [values[place] for place in known]
+            for number, entry in enumerate(self.entries if ordered else ()):
+                held[number, known[self._run_of(entry, ordered)]] = True
+        missing = np.array([entry.missing for entry in self.entries], dtype=np.bool_)
+        return np.where([value is None for value in values], missing[:, None], held)
 
     def _run_of(self, entry: CodebookEntry, ordered: Sequence[Any]) -> slice:
         """Return which of some values in order an interval holds."""
@@ -329,6 +340,15 @@ class Codebook:
     def recode(self, table: pa.Table) -> NDArray[np.int32]:
         """Return (rows, attributes) int32 of raw cells; see `CodedColumn.recode`."""
         return _stacked([c.recode(table.column(c.column)) for c in self.columns], table.num_rows)
+
+    def codes_of(self, domains: Sequence[Domain], codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the same of positions in domains; of values in no interval, the next number."""
+        columns = []
+        for column, domain, own in zip(self.columns, domains, codes.T, strict=True):
+            elsewhere = np.ones((1, len(domain)), dtype=np.bool_)
+            held = np.vstack([column.hold(domain.values), elsewhere])
+            columns.append(held.argmax(axis=0)[own].astype(np.int32))
+        return np.column_stack(columns)
 
 
 def _stacked(columns: Sequence[NDArray[np.int32]], rows: int) -> NDArray[np.int32]:

@@ -15,6 +15,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.data.roles import AS_IT_IS
 from voile.gate.finding import NOBODY, GateFinding, figures_of
+from voile.gate.promises import TableLimits, check_records, promised_people
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
@@ -40,10 +41,9 @@ from voile.tables.verbs.measure_release import (
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.person_records import (
     ACCEPTED,
+    CHOICES,
     PROMISED_PEOPLE,
-    check_records,
     other_rows,
-    promised_people,
 )
 from voile.tables.verbs.person_rows import (
     ALONE,
@@ -51,7 +51,7 @@ from voile.tables.verbs.person_rows import (
     find_row_boxes,
     refuse_row_options,
 )
-from voile.tables.verbs.promises import LEAST_IMPLIED, Promise, least_of, promises_of
+from voile.tables.verbs.promises import LEAST_IMPLIED, least_of
 from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.showing import AnyPublished, BoxNotes, BoxSummary, Showing, showing_of
@@ -60,11 +60,6 @@ CONSTRAINTS = (
     *("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress"),
     "empty_boxes",
 )
-BREAKS = {
-    "l_diversity": "holds fewer values of",
-    "entropy_l": "holds fewer effective values of",
-    "t_closeness": "is farther from everybody's values of",
-}
 REST = "take the people whom the ledger leaves out out of the source, and fit on the others"
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
 
@@ -180,41 +175,6 @@ def _check_feasible(space: PolicySpace, policy: Policy) -> None:
         )
 
 
-def _check_constraints(content: Content, figures: dict[str, float], *, instead: str) -> None:
-    """Refuse a release that breaks its kit's constraints, as other data than the fitted may."""
-    rules = content.space.constraints
-    if figures["max_risk"] > rules.max_risk + 1e-9:
-        raise InfeasibleError(
-            f"a record of the release has a risk of {figures['max_risk']:.4g}, and the kit asks "
-            f"for {rules.max_risk:g} at most",
-            instead=instead,
-        )
-    if figures["k"] < rules.k:
-        raise InfeasibleError(
-            f"a group of the release holds fewer people than the {rules.k} that the kit asks for: "
-            f"{figures['k']:.0f}",
-            instead=instead,
-        )
-    if np.isfinite(figures["k"]):  # else nothing is released
-        for promise in promises_of(vars(rules), content.sensitive):
-            _check_promise(promise, promise.value(figures), instead)
-
-
-def _check_promise(promise: Promise, value: float | None, instead: str) -> None:
-    """Refuse a release that does not keep, or cannot show, what is promised of a column."""
-    if value is None:
-        raise InfeasibleError(
-            f"{promise.column} of this source cannot be counted as the kit asks",
-            instead="give the column the type that the fit had",
-        )
-    if not promise.is_kept(value):
-        raise InfeasibleError(
-            f"a group of the release {BREAKS[promise.constraint]} {promise.column} than the "
-            f"{promise.limit:g} that the kit asks for: {value:.4g}",
-            instead=instead,
-        )
-
-
 def _check_implied(least: int, k: int) -> None:
     """Refuse marginals that imply counts of few people."""
     if least < least_of(k):
@@ -309,14 +269,17 @@ class _Recoding(Applying[Any, AnyPublished]):
 
     def measure(self, written: Written[AnyPublished]) -> tuple[GateFinding, ...]:
         """Measure the release by its own groups, and compare it with the kit's constraints."""
-        content = self.content
+        content, codebook = self.content, written.known.codebook
+        others = {*content.roles.of(*AS_IT_IS, "identifier"), CLASS.name}
+        labels = [name for name in self.schema.names if name not in others]
         findings = measure_release(
             written.rows,
             written.people,
-            written.known.codebook,
+            codebook,
+            labels,
             unknown=[c["column"] for c in self._described() if c["role"] == "identifier"],
             people_of=(
-                partial(people_sharing, written.known, content.space.counts)
+                partial(people_sharing, codebook, content.space.domains, content.space.counts)
                 if content.space.counts_others
                 else None
             ),
@@ -326,15 +289,17 @@ class _Recoding(Applying[Any, AnyPublished]):
             directory=written.scratch,
         )
         instead = REST if self.in_ledger and len(self.left_out) else "fit on this source"
-        _check_constraints(content, figures_of(findings), instead=instead)
+        rules = content.space.constraints
+        limits = TableLimits(rules.k, rules.max_risk, vars(rules), content.sensitive)
+        limits.check(figures_of(findings), instead=instead)
         if self.accepted is None:
-            check_records(findings, self._promised)
+            check_records(findings, self._promised, instead=CHOICES)
         if not (marginals := written.known.marginals):
             return findings
         least = count_least_implied(
             written.rows,
             written.people,
-            written.known.codebook,
+            codebook,
             marginals,
             directory=written.scratch,
         )
@@ -344,7 +309,8 @@ class _Recoding(Applying[Any, AnyPublished]):
     @property
     def _promised(self) -> int:
         space = self.content.space
-        return promised_people(space.constraints, population_known=space.counts_others)
+        rules = space.constraints
+        return promised_people(rules.k, rules.max_risk, population_known=space.counts_others)
 
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""

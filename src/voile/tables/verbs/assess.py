@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.roles import Roles
-from voile.data.source import TableSource
 from voile.gate.finding import figures_of
 from voile.gate.losses import PlacedRows, measure_losses
 from voile.keys.random import streams
@@ -27,10 +27,10 @@ from voile.tables.people.counts import Counts
 from voile.tables.scoring.losses import Grouping
 from voile.tables.scoring.utility import columns_kept, query_error
 from voile.tables.verbs.assess_overlap import overlapping_attacks
+from voile.tables.verbs.assess_rows import ForeignRows
 from voile.tables.verbs.assess_stage import NAMES, ForeignStage, numbered
 from voile.tables.verbs.assess_synthetic import assess_synthetic, read_cells
 from voile.tables.verbs.attack_tasks import attacks_on, run_all
-from voile.tables.verbs.measure_release import measure_release
 from voile.tables.verbs.options import AssessOptions
 
 STREAMS = ("linkage", "singling out", "inference", "matching", "keys")
@@ -62,8 +62,9 @@ def assess(
     progress("reading the release", 0)
     stage.codebook  # noqa: B018 - a cell that is damaged is found first
     progress("matching rows", 0)
-    figures = _figures(stage)
-    lost, kept_of_columns = _lost(stage)
+    rows = ForeignRows.of(stage)
+    figures = _figures(stage, rows)
+    lost, kept_of_columns = _lost(stage, rows)
     progress("trying keys to the original", 0)
     keys = _keys(stage, draws[4])
     tasks = list(
@@ -98,31 +99,15 @@ def _check_released(released: Source, roles: Roles) -> None:
         )
 
 
-def _figures(stage: ForeignStage) -> dict[str, float]:
-    """Count what the release discloses, as of a release of voile's own."""
+def _figures(stage: ForeignStage, released: ForeignRows) -> dict[str, float]:
+    """Count the figures that a release of voile's own has."""
     book, counts = stage.codebook, stage.space.counts
-    who = stage.who[stage.rows]
-    everyone, released = len(np.unique(stage.who)), len(np.unique(who[~stage.is_suppressed]))
-    people = TableSource(pa.table({"person": _tokens(who)}), "people", "memory")
 
-    def people_of(codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def people_of(groups: pa.Table) -> np.ndarray[Any, Any]:
+        codes = stage.released_cells[released.first_rows(groups)]
         return people_in(book.holds, codes, counts.codes, counts.population)
 
-    findings = measure_release(
-        TableSource(stage.table, stage.released_source.name, "memory"),
-        people if stage.person is not None else None,
-        book,
-        people_of=people_of,
-        sensitive=stage.sensitive,
-        suppressed=float(everyone - released),
-        empty=stage.empty_cells,
-    )
-    return figures_of(findings)
-
-
-def _tokens(who: np.ndarray[Any, Any]) -> pa.Array:
-    _, numbers = np.unique(who, return_inverse=True)
-    return pa.array(numbers, pa.int64())
+    return figures_of(released.measure(people_of, has_people=stage.person is not None))
 
 
 def _before(stage: ForeignStage) -> dict[str, float]:
@@ -132,10 +117,13 @@ def _before(stage: ForeignStage) -> dict[str, float]:
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
-def _lost(stage: ForeignStage) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _lost(
+    stage: ForeignStage, released: ForeignRows
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return what the release loses of the original, and keeps of each column."""
-    counts, grouping = _grouped(stage)
-    found = figures_of(measure_losses(_placed(stage, grouping)))
+    shown = ~released.is_suppressed
+    counts, grouping = _grouped(stage, shown)
+    found = figures_of(measure_losses(_placed(stage, released, shown, grouping)))
     columns = columns_kept(counts, grouping)
     lost = {**found, "query_error": query_error(counts, grouping)}
     named = [
@@ -144,13 +132,17 @@ def _lost(stage: ForeignStage) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return lost, named
 
 
-def _placed(stage: ForeignStage, grouping: Grouping) -> PlacedRows:
+def _placed(
+    stage: ForeignStage, released: ForeignRows, shown: NDArray[np.bool_], grouping: Grouping
+) -> PlacedRows:
     """Return the original's rows with their values, and the released box of each."""
     group = np.full(len(stage.positions), -1, dtype=np.int64)
     boxes = np.unique(stage.released_cells, axis=0, return_inverse=True)[1].ravel()
-    group[stage.rows[~stage.is_suppressed]] = boxes[~stage.is_suppressed]
+    group[stage.rows[shown]] = boxes[shown]
+    each = zip(grouping.values, grouping.box[:-1].T, strict=True)
+    widths = np.column_stack([held.sum(axis=1)[own] for held, own in each]).astype(np.float64)
     sizes = [len(column.domain) for column in stage.codebook.columns]
-    return PlacedRows(stage.positions, stage.who, group, grouping.widths[:-1], sizes)
+    return PlacedRows(stage.positions, released.everyone, group, widths, sizes)
 
 
 def _losses_in(lost: dict[str, Any]) -> dict[str, float]:
@@ -158,13 +150,13 @@ def _losses_in(lost: dict[str, Any]) -> dict[str, float]:
     return named | {"loss": (named["distribution"] + named["resolution"]) / 2}
 
 
-def _grouped(stage: ForeignStage) -> tuple[Counts, Grouping]:
+def _grouped(stage: ForeignStage, shown: NDArray[np.bool_]) -> tuple[Counts, Grouping]:
     """Return the original's combinations by the box that each went into; the last is suppressed."""
     book, rows = stage.codebook, stage.rows
     sizes = [len(column.domain) for column in book.columns]
     boxes, box = np.unique(stage.released_cells, axis=0, return_inverse=True)
     of_row = np.full(len(stage.positions), len(boxes), dtype=np.int64)
-    of_row[rows[~stage.is_suppressed]] = box.ravel()[~stage.is_suppressed]
+    of_row[rows[shown]] = box.ravel()[shown]
     pairs, place = np.unique(
         np.column_stack([stage.positions, of_row]), axis=0, return_inverse=True
     )

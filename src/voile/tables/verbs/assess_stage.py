@@ -22,7 +22,6 @@ from voile.tables.domains.reading import EXAMPLES
 from voile.tables.domains.settings import PATHS
 from voile.tables.foreign.bounds import BOUNDS, join_bounds, released_as
 from voile.tables.foreign.columns import (
-    SUPPRESSED_CELL,
     ForeignCodebook,
     groups_of,
     read_column,
@@ -124,18 +123,6 @@ class ForeignStage(Stage):
     def released_cells(self) -> NDArray[np.int32]:
         """(rows, q) the cell numbers of released rows."""
         return self._written[1]
-
-    @cached_property
-    def empty_cells(self) -> dict[str, list[int]]:
-        """The cell numbers of each column that stand for no value."""
-        columns = self._written[0].columns
-        return {one.column: np.flatnonzero(one.how == SUPPRESSED_CELL).tolist() for one in columns}
-
-    @cached_property
-    def is_suppressed(self) -> NDArray[np.bool_]:
-        """(rows,) whether every quasi-identifier of a released row is suppressed."""
-        own = zip(self.released_cells.T, self.empty_cells.values(), strict=True)
-        return np.asarray(np.all([np.isin(cells, empty) for cells, empty in own], axis=0))
 
     @cached_property
     def positions(self) -> NDArray[np.int32]:

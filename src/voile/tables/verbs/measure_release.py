@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from voile.data import Source
 from voile.gate.finding import GateFinding
 from voile.gate.groups import open_groups
+from voile.gate.losses import number_tuples
 from voile.gate.table import TableColumns, measure_table
-from voile.tables.people.counts import Counts, row_keys
+from voile.tables.domains.domain import Domain
+from voile.tables.people.counts import Counts
 from voile.tables.recoding.class_ids import CLASS
-from voile.tables.recoding.codebook import UNKNOWN, Codebook, Coding
+from voile.tables.recoding.codebook import Codebook
 from voile.tables.recoding.marginals import Marginal, least_implied
-from voile.tables.recoding.published import Published
-from voile.tables.recoding.published_boxes import PublishedBoxes
 
 PeopleOf: TypeAlias = Callable[[NDArray[np.int32]], NDArray[np.float64]]
 """Counts the people of the population who share each released group, by its intervals."""
@@ -28,22 +28,22 @@ PeopleOf: TypeAlias = Callable[[NDArray[np.int32]], NDArray[np.float64]]
 def measure_release(
     release: Source,
     people: Source | None,
-    codebook: Coding,
+    codebook: Codebook,
+    labels: Sequence[str],
     *,
     people_of: PeopleOf | None = None,
     sensitive: Sequence[str] = (),
     unknown: Sequence[str] = (),
     texts: Sequence[str] = (),
     suppressed: float = 0.0,
-    empty: Mapping[str, Collection[int]] | None = None,
     k: int = 1,
     directory: Path | None = None,
 ) -> tuple[GateFinding, ...]:
     """Return the gate's findings of a table, once its labels are those of the codebook.
 
-    `unknown` are the columns that nobody can know of a person beforehand: the pseudonym; `texts`
-    those that a study put into the table, and judges itself. `empty` are the numbers of cells that
-    stand for no value: a row of these alone was suppressed, and is in no group.
+    `labels` are the generalised columns, whatever the codebook lists. `unknown` are the columns
+    that nobody can know of a person beforehand: the pseudonym; `texts` those that a study put into
+    the table, and judges itself.
 
     Raises
     ------
@@ -53,11 +53,9 @@ def measure_release(
     columns = TableColumns(
         sensitive=[x for x in sensitive if not pa.types.is_floating(release.columns[x])],
         known=[name for name in names if name not in {*unknown, *texts}],
-        others=[n for n in names if n not in {*codebook.released, *texts, CLASS.name}],
+        others=[n for n in names if n not in {*labels, *texts, CLASS.name}],
     )
-    with open_groups(
-        release, codebook.released, people=people, suppressed=empty, directory=directory
-    ) as groups:
+    with open_groups(release, labels, people=people, directory=directory) as groups:
         codes = codebook.released_codes(groups.labels)
         count = None if people_of is None else lambda _: people_of(codes)
         return measure_table(groups, columns, people_of=count, suppressed=suppressed, k=k)
@@ -90,12 +88,14 @@ def count_least_implied(
 
 
 def people_sharing(
-    published: Published | PublishedBoxes, counts: Counts, codes: NDArray[np.int32]
+    codebook: Codebook, domains: Sequence[Domain], counts: Counts, codes: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Count the people of the population who would share each released group."""
-    own = published.codes_of(counts.codes)
-    shown = (own != UNKNOWN).all(axis=1)  # nobody else shares a group with a released row
-    keys = row_keys(np.concatenate([codes, own[shown]]), published.codebook.sizes)
-    groups, place = np.unique(keys, return_inverse=True)
-    people = np.bincount(place[len(codes) :], counts.population[shown], len(groups))
-    return np.asarray(people[place[: len(codes)]])
+    """Count the people of the population who would share each released group.
+
+    Their groups follow from the published codebook alone, as an adversary finds them.
+    """
+    own = codebook.codes_of(domains, counts.codes)
+    group = number_tuples(*np.concatenate([codes, own]).T)
+    released, others = np.split(group, [len(codes)])
+    people = np.bincount(others, counts.population, int(group.max(initial=0)) + 1)
+    return np.asarray(people[released])

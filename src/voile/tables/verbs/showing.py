@@ -276,7 +276,7 @@ class _Allowed:
         return bool(enough and self._is_diverse(boxes, rules))
 
     def refuse(self, stands: NDArray[np.int32]) -> bool:
-        """Refuse what of these boxes breaks the constraints, people counted; say if any does.
+        """Refuse the boxes that break the constraints, people counted; say if any is new.
 
         `stands` (uncut boxes,) is the box that each is released as. Each person counts once, spread
         evenly over her distinct pairs of a box and a value, as on the written release.
@@ -286,8 +286,9 @@ class _Allowed:
         short: set[int] = set()
         for number in range(len(self.showing.sensitive)):
             short |= self._short(number, stands)
+        known = len(self.refused)
         self.refused.update(self._held(np.flatnonzero(stands == box)) for box in short)
-        return bool(short)
+        return len(self.refused) > known
 
     def _held(self, boxes: NDArray[np.intp]) -> frozenset[int]:
         """Return which of these boxes hold rows."""

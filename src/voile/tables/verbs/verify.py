@@ -8,6 +8,7 @@ from typing import Any
 from voile.core.errors import TamperedError
 from voile.core.rounding import rounded
 from voile.gate.finding import figures_of
+from voile.gate.promises import promises_of
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, has_rows, recounted
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
@@ -15,7 +16,7 @@ from voile.tables.recoding.codebook import Codebook, CodebookEntry
 from voile.tables.recoding.marginals import marginals_in
 from voile.tables.verbs.measure_release import count_least_implied, measure_release
 from voile.tables.verbs.person_records import ACCEPTED, PROMISED_PEOPLE
-from voile.tables.verbs.promises import least_of, promises_of
+from voile.tables.verbs.promises import least_of
 
 PROMISES = {
     "l_diversity": "every group holds at least {} sensitive values",
@@ -44,6 +45,7 @@ def verify(release: Release) -> Iterator[Check]:
             source,
             people,
             codebook,
+            _of_role(public, "quasi"),
             unknown=unknown,
             sensitive=sensitive,
             texts=texts,

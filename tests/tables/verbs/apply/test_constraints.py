@@ -11,9 +11,10 @@ from tests.tables.verbs.apply.visits import finest, fitted, read, roles, run
 
 from voile.core.errors import InfeasibleError
 from voile.data.roles import Roles
+from voile.gate.promises import TableLimits
 from voile.release.choice import Choice
 from voile.tables.policies.policy import Policy
-from voile.tables.verbs.apply import _check_constraints, _check_implied
+from voile.tables.verbs.apply import _check_implied
 from voile.tables.verbs.choose import choose
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.verify import verify
@@ -87,11 +88,11 @@ def test_other_data_that_would_break_the_promise_is_refused(patients, tmp_path):
 def test_a_release_is_held_to_each_promise_of_its_kit(strict, figures, said):
     kept = {"max_risk": 0.25, "k": 5, "distinct_l(ill)": 2}
     with pytest.raises(InfeasibleError, match=said) if said else nullcontext():
-        _check_constraints(strict, {**kept, **figures}, instead="fit on this source")
+        strict.check({**kept, **figures}, instead="fit on this source")
 
 
 def test_a_release_of_nothing_keeps_every_promise(strict):
-    _check_constraints(strict, {"max_risk": 0.0, "k": math.inf}, instead="fit on this source")
+    strict.check({"max_risk": 0.0, "k": math.inf}, instead="fit on this source")
 
 
 def test_a_sensitive_column_that_cannot_be_counted_any_more_is_refused(patients, tmp_path):
@@ -135,7 +136,9 @@ def test_the_least_group_is_public_where_it_is_of_no_few(patients, tmp_path, peo
 @pytest.fixture(scope="module")
 def strict(patients):
     asked = {"k": 5, "max_risk": 0.25, "l_diversity": 2, "suppress": 0.3}
-    return Content.of(fitted(patients, roles(seen="drop"), **asked))
+    content = Content.of(fitted(patients, roles(seen="drop"), **asked))
+    rules = content.space.constraints
+    return TableLimits(rules.k, rules.max_risk, vars(rules), content.sensitive)
 
 
 def test_a_person_whose_rows_fall_into_many_groups_keeps_k(tmp_path):

@@ -1,0 +1,137 @@
+"""What a kit promises of a released table, held to the findings that the gate counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from voile.core.errors import InfeasibleError
+from voile.gate.finding import GateFinding
+
+MEASURED = {
+    "l_diversity": ("distinct_l",),
+    "entropy_l": ("entropy_l",),
+    "t_closeness": ("t_closeness_ordered", "t_closeness"),
+}
+"""The measures of each limit of a sensitive column; a release is held to the first it has.
+
+The ordered distance is that of numbers alone, and never more than the other.
+"""
+DISTANCES = ("t_closeness",)
+"""The limits that are the most that a release may have; others are the least."""
+BREAKS = {
+    "l_diversity": "holds fewer values of",
+    "entropy_l": "holds fewer effective values of",
+    "t_closeness": "is farther from everybody's values of",
+}
+SLACK = 1e-8
+
+
+@dataclass(frozen=True)
+class ColumnPromise:
+    """A limit of one sensitive column of a release."""
+
+    constraint: str
+    column: str
+    limit: float
+
+    def value(self, figures: Mapping[str, float]) -> float | None:
+        """Return the figure of a release; None where nothing was counted."""
+        names = (f"{measure}({self.column})" for measure in MEASURED[self.constraint])
+        return next((figures[name] for name in names if name in figures), None)
+
+    def is_kept(self, value: float) -> bool:
+        """Whether a release of this value keeps it."""
+        over = value - self.limit if self.constraint in DISTANCES else self.limit - value
+        return over <= SLACK * max(1.0, abs(self.limit))
+
+    def check(self, figures: Mapping[str, float], *, instead: str) -> None:
+        """Refuse a release that does not keep the promise, or cannot show that it does."""
+        value = self.value(figures)
+        if value is None:
+            raise InfeasibleError(
+                f"{self.column} of this source cannot be counted as the kit asks",
+                instead="give the column the type that the fit had",
+            )
+        if not self.is_kept(value):
+            raise InfeasibleError(
+                f"a group of the release {BREAKS[self.constraint]} {self.column} than the "
+                f"{self.limit:g} that the kit asks for: {value:.4g}",
+                instead=instead,
+            )
+
+
+def promises_of(
+    constraints: Mapping[str, float], columns: Sequence[str]
+) -> Iterator[ColumnPromise]:
+    """Yield the limits of each sensitive column; a limit of 1 promises nothing."""
+    for name in MEASURED:
+        limit = constraints.get(name, 1)
+        if limit != 1:
+            yield from (ColumnPromise(name, column, limit) for column in columns)
+
+
+def promised_people(k: int, max_risk: float, *, population_known: bool) -> int:
+    """Return how many people must share a record: k, or 1 / the largest risk where that is more.
+
+    With a population the largest risk is one of a register, which has no records of several rows.
+
+    >>> promised_people(2, 0.2, population_known=False)
+    5
+    """
+    return k if population_known else max(k, math.ceil(1 / max_risk - 1e-9))
+
+
+@dataclass(frozen=True)
+class TableLimits:
+    """What a kit promises of each group.
+
+    k : the least people. max_risk : the largest risk of a person.
+    constraints : the limits of sensitive columns, by name. columns : these columns.
+    """
+
+    k: int
+    max_risk: float
+    constraints: Mapping[str, float]
+    columns: Sequence[str]
+
+    def check(self, figures: Mapping[str, float], *, instead: str) -> None:
+        """Refuse a release that breaks a limit, as other data than the fitted may.
+
+        Raises
+        ------
+        InfeasibleError : a figure that the gate counted is beyond its limit.
+        """
+        if figures["max_risk"] > self.max_risk + 1e-9:
+            raise InfeasibleError(
+                f"a record of the release has a risk of {figures['max_risk']:.4g}, and the kit "
+                f"asks for {self.max_risk:g} at most",
+                instead=instead,
+            )
+        if figures["k"] < self.k:
+            raise InfeasibleError(
+                f"a group of the release holds fewer people than the {self.k} that the kit asks "
+                f"for: {figures['k']:.0f}",
+                instead=instead,
+            )
+        if math.isfinite(figures["k"]):  # else nothing is released
+            for promise in promises_of(self.constraints, self.columns):
+                promise.check(figures, instead=instead)
+
+
+def check_records(findings: Iterable[GateFinding], k: int, *, instead: str) -> None:
+    """Refuse a release that singles people out by all their rows.
+
+    Raises
+    ------
+    InfeasibleError : fewer than `k` people have the same rows as some person.
+    """
+    below = next((one for one in findings if one.name == "people_below_k"), None)
+    if below is None or not below.value:
+        return
+    people = "1 person has" if below.value == 1 else f"{below.value:,.0f} people have"
+    raise InfeasibleError(
+        f"{people} records that fewer than {k} people share, for an adversary who {below.knows}",
+        instead=instead,
+    )

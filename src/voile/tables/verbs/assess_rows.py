@@ -1,0 +1,164 @@
+"""The rows of a release of any origin as the gate reads them: cells as text, and their people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.data.roles import AS_IT_IS
+from voile.data.source import TableSource
+from voile.gate.finding import GateFinding
+from voile.gate.groups import PeopleOf, open_groups
+from voile.gate.table import TableColumns, measure_table
+from voile.tables.domains.domain import encode_cells
+from voile.tables.foreign.bounds import released_as
+from voile.tables.foreign.notation import SUPPRESSED
+from voile.tables.verbs.assess_stage import ForeignStage
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignRows(Brief):
+    """A release's rows, with one label as text for each released quasi-identifier.
+
+    table : the labels, and the other columns. labels : the names of the labels.
+    columns : the use of the columns. empty : by label, the texts that stand for no value.
+    everyone : the person of each row of the original. who : the person of each row.
+    """
+
+    shows = ("labels",)
+
+    table: pa.Table
+    labels: Sequence[str]
+    columns: TableColumns
+    empty: Mapping[str, frozenset[str]]
+    everyone: Numbers
+    who: Numbers
+
+    @classmethod
+    def of(cls, stage: ForeignStage) -> ForeignRows:
+        """Read the labels of a release, and the people of the original's rows that it matches.
+
+        Raises
+        ------
+        AssertionError : a row was matched with one of other values in a column that was kept.
+        """
+        cells, roles = stage.cells, stage.roles
+        released = {name: released_as(name, cells.column_names) for name in roles.of("quasi")}
+        labels = {
+            domain.column: _label(
+                [cells.column(name) for name in released[domain.column]],
+                int((domain.codes(stage.originals.column(domain.column)) == len(domain) - 1).sum())
+                * domain.nullable,
+            )
+            for domain in stage.space.domains
+            if released[domain.column]
+        }
+        table = cells.drop_columns([name for own in released.values() for name in own])
+        kept = [name for name in roles.of(*AS_IT_IS) if name in table.column_names]
+        _check_matched(stage, [name for name in kept if name not in stage.changed])
+        columns = TableColumns(
+            sensitive=[
+                name
+                for name in kept
+                if name in roles.of("sensitive")
+                and not pa.types.is_floating(table.schema.field(name).type)
+            ],
+            known=[*labels, *kept],
+            others=table.column_names,
+        )
+        for name, texts in labels.items():
+            table = table.append_column(name, texts)
+        everyone = _number_people(stage)
+        return cls(
+            table,
+            [*labels],
+            columns,
+            {name: _empty_texts(table.column(name)) for name in labels},
+            everyone,
+            everyone[stage.rows],
+        )
+
+    @property
+    def is_suppressed(self) -> NDArray[np.bool_]:
+        """(rows,) whether every label of a row is suppressed."""
+        found = np.ones(self.table.num_rows, dtype=np.bool_)
+        for name, empty in self.empty.items():
+            texts, places = encode_cells(self.table.column(name))
+            found &= np.array([text in empty for text in texts], dtype=np.bool_)[places]
+        return found
+
+    def measure(self, people_of: PeopleOf, *, has_people: bool) -> tuple[GateFinding, ...]:
+        """Return the gate's findings."""
+        shown = len(np.unique(self.who[~self.is_suppressed]))
+        people = TableSource(pa.table({"person": self.who}), "people", "memory")
+        with open_groups(
+            TableSource(self.table, "release", "memory"),
+            self.labels,
+            people=people if has_people else None,
+            suppressed=self.empty,
+        ) as groups:
+            return measure_table(
+                groups,
+                self.columns,
+                people_of=people_of,
+                suppressed=float(len(np.unique(self.everyone)) - shown),
+            )
+
+    def first_rows(self, groups: pa.Table) -> Numbers:
+        """Return a row of each group of labels."""
+        first = {row: number for number, row in enumerate(_tuples(self.table, self.labels))}
+        return np.array([first[group] for group in _tuples(groups, self.labels)], dtype=np.int64)
+
+
+def _label(columns: Sequence[pa.ChunkedArray], nulls: int) -> pa.Array:
+    """Write one label for the released columns of a quasi-identifier.
+
+    Null is a value where no more rows have it than the original's `nulls`, else it is suppressed.
+    """
+    texts = [_texts(column) for column in columns]
+    rows = texts[0] if len(texts) == 1 else [_bounds(*pair) for pair in zip(*texts, strict=True)]
+    missing = None if 0 < rows.count(None) <= nulls else ""
+    return pa.array([missing if text is None else text for text in rows], pa.string())
+
+
+def _texts(column: pa.ChunkedArray) -> list[str | None]:
+    cells, places = encode_cells(column)
+    texts = [None if cell is None else str(cell) for cell in cells]
+    return [texts[place] for place in places.tolist()]
+
+
+def _bounds(low: str | None, high: str | None) -> str | None:
+    return None if low is None and high is None else f"{low} to {high}"
+
+
+def _empty_texts(column: pa.ChunkedArray) -> frozenset[str]:
+    texts = column.unique().drop_null().to_pylist()
+    return frozenset(text for text in texts if text.strip() in SUPPRESSED)
+
+
+def _tuples(table: pa.Table, columns: Sequence[str]) -> list[tuple[str | None, ...]]:
+    return list(zip(*(table.column(name).to_pylist() for name in columns), strict=True))
+
+
+def _check_matched(stage: ForeignStage, kept: Sequence[str]) -> None:
+    """Hold each released row to the original's row that it was matched with."""
+    rows = pa.array(stage.rows)
+    for name in kept:
+        if _texts(stage.originals.column(name).take(rows)) != _texts(stage.cells.column(name)):
+            raise AssertionError(f"rows are matched with others in column {name}")
+
+
+def _number_people(stage: ForeignStage) -> Numbers:
+    """Number the person of each row of the original; a row without a subject is a person."""
+    if stage.person is None:
+        return np.arange(stage.originals.num_rows)
+    names, places = encode_cells(stage.originals.column(stage.person))
+    nobody = np.array([name is None for name in names], dtype=np.bool_)[places]
+    return np.where(nobody, -1 - np.arange(len(places)), places)

@@ -1,0 +1,149 @@
+"""A release counted again from its definitions, with dictionaries alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+Rows = Sequence[Mapping[str, Any]]
+Who = Sequence[Hashable]
+
+
+def recount(
+    rows: Rows,
+    who: Who,
+    k: int,
+    *,
+    labels: Sequence[str],
+    sensitive: Sequence[str] = (),
+    known: Sequence[str] = (),
+    joining: Sequence[str] = (),
+    empty: Collection[str] = (),
+) -> dict[str, float]:
+    """Count every finding of a release's own bytes.
+
+    Parameters
+    ----------
+    rows : the release. who : the person of each row. k : the promised people.
+    labels : the generalised columns. known : the columns that an adversary may know.
+    joining : the columns that may join the rows of a person.
+    empty : the cells that stand for no value; a row of these alone is in no group.
+    """
+    shown = [n for n, row in enumerate(rows) if any(row[name] not in empty for name in labels)]
+    groups = {n: tuple(rows[n][name] for name in labels) for n in shown}
+    members, of = defaultdict(set), defaultdict(Counter)
+    for n, group in groups.items():
+        members[group].add(who[n])
+        of[who[n]][group] += 1
+    sizes = {group: len(own) for group, own in members.items()}
+    least = {person: min(sizes[group] for group in own) for person, own in of.items()}
+    mass = defaultdict(Fraction)
+    for own in of.values():
+        for group in own:
+            mass[group] += Fraction(1, len(own))
+    unique, people = count_unique(rows, who, known), len(of)
+    hidden = 11 if 0 < unique <= 10 else people if 0 < people - unique <= 10 else unique
+    found = {
+        "k": min(least.values()),
+        "subjects": people,
+        "sample_uniques": sum(x == 1 for x in least.values()),
+        "prosecutor_max": max(1 / x for x in least.values()),
+        "prosecutor_mean": sum(1 / x for x in least.values()) / people,
+        "unique_with_kept": unique,
+        "share_unique_with_kept": unique / people,
+        "most_unique_with_kept": min(hidden / people, 1),
+        "discernibility": float(sum(x * x for x in mass.values())),
+    }
+    records = recount_records(rows, who, groups, joining)
+    if records is None:
+        found["groups_under_11"] = sum(x < 11 for x in sizes.values())
+        found["people_under_11"] = sum(x < 11 for x in least.values())
+    else:
+        found["k_all_rows"] = min(records)
+        found["unique_all_rows"] = sum(x == 1 for x in records)
+        found["people_below_k"] = sum(x for x in records if x < k)
+        found["groups_under_11"] = sum(x < 11 for x in records)
+        found["people_under_11"] = sum(x for x in records if x < 11)
+    for column in sensitive:
+        found |= recount_values(rows, who, groups, column)
+    return found
+
+
+def count_unique(rows: Rows, who: Who, known: Sequence[str]) -> int:
+    """Count the people with a row of known values that no other person has."""
+    shown = defaultdict(set)
+    for row, person in zip(rows, who, strict=True):
+        shown[tuple(row[name] for name in known)].add(person)
+    return len({next(iter(own)) for own in shown.values() if len(own) == 1})
+
+
+def recount_records(
+    rows: Rows, who: Who, groups: Mapping[int, Hashable], joining: Sequence[str]
+) -> list[int] | None:
+    """Return the people of each class of equal records, by the column that joins most rows."""
+    if len(set(groups)) == len({who[n] for n in groups}):
+        return None
+    joined = {}
+    for column in joining:
+        owners, times = defaultdict(set), Counter()
+        for row, person in zip(rows, who, strict=True):
+            if row[column] is not None:
+                owners[row[column]].add(person)
+                times[row[column]] += 1
+        if all(len(own) == 1 for own in owners.values()):
+            joined[column] = sum(x for x in times.values() if x > 1)
+    most = max(joined.values(), default=0)
+    classes = []
+    for column, count in joined.items():
+        if count != most or not most:
+            continue
+        of, person = defaultdict(Counter), {}
+        for n, group in groups.items():
+            if (value := rows[n][column]) is not None:
+                of[value][group] += 1
+                person[value] = who[n]
+        alike = defaultdict(set)
+        for value, own in of.items():
+            alike[frozenset(own.items())].add(person[value])
+        classes.append([len(own) for own in alike.values()])
+    return min(classes, key=lambda own: (min(own), -own.count(1)), default=None)
+
+
+def recount_values(
+    rows: Rows, who: Who, groups: Mapping[int, Hashable], column: str
+) -> dict[str, float]:
+    """Count a sensitive column; each person is spread over her pairs of a group and a value."""
+    pairs = defaultdict(set)
+    for n, group in groups.items():
+        pairs[who[n]].add((group, rows[n][column]))
+    counts, whole = defaultdict(Counter), Counter()
+    for own in pairs.values():
+        for group, value in own:
+            counts[group][value] += 1 / len(own)
+            whole[value] += 1 / len(own)
+    people = sum(whole.values())
+    in_order = sorted(whole, key=lambda value: (value is None, value or 0))
+    values = [value for value in whole if value is not None]
+    ordered = bool(values) and all(isinstance(value, int) for value in values)
+    least, entropy, odds, far, moved = math.inf, math.inf, 0.0, 0.0, 0.0
+    for held in counts.values():
+        total = sum(held.values())
+        least = min(least, len(held))
+        entropy = min(entropy, -sum(x / total * math.log(x / total) for x in held.values()))
+        first, *rest = sorted(held.values(), reverse=True)
+        odds = max(odds, first / sum(rest) if rest else math.inf)
+        apart = [held[value] / total - whole[value] / people for value in in_order]
+        far = max(far, sum(map(abs, apart)) / 2)
+        sums = [sum(apart[: n + 1]) for n in range(len(apart))]
+        moved = max(moved, sum(map(abs, sums)) / max(len(apart) - 1, 1))
+    found = {
+        "distinct_l": least,
+        "entropy_l": math.exp(entropy),
+        "recursive_c": odds,
+        "t_closeness": far,
+    }
+    found |= {"t_closeness_ordered": moved} if ordered else {}
+    return {f"{name}({column})": value for name, value in found.items()}
