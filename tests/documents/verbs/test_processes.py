@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.documents.flow import NOTES, applied, kit_of, people, removals, table
+from voile.documents.verbs.certify import certify
 
 from voile.documents.verbs import apply as applying
-from voile.documents.verbs.certify import certify
 from voile.engines import processes
 
 
