@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import voile.tables as vt
-from voile.release import values
-from voile.release.values import VALUES, ValuesWarning
+from voile.release import found_values
+from voile.release.found_values import VALUES, ValuesWarning
 
 PEOPLE, SAID = 400, 20
 ROLES = {
@@ -60,7 +60,7 @@ def test_labels_alone_need_no_search(tmp_path):
 
 
 def test_a_column_that_is_too_large_is_stated_and_not_cut(tmp_path, monkeypatch):
-    monkeypatch.setattr(values, "LARGEST", 1_000)  # the remarks have more bytes
+    monkeypatch.setattr(found_values, "LARGEST", 1_000)  # the remarks have more bytes
     with warnings.catch_warnings():
         warnings.simplefilter("error", ValuesWarning)
         release = release_of(ROLES, tmp_path)

@@ -26,18 +26,12 @@ from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.values.findings import ValueFinding
 from voile.keys.random import Protective
 from voile.release.accounting import Accounting
+from voile.release.found_values import VALUES, ValuesWarning, detail_values
 from voile.release.inventory import list_fates
 from voile.release.manifest import ESCAPED, FINDINGS, FORMAT, INVENTORY, ROW, ROWS, VERSION
 from voile.release.options import OPTIONS, ApplyOptions, stored
 from voile.release.outcomes import Known, Notes, Tally, Written
 from voile.release.step import Applying
-from voile.release.values import (
-    VALUES,
-    SearchedPart,
-    ValuesWarning,
-    detail_values,
-    search_part,
-)
 from voile.release.writing import Manifests, Parts
 
 
@@ -191,6 +185,8 @@ class Run(Generic[Notes, Known]):
         applying = self._applying
         if not (applying.searches_values and self.searches_values and self._tally.released):
             return (), ()
+        from voile.release.values import SearchedPart, search_part  # which loads kernels
+
         part = SearchedPart(
             "",
             written.rows,

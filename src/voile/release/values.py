@@ -1,13 +1,14 @@
 """The value search of a release: the unreleased values of people, in the bytes that were written.
 
-Columns to keep are released as they are, or with dates moved. Every other column of a source is
-unreleased, as are identifiers, generalised columns, and texts that are dropped.
+Columns to keep are released as they are, or with dates moved. Of texts and items a part is
+released. Every other column of a source is unreleased: identifiers, dropped and generalised
+columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,9 @@ from voile.gate.values.search import (
     SearchInputs,
     search_values,
 )
-from voile.report.sections import Grid, Section
+from voile.release.found_values import NOT_SEARCHED, is_large
 
-VALUES = "values"
-"""The part of the private manifest with the columns and forms of the values that were found."""
-LARGEST = 1_000_000_000
-"""Bytes of a column of one release that is searched, at most; a larger one is reported."""
-NOT_SEARCHED = "columns_not_searched"
 HOLDER = Adversary("has the source, and knows each person's values", "release and source")
-
-
-class ValuesWarning(UserWarning):
-    """Unreleased values of people stand in the released bytes, beyond chance."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +56,11 @@ class SearchedPart:
     @property
     def unreleased(self) -> list[str]:
         """The columns of the source that are not released as they are, nor in part."""
-        in_part = {one["column"] for one in self.described if one["role"] in ("text", "items")}
-        given = self.roles
+        released = (*AS_IT_IS, "text", "items")
         return [
             one
             for one in self.source.columns
-            if given.get(one) not in AS_IT_IS and one not in in_part and one not in self.skipped
+            if self.roles.get(one) not in released and one not in self.skipped
         ]
 
     @property
@@ -168,41 +159,7 @@ def find_large(source: Source, columns: Sequence[str]) -> list[str]:
     for batch in source.batches(texts) if texts else ():
         for name in texts:
             sizes[name] += pc.sum(pc.binary_length(_as_text(batch.column(name)))).as_py() or 0
-    return [name for name, size in sizes.items() if size > LARGEST]
-
-
-def detail_values(found: ValueFinding) -> dict[str, Any]:
-    """Return the forms of a finding, and its sentence, which the private manifest has too."""
-    forms = [asdict(one) for one in found.forms]
-    detail = {"name": found.name, "sentence": found.sentence, "forms": forms}
-    return {**detail, "not_searched": found.not_searched}
-
-
-def describe_values(private: Mapping[str, Any]) -> Section | None:
-    """Show the values of a release by itself that its bytes have; None where nothing was searched.
-
-    private : the private manifest. The section is for the holder alone.
-    """
-    details, skipped = private.get(VALUES, ()), private.get("figures", {}).get(NOT_SEARCHED)
-    if not details and not skipped:
-        return None
-    rows = tuple(
-        (
-            one["column"],
-            one["form"],
-            one["in_column"],
-            f"{one['people']:,.0f}",
-            f"{one['expected']:.2g}",
-        )
-        for detail in details
-        for one in detail["forms"]
-    )
-    said = [f"{one['sentence']}." for one in details]
-    if skipped:
-        said.append(f"Not searched: {skipped:,.0f} columns of more than {LARGEST:,} bytes.")
-    columns = ("unreleased column", "form", "found in", "people", "by chance")
-    grid = Grid(columns, rows or (("-",) * 5,), " ".join(said), (3, 4), "internal")
-    return Section("values", "Unreleased values in released bytes", (grid,))
+    return [name for name, size in sizes.items() if is_large(size)]
 
 
 def _cells(people: Any, part: str, column: str, cells: Any, names: tuple[str, ...]) -> Any:

@@ -338,7 +338,8 @@ def test_a_kit_shows_its_frontier_and_an_edited_policy_nothing_of_its_own(tmp_pa
     chosen = by_cost(20.0, 2)
     other = replace(chosen, policy={**chosen.policy, "passes": 0})
     release = applied(people(), tmp_path / "r.csv", chosen=other)
-    assert list(shown(release)) == ["summary", "singling-out", "codebook", "frontier", "limits"]
+    told = ["summary", "singling-out", "values", "codebook", "frontier", "limits"]
+    assert list(shown(release)) == told
     assert figures(shown(release)["summary"]) == {}
 
 

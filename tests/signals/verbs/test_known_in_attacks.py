@@ -92,7 +92,7 @@ def test_of_columns_that_the_fit_does_not_know_it_expects_nothing(kit, tmp_path)
     figures = sections(release, found, audience="internal")[0].blocks[1].figures
     known = [one.meaning for one in figures if one.label == "Leakage, columns known"]
     assert known[0] == "per message, to an adversary who knows age; measured"
-    assert known[1].startswith("per message to an adversary who knows age and sex, as the fit exp")
+    assert known[1].startswith("per message to an adversary who knows age and sex, predicted")
     assert not any("the fit predicted" in one.meaning for one in figures)
 
 

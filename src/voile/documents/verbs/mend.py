@@ -34,10 +34,10 @@ from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.evidence import default_place, find_evidence, write_evidence
+from voile.release.found_values import VALUES
 from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release
 from voile.release.options import OPTIONS
 from voile.release.scoring import private_manifest_of
-from voile.release.values import VALUES
 from voile.release.writing import Manifests, Parts, write_release
 
 WRITTEN_ANEW = frozenset({REMOVALS, PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})

@@ -23,10 +23,10 @@ from voile.documents.verbs.report_data import (
 )
 from voile.documents.verbs.report_passes import passes_section, theory_section
 from voile.documents.verbs.report_start import start_section
+from voile.release.found_values import describe_values
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
-from voile.release.values import describe_values
 from voile.report.evidence_sections import evidence_sections, shown_findings
 from voile.report.sections import (
     Audience,

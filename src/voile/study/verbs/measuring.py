@@ -17,8 +17,8 @@ from voile.data import Source
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.people import ReleasedPart
 from voile.keys.seal import file_sha256
+from voile.release.found_values import VALUES, detail_values
 from voile.release.manifest import FINDINGS
-from voile.release.values import VALUES, detail_values
 from voile.release.writing import Manifests
 from voile.report.wording import listed
 from voile.study.adversary import people

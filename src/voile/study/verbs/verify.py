@@ -9,7 +9,7 @@ from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
 from voile.modules import find_module
 from voile.release.evidence import default_place, find_evidence
-from voile.release.values import detail_values
+from voile.release.found_values import detail_values
 from voile.release.verify import MALFORMED, Check, accounted, as_published
 from voile.study.plan.plan import Plan
 from voile.study.study_release import OF_ATTACKS, StudyRelease

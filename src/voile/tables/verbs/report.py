@@ -9,10 +9,10 @@ from typing import Any
 from voile.core.evidence import Evidence
 from voile.core.evidence import Heading as Question
 from voile.release.choice import Choice
+from voile.release.found_values import describe_values
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.shown import facts_for
-from voile.release.values import describe_values
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import (
     Audience,
