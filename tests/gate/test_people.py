@@ -165,7 +165,7 @@ def test_a_release_of_nobody_has_no_count() -> None:
     nobody = ReleasedPart(
         rows=open_source(pa.table({"who": pa.array([], pa.string())})), person="who"
     )
-    assert count_people({}) == count_people({"x": nobody}, known=KNOWN) == ()
+    assert count_people({}, of="all") == count_people({"x": nobody}, of="all", known=KNOWN) == ()
 
 
 def test_a_column_that_is_absent_is_refused() -> None:
