@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import voile.tables as vt
-from voile.release import found_values
+from voile.release import found_values, values
 from voile.release.found_values import VALUES, ValuesWarning
 
 PEOPLE, SAID = 400, 20
@@ -68,3 +68,14 @@ def test_a_column_that_is_too_large_is_stated_and_not_cut(tmp_path, monkeypatch)
     assert VALUES not in release.private
     page = release.report(internal=True)._repr_html_()
     assert "Not searched" in page
+
+
+def test_of_many_rows_the_first_are_searched_and_their_people_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(values, "MOST_ROWS", 150)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ValuesWarning)
+        release = release_of(ROLES, tmp_path)
+    [own] = [x for x in release.private["findings"] if x["name"] == "people_with_values"]
+    first = release.rows().read(["remark"]).column(0).to_pylist()[:150]
+    assert own["n"] == 150
+    assert own["value"] == sum(remark != "seen" for remark in first)

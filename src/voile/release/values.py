@@ -8,7 +8,7 @@ columns.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ from voile.gate.values.search import (
 )
 from voile.release.found_values import NOT_SEARCHED, is_large
 
+MOST_ROWS = 100_000
+"""Released rows that `apply` searches: more would take longer than the release itself."""
 HOLDER = Adversary("has the source, and knows each person's values", "release and source")
 
 
@@ -41,6 +43,7 @@ class SearchedPart:
     subject : the source's column of people; without one each row is a person.
     roles : of the source's columns. described : the released columns, as the public manifest has.
     only : the released columns that are searched [all]. skipped : columns too large to search.
+    most_rows : the released rows that are searched, from the first on; their people alone count.
     """
 
     name: str
@@ -52,6 +55,7 @@ class SearchedPart:
     described: Sequence[Mapping[str, Any]]
     only: Collection[str] | None = None
     skipped: Collection[str] = ()
+    most_rows: int | None = None
 
     @property
     def unreleased(self) -> list[str]:
@@ -84,11 +88,14 @@ class SearchedPart:
 
     def values(self) -> Iterator[pa.RecordBatch]:
         """Yield the unreleased values of every person of the source."""
-        columns, first = self.unreleased, 0
+        columns, first, some = self.unreleased, 0, self._searched_people()
         subject = [] if self.subject is None else [self.subject]
-        for batch in self.source.batches(list(dict.fromkeys([*subject, *columns]))):
-            people = self._people_of(batch, first)
-            first += len(batch)
+        for rows in self.source.batches(list(dict.fromkeys([*subject, *columns]))):
+            batch, people = rows, self._people_of(rows, first)
+            first += len(rows)
+            if some is not None:
+                is_one = pc.is_in(people, some)
+                batch, people = rows.filter(is_one), people.filter(is_one)
             for column in columns:
                 yield _cells(people, self.name, column, batch.column(column), VALUE_COLUMNS)
 
@@ -96,12 +103,23 @@ class SearchedPart:
         """Yield the released cells of the searched columns, with the person of each row."""
         people = None if self.subject is None else self._read_people(self.subject)
         first = 0
-        for batch in self.rows.batches(self.searched):
+        for rows in self.rows.batches(self.searched):
+            left = len(rows) if self.most_rows is None else self.most_rows - first
+            if left <= 0:
+                return
+            batch = rows.slice(0, left)
             numbers = self.numbers.slice(first, len(batch))
             whose = numbers if people is None else people.take(numbers)
             first += len(batch)
             for column in batch.schema.names:
                 yield _cells(whose, self.name, column, batch.column(column), TEXT_COLUMNS)
+
+    def _searched_people(self) -> pa.Array | None:
+        """Return the people of the searched rows; None where all rows are searched."""
+        if self.most_rows is None or len(self.numbers) <= self.most_rows:
+            return None
+        numbers = self.numbers.slice(0, self.most_rows)
+        return numbers if self.subject is None else self._read_people(self.subject).take(numbers)
 
     def _people_of(self, batch: pa.RecordBatch, first: int) -> pa.Array:
         if self.subject is None:
@@ -127,6 +145,9 @@ def search_part(
 ) -> tuple[tuple[ValueFinding, ...], tuple[GateFinding, ...]]:
     """Search the kept, sensitive and free text of one release; labels alone need no search.
 
+    At most `MOST_ROWS` released rows are searched: n of a finding counts their people. Rows of a
+    release are in random order unless the source's is kept.
+
     Returns
     -------
     The findings of the search, and the number of columns that are too large for it, if any is.
@@ -136,7 +157,7 @@ def search_part(
         return (), ()
     large = [*find_large(part.rows, whole), *find_large(part.source, part.unreleased)]
     skipped = (HOLDER.finds(NOT_SEARCHED, len(large), "columns"),) if large else ()
-    left = SearchedPart(**{**vars(part), "only": whole, "skipped": frozenset(large)})
+    left = replace(part, only=whole, skipped=frozenset(large), most_rows=MOST_ROWS)
     if not left.searched or not left.unreleased:
         return (), skipped
     return search_values(inputs_of([left]), directory=directory), skipped
