@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.documents.flow import NOTES, applied, kit_of, people, removals, table
-from voile.documents.verbs.certify import certify
 
 from voile.documents.verbs import apply as applying
 from voile.engines import processes
+from voile.gate.documents import measure_documents
 
 
 @pytest.mark.whole
@@ -36,15 +36,15 @@ def test_the_same_bytes_from_any_number_of_processes(tmp_path, how, secret):
     assert one.private["counts"] == two.private["counts"]
 
 
-def test_processes_give_their_memory_back_before_the_release_is_certified(tmp_path, monkeypatch):
+def test_processes_give_their_memory_back_before_the_release_is_measured(tmp_path, monkeypatch):
     alive = []
 
     def counted(*given):
         alive.append(len(multiprocessing.active_children()))
-        return certify(*given)
+        return measure_documents(*given)
 
     before = len(multiprocessing.active_children())
-    monkeypatch.setattr(applying, "certify", counted)
+    monkeypatch.setattr(applying, "measure_documents", counted)
     applied(people(), tmp_path / "r.jsonl", jobs=2)
     assert alive == [before]
 
