@@ -182,7 +182,7 @@ def of_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     secret.touch(mode=0o600)
     secret.write_text("5" * 64)
     create(ledger, Promise(joint_risk=1.0), secret)
-    kit = tables.fit(ordinary(), roles=roles(), seed=1)
+    kit = tables.fit(ordinary(), roles=roles(), seed=1, promise="row")
     for name, way in (("first", {"max_loss": 0.9}), ("later", {"max_loss": 0.3})):
         out = folder / f"{name}.csv"
         kit.apply(kit.choose(**way), ordinary(), out, ledger=ledger, key_file=secret)

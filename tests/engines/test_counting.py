@@ -288,3 +288,9 @@ def test_files_of_a_pattern_are_counted_as_one(tmp_path: Path) -> None:
     for pattern in ("p*", "c*"):
         counted = count_combinations(open_source(str(tmp_path / pattern)), ["a"])
         assert counted["count"].to_pylist() == [1.0, 4.0, 1.0]
+
+
+def test_no_progress_is_written_to_standard_output():
+    with connect() as connection:
+        shown = connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()
+    assert shown == (False,)

@@ -77,6 +77,14 @@ def test_findings_equal_a_naive_recount_on_many_worlds(part):
             assert found[name] == pytest.approx(value, rel=1e-9, abs=1e-12), (seed, name)
 
 
+def test_records_that_are_listed_in_parts_are_the_same(monkeypatch):
+    monkeypatch.setattr("voile.gate.groups.LISTED", 2)
+    for seed in range(20):
+        rows, who = make_world(seed)
+        found, expected = figures_of(measure(rows, who, k=3)), expected_of(rows, who, 3)
+        assert {x: found[x] for x in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
 def test_without_people_each_row_is_a_person():
     for seed in range(40):
         rows, who = make_world(seed)

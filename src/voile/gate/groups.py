@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Floats = NDArray[np.float64]
+LISTED = 500_000
+"""Pairs of a person and a group that are listed at a time, since lists do not spill."""
 PeopleOf = Callable[[pa.Table], Floats]
 """Counts the people of the population in each group, given the groups' labels."""
 
@@ -140,10 +142,7 @@ class ReleasedGroups:
         """(groups,) the same with each person spread evenly over her groups."""
         if not self._has_people:
             return self.people
-        share = "SELECT g, 1.0 / count(*) OVER (PARTITION BY person) AS part FROM pairs"
-        return self._fetch(
-            f"SELECT sum(part ORDER BY part) AS n FROM ({share}) GROUP BY g ORDER BY g"
-        )["n"]
+        return self._fetch(f"SELECT n FROM ({_spread('pairs', 'g')}) ORDER BY g")["n"]
 
     def people_at_risk(self, population: Floats) -> PeopleAtRisk:
         """Count people by the smallest group of their rows; `population` has one entry a group."""
@@ -173,25 +172,28 @@ class ReleasedGroups:
             [*self._labels, column],
             f"SELECT {self._named}, {value} AS v, {person} AS person, count(*) AS times",
         )
-        part = "1.0 / count(*) OVER (PARTITION BY person)" if self._has_people else "times::DOUBLE"
         self._connection.execute(
             "CREATE TABLE told AS SELECT row_number() OVER (ORDER BY v NULLS LAST) - 1 AS i, v "
-            "FROM (SELECT DISTINCT v FROM own)"
+            "FROM (SELECT DISTINCT v FROM own); "
+            "CREATE TABLE held AS SELECT g - 1 AS g, i, person, times FROM own "
+            f"JOIN groups ON {self._same} JOIN told ON own.v IS NOT DISTINCT FROM told.v"
         )
-        shares = f"SELECT {self._keys}, v, {part} AS part FROM own"
-        found = self._fetch(
-            f"SELECT g - 1 AS g, i, sum(part ORDER BY part) AS n FROM ({shares}) AS own "
-            f"JOIN groups ON {self._same} JOIN told ON own.v IS NOT DISTINCT FROM told.v "
-            "GROUP BY g, i ORDER BY g, i"
+        spread = (
+            _spread("held", "g, i")
+            if self._has_people
+            else "SELECT g, i, sum(times)::DOUBLE AS n FROM held GROUP BY g, i"
         )
+        found = self._fetch(f"SELECT g, i, n FROM ({spread}) ORDER BY g, i")
         values = self._connection.execute("SELECT v FROM told ORDER BY i").to_arrow_table()
-        self._connection.execute("DROP TABLE own; DROP TABLE told")
+        self._connection.execute("DROP TABLE own; DROP TABLE told; DROP TABLE held")
         return ValueCounts(found["g"], found["i"], found["n"], values.column(0).to_pylist())
 
     def count_unique(self, columns: Sequence[str]) -> int:
         """Count the people with a row whose values in these columns no other person has."""
-        keys = ", ".join(f"{identifier(name)}::VARCHAR" for name in columns)
-        who = identifier(PERSON)
+        types, who = self._rows.columns, identifier(PERSON)
+        keys = ", ".join(
+            identifier(name) + "::VARCHAR" * pa.types.is_floating(types[name]) for name in columns
+        )
         alone = f"min({who}) = max({who})" if self._has_people else "count(*) = 1"
         person = f"min({who})" if self._has_people else "1"
         people = "count(DISTINCT p)" if self._has_people else "count(*)"
@@ -240,33 +242,51 @@ class ReleasedGroups:
         return found
 
     def _is_one_of_each_person(self, column: str) -> bool:
-        """Whether every row has a value, and a person's rows have one value, nobody else's."""
-        name, who = identifier(column), identifier(PERSON)
-        own = f"SELECT {name} AS p, {who} AS person, count(*) AS n FROM source GROUP BY ALL"
-        counts = (
-            "count(p) = count(*), count(*) = count(DISTINCT person), count(*) = count(DISTINCT p)"
+        """Whether all rows of each person have one value, given that nobody shares a value."""
+        own = (
+            f"SELECT {identifier(PERSON)} AS person, {identifier(column)} AS p FROM source "
+            "GROUP BY ALL"
         )
-        return all(self._read([column, PERSON], f"SELECT {counts} FROM ({own})"))
+        alike = f"SELECT count(*) = 1 AND count(p) = 1 AS alike FROM ({own}) GROUP BY person"
+        sql = f"SELECT coalesce(bool_and(alike), true) FROM ({alike})"
+        return bool(self._read([column, PERSON], sql)[0])
 
     def _classes_in(self, column: str, held: str) -> RecordClasses:
         """Count people by record; `held` has a row for each joined value and group."""
         self._connection.execute(
-            f"CREATE TABLE held AS {held}; CREATE TABLE joined AS SELECT p, "
+            f"CREATE VIEW held AS {held}; CREATE TABLE joined AS SELECT p, "
             "any_value(person) AS person, count(*) AS groups, min(g) AS g, "
             "sum(times)::BIGINT AS rows FROM held GROUP BY p"
         )
-        places = (
-            "SELECT p, list_sort(list([g, times])) AS places FROM held "
-            "SEMI JOIN (SELECT p FROM joined WHERE groups > 1) USING (p) GROUP BY p"
-        )
-        found = self._fetch(
-            "SELECT count(DISTINCT person) AS n, max(rows) AS rows FROM joined WHERE groups = 1 "
-            "GROUP BY g, rows UNION ALL "
-            "SELECT count(DISTINCT person), max(rows) FROM joined "
-            f"JOIN ({places}) USING (p) GROUP BY places ORDER BY n"
-        )
-        self._connection.execute("DROP TABLE held; DROP TABLE joined")
-        return RecordClasses(column, found["n"].astype(np.int64), int(found["rows"].max(initial=0)))
+        alone = "SELECT DISTINCT g, rows, person FROM joined WHERE groups = 1"
+        sizes = [self._fetch(f"SELECT count(*) AS n FROM ({alone}) GROUP BY g, rows")["n"]]
+        counts = "coalesce(max(rows), 0), coalesce(sum(groups) FILTER (groups > 1), 0)"
+        counted = self._connection.execute(f"SELECT {counts} FROM joined").fetchone()
+        assert counted is not None
+        most, listed = map(int, counted)
+        parts = -(-listed // LISTED)
+        for part in range(parts):  # equal records have one first group, so they are in one part
+            several = f"SELECT p FROM joined WHERE groups > 1 AND g % {parts} = {part}"
+            places = (
+                "SELECT p, any_value(person) AS person, list_sort(list([g, times])) AS places "
+                f"FROM held SEMI JOIN ({several}) USING (p) GROUP BY p"
+            )
+            alike = f"SELECT DISTINCT places, person FROM ({places})"
+            sizes.append(self._fetch(f"SELECT count(*) AS n FROM ({alike}) GROUP BY places")["n"])
+        self._connection.execute("DROP VIEW held; DROP TABLE joined")
+        return RecordClasses(column, np.sort(np.concatenate(sizes)).astype(np.int64), most)
+
+
+def _spread(table: str, keys: str) -> str:
+    """Write a SELECT of the people by some keys, each spread evenly over her rows of a table.
+
+    Sums are of whole people by their number of rows, so that no order of rows decides a digit.
+    """
+    return (
+        f"SELECT {keys}, sum(n / m ORDER BY m)::DOUBLE AS n FROM (SELECT {keys}, m, count(*) AS n "
+        f"FROM {table} JOIN (SELECT person, count(*) AS m FROM {table} GROUP BY person) "
+        f"USING (person) GROUP BY {keys}, m) GROUP BY {keys}"
+    )
 
 
 def _literal(value: str | int) -> str:

@@ -556,3 +556,23 @@ def test_half_of_the_faults_are_felt():
     felt = sum(one.is_felt for one in FAULTS)
     assert len(FAULTS) >= 40
     assert 2 * felt >= len(FAULTS)
+
+
+def test_an_assessment_counts_all_rows_that_a_pseudonym_joins(tables):
+    """The release of anybody may have codes that are not in the original."""
+    release, who = written(tables["fitted"])
+    release = release.append_column("code", pa.array([f"c{name}" for name in who]))
+    found = vt.assess(tables["fitted"], release, ROLES, seed=1)
+    expected = recount(
+        release.to_pylist(),
+        who,
+        1,
+        labels=QUASI,
+        known=[*QUASI, *SENSITIVE],
+        joining=["code", *SENSITIVE],
+        empty={"*"},
+    )
+    del expected["discernibility"]
+    assert expected["k_all_rows"] < expected["subjects"]
+    assert {name: found.figures[name] for name in expected} == pytest.approx(expected, rel=1e-9)
+    assert found.report().html
