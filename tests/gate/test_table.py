@@ -63,7 +63,7 @@ def measure(rows, who, *, k=1, people=True, population=None):
     columns = TableColumns(
         sensitive=["ill"], known=[*LABELS, "ill"], others=[x for x in rows if x not in LABELS]
     )
-    with open_groups(released, LABELS, people=tokens) as groups:
+    with open_groups(released, LABELS, sensitive=["ill"], people=tokens) as groups:
         return measure_table(groups, columns, k=k, people_of=population)
 
 

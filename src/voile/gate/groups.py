@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -71,6 +71,18 @@ class RecordClasses:
         return int(self.sizes[self.sizes < k].sum())
 
 
+class JoiningColumn(NamedTuple):
+    """What a column joins: the rows of a person, if each value belongs to one person.
+
+    joined : rows that are joined with others. is_full : whether every row has a value.
+    values : how many values there are.
+    """
+
+    joined: int
+    is_full: bool
+    values: int
+
+
 class ReleasedGroups:
     """The groups of one release, in a database of their own; see `open_groups`."""
 
@@ -78,12 +90,14 @@ class ReleasedGroups:
         self,
         rows: Source,
         labels: Sequence[str],
+        sensitive: Sequence[str],
         has_people: bool,
         suppressed: Mapping[str, Collection[str | int]],
         connection: DuckDBPyConnection,
     ) -> None:
         self._rows, self._labels = rows, tuple(labels)
         self._has_people, self._connection = has_people, connection
+        self._joins: dict[str, JoiningColumn] = {}
         keys = [f"k{place}" for place in range(len(self._labels))]
         self._named = ", ".join(
             f"{identifier(name)} AS {key}" for name, key in zip(self._labels, keys, strict=True)
@@ -96,17 +110,32 @@ class ReleasedGroups:
         ]
         self._where = f"WHERE NOT coalesce({' AND '.join(empty)}, false)" if empty else ""
         person = identifier(PERSON) if has_people else "NULL::BIGINT"
+        self._values = {name: f"v{place}" for place, name in enumerate(sensitive)}
+        named = "".join(f"{identifier(name)} AS {v}, " for name, v in self._values.items())
         self._create(
-            "own", [*self._labels], f"SELECT {self._named}, {person} AS person, count(*) AS times"
+            "own",
+            [*self._labels, *sensitive],
+            f"SELECT {self._named}, {named}{person} AS person, count(*) AS times",
         )
-        people = "count(*)" if has_people else "sum(times)"
-        connection.execute(
-            f"CREATE TABLE groups AS SELECT row_number() OVER (ORDER BY {self._keys}) AS g, "
-            f"{self._keys}, {people}::DOUBLE AS people FROM own GROUP BY {self._keys}"
-        )
-        connection.execute(
-            f"CREATE TABLE pairs AS SELECT g, person, times, people FROM own JOIN groups "
-            f"ON {self._same}; DROP TABLE own"
+        self._number_groups()
+
+    def _number_groups(self) -> None:
+        """Make the tables of groups, of cells with sensitive values, of pairs and of people."""
+        values = "".join(f"{v}, " for v in self._values.values())
+        people = "count(*)" if self._has_people else "sum(times)"
+        self._connection.execute(
+            f"CREATE TABLE numbered AS SELECT row_number() OVER (ORDER BY {self._keys}) AS g, * "
+            f"FROM (SELECT DISTINCT {self._keys} FROM own); "
+            f"CREATE TABLE cells AS SELECT g, {values}person, times FROM own "
+            f"JOIN numbered AS groups ON {self._same}; DROP TABLE own; "
+            "CREATE TABLE counted AS SELECT g, person, sum(times)::BIGINT AS times FROM cells "
+            "GROUP BY g, person; "
+            f"CREATE TABLE groups AS SELECT * FROM numbered JOIN (SELECT g, {people}::DOUBLE "
+            "AS people FROM counted GROUP BY g) USING (g); DROP TABLE numbered; "
+            "CREATE TABLE pairs AS SELECT g, person, times, people FROM counted "
+            "JOIN groups USING (g); DROP TABLE counted; "
+            "CREATE TABLE persons AS SELECT person, count(*) AS groups, min(g) AS g, "
+            "sum(times)::BIGINT AS rows FROM pairs GROUP BY person"
         )
 
     def _create(self, table: str, columns: Sequence[str], select: str) -> None:
@@ -142,7 +171,8 @@ class ReleasedGroups:
         """(groups,) the same with each person spread evenly over her groups."""
         if not self._has_people:
             return self.people
-        return self._fetch(f"SELECT n FROM ({_spread('pairs', 'g')}) ORDER BY g")["n"]
+        shares = "SELECT person, groups AS m FROM persons"
+        return self._fetch(f"SELECT n FROM ({_spread('pairs', 'g', shares)}) ORDER BY g")["n"]
 
     def people_at_risk(self, population: Floats) -> PeopleAtRisk:
         """Count people by the smallest group of their rows; `population` has one entry a group."""
@@ -165,27 +195,21 @@ class ReleasedGroups:
 
         A person is spread evenly over her distinct pairs of group and value.
         """
-        person = identifier(PERSON) if self._has_people else "NULL::BIGINT"
-        value = identifier(column)
-        self._create(
-            "own",
-            [*self._labels, column],
-            f"SELECT {self._named}, {value} AS v, {person} AS person, count(*) AS times",
-        )
+        value = self._values[column]
         self._connection.execute(
             "CREATE TABLE told AS SELECT row_number() OVER (ORDER BY v NULLS LAST) - 1 AS i, v "
-            "FROM (SELECT DISTINCT v FROM own); "
-            "CREATE TABLE held AS SELECT g - 1 AS g, i, person, times FROM own "
-            f"JOIN groups ON {self._same} JOIN told ON own.v IS NOT DISTINCT FROM told.v"
+            f"FROM (SELECT DISTINCT {value} AS v FROM cells); "
+            "CREATE TABLE held AS SELECT g - 1 AS g, i, person, sum(times) AS times FROM cells "
+            f"JOIN told ON cells.{value} IS NOT DISTINCT FROM told.v GROUP BY ALL"
         )
         spread = (
-            _spread("held", "g, i")
+            _spread("held", "g, i", "SELECT person, count(*) AS m FROM held GROUP BY person")
             if self._has_people
             else "SELECT g, i, sum(times)::DOUBLE AS n FROM held GROUP BY g, i"
         )
         found = self._fetch(f"SELECT g, i, n FROM ({spread}) ORDER BY g, i")
         values = self._connection.execute("SELECT v FROM told ORDER BY i").to_arrow_table()
-        self._connection.execute("DROP TABLE own; DROP TABLE told; DROP TABLE held")
+        self._connection.execute("DROP TABLE told; DROP TABLE held")
         return ValueCounts(found["g"], found["i"], found["n"], values.column(0).to_pylist())
 
     def count_unique(self, columns: Sequence[str]) -> int:
@@ -207,7 +231,7 @@ class ReleasedGroups:
         """Whether some person has more than one row."""
         if not self._has_people:
             return False
-        sql = "SELECT 1 FROM pairs GROUP BY person HAVING sum(times) > 1 LIMIT 1"
+        sql = "SELECT 1 FROM persons WHERE rows > 1 LIMIT 1"
         return bool(self._connection.execute(sql).fetchall())
 
     def count_joined_rows(self, column: str) -> int:
@@ -215,19 +239,32 @@ class ReleasedGroups:
 
         It joins rows where each of its values belongs to one person, and some value covers several.
         """
-        who = identifier(PERSON)
-        own = (
-            f"SELECT count(*) AS n, min({who}) = max({who}) AS alone FROM source "
-            f"WHERE {identifier(column)} IS NOT NULL GROUP BY {identifier(column)}"
-        )
-        sql = f"SELECT coalesce(bool_and(alone), false), sum(n) FILTER (n > 1) FROM ({own})"
-        alone, joined = self._read([column, PERSON], sql)
-        return int(joined or 0) if alone else 0
+        return self._joining(column).joined
+
+    def _joining(self, column: str) -> JoiningColumn:
+        if column not in self._joins:
+            name, who = identifier(column), identifier(PERSON)
+            own = (
+                f"SELECT {name} AS p, count(*) AS n, min({who}) = max({who}) AS alone FROM source "
+                f"GROUP BY {name}"
+            )
+            counts = (
+                "coalesce(bool_and(alone) FILTER (p IS NOT NULL), false), "
+                "coalesce(sum(n) FILTER (n > 1 AND p IS NOT NULL), 0), "
+                "count(p) = count(*), count(p)"
+            )
+            found = self._read([column, PERSON], f"SELECT {counts} FROM ({own})")
+            alone, joined, is_full, values = found
+            self._joins[column] = JoiningColumn(int(joined) if alone else 0, is_full, values)
+        return self._joins[column]
 
     def classes_of_records(self, column: str) -> RecordClasses:
         """Count people by the multiset of the groups of their rows that `column` joins."""
-        if self._is_one_of_each_person(column):
-            return self._classes_in(column, "SELECT person AS p, person, g, times FROM pairs")
+        joining = self._joining(column)
+        (subjects,) = self._connection.execute("SELECT count(*) FROM persons").fetchone() or (0,)
+        if joining.is_full and joining.values == subjects:  # a value of her own for each person
+            held = "SELECT person AS p, person, g, times FROM pairs"
+            return self._classes_in(column, held, "SELECT person AS p, * FROM persons")
         self._create(
             "own",
             [*self._labels, column],
@@ -237,27 +274,18 @@ class ReleasedGroups:
         found = self._classes_in(
             column,
             f"SELECT p, person, g, times FROM own JOIN groups ON {self._same} WHERE p IS NOT NULL",
+            "SELECT p, any_value(person) AS person, count(*) AS groups, min(g) AS g, "
+            "sum(times)::BIGINT AS rows FROM held GROUP BY p",
         )
         self._connection.execute("DROP TABLE own")
         return found
 
-    def _is_one_of_each_person(self, column: str) -> bool:
-        """Whether all rows of each person have one value, given that nobody shares a value."""
-        own = (
-            f"SELECT {identifier(PERSON)} AS person, {identifier(column)} AS p FROM source "
-            "GROUP BY ALL"
-        )
-        alike = f"SELECT count(*) = 1 AND count(p) = 1 AS alike FROM ({own}) GROUP BY person"
-        sql = f"SELECT coalesce(bool_and(alike), true) FROM ({alike})"
-        return bool(self._read([column, PERSON], sql)[0])
+    def _classes_in(self, column: str, held: str, joined: str) -> RecordClasses:
+        """Count people by record; `held` has a row for each joined value and group.
 
-    def _classes_in(self, column: str, held: str) -> RecordClasses:
-        """Count people by record; `held` has a row for each joined value and group."""
-        self._connection.execute(
-            f"CREATE VIEW held AS {held}; CREATE TABLE joined AS SELECT p, "
-            "any_value(person) AS person, count(*) AS groups, min(g) AS g, "
-            "sum(times)::BIGINT AS rows FROM held GROUP BY p"
-        )
+        `joined` has one for each value: its person, groups, first group and rows.
+        """
+        self._connection.execute(f"CREATE VIEW held AS {held}; CREATE TABLE joined AS {joined}")
         alone = "SELECT DISTINCT g, rows, person FROM joined WHERE groups = 1"
         sizes = [self._fetch(f"SELECT count(*) AS n FROM ({alone}) GROUP BY g, rows")["n"]]
         counts = "coalesce(max(rows), 0), coalesce(sum(groups) FILTER (groups > 1), 0)"
@@ -277,15 +305,15 @@ class ReleasedGroups:
         return RecordClasses(column, np.sort(np.concatenate(sizes)).astype(np.int64), most)
 
 
-def _spread(table: str, keys: str) -> str:
+def _spread(table: str, keys: str, shares: str) -> str:
     """Write a SELECT of the people by some keys, each spread evenly over her rows of a table.
 
-    Sums are of whole people by their number of rows, so that no order of rows decides a digit.
+    `shares` selects the number m of rows of each person. Sums are of whole people by m, so that
+    no order of rows decides a digit.
     """
     return (
         f"SELECT {keys}, sum(n / m ORDER BY m)::DOUBLE AS n FROM (SELECT {keys}, m, count(*) AS n "
-        f"FROM {table} JOIN (SELECT person, count(*) AS m FROM {table} GROUP BY person) "
-        f"USING (person) GROUP BY {keys}, m) GROUP BY {keys}"
+        f"FROM {table} JOIN ({shares}) USING (person) GROUP BY {keys}, m) GROUP BY {keys}"
     )
 
 
@@ -298,6 +326,7 @@ def open_groups(
     rows: Source,
     labels: Sequence[str],
     *,
+    sensitive: Sequence[str] = (),
     people: Source | None = None,
     suppressed: Mapping[str, Collection[str | int]] | None = None,
     directory: Path | None = None,
@@ -307,7 +336,7 @@ def open_groups(
     Parameters
     ----------
     rows : the release, as written.
-    labels : its generalised columns, at least one.
+    labels : its generalised columns, at least one. sensitive : the columns that are counted by.
     people : a column `person` of tokens in the release's order; None: each row is a person.
     suppressed : of each label column the cells that stand for no value. A row of such cells alone
         is in no group; it counts where all released columns are compared.
@@ -321,4 +350,6 @@ def open_groups(
     """
     counted = rows if people is None else RowsWithPeople(rows, people)
     with connect(directory=directory) as connection:
-        yield ReleasedGroups(counted, labels, people is not None, suppressed or {}, connection)
+        yield ReleasedGroups(
+            counted, labels, sensitive, people is not None, suppressed or {}, connection
+        )

@@ -101,6 +101,7 @@ class ForeignRows(Brief):
         with open_groups(
             TableSource(self.table, "release", "memory"),
             self.labels,
+            sensitive=self.columns.sensitive,
             people=people if has_people else None,
             suppressed=self.empty,
         ) as groups:

@@ -55,7 +55,9 @@ def measure_release(
         known=[name for name in names if name not in {*unknown, *texts}],
         others=[n for n in names if n not in {*labels, *texts, CLASS.name}],
     )
-    with open_groups(release, labels, people=people, directory=directory) as groups:
+    with open_groups(
+        release, labels, sensitive=columns.sensitive, people=people, directory=directory
+    ) as groups:
         codes = codebook.released_codes(groups.labels)
         count = None if people_of is None else lambda _: people_of(codes)
         return measure_table(groups, columns, people_of=count, suppressed=suppressed, k=k)
