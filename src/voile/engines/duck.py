@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,8 @@ def connect(
         if threads is not None:
             settings["threads"] = threads
         connection = duckdb.connect(config=settings)
-        connection.execute("SET enable_progress_bar = false")  # it goes to standard output
+        with suppress(duckdb.InvalidInputException):  # in a notebook without widgets it has no bar
+            connection.execute("SET enable_progress_bar = false")  # it goes to standard output
         try:
             yield connection
         except duckdb.OutOfMemoryException:
