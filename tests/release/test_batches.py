@@ -15,6 +15,7 @@ import pyarrow as pa
 from tests.release.words import IN_ORDER, RELEASED, WORDS, Words, column, private, run
 
 from voile.core.progress import silent
+from voile.gate.finding import GateFinding
 from voile.release.apply import write
 from voile.release.outcomes import Batch, Outcome, Written
 
@@ -64,10 +65,10 @@ class Processes(Noting):
         made = super().make(batch)
         return replace(made, notes=made.notes | {f"in {os.getpid()}": 1})
 
-    def certified(self, written: Written[Counter[str]]) -> dict[str, float]:
+    def measure(self, written: Written[Counter[str]]) -> tuple[GateFinding, ...]:
         said = (name.partition("in ")[2] for name in written.known)
         self.found["processes"] = {int(number) for number in said if number}
-        return super().certified(written)
+        return super().measure(written)
 
 
 def test_rows_of_a_batch_travel_alone() -> None:
