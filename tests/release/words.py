@@ -17,7 +17,7 @@ from voile.core.rounding import Stating
 from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.gate.finding import NOBODY, GateFinding
+from voile.gate.finding import Adversary, GateFinding
 from voile.keys.secret import Secret
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
@@ -66,7 +66,8 @@ class Words(Applying[Counter[str], Counter[str]]):
         self.found["people"] = written.suppressed_people()
         batches = written.rows.batches(["word"])
         self.found["seen"] = [word for b in batches for word in b.column(0).to_pylist()]
-        return NOBODY.finds("loss", 0.1234, "share"), NOBODY.finds("bits", math.inf, "values")
+        reader = Adversary("has the release")
+        return reader.finds("loss", 0.1234, "share"), reader.finds("bits", math.inf, "values")
 
     def public_manifest(self, figures: Mapping[str, float], known: Counter[str]) -> dict[str, Any]:
         return {"figures": {"loss": figures["loss"]}, "columns": []}
