@@ -119,7 +119,7 @@ def clinic_stays(seed: int, people: int = PEOPLE, stays: int = STAYS) -> pa.Tabl
 
 
 def _visits(rng: np.random.Generator, people: int, stays: int) -> NDArray[np.int64]:
-    """Return whose each stay is, sorted: whoever came often comes again, so that few come most."""
+    """Return the person of each stay, sorted. A few people have most of the stays."""
     counts = np.ones(people)
     for _ in range(stays - people):
         weight = counts - 0.4

@@ -99,7 +99,7 @@ def check_values(plan: Plan, found: ValueFinding) -> None:
     raise InfeasibleError(
         f"{found.sentence}; [promise] allows {plan.promise.values_in_text:.3g} of them",
         where=str(plan.path),
-        instead="write what these columns hold in known_kind of the notes' init, such as "
+        instead="set the kind of these columns in known_kind of the notes' init, such as "
         '"last=name", and fit again, or accept the risk: '
         f"values_in_text = {rounded(found.value / (found.n or 1), 'up'):g} in [promise]",
     )
