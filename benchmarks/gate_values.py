@@ -1,4 +1,4 @@
-"""The value search: seeded forms, false alarms and cost, compared with plain DuckDB on fewer people."""
+"""The value search: seeded forms, false alarms and cost, next to plain DuckDB on fewer people."""
 
 from __future__ import annotations
 
