@@ -66,7 +66,12 @@ def recount(people, released):
     whole = [(*row, dx) for row, dx in zip(shown, released.diagnosis, strict=True)]
     return (
         min(sizes),
-        sum(1 / max(size, fitting[row]) for row, size in zip(shown, sizes, strict=True)),
+        # a row of stars is suppressed: it forms no class, and nobody is linked to it
+        sum(
+            1 / max(size, fitting[row])
+            for row, size in zip(shown, sizes, strict=True)
+            if set(row) != {"*"}
+        ),
         sum(whole.count(row) == 1 for row in whole),
     )
 
