@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import voile.tables as vt
-from voile.gate.values.search import ELSEWHERE, OWN
 from voile.cli.run import run
 from voile.core.errors import RequestError
 from voile.demo.county import ROLES, make_county, register_with_errors
+from voile.gate.values.search import ELSEWHERE, OWN
 from voile.keys.pseudonyms import Secret, pseudonym
 
 KEEPING = re.sub(r'(insurance|ward|length_of_stay) = "drop"', r'\1 = "keep"', ROLES)
