@@ -20,58 +20,93 @@ from voile.gate.finding import Adversary, GateFinding
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
+MOST = 2**62
+"""Tuples are numbered in one whole number up to here."""
 ANALYST = Adversary("has the source and the release", "release and source")
 
 
 @dataclass(frozen=True, eq=False)
 class PlacedRows:
-    """The rows of a source, and the group of released rows that each is in.
+    """Distinct rows of a source, their people, and the group of released rows that each is in.
 
-    values : (n, q) ints. person : (n,) ints. group : (n,) from 0, or -1 of a row that is not
-    released. widths : (groups, q) >= 1, how many values of the domain a label covers. sizes : (q,)
-    the values of each domain.
+    values : (m, q) ints. people : (m,) > 0, how many people have these values in this group.
+    group : (m,) from 0, or -1 of rows that are not released. widths : (groups, q) >= 1, how many
+    values of the domain a label covers. sizes : (q,) the values of each domain.
     """
 
     values: Ints
-    person: Ints
+    people: Floats
     group: Ints
     widths: Floats
     sizes: Sequence[int]
 
-    @property
-    def weights(self) -> Floats:
-        """(n,) > 0, 1 for each person, spread evenly over her distinct combinations."""
-        cell = number_tuples(*self.values.T)
-        pair = number_tuples(self.person, cell)
-        times = np.bincount(pair)[pair]
-        first = np.unique(pair, return_index=True)[1]
-        person = number_tuples(self.person)
-        cells = np.bincount(person[first])[person]
-        return np.asarray(1.0 / (times * cells))
+    @classmethod
+    def of_rows(
+        cls,
+        values: Ints,
+        group: Ints,
+        widths: Floats,
+        sizes: Sequence[int],
+        person: Ints | None = None,
+    ) -> PlacedRows:
+        """Count the people of rows, (n, q) values and (n,) groups.
+
+        person : (n,) the person of each row, who is spread evenly over her distinct combinations;
+        None counts every row as a person.
+        """
+        cell = number_tuples(*values.T)
+        weights = np.ones(len(cell)) if person is None else _spread_people(person, cell)
+        place = number_tuples(cell, group)
+        first = _first_of(place)
+        people = np.bincount(place, weights).astype(np.float64)
+        return cls(values[first], people, group[first], widths, sizes)
 
 
-def measure_losses(rows: PlacedRows) -> tuple[GateFinding, ...]:
-    """Return the findings `distribution`, `resolution` and `ncp`, each in [0, 1]; lower is better.
+def _spread_people(person: Ints, cell: Ints) -> Floats:
+    """Weight each row so that the rows of a person sum to 1, and her combinations weigh alike."""
+    pair = number_tuples(person, cell)
+    times = np.bincount(pair)[pair]
+    number = number_tuples(person)
+    cells = np.bincount(number[_first_of(pair)])[number]
+    return np.asarray(1.0 / (times * cells))
 
-    Cost: O(n q log n) time.
+
+def measure_losses(
+    rows: PlacedRows, *, weight: float | None = 0.5, importance: Sequence[float] | None = None
+) -> tuple[GateFinding, ...]:
+    """Return the findings `distribution`, `resolution`, `ncp` and `information_loss`, in [0, 1].
+
+    Parameters
+    ----------
+    weight : in [0, 1], the share of `distribution` in `information_loss`; `resolution` has the
+        rest. None returns no `information_loss`.
+    importance : (q,) >= 0, the weight of each column in `resolution`; None weights them equally.
+
+    Lower is better. A source without rows has no findings. Cost: O(m q log m) time.
     """
-    weights, kept = rows.weights, rows.group >= 0
-    people = float(weights.sum())
-    lost = float(weights[~kept].sum()) / people
+    people, kept = float(rows.people.sum()), rows.group >= 0
+    if not people:
+        return ()
+    lost = float(rows.people[~kept].sum()) / people
     widths = rows.widths[rows.group[kept]]
     shares = (widths - 1) / np.maximum(np.asarray(rows.sizes, float) - 1, 1)
     found = {
-        "distribution": _divergence(rows, weights, kept) + lost,
-        "resolution": _entropy_lost(rows, weights, kept),
-        "ncp": float(weights[kept] @ shares.mean(axis=1)) / people + lost,
+        "distribution": _divergence(rows, kept) + lost,
+        "resolution": _entropy_lost(rows, kept, importance),
+        "ncp": float(rows.people[kept] @ shares.mean(axis=1)) / people + lost,
     }
-    return tuple(ANALYST.finds(n, min(max(x, 0.0), 1.0), "share") for n, x in found.items())
+    found = {name: min(max(x, 0.0), 1.0) for name, x in found.items()}
+    if weight is not None:
+        found["information_loss"] = (
+            weight * found["distribution"] + (1 - weight) * found["resolution"]
+        )
+    return tuple(ANALYST.finds(name, x, "share", n=people) for name, x in found.items())
 
 
-def _divergence(rows: PlacedRows, weights: Floats, kept: NDArray[np.bool_]) -> float:
-    people, own = float(weights.sum()), weights[kept]
+def _divergence(rows: PlacedRows, kept: NDArray[np.bool_]) -> float:
+    people, own = float(rows.people.sum()), rows.people[kept]
     spread = np.log(np.asarray(rows.sizes, float)).sum() - np.log(people)
-    most = _n_log_n(weights, *rows.values.T) + people * spread
+    most = _n_log_n(rows.people, *rows.values.T) + people * spread
     if most <= 1e-12 * people:
         return 0.0
     group, values = rows.group[kept], rows.values[kept]
@@ -79,29 +114,55 @@ def _divergence(rows: PlacedRows, weights: Floats, kept: NDArray[np.bool_]) -> f
     return float(within + own @ np.log(rows.widths[group]).sum(axis=1)) / float(most)
 
 
-def _entropy_lost(rows: PlacedRows, weights: Floats, kept: NDArray[np.bool_]) -> float:
-    people, own, group = float(weights.sum()), weights[kept], rows.group[kept]
-    lost, shares = people - float(own.sum()), []
-    for column in rows.values.T:
-        entropy = np.log(people) - _n_log_n(weights, column) / people
-        if len(np.unique(column)) > 1:
-            within = _n_log_n(own, group) - _n_log_n(own, group, column[kept])
-            shares.append((within + lost * entropy) / (people * entropy))
-    return float(np.mean(shares)) if shares else 0.0
+def _entropy_lost(
+    rows: PlacedRows, kept: NDArray[np.bool_], importance: Sequence[float] | None
+) -> float:
+    people, own, group = float(rows.people.sum()), rows.people[kept], rows.group[kept]
+    lost, counted, shares = people - float(own.sum()), 0.0, 0.0
+    each = np.ones(len(rows.sizes)) if importance is None else np.asarray(importance, float)
+    whole = _n_log_n(own, group)
+    for column, counts in zip(rows.values.T, each, strict=True):
+        entropy = np.log(people) - _n_log_n(rows.people, column) / people
+        if column.min() < column.max():
+            within = whole - _n_log_n(own, group, column[kept])
+            shares += counts * (within + lost * entropy) / (people * entropy)
+            counted += counts
+    return float(shares / counted) if counted else 0.0
 
 
-def _n_log_n(weights: Floats, *keys: Ints) -> float:
-    """Return the sum of n log n over the distinct keys, in nats, n their weight."""
-    n = np.bincount(number_tuples(*keys), weights) if len(weights) else np.zeros(0)
+def _n_log_n(people: Floats, *keys: Ints) -> float:
+    """Return the sum of n log n over the distinct keys, in nats, n their people."""
+    n = np.bincount(number_tuples(*keys), people) if len(people) else np.zeros(0)
     n = n[n > 0]
     return float(n @ np.log(n))
 
 
 def number_tuples(*keys: Ints) -> NDArray[np.int64]:
-    """Number the distinct tuples of some columns from 0, (n,)."""
-    number = np.zeros(len(keys[0]), dtype=np.int64)
+    """Number the distinct tuples of some columns from 0, in their order, (n,)."""
+    number, span = np.zeros(len(keys[0]), dtype=np.int64), 1
     for key in keys:
-        own = np.unique(key, return_inverse=True)[1]
-        pairs = number * (int(own.max(initial=0)) + 1) + own
-        number = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
-    return number
+        least = int(key.min(initial=0))
+        size = int(key.max(initial=0)) - least + 1
+        if span * size > MOST:
+            number, span = _dense(number, span)
+        number = number * size + (key.astype(np.int64) - least)
+        span *= size
+    return _dense(number, span)[0]
+
+
+def _dense(number: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], int]:
+    """Number whole numbers below `span` by their rank; return them and how many there are."""
+    if span > 4 * len(number) + 64:
+        values, ranks = np.unique(number, return_inverse=True)
+        return ranks.astype(np.int64), len(values)
+    held = np.zeros(span, dtype=np.int64)
+    held[number] = 1
+    ranks = np.cumsum(held) - 1
+    return ranks[number], int(held.sum())
+
+
+def _first_of(number: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a row of each number from 0, (numbers,)."""
+    first = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
+    first[number] = np.arange(len(number))
+    return first

@@ -15,6 +15,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.data.roles import AS_IT_IS
 from voile.gate.finding import NOBODY, GateFinding, figures_of
+from voile.gate.losses import measure_losses
 from voile.gate.promises import TableLimits, check_records, promised_people
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
@@ -26,6 +27,7 @@ from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.class_ids import CLASS, ClassIds
+from voile.tables.recoding.codebook import Codebook
 from voile.tables.recoding.marginals import Counted, Marginal
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import PersonRecoder, Recoder
@@ -51,6 +53,7 @@ from voile.tables.verbs.person_rows import (
     find_row_boxes,
     refuse_row_options,
 )
+from voile.tables.verbs.placed_rows import place_rows
 from voile.tables.verbs.promises import LEAST_IMPLIED, least_of
 from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
 from voile.tables.verbs.report_data import STATING, report_data
@@ -294,6 +297,7 @@ class _Recoding(Applying[Any, AnyPublished]):
         limits.check(figures_of(findings), instead=instead)
         if self.accepted is None:
             check_records(findings, self._promised, instead=CHOICES)
+        findings += self._measure_losses(written, codebook)
         if not (marginals := written.known.marginals):
             return findings
         least = count_least_implied(
@@ -305,6 +309,20 @@ class _Recoding(Applying[Any, AnyPublished]):
         )
         _check_implied(least, content.space.constraints.k)
         return (*findings, NOBODY.finds(LEAST_IMPLIED, least, "people"))
+
+    def _measure_losses(
+        self, written: Written[AnyPublished], codebook: Codebook
+    ) -> tuple[GateFinding, ...]:
+        """Measure the losses against the source, which is read once more."""
+        space, subject = self.content.space, self.content.roles.subject
+        reading = replace(self, columns=space.quasi)
+        rows = place_rows(
+            reading.batches(), written.rows, written.truth, codebook, space.domains, subject
+        )
+        weight = {"weighted": space.weights.loss_weight, "information": 1.0}.get(
+            self.content.measures["loss"].name
+        )
+        return measure_losses(rows, weight=weight, importance=space.weights.importance)
 
     @property
     def _promised(self) -> int:

@@ -142,12 +142,12 @@ def _placed(
     each = zip(grouping.values, grouping.box[:-1].T, strict=True)
     widths = np.column_stack([held.sum(axis=1)[own] for held, own in each]).astype(np.float64)
     sizes = [len(column.domain) for column in stage.codebook.columns]
-    return PlacedRows(stage.positions, released.everyone, group, widths, sizes)
+    return PlacedRows.of_rows(stage.positions, group, widths, sizes, released.everyone)
 
 
 def _losses_in(lost: dict[str, Any]) -> dict[str, float]:
     named = {name: float(lost[name]) for name in ("distribution", "resolution", "ncp")}
-    return named | {"loss": (named["distribution"] + named["resolution"]) / 2}
+    return named | {"loss": float(lost["information_loss"])}
 
 
 def _grouped(stage: ForeignStage, shown: NDArray[np.bool_]) -> tuple[Counts, Grouping]:

@@ -35,7 +35,7 @@ from voile.tables.recoding.boxes import read_codebook
 from voile.tables.verbs.report_analysis import own_analysis
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.report_figures import optimality_gap, risks
-from voile.tables.verbs.report_losses import analysts
+from voile.tables.verbs.report_losses import analysts, with_measured_losses
 from voile.tables.verbs.wording import (
     CALLED,
     count_among,
@@ -59,6 +59,7 @@ from voile.tables.verbs.wording import (
 
 NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
 PREDICTED = f"predicted by the fit; {NOTHING_LEFT}"
+MEASURED = f"measured on the written release; {NOTHING_LEFT}"
 LIMITS = (
     "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
     "people too; the share of people who are unique on all released columns is shown.",
@@ -106,8 +107,11 @@ def sections(
         ]
         return tuple(part for part in parts if part is not None)
     figures = {**public["figures"], **private.get("figures", {})}
+    # the public reads the fit's loss: a second one would tell more of those who are suppressed
+    if is_measured := audience == "internal" and "information_loss" in figures:
+        data = with_measured_losses(data, figures)
     parts = [
-        _summary(data, figures, public, private, audience, evidence),
+        _summary(data, figures, public, private, audience, evidence, is_measured=is_measured),
         risks(data, figures, audience, _sensitive(public), public["constraints"]["k"]),
         analysts(data, audience),
         own_analysis(data, audience),
@@ -136,13 +140,16 @@ def _summary(
     private: Mapping[str, Any],
     audience: Audience,
     evidence: Sequence[Evidence],
+    *,
+    is_measured: bool,
 ) -> Section:
+    origin = MEASURED if is_measured else PREDICTED
     accepted = tuple(Prose((said,)) for said in explain_accepted(public, figures, audience))
     if not data:
         short = (
             Figure("Average risk", share(figures["mean_risk"]), "of a record"),
             highest_risk(figures["max_risk"]),
-            Figure("Loss", share(figures["loss"]), PREDICTED),
+            Figure("Loss", share(figures["loss"]), origin),
         )
         return Section("summary", "In short", (*accepted, Figures(short)), first=True)
     chosen = private["chosen"]
@@ -157,7 +164,7 @@ def _summary(
             f"of {people:,.0f} in the release",
         ),
         highest_risk(figures["max_risk"]),
-        Figure(data["measures"]["loss"]["title"], share(loss), PREDICTED),
+        Figure(data["measures"]["loss"]["title"], share(loss), origin),
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),

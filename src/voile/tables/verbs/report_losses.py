@@ -14,7 +14,13 @@ from voile.report.wording import listed, share, share_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.marginals import Marginal
 from voile.tables.recoding.raking import rake_values
-from voile.tables.scoring.losses import Grouping, hidden_by_column, importance_shares, losses
+from voile.tables.scoring.losses import (
+    LOSSES,
+    Grouping,
+    hidden_by_column,
+    importance_shares,
+    losses,
+)
 from voile.tables.scoring.utility import columns_kept, query_error
 
 if TYPE_CHECKING:
@@ -84,14 +90,27 @@ def _likely(
     return likely
 
 
+def with_measured_losses(
+    data: Mapping[str, Any], figures: Mapping[str, float]
+) -> Mapping[str, Any]:
+    """Return the data of a release with the losses that the gate measured."""
+    risk, _, matches = data["chosen"]
+    shown = {**data, "chosen": [risk, figures["information_loss"], matches]}
+    if "lost" in data:
+        measured = {name: figures[name] for name in LOSSES}
+        shown["lost"] = {**data["lost"], **measured, "is_measured": True}
+    return shown
+
+
 def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
     """Say what is lost by each yardstick, and what is left of each column."""
     lost = data.get("lost")
     if lost is None:
         return None
     named = {name: share(lost[name]) for name in ("distribution", "resolution", "ncp")}
+    where = "of the written release" if "is_measured" in lost else "on the fitted source"
     said = (
-        f"Loss on the fitted source: {NAMED.format(**named)}. Distribution counts how far values "
+        f"Loss {where}: {NAMED.format(**named)}. Distribution counts how far values "
         "are from even within a group, resolution the share of each column's entropy that is left "
         "within groups of people who share all labels, NCP how much of each domain a group covers. "
         "None of them alone says what an analysis loses.",
