@@ -12,6 +12,7 @@ import pytest
 
 import voile
 from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.data import open_source
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ESCAPED, FORMAT, Release, encode, manifest_path, private_path
 
@@ -70,13 +71,21 @@ def test_whose_a_row_is_is_known_where_people_were_told_apart(tmp_path):
     assert cells(release.people(), "person") == [(7,)]
 
 
-def test_a_truth_of_another_size_is_refused(tmp_path):
-    out = tmp_path / "out.csv"
-    release = Release(out, {}, {"counts": {"read": 3}})
-    release.check_truth(3, "truth.csv")
-    with pytest.raises(RequestError, match=r"truth\.csv: truth has 4 rows and .* made of 3; give"):
-        release.check_truth(4, "truth.csv")
-    Release(out, {}).check_truth(4, "truth.csv")  # received: how many it was made of is not told
+def test_a_source_that_changed_is_refused(tmp_path):
+    place = tmp_path / "people.csv"
+    place.write_text("age\n30\n31\n32\n")
+    source, out = open_source(place), tmp_path / "out.csv"
+    made_of = {"name": source.name, "sha256": source.fingerprint()}
+    release = Release(out, {}, {"counts": {"read": 3}, "source": made_of})
+    release.check_source(source, 3)
+    with pytest.raises(RequestError, match=r"have 4 rows, and the release was made of 3"):
+        release.check_source(source, 4)
+    place.write_text("age\n30\n31\n33\n")
+    with pytest.raises(RequestError, match="the source has changed since the release was made"):
+        release.check_source(open_source(place), 3)
+    copy = place.rename(tmp_path / "annotated.csv")
+    release.check_source(open_source(copy), 3)  # a copy may have columns of its own
+    Release(out, {}).check_source(source, 4)  # received: the number of rows is not known
 
 
 def test_what_is_no_release_is_refused(tmp_path):

@@ -249,12 +249,27 @@ class Release(Brief):
             raise TamperedError("there is no seal here", where=str(place))
         return Seal.read(place)
 
-    def check_truth(self, rows: int, name: str) -> None:
-        """Raise when a truth of so many rows, called so, is not the source of this release."""
+    def check_source(self, source: Source, rows: int) -> None:
+        """Raise `RequestError` if original data of so many rows are not the released source.
+
+        Data under the name that they had then must have the same hash. A copy under another name,
+        which may have columns of its own, needs the same number of rows.
+        """
+        self.check_rows(rows, source.name)
+        applied = (self.private or {}).get("source", {})
+        if applied.get("name") == source.name and applied["sha256"] != source.fingerprint():
+            raise RequestError(
+                "the source has changed since the release was made",
+                where=source.name,
+                instead="give the source as it was, or apply the policy again",
+            )
+
+    def check_rows(self, rows: int, name: str) -> None:
+        """Raise `RequestError` if original data of so many rows are not the released source."""
         read = (self.private or {}).get("counts", {}).get("read", rows)
         if read != rows:
             raise RequestError(
-                f"truth has {rows:,} rows and the release was made of {read:,}",
+                f"the original data have {rows:,} rows, and the release was made of {read:,}",
                 where=name,
                 instead="give the source that was applied",
             )

@@ -189,7 +189,7 @@ def test_types_that_nobody_learnt_are_named(tmp_path):
 
 
 def test_a_truth_that_is_not_the_source_is_refused(release):
-    with pytest.raises(RequestError, match="truth has 71 rows and the release was made of 72"):
+    with pytest.raises(RequestError, match="have 71 rows, and the release was made of 72"):
         attacked(release, OTHERS.slice(1))
     with pytest.raises(RequestError, match="not that of the truth"):
         attacked(release, OTHERS.take(list(range(71, -1, -1))))

@@ -73,7 +73,7 @@ def test_what_cannot_be_scored_is_refused(attacked, tmp_path):
             attack(release, truth, AttackOptions(**options), seed=1, progress=silent)
 
     refused("no kept or known column is called weight", knows=("weight",))
-    refused("truth has 240 rows", truth=open_source(people()))
+    refused("the original data have 240 rows", truth=open_source(people()))
     refused("private folder", release=Release(release.path, release.public))
     fitted(people(seed=9)).save(tmp_path / "other")
     refused("another map", public_map=tmp_path / "other")

@@ -117,6 +117,16 @@ def test_a_wrong_register_finds_fewer(folder):
     assert wrong < right
 
 
+def test_repeated_entries_of_a_register_count_as_one_person(folder):
+    once = pyarrow.csv.read_csv(folder / "register.csv")
+    again = pa.concat_tables([once, once.slice(0, 900), once.slice(0, 300)])
+    pyarrow.csv.write_csv(again, folder / "again.csv")
+    repeated, single = (attacked(folder, register=name) for name in ("again.csv", "register.csv"))
+    assert {name: one.findings for name, one in repeated.items()} == {
+        name: one.findings for name, one in single.items()
+    }
+
+
 def test_the_share_of_people_in_the_register_is_estimated_or_used_as_given(folder):
     guessed, given = (
         attacked(folder, register="wrong.parquet", **known)["linkage"].notes[0].values
@@ -286,7 +296,7 @@ def test_what_does_not_fit_is_refused(folder, options, said):
 def test_another_truth_than_was_applied_is_refused(folder):
     table = pyarrow.csv.read_csv(folder / "patients.csv")
     pyarrow.csv.write_csv(table.slice(0, 50), folder / "other.csv")
-    with pytest.raises(RequestError, match="truth has 50 rows and the release was made of"):
+    with pytest.raises(RequestError, match="have 50 rows, and the release was made of"):
         attacked(folder, truth="other.csv")
 
 

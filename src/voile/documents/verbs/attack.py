@@ -235,7 +235,7 @@ class _Scene:
         check_texts(reading.texts, released, truth.name)
         source = reading.all(truth)
         width = len(reading.texts)
-        release.check_truth(len(source) // width, truth.name)
+        release.check_rows(len(source) // width, truth.name)
         known = read_known(options)
         if not source.labels and known is None:
             raise RequestError(

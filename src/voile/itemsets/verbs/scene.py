@@ -111,7 +111,7 @@ class Scene(Stage):
     def of(cls, release: Release, truth: Source, options: AttackOptions) -> Scene:
         """Refuse what cannot be scored."""
         scene = cls(release, truth, options, private_manifest_of(release))
-        release.check_truth(scene.true.incidence.n_rows, truth.name)
+        release.check_source(truth, scene.true.incidence.n_rows)
         return scene
 
     @cached_property

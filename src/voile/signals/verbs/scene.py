@@ -105,7 +105,7 @@ class Scene:
         reader = _reader(private)
         _check_known(release, options, reader)
         rows = reader.read(truth, strict=False)
-        release.check_truth(len(rows.labels) + rows.left_out, truth.name)
+        release.check_source(truth, len(rows.labels) + rows.left_out)
         table, numbers = _messages(release, reader)
         place = np.full(len(rows.labels) + rows.left_out, -1, dtype=np.intp)
         place[numbers] = np.arange(len(numbers))

@@ -51,7 +51,7 @@ def check_applied(plan: Plan, release: StudyRelease) -> None:
         if part.of is None:
             source = plan.opened(name)
             rows = sum(len(batch) for batch in source.batches([plan.study.subject]))
-            release.part(name).check_truth(rows, source.name)
+            release.part(name).check_source(source, rows)
 
 
 def check_people(plan: Plan, name: str, shown: Shown) -> None:

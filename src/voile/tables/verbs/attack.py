@@ -28,7 +28,7 @@ def attack(
     """Act as several adversaries, one for each question, and score each by true identity."""
     release.check_hash()
     scene = Scene(release, truth, options)
-    release.check_truth(scene.true_rows.num_rows, truth.name)
+    release.check_source(truth, scene.true_rows.num_rows)
     draws = streams(seed, "linkage", "singling out", "inference", "policy", "regrowing")
     tasks = [*(attacks_by_fit if scene.is_per_person else attacks_on)(scene, draws)]
     tasks += [(task, partial(run, draws[3])) for task, run in PolicyAttacks(scene).tasks]

@@ -18,6 +18,7 @@ from voile.release.manifest import Release
 from voile.release.scoring import rows_held_out, rows_released
 from voile.report.wording import listed
 from voile.tables.attack import Cases, Records
+from voile.tables.attack.records import distinct_rows
 from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.class_ids import CLASS
@@ -170,7 +171,7 @@ class Stage(ABC):
                 where=source.name,
                 instead="name the column with --person",
             )
-        return source.read(columns)
+        return drop_repeated_entries(source.read(columns), self.person)
 
     @cached_property
     def register_quasi(self) -> Records:
@@ -342,3 +343,17 @@ def number_values(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[n
         for value in values
     ]
     return np.array(codes, dtype=np.int32)[places]
+
+
+def drop_repeated_entries(register: pa.Table, person: str) -> pa.Table:
+    """Keep one of the equal entries of a person, since an adversary counts people.
+
+    Entries that name nobody stay: equal ones may be of several people.
+    """
+    number = np.arange(register.num_rows)
+    named = register.column(person).is_valid().to_numpy()
+    codes = np.column_stack([encode_cells(column)[1] for column in register.columns])
+    _, place = distinct_rows(codes.astype(np.int32))
+    first = np.full(len(number), len(number))
+    np.minimum.at(first, place, number)
+    return register.take(np.flatnonzero(~named | (first[place] == number)))
