@@ -118,10 +118,11 @@ def test_a_wrong_register_finds_fewer(folder):
 
 
 def test_repeated_entries_of_a_register_count_as_one_person(folder):
-    once = pyarrow.csv.read_csv(folder / "register.csv")
+    once = pq.read_table(folder / "register.parquet")
     again = pa.concat_tables([once, once.slice(0, 900), once.slice(0, 300)])
-    pyarrow.csv.write_csv(again, folder / "again.csv")
-    repeated, single = (attacked(folder, register=name) for name in ("again.csv", "register.csv"))
+    pq.write_table(again, folder / "again.parquet")
+    names = ("again.parquet", "register.parquet")
+    repeated, single = (attacked(folder, register=name) for name in names)
     assert {name: one.findings for name, one in repeated.items()} == {
         name: one.findings for name, one in single.items()
     }
