@@ -214,3 +214,18 @@ def test_a_release_per_person_is_attacked_and_reported(tmp_path):
     assert "all rows of a person" in (tmp_path / "report.html").read_text("utf-8")
     with pytest.raises(RequestError, match="promise per row alone"):
         release.attack(table, regrow=1)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_advice_of_a_refused_release_runs(tmp_path):
+    """A fit per row with options that need rows: the message lists those to leave out."""
+    table = stays(3)
+    kit = fit(table, promise="row", suppress=0.05, family="global")
+    with pytest.raises(InfeasibleError) as refused:
+        released(kit, table, tmp_path)
+    assert "with promise person and without suppress and family global; apply" in str(refused.value)
+    again = fit(table, promise="person")
+    released(again, table, tmp_path)
+    released(kit, table, tmp_path, no_pseudonyms=True)
+    released(kit, table, tmp_path, one_row=True)
+    released(kit, table, tmp_path, accept_risk="a recipient under contract")

@@ -19,6 +19,7 @@ from voile.gate.losses import measure_losses
 from voile.gate.promises import TableLimits, check_records, promised_people
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
+from voile.release.options import OPTIONS
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
 from voile.report.suppression import FEW, is_few
@@ -43,8 +44,8 @@ from voile.tables.verbs.measure_release import (
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.person_records import (
     ACCEPTED,
-    CHOICES,
     PROMISED_PEOPLE,
+    list_choices,
     other_rows,
 )
 from voile.tables.verbs.person_rows import (
@@ -296,7 +297,8 @@ class _Recoding(Applying[Any, AnyPublished]):
         limits = TableLimits(rules.k, rules.max_risk, vars(rules), content.sensitive)
         limits.check(figures_of(findings), instead=instead)
         if self.accepted is None:
-            check_records(findings, self._promised, instead=CHOICES)
+            fitted = self.kit.facts.get(OPTIONS, {})
+            check_records(findings, self._promised, instead=list_choices(fitted))
         findings += self._measure_losses(written, codebook)
         if not (marginals := written.known.marginals):
             return findings

@@ -24,15 +24,8 @@ from voile.tables.trees.forest import Forest, grow_forest
 from voile.tables.trees.record_grounds import record_grounds
 from voile.tables.verbs.forests import ground_of, loss_weight_of, refuse_trees
 from voile.tables.verbs.options import FitOptions
+from voile.tables.verbs.person_records import ROWS_ALONE
 from voile.tables.verbs.promises import least_people
-
-ROWS_ALONE = (
-    *("population", "sampled", "fraction", "risk", "loss", "outcomes", "method", "chain_order"),
-    *("bisect_risk", "start_from", "evaluations", "seconds", "lower_bound_seconds", "analysis"),
-    *("entropy_l", "t_closeness", "suppress", "empty_boxes", "zip_column", "age_column"),
-    *("vintage", "on"),
-)
-"""Options that only policies per row support."""
 
 ROW_BY_ROW = (
     "some people have several rows, and {} holds the constraints for each row alone (apply with "

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.keys.random import Protective
+from voile.report.wording import listed
 from voile.tables.domains.domain import encode_cells
 
 ACCEPTED = "accepted_risk"
 """The part of the public manifest with the reason for which the data holder accepted the risk."""
 PROMISED_PEOPLE = "promised_people"
 """The part with the number of people who must share all rows of a person."""
-CHOICES = (
-    "choose one: fit with --promise person; apply with --no-pseudonyms; apply with --one-row; "
-    "or apply with --accept-risk REASON, which the report repeats on its first line"
+ROWS_ALONE = (
+    *("population", "sampled", "fraction", "risk", "loss", "outcomes", "method", "chain_order"),
+    *("bisect_risk", "start_from", "evaluations", "seconds", "lower_bound_seconds", "analysis"),
+    *("entropy_l", "t_closeness", "suppress", "empty_boxes", "zip_column", "age_column"),
+    *("vintage", "on"),
 )
+"""Options that only policies per row support."""
+OTHER_CHOICES = (
+    "apply with --no-pseudonyms; apply with --one-row; or apply with --accept-risk REASON, which "
+    "the report repeats on its first line"
+)
+
+
+def list_choices(fitted: Mapping[str, Any]) -> str:
+    """List what a data holder can do if a release singles people out by all their rows.
+
+    fitted : the options of the fit, without those at their defaults.
+    """
+    given = [f"--{name.replace('_', '-')}" for name in ROWS_ALONE if name in fitted]
+    given += ["--family global"] * (fitted.get("family") == "global")
+    without = f" and without {listed(given)}" if given else ""
+    return f"choose one: fit with --promise person{without}; {OTHER_CHOICES}"
 
 
 def other_rows(source: Source, subject: str | None) -> NDArray[np.int64]:
