@@ -29,40 +29,43 @@ from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
 pytestmark = pytest.mark.filterwarnings("ignore::voile.itemsets.selector.ItemsetsWarning")
 
 
-class OfSigns(ContainmentSelector):
-    """Select among the signs of numbers: scikit-learn's checks know no binary input."""
-
-    def fit(self, X, y=None, subjects=None):
-        return super().fit(signs(X), y, subjects)
-
-
-def signs(X):
-    """Return what is above its column's mean; what is not a finite matrix of numbers as it is."""
-    if sparse.issparse(X):
-        return (X > 0).astype(np.int8) if X.dtype.kind in "iuf" else X
-    array = np.asarray(X)
-    if array.ndim != 2 or array.dtype.kind == "c" or not array.size:
-        return X
-    try:
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError):
-        return X
-    if not np.isfinite(numbers).all():
-        return X
-    over = numbers > numbers.mean(axis=0)
-    return pd.DataFrame(over, columns=X.columns) if isinstance(X, pd.DataFrame) else over
-
-
 @pytest.mark.whole
 @parametrize_with_checks(
-    [OfSigns(k=1), OfSigns(k=2, method="greedy", utility="coverage")],
-    expected_failed_checks=lambda _: {
-        "check_positive_only_tag_during_fit": "signs of negative numbers are taken",
-    },
+    [
+        ContainmentSelector(k=1, binarize=0.0),
+        ContainmentSelector(k=2, method="greedy", utility="coverage", binarize=0.5),
+        ContainmentSelector(k=1, binarize=0.0, nulls="absent"),
+    ]
 )
 def test_keeps_what_scikit_learn_asks(estimator, check):
-    """Every check, with its numbers made binary; `check_array_api_input` skips itself."""
+    """Every check; `check_array_api_input` skips itself."""
     check(estimator)
+
+
+def test_numbers_above_a_threshold_are_items():
+    X = np.array([[0.2, 3.0], [0.7, 4.0], [0.9, -1.0]])
+    ones = (X > 0.5).astype(np.int8)
+    plain = ContainmentSelector(k=1, utility="size").fit(ones)
+    for rows in (X, sparse.csr_matrix(X), pd.DataFrame(X)):
+        cut = ContainmentSelector(k=1, utility="size", binarize=0.5).fit(rows)
+        assert cut.get_support().tolist() == plain.get_support().tolist()
+        shown = cut.transform(rows)
+        shown = shown.toarray() if sparse.issparse(shown) else np.asarray(shown)
+        assert shown.tolist() == plain.transform(ones).tolist()
+    with pytest.raises(RequestError, match="a sparse matrix is not cut below 0"):
+        ContainmentSelector(k=1, utility="size", binarize=-1.0).fit(sparse.csr_matrix(X))
+
+
+def test_a_missing_value_is_a_zero_where_the_user_says_so():
+    X = np.array([[0.0, 1.0], [1.0, np.nan], [1.0, 1.0]])
+    zeros = np.nan_to_num(X)
+    plain = ContainmentSelector(k=1, utility="size").fit(zeros)
+    for rows in (X, pd.DataFrame(X)):
+        with pytest.raises((RequestError, ValueError)):
+            ContainmentSelector(k=1, utility="size").fit(rows)
+        absent = ContainmentSelector(k=1, utility="size", nulls="absent").fit(rows)
+        assert absent.anonymity_ == plain.anonymity_
+        assert np.asarray(absent.transform(rows)).tolist() == plain.transform(zeros).tolist()
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))

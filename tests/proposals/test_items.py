@@ -90,6 +90,20 @@ def long(basket="basket", item="item"):
     }
 
 
+@pytest.mark.parametrize(
+    ("answers", "classes"),
+    [(["y", "n"], ["left", "right"]), (["y", "n", "?"], ["a", "b", "c"]), ([0, 1], ["x", "y"])],
+)
+def test_the_label_is_the_only_column_with_other_values(answers, classes):
+    """Votes and a party: no name tells which is the class, and the values do."""
+    rng = np.random.default_rng(1)
+    votes = {f"question {n}": rng.choice(answers, 90).tolist() for n in range(6)}
+    table = {"party": rng.choice(classes, 90).tolist(), **votes}
+    found = said(table)
+    assert found.pop("party") == "label"
+    assert set(found.values()) == {"items"}
+
+
 @pytest.mark.parametrize(("basket", "item"), [("basket", "item"), ("row", "x"), ("visitId", "dx")])
 def test_a_long_table_is_told_by_what_differs_within_a_record(basket, item):
     table = long(basket, item)

@@ -57,9 +57,9 @@ class Format:
 
 
 def _load_delimited() -> Opener:
-    from voile.data.formats.delimited import DelimitedSource
+    from voile.data.formats.delimited import open_delimited
 
-    return DelimitedSource
+    return open_delimited
 
 
 def _load_jsonlines() -> Opener:
@@ -117,9 +117,9 @@ def _load_parquet() -> Opener:
 
 
 def _load_transaction() -> Opener:
-    from voile.data.formats.transactions import TransactionSource
+    from voile.data.formats.transactions import open_transactions
 
-    return TransactionSource
+    return open_transactions
 
 
 def _load_svmlight() -> Opener:

@@ -20,7 +20,7 @@ from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.measures.utility import UNLABELLED
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
-from voile.itemsets.rows.matrices import frame_matrix
+from voile.itemsets.rows.matrices import Nulls, find_ones, frame_matrix
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.selection import METHODS, bound_of, select
 
@@ -59,6 +59,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         or `size`; or (features,) weights.
     seconds : time limit, > 0; None for what the method needs.
     random_state : an int, a Generator or None.
+    binarize : numbers above it are items, and `transform` returns 0 and 1; None requires 0 and 1.
+    nulls : `refuse`, or `absent` if a missing value is a 0.
 
     Attributes
     ----------
@@ -88,6 +90,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     utility: str | ArrayLike = "mutual-information"
     seconds: float | None = None
     random_state: int | np.random.Generator | None = None
+    binarize: float | None = None
+    nulls: Nulls = "refuse"
 
     def fit(
         self, X: Any, y: ArrayLike | None = None, subjects: ArrayLike | None = None
@@ -96,7 +100,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : (rows, features) sparse matrix, array or data frame of 0 and 1, or booleans.
+        X : (rows, features) sparse matrix, array or data frame of 0 and 1, or booleans; of any
+            numbers with `binarize`.
         y : (rows,) labels of two classes or more; None where the utility needs none.
         subjects : (rows,) the subject of each row; each row its own where None.
 
@@ -109,10 +114,14 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ItemsetsWarning : how many features no row has, and how many have fewer than k subjects.
         """
         if frame_kind(X) is None:
-            checked = validation.validate_data(self, X, y, accept_sparse=("csr", "csc"))
+            finite = "allow-nan" if self.nulls == "absent" else True
+            checked = validation.validate_data(
+                self, X, y, accept_sparse=("csr", "csc"), ensure_all_finite=finite
+            )
             X, y = checked if y is not None else (checked, None)
+            X = find_ones(X, self.binarize, self.nulls)
         else:  # not by way of a dense matrix, nor with a value in an error
-            matrix, _ = frame_matrix(X)
+            matrix, _ = frame_matrix(X, binarize=self.binarize, nulls=self.nulls)
             validation.validate_data(self, X, skip_check_array=True)
             X = matrix
         rows = Incidence.of(X, getattr(self, "feature_names_in_", None), subjects)
@@ -157,10 +166,14 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         mask[self.selection_.features] = True
         return mask
 
+    def _transform(self, X: Any) -> Any:
+        return super()._transform(find_ones(X, self.binarize, self.nulls))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = self.binarize is None
+        tags.input_tags.allow_nan = self.nulls == "absent"
         utility = self._utility
         tags.target_tags.required = isinstance(utility, str) and utility not in UNLABELLED
         return tags

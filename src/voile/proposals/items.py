@@ -7,6 +7,7 @@ may be a feature is undecided.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from voile.data import Source
 
 CLASSES = 50  # a label has no more
+ALIKE = 3  # columns that share their values are features, and show what a label is not
 MANY = 16  # distinct numbers: more are cut into intervals
 BITS = ("0", "1", "true", "false", "0.0", "1.0")
 
@@ -119,7 +121,7 @@ class _Table:
         if named:
             return named[0]
         two = [name for name in self._unnamed if self.seen[name].distinct == 2]
-        for alone in (two, self._classes):
+        for alone in (two, self._classes, self._unlike):
             if len(alone) == 1:
                 return alone[0]
         return None
@@ -154,6 +156,18 @@ class _Table:
             for name, seen in self.seen.items()
         )
         return [] if wide else self._unnamed
+
+    @property
+    def _unlike(self) -> list[str]:
+        """The columns with other values than the features, which share theirs, as yes and no."""
+        import pyarrow.compute as pc
+
+        values = {
+            name: frozenset(pc.unique(self.rows.column(name)).drop_null().to_pylist())
+            for name in self._classes
+        }
+        (shared, times), *_ = Counter(values.values()).most_common(1) or [(frozenset(), 0)]
+        return [name for name, own in values.items() if not own <= shared] if times >= ALIKE else []
 
     @cached_property
     def _in_step(self) -> set[str]:

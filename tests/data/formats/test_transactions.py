@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 
 import pyarrow as pa
 import pytest
 
 from voile.core.errors import RequestError, SourceError
+from voile.data import open_source, open_writer
 from voile.data.formats.transactions import (
     SvmlightSource,
     SvmlightWriter,
     TransactionSource,
     TransactionWriter,
 )
+from voile.itemsets.rows.matrix_source import open_source as itemsets_source
 
 
 def rows(source):
@@ -71,3 +74,51 @@ def test_a_label_by_another_name_is_not_said_to_be_what_the_format_lacks(tmp_pat
     schema = pa.schema({"ill": pa.string(), "items": pa.list_(pa.int64())})
     with pytest.raises(RequestError, match=r"columns are exactly label and items, .* ill, items"):
         SvmlightWriter(tmp_path / "r.svm", schema)
+
+
+BASKETS = [["citrus fruit", "soup, ready"], ["tea", "yogurt", '6" roll'], [], ["whole milk"]]
+
+
+def write_baskets(path, delimiter=",", *, ends="\n", bom=""):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        file.write(bom)
+        lines = csv.writer(file, delimiter=delimiter, lineterminator=ends)
+        lines.writerows(BASKETS)
+        lines.writerow([" tea ", "tea", ""])
+
+
+def baskets_of(source):
+    return [row["items"] for batch in source.batches(batch_rows=2) for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(("ends", "bom"), [("\n", ""), ("\r\n", "\ufeff")])
+def test_baskets_are_read_line_by_line(tmp_path, delimiter, ends, bom):
+    write_baskets(tmp_path / "b.dat", delimiter, ends=ends, bom=bom)
+    write_baskets(tmp_path / "b.csv", delimiter, ends=ends, bom=bom)
+    expected = [*BASKETS, ["tea"]]
+    assert baskets_of(open_source(tmp_path / "b.dat")) == expected
+    assert baskets_of(open_source(f"{tmp_path / 'b.csv'}::baskets")) == expected
+    assert baskets_of(itemsets_source(tmp_path / "b.csv")) == expected
+
+
+def test_a_table_with_a_broken_row_is_no_baskets(tmp_path):
+    place = tmp_path / "table.csv"
+    place.write_text("a,b\n" + "1,0\n" * 20 + "1,0,1\n")
+    for opened in (open_source, itemsets_source):
+        with pytest.raises(SourceError, match=r"table\.csv::baskets if each line is a basket"):
+            list(opened(place).batches())
+
+
+def test_baskets_are_written_and_read_again(tmp_path):
+    table = pa.table({"items": pa.array(BASKETS, pa.list_(pa.string()))})
+    with open_writer(tmp_path / "out.dat", table.schema) as writer:
+        for batch in table.to_batches():
+            writer.write(batch)
+    assert baskets_of(open_source(tmp_path / "out.dat")) == BASKETS
+
+
+def test_an_open_quote_of_a_basket_is_refused(tmp_path):
+    (tmp_path / "b.dat").write_text('tea,"milk\ncoffee\n')
+    with pytest.raises(SourceError, match="cannot be read as a basket"):
+        list(open_source(tmp_path / "b.dat").batches())

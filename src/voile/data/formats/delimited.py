@@ -20,6 +20,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from voile.core.errors import RequestError, SourceError
+from voile.data.formats.baskets import BASKETS, BasketSource
 from voile.data.formats.headers import LOOKED_AT, NO_HEADER, warn_of_record
 from voile.data.source import FileSource, distinct_names, unreadable
 from voile.data.text import ChunkReader, about_lines, find_encoding, known_encoding, utf8_chunks
@@ -29,6 +30,13 @@ LONGEST_ROW = 1 << 23
 SAMPLE = 1 << 16
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 LAST = "\ue000end of the file\ue000"
+
+
+def open_delimited(path: Path, *, table: str = "", **asked: str) -> FileSource:
+    """Open a table of delimited text, or its lines as baskets if that is asked for."""
+    if table != BASKETS:
+        return DelimitedSource(path, table=table, **asked)
+    return BasketSource(path, **asked)
 
 
 class DelimitedSource(FileSource):
@@ -49,7 +57,8 @@ class DelimitedSource(FileSource):
             raise RequestError(
                 "this format has no table to choose",
                 where=path.name,
-                instead=f"write {path.name}::{NO_HEADER} if its first row is a record",
+                instead=f"write {path.name}::{NO_HEADER} if its first row is a record, or "
+                f"{path.name}::{BASKETS} if each line is a basket of items",
             )
         self._errors = errors
         self._names_columns = not table
@@ -153,6 +162,7 @@ class DelimitedSource(FileSource):
                     f"and the {'header' if self._names_columns else 'first'} has "
                     f"{row.expected_columns}",
                     where=self.name,
+                    instead=f"write {self.name}::{BASKETS} if each line is a basket of items",
                 ) from None
             if "straddling" in str(error):
                 raise SourceError(

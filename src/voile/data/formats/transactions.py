@@ -5,6 +5,7 @@ svmlight: a label, then ``number:1`` for each item. A blank line is a row withou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,14 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from voile.core.errors import RequestError, SourceError
+from voile.data.formats.baskets import ITEMS, BasketSource
 from voile.data.source import FileSource
 from voile.data.text import raw_chunks
 from voile.data.writer import Writer
 
-ITEMS, LABEL = "items", "label"
+LABEL = "label"
 NUMBERS = r"^[ \t]*([0-9]{1,18}([ \t]+|$))*$"
 SVMLIGHT = r"^\s*([^\s:#]+)((\s+[0-9]{1,18}:[01](\.0*)?)*)\s*(#.*)?$"
 LISTS = pa.list_(pa.int64())
+LOOKED_AT = 1000
 
 
 class TransactionSource(FileSource):
@@ -36,6 +39,15 @@ class TransactionSource(FileSource):
             items = _numbers(_checked(lines, NUMBERS, first, self.name, said))
             yield pa.RecordBatch.from_arrays([items for _ in columns], columns)
             first += len(lines)
+
+
+def open_transactions(path: Path) -> FileSource:
+    """Open transactions of whole numbers, or baskets of text if most lines are no numbers."""
+    lines = next(_lines(path, LOOKED_AT), [])
+    numbers = sum(re.match(NUMBERS.encode(), line.rstrip(b"\r")) is not None for line in lines)
+    if 2 * numbers >= len(lines):
+        return TransactionSource(path)
+    return BasketSource(path)
 
 
 class SvmlightSource(FileSource):

@@ -111,8 +111,11 @@ def publishing(
 
 
 def _transactions(file: Path, schema: pa.Schema) -> Writer:
+    from voile.data.formats.baskets import ITEMS, TEXT_LISTS, BasketWriter
     from voile.data.formats.transactions import TransactionWriter
 
+    if schema.names == [ITEMS] and schema.types == [TEXT_LISTS]:
+        return BasketWriter(file)
     return TransactionWriter(file, schema)
 
 

@@ -96,11 +96,18 @@ class Form(Brief, ABC):
 
 @dataclass(frozen=True)
 class Binary(Form):
-    """One feature, the column itself: 0 and 1, true and false, as numbers, booleans or text."""
+    """One feature, the column itself: 0 and 1, true and false, as numbers, booleans or text.
+
+    nulls_absent : whether the data holder takes a null for 0.
+    """
 
     kind = "binary"
     lacks = "a value other than 0 and 1"
-    remedy = "make it 0 and 1, or give it cuts or quantiles in the roles file"
+    remedy = (
+        'make it 0 and 1, give it cuts or quantiles in the roles file, or nulls = "absent" '
+        "if a missing value is a 0"
+    )
+    nulls_absent: bool = False
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -112,7 +119,7 @@ class Binary(Form):
         return pa.int8()
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Read 1 as having the item; a null cannot be read, since the person may have it."""
+        """Read 1 as having the item; unless nulls are absent, a null may be an item."""
         if pa.types.is_string(array.type):
             text = pc.utf8_lower(pc.utf8_trim_whitespace(array))
             one, zero = (pc.is_in(text, pa.array(spelt)) for spelt in (ONE, ZERO))
@@ -120,7 +127,15 @@ class Binary(Form):
             numbers = array.cast(pa.int8() if pa.types.is_boolean(array.type) else array.type)
             one, zero = (pc.fill_null(pc.equal(numbers, x), False) for x in (1, 0))
         row = np.flatnonzero(_mask(one))
-        return FeatureCells(row, np.zeros(len(row), dtype=np.int64), ~(_mask(one) | _mask(zero)))
+        read = _mask(one) | _mask(zero)
+        if self.nulls_absent:
+            read |= _mask(array.is_null(nan_is_null=True))
+        return FeatureCells(row, np.zeros(len(row), dtype=np.int64), ~read)
+
+    def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
+        """Return plain data; the choice for nulls only where it was made."""
+        data = super().to_data(kept)
+        return {**data, "nulls_absent": True} if self.nulls_absent else data
 
     def shown(self, cells: FeatureCells) -> pa.Array:
         """Write 0 and 1."""

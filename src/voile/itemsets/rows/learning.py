@@ -39,6 +39,7 @@ class ItemSettings(BaseModel):
     step: Decimal | None = Field(None, gt=0, allow_inf_nan=False)
     form: Texts = ()
     missing: Texts = ()
+    nulls: Literal["absent"] | None = None
 
     @classmethod
     def read(cls, column: str, settings: Mapping[str, Any]) -> ItemSettings:
@@ -93,7 +94,13 @@ class Learner:
         if self._kind == "binary" or (
             spelt and self._kind is None and spelt <= {*forms.ONE, *forms.ZERO}
         ):
-            return forms.Binary(self.column, ("",))
+            return forms.Binary(self.column, ("",), self._settings.nulls == "absent")
+        if self._settings.nulls is not None:
+            raise RequestError(
+                "nulls goes with columns of 0 and 1",
+                where=f"roles, column {self.column}",
+                instead="leave nulls out: a null has no item of this column",
+            )
         if self._kind == "intervals":
             return forms.Intervals.between(self.column, self._settings.cuts or self._quantiles())
         if self._kind == "items":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ from numpy.typing import ArrayLike
 from voile import data
 from voile.core.errors import RequestError
 from voile.data import Source
+from voile.data.formats.baskets import BASKETS, holds_baskets
 from voile.data.source import TableSource
 from voile.itemsets.rows.incidence import Incidence
 
@@ -21,14 +24,25 @@ ITEMS, LABEL, SUBJECT = "items", "label", "subject"
 def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
     """Open what `voile.data.open_source` does, and a matrix of zeros and ones by `matrix_source`.
 
-    Its one column, of lists of the features' numbers, is called ``items``.
+    Its one column, of lists of the features' numbers, is called ``items``. A text file with lines
+    of unequal numbers of fields is read as baskets, one for each line.
     """
     from scipy import sparse
 
     plain = isinstance(thing, np.ndarray) and thing.ndim == 2
     if plain or sparse.issparse(thing):
         return matrix_source(thing)
+    if table is None and _may_hold_baskets(thing) and holds_baskets(Path(thing)):
+        table = BASKETS
     return data.open_source(thing, table=table, encoding=encoding)
+
+
+def _may_hold_baskets(thing: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether a thing is the place of a delimited text file on this machine."""
+    if not isinstance(thing, str | os.PathLike):
+        return False
+    name = os.fspath(thing)
+    return name.lower().endswith((".csv", ".tsv", ".txt")) and os.path.isfile(name)
 
 
 def matrix_source(

@@ -1,0 +1,99 @@
+"""Baskets: one line for each record, its items as text with a delimiter between them.
+
+The most common public form of transactions. A blank line is a basket without items. Blanks around
+an item, and its repetition within a line, are not kept.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+
+from voile.core.errors import SourceError
+from voile.data.source import FileSource
+from voile.data.text import ChunkReader, find_encoding, known_encoding, utf8_chunks
+from voile.data.writer import Writer
+
+ITEMS, BASKETS = "items", "baskets"
+"""The column of items, and the word after `FILE::` that has each line read as a basket."""
+TEXT_LISTS = pa.list_(pa.string())
+LOOKED_AT = 1000
+DELIMITERS = ",;\t| "
+UNEQUAL = 0.2
+"""Lines are baskets if more than this share has another number of fields than the other lines."""
+
+
+class BasketSource(FileSource):
+    """A text file of baskets: a column `items`, of lists of text.
+
+    Raises SourceError: a quote that is never closed, or bytes that are not text.
+    """
+
+    def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
+        self._errors = errors
+        self._encoding = known_encoding(encoding) if encoding else find_encoding(path, errors)
+        notes = [f"encoding {self._encoding}", "each line is a basket of items"]
+        super().__init__(path, BASKETS, [pa.field(ITEMS, TEXT_LISTS)], notes)
+        self._delimiter = _find_delimiter(self._text())
+
+    def widths(self) -> Iterator[int]:
+        """Count the fields of each of the first lines."""
+        lines = csv.reader(self._text(), delimiter=self._delimiter)
+        return (len(fields) for fields in islice(lines, LOOKED_AT))
+
+    def _text(self) -> io.TextIOWrapper:
+        chunks = utf8_chunks(self.path, self._encoding, self._errors)
+        return io.TextIOWrapper(io.BufferedReader(ChunkReader(chunks)), "utf-8", newline="")
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        lines = csv.reader(self._text(), delimiter=self._delimiter, strict=True)
+        while True:
+            try:
+                baskets = [_items_of(fields) for fields in islice(lines, rows)]
+            except csv.Error as error:
+                where = f"{self.name}, line {lines.line_num}"
+                raise SourceError(f"cannot be read as a basket: {error}", where=where) from None
+            if not baskets:
+                return
+            items = pa.array(baskets, TEXT_LISTS)
+            yield pa.RecordBatch.from_arrays([items for _ in columns], columns)
+
+
+def _items_of(fields: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(filter(None, map(str.strip, fields))))
+
+
+def _find_delimiter(text: io.TextIOBase) -> str:
+    """Choose the delimiter that most lines have; blanks delimit only if no line has another."""
+    found = Counter(mark for line in islice(text, LOOKED_AT) for mark in DELIMITERS if mark in line)
+    return max(DELIMITERS, key=lambda mark: (found[mark] > 0 and mark != " ", found[mark]))
+
+
+def holds_baskets(path: Path) -> bool:
+    """Whether lines of a text file differ in their number of fields, as baskets do."""
+    try:
+        widths = Counter(filter(None, BasketSource(path).widths()))
+    except (SourceError, csv.Error):
+        return False
+    return max(widths.values(), default=0) < (1 - UNEQUAL) * widths.total()
+
+
+class BasketWriter(Writer):
+    """Write lists of text as `BasketSource` reads them."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", newline="", encoding="utf-8")
+        self._lines = csv.writer(self._file, lineterminator="\n")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        for basket in batch.column(ITEMS).to_pylist():
+            self._lines.writerow(basket or ())
+
+    def close(self) -> None:
+        self._file.close()
