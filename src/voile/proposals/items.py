@@ -164,7 +164,7 @@ class _Table:
 
         values = {
             name: frozenset(pc.unique(self.rows.column(name)).drop_null().to_pylist())
-            for name in self._classes
+            for name in self._unnamed
         }
         (shared, times), *_ = Counter(values.values()).most_common(1) or [(frozenset(), 0)]
         return [name for name, own in values.items() if not own <= shared] if times >= ALIKE else []
