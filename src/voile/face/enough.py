@@ -16,6 +16,7 @@ from voile.release.criteria import (
     shown,
     worst_figure,
 )
+from voile.release.manifest import ACCEPTED
 from voile.report.sections import Grid, Prose, Section
 from voile.report.wording import listed
 
@@ -39,7 +40,8 @@ def is_it_enough(
         for name, figure in found.items()
         if figure is not None
     )
-    said = []
+    reason = public.get(ACCEPTED)
+    said = [] if reason is None else [f"Accepted risk: {reason} (see In short)."]
     claims = find_claims(public, measures, evidence)
     if (largest := found.get("re-identification")) is not None:
         said.append(_by_standards(largest, claims))

@@ -44,6 +44,8 @@ FINDINGS = "findings"
 """The part of the private manifest with the gate's findings, of which `figures` are the values."""
 INVENTORY = "inventory"
 """The part of the private manifest with the fate of each source column."""
+ACCEPTED = "accepted_risk"
+"""The part of the public manifest with the reason for which the data holder accepted the risk."""
 EVIDENCE = "evidence.json"  # where it is looked for in the private folder
 ESCAPED = "escaped by an apostrophe"
 PARTS = {"chosen": dict, "counts": dict, "figures": dict, "kind": str, "sha256": str}

@@ -110,12 +110,33 @@ def test_a_table_with_a_broken_row_is_no_baskets(tmp_path):
             list(opened(place).batches())
 
 
-def test_baskets_are_written_and_read_again(tmp_path):
-    table = pa.table({"items": pa.array(BASKETS, pa.list_(pa.string()))})
-    with open_writer(tmp_path / "out.dat", table.schema) as writer:
+def write_lists(path, lists):
+    table = pa.table({"items": pa.array(lists, pa.list_(pa.string()))})
+    with open_writer(path, table.schema) as writer:
         for batch in table.to_batches():
             writer.write(batch)
-    assert baskets_of(open_source(tmp_path / "out.dat")) == BASKETS
+
+
+@pytest.mark.parametrize(
+    "lists", [BASKETS, [["whole milk"], ["green tea"]], [["1"], [], [], []], [["1", "2"], ["3"]]]
+)
+def test_baskets_are_written_and_read_again(tmp_path, lists):
+    """Items with blanks and of digits stay text, also where no line has two."""
+    write_lists(tmp_path / "out.dat", lists)
+    assert baskets_of(open_source(tmp_path / "out.dat")) == lists
+
+
+@pytest.mark.parametrize("item", ["", " tea", None])
+def test_an_item_that_a_line_does_not_keep_is_refused(tmp_path, item):
+    with pytest.raises(RequestError, match=r"an item is empty, .* write \.parquet or \.jsonl"):
+        write_lists(tmp_path / "out.dat", [["milk", item]])
+
+
+def test_packed_baskets_are_found(tmp_path):
+    write_baskets(tmp_path / "b.csv")
+    packed = gzip.compress((tmp_path / "b.csv").read_bytes())
+    (tmp_path / "b.csv.gz").write_bytes(packed)
+    assert baskets_of(itemsets_source(tmp_path / "b.csv.gz")) == [*BASKETS, ["tea"]]
 
 
 def test_an_open_quote_of_a_basket_is_refused(tmp_path):

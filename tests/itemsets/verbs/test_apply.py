@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from voile.core.errors import InfeasibleError, RequestError
@@ -92,6 +93,26 @@ def test_a_row_without_a_label_is_set_aside(tmp_path):
     counts = release.private["counts"]
     assert (counts["released"], counts["set_aside"]) == (11, 1)
     assert len(release.path.read_text().splitlines()) == 12
+
+
+def test_a_missing_value_is_a_zero_where_the_roles_say_so(tmp_path):
+    """Without the setting `fit` refuses it; with it, a release shows a 0."""
+    ill, ones = ["yes"] * 6 + ["no"] * 6, [None] * 4 + [1] * 8
+    baskets = ["tea"] * 6 + ["milk"] * 6
+    asked = {"role": "items", "as": "binary"}
+    with pytest.raises(RequestError, match="4 cells hold a value other than 0 and 1"):
+        kit_of(baskets, roles(ill="label", smokes=asked), k=2, ill=ill, smokes=ones)
+    given = roles(ill="label", smokes={**asked, "nulls": "absent"})
+    kit = kit_of(baskets, given, k=2, ill=ill, smokes=ones)
+    read = source(baskets, ill=ill, smokes=ones)
+    chosen = choose(kit, Choice(least_loss=True))
+    release = written(kit, chosen, read, tmp_path / "r.parquet")
+    assert release.private["counts"]["released"] == 12
+    shown = pq.read_table(tmp_path / "r.parquet")
+    assert sorted(shown["smokes"].to_pylist()) == [0] * 4 + [1] * 8
+    words = roles(ill="label", smokes={"role": "items", "nulls": "absent", "as": "categories"})
+    with pytest.raises(RequestError, match="nulls goes with columns of 0 and 1"):
+        kit_of(baskets, words, k=2, ill=ill, smokes=["a", "b"] * 6)
 
 
 @pytest.mark.parametrize("drop", [False, True])

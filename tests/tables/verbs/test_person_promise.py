@@ -228,4 +228,32 @@ def test_the_advice_of_a_refused_release_runs(tmp_path):
     released(again, table, tmp_path)
     released(kit, table, tmp_path, no_pseudonyms=True)
     released(kit, table, tmp_path, one_row=True)
+    with pytest.raises(InfeasibleError, match="the role drop for that column; apply with one_row"):
+        keep_a_joining_column(table, tmp_path)
     released(kit, table, tmp_path, accept_risk="a recipient under contract")
+
+
+def keep_a_joining_column(table, folder):
+    """Release without pseudonyms, with a kept column that has one value for each person."""
+    device = pa.array([None if one is None else f"d-{one}" for one in table["who"].to_pylist()])
+    roles = {**ROLES, "columns": {**ROLES["columns"], "device": "keep"}}
+    wide = table.append_column("device", device)
+    kit = vt.fit(wide, roles, k=5, promise="row", seed=1)
+    released(kit, wide, folder, no_pseudonyms=True)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_accepted_risk_is_stated_first_and_claims_no_group_of_11(tmp_path):
+    """Every row is in a group of 11 people; the records of people are in none."""
+    table = stays(3, people=400)
+    kit = fit(table, promise="row", k=11)
+    reason = "a recipient under contract"
+    release, rows, _ = released(kit, table, tmp_path, accept_risk=reason)
+    assert min(classes(rows).values()) < 11 <= release.private["figures"]["k"]
+    page = release.report([]).html
+    first = page.index(f"Accepted risk: {reason}")
+    assert first < page.index("EMA Policy 0070")
+    verdict = page[first : page.index("What a determination judges")]
+    met, _, missed = verdict.partition("does not meet")
+    assert "groups of at least 11" in missed
+    assert "groups of at least 11" not in met

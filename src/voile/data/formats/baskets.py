@@ -15,9 +15,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from voile.core.errors import SourceError
+from voile.core.errors import RequestError, SourceError
 from voile.data.source import FileSource
-from voile.data.text import ChunkReader, find_encoding, known_encoding, utf8_chunks
+from voile.data.text import (
+    ChunkReader,
+    find_encoding,
+    known_encoding,
+    raw_chunks,
+    utf8_chunks,
+)
 from voile.data.writer import Writer
 
 ITEMS, BASKETS = "items", "baskets"
@@ -41,11 +47,6 @@ class BasketSource(FileSource):
         notes = [f"encoding {self._encoding}", "each line is a basket of items"]
         super().__init__(path, BASKETS, [pa.field(ITEMS, TEXT_LISTS)], notes)
         self._delimiter = _find_delimiter(self._text())
-
-    def widths(self) -> Iterator[int]:
-        """Count the fields of each of the first lines."""
-        lines = csv.reader(self._text(), delimiter=self._delimiter)
-        return (len(fields) for fields in islice(lines, LOOKED_AT))
 
     def _text(self) -> io.TextIOWrapper:
         chunks = utf8_chunks(self.path, self._encoding, self._errors)
@@ -76,24 +77,38 @@ def _find_delimiter(text: io.TextIOBase) -> str:
 
 
 def holds_baskets(path: Path) -> bool:
-    """Whether lines of a text file differ in their number of fields, as baskets do."""
+    """Whether the first lines of a text file differ in their number of fields, as baskets do."""
     try:
-        widths = Counter(filter(None, BasketSource(path).widths()))
+        head = next(raw_chunks(path), b"").decode(errors="ignore")
+        mark = _find_delimiter(io.StringIO(head))
+        rows = islice(csv.reader(io.StringIO(head, newline=""), delimiter=mark), LOOKED_AT)
+        widths = Counter(len(fields) for fields in rows if fields)
     except (SourceError, csv.Error):
         return False
     return max(widths.values(), default=0) < (1 - UNEQUAL) * widths.total()
 
 
 class BasketWriter(Writer):
-    """Write lists of text as `BasketSource` reads them."""
+    """Write lists of text as `BasketSource` reads them: quoted, so that no item is cut at a blank.
+
+    Raises RequestError: an item that a line cannot contain, as an empty one.
+    """
 
     def __init__(self, path: Path) -> None:
+        self._name = path.name
         self._file = path.open("w", newline="", encoding="utf-8")
-        self._lines = csv.writer(self._file, lineterminator="\n")
+        self._lines = csv.writer(self._file, lineterminator="\n", quoting=csv.QUOTE_ALL)
 
     def write(self, batch: pa.RecordBatch) -> None:
         for basket in batch.column(ITEMS).to_pylist():
-            self._lines.writerow(basket or ())
+            items = basket or []
+            if any(not item or item != item.strip() for item in items):
+                raise RequestError(
+                    "an item is empty, or has blanks around it, which baskets do not keep",
+                    where=self._name,
+                    instead="write .parquet or .jsonl",
+                )
+            self._lines.writerow(items)
 
     def close(self) -> None:
         self._file.close()

@@ -43,7 +43,7 @@ class TransactionSource(FileSource):
 
 def open_transactions(path: Path) -> FileSource:
     """Open transactions of whole numbers, or baskets of text if most lines are no numbers."""
-    lines = next(_lines(path, LOOKED_AT), [])
+    lines = [line for line in next(_lines(path, LOOKED_AT), []) if line.strip()]
     numbers = sum(re.match(NUMBERS.encode(), line.rstrip(b"\r")) is not None for line in lines)
     if 2 * numbers >= len(lines):
         return TransactionSource(path)

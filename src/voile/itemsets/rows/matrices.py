@@ -46,7 +46,7 @@ def frame_matrix(
 def find_ones(X: Any, binarize: float | None, nulls: Nulls) -> Any:
     """Return a matrix with its numbers above `binarize` as 1, and missing values as 0 if asked.
 
-    Raises RequestError: a threshold below 0 of a sparse matrix, most of whose cells are 0.
+    Raises RequestError: a threshold below 0 for a sparse matrix, which would fill it with ones.
     """
     is_sparse = hasattr(X, "nnz")
     if nulls == "absent" and hasattr(X, "fillna"):

@@ -41,8 +41,8 @@ def _may_hold_baskets(thing: object) -> TypeGuard[str | os.PathLike[str]]:
     """Whether a thing is the place of a delimited text file on this machine."""
     if not isinstance(thing, str | os.PathLike):
         return False
-    name = os.fspath(thing)
-    return name.lower().endswith((".csv", ".tsv", ".txt")) and os.path.isfile(name)
+    is_text = os.fspath(thing).lower().removesuffix(".gz").endswith((".csv", ".tsv", ".txt"))
+    return is_text and os.path.isfile(thing)
 
 
 def matrix_source(

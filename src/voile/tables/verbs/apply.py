@@ -15,10 +15,10 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.data.roles import AS_IT_IS
 from voile.gate.finding import NOBODY, GateFinding, figures_of
-from voile.gate.losses import measure_losses
 from voile.gate.promises import TableLimits, check_records, promised_people
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
+from voile.release.manifest import ACCEPTED
 from voile.release.options import OPTIONS
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
@@ -28,7 +28,6 @@ from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.class_ids import CLASS, ClassIds
-from voile.tables.recoding.codebook import Codebook
 from voile.tables.recoding.marginals import Counted, Marginal
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import PersonRecoder, Recoder
@@ -43,7 +42,6 @@ from voile.tables.verbs.measure_release import (
 )
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.person_records import (
-    ACCEPTED,
     PROMISED_PEOPLE,
     list_choices,
     other_rows,
@@ -54,7 +52,7 @@ from voile.tables.verbs.person_rows import (
     find_row_boxes,
     refuse_row_options,
 )
-from voile.tables.verbs.placed_rows import place_rows
+from voile.tables.verbs.placed_rows import measure_against_source
 from voile.tables.verbs.promises import LEAST_IMPLIED, least_of
 from voile.tables.verbs.recount import count_anew, packed, unpacked, with_counts
 from voile.tables.verbs.report_data import STATING, report_data
@@ -276,12 +274,13 @@ class _Recoding(Applying[Any, AnyPublished]):
         content, codebook = self.content, written.known.codebook
         others = {*content.roles.of(*AS_IT_IS, "identifier"), CLASS.name}
         labels = [name for name in self.schema.names if name not in others]
+        unknown = [c["column"] for c in self._described() if c["role"] == "identifier"]
         findings = measure_release(
             written.rows,
             written.people,
             codebook,
             labels,
-            unknown=[c["column"] for c in self._described() if c["role"] == "identifier"],
+            unknown=unknown,
             people_of=(
                 partial(people_sharing, codebook, content.space.domains, content.space.counts)
                 if content.space.counts_others
@@ -297,9 +296,10 @@ class _Recoding(Applying[Any, AnyPublished]):
         limits = TableLimits(rules.k, rules.max_risk, vars(rules), content.sensitive)
         limits.check(figures_of(findings), instead=instead)
         if self.accepted is None:
-            fitted = self.kit.facts.get(OPTIONS, {})
-            check_records(findings, self._promised, instead=list_choices(fitted))
-        findings += self._measure_losses(written, codebook)
+            choices = list_choices(self.kit.facts.get(OPTIONS, {}), has_pseudonyms=bool(unknown))
+            check_records(findings, self._promised, instead=choices)
+        batches = replace(self, columns=content.space.quasi).batches()
+        findings += measure_against_source(batches, written, codebook, content)
         if not (marginals := written.known.marginals):
             return findings
         least = count_least_implied(
@@ -311,20 +311,6 @@ class _Recoding(Applying[Any, AnyPublished]):
         )
         _check_implied(least, content.space.constraints.k)
         return (*findings, NOBODY.finds(LEAST_IMPLIED, least, "people"))
-
-    def _measure_losses(
-        self, written: Written[AnyPublished], codebook: Codebook
-    ) -> tuple[GateFinding, ...]:
-        """Measure the losses against the source, which is read once more."""
-        space, subject = self.content.space, self.content.roles.subject
-        reading = replace(self, columns=space.quasi)
-        rows = place_rows(
-            reading.batches(), written.rows, written.truth, codebook, space.domains, subject
-        )
-        weight = {"weighted": space.weights.loss_weight, "information": 1.0}.get(
-            self.content.measures["loss"].name
-        )
-        return measure_losses(rows, weight=weight, importance=space.weights.importance)
 
     @property
     def _promised(self) -> int:

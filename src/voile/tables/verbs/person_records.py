@@ -14,10 +14,8 @@ from voile.keys.random import Protective
 from voile.report.wording import listed
 from voile.tables.domains.domain import encode_cells
 
-ACCEPTED = "accepted_risk"
-"""The part of the public manifest with the reason for which the data holder accepted the risk."""
 PROMISED_PEOPLE = "promised_people"
-"""The part with the number of people who must share all rows of a person."""
+"""The part of the public manifest with the number of people who must share all rows of a person."""
 ROWS_ALONE = (
     *("population", "sampled", "fraction", "risk", "loss", "outcomes", "method", "chain_order"),
     *("bisect_risk", "start_from", "evaluations", "seconds", "lower_bound_seconds", "analysis"),
@@ -25,21 +23,25 @@ ROWS_ALONE = (
     *("vintage", "on"),
 )
 """Options that only policies per row support."""
-OTHER_CHOICES = (
-    "apply with --no-pseudonyms; apply with --one-row; or apply with --accept-risk REASON, which "
-    "the report repeats on its first line"
-)
+ACCEPT = "apply with --accept-risk REASON, which the report repeats on its first line"
 
 
-def list_choices(fitted: Mapping[str, Any]) -> str:
-    """List what a data holder can do if a release singles people out by all their rows.
+def list_choices(fitted: Mapping[str, Any], *, has_pseudonyms: bool) -> str:
+    """List the choices of a data holder if a release singles people out by all their rows.
 
-    fitted : the options of the fit, without those at their defaults.
+    fitted : the options of the fit, without those at their defaults. has_pseudonyms : whether the
+    release has them; if not, a kept column joins the rows.
     """
     given = [f"--{name.replace('_', '-')}" for name in ROWS_ALONE if name in fitted]
     given += ["--family global"] * (fitted.get("family") == "global")
     without = f" and without {listed(given)}" if given else ""
-    return f"choose one: fit with --promise person{without}; {OTHER_CHOICES}"
+    unjoined = "apply with --no-pseudonyms"
+    if not has_pseudonyms:
+        unjoined = "fit with the role drop for that column"
+    return (
+        f"choose one: fit with --promise person{without}; {unjoined}; apply with --one-row; "
+        f"or {ACCEPT}"
+    )
 
 
 def other_rows(source: Source, subject: str | None) -> NDArray[np.int64]:

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.data import Source
-from voile.gate.losses import PlacedRows, number_tuples
+from voile.gate.finding import GateFinding
+from voile.gate.losses import PlacedRows, measure_losses, number_tuples
 from voile.release.manifest import ROW
-from voile.release.outcomes import Batch
+from voile.release.outcomes import Batch, Written
 from voile.tables.domains.domain import OUTSIDE, Domain, encode_cells
 from voile.tables.recoding.codebook import Codebook
+from voile.tables.verbs.content import Content
 
 NOT_RELEASED = -1
+
+
+def measure_against_source(
+    batches: Iterable[Batch], written: Written[Any], codebook: Codebook, content: Content
+) -> tuple[GateFinding, ...]:
+    """Measure the losses of a written release against its source, which is read once more.
+
+    batches : as for `place_rows`. A kit with a loss of its own has no `information_loss`.
+    """
+    space = content.space
+    rows = place_rows(
+        batches, written.rows, written.truth, codebook, space.domains, content.roles.subject
+    )
+    weight = {"weighted": space.weights.loss_weight, "information": 1.0}
+    return measure_losses(
+        rows,
+        weight=weight.get(content.measures["loss"].name),
+        importance=space.weights.importance,
+    )
 
 
 def place_rows(

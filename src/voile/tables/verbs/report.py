@@ -107,7 +107,7 @@ def sections(
         ]
         return tuple(part for part in parts if part is not None)
     figures = {**public["figures"], **private.get("figures", {})}
-    # the public reads the fit's loss: a second one would tell more of those who are suppressed
+    # a second public loss narrows the values that a person may have
     if is_measured := audience == "internal" and "information_loss" in figures:
         data = with_measured_losses(data, figures)
     parts = [

@@ -9,13 +9,13 @@ from voile.core.errors import TamperedError
 from voile.core.rounding import rounded
 from voile.gate.finding import figures_of
 from voile.gate.promises import promises_of
-from voile.release.manifest import Release
+from voile.release.manifest import ACCEPTED, Release
 from voile.release.verify import Check, has_columns, has_rows, recounted
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
 from voile.tables.recoding.codebook import Codebook, CodebookEntry
 from voile.tables.recoding.marginals import marginals_in
 from voile.tables.verbs.measure_release import count_least_implied, measure_release
-from voile.tables.verbs.person_records import ACCEPTED, PROMISED_PEOPLE
+from voile.tables.verbs.person_records import PROMISED_PEOPLE
 from voile.tables.verbs.promises import least_of
 
 PROMISES = {

@@ -9,11 +9,12 @@ from voile.core.evidence import Evidence
 from voile.data.roles import AS_IT_IS
 from voile.data.roles import FEW as FEW_NAMES
 from voile.release.choice import Choice
+from voile.release.manifest import ACCEPTED
 from voile.report.sections import CHOSEN, Audience, Figure
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import is_hidden, listed, odds, share, share_of, size
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
-from voile.tables.verbs.person_records import ACCEPTED, PROMISED_PEOPLE
+from voile.tables.verbs.person_records import PROMISED_PEOPLE
 
 NOTHING = 1e-9  # a loss that is one of rounding
 RELATIVE = "relative risk"
