@@ -83,6 +83,13 @@ def test_a_source_that_changed_is_refused(tmp_path):
     place.write_text("age\n30\n31\n33\n")
     with pytest.raises(RequestError, match="the source has changed since the release was made"):
         release.check_source(open_source(place), 3)
+    frame = pa.table({"age": [30, 31]})
+    in_memory = {"name": "arrow frame", "sha256": open_source(frame).fingerprint()}
+    held = Release(out, {}, {"source": in_memory, "inventory": {"age": "generalised"}})
+    wider = frame.append_column("who", pa.array(["a", "b"]))
+    held.check_source(open_source(wider), 2)
+    with pytest.raises(RequestError, match="the source has changed"):
+        held.check_source(open_source(wider.set_column(0, "age", pa.array([30, 32]))), 2)
     copy = place.rename(tmp_path / "annotated.csv")
     release.check_source(open_source(copy), 3)  # a copy may have columns of its own
     Release(out, {}).check_source(source, 4)  # received: the number of rows is not known

@@ -6,7 +6,7 @@ import errno
 import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,6 +92,10 @@ class Source(ABC):
     @abstractmethod
     def fingerprint(self) -> str:
         """Hash all bytes with SHA-256, streaming; O(bytes)."""
+
+    def without_others(self, columns: Container[str]) -> Source:
+        """Return the source with these columns alone if it is in memory; a file stays whole."""
+        return self
 
     def batches(
         self, columns: Iterable[str] | None = None, *, batch_rows: int = BATCH_ROWS
@@ -263,6 +267,11 @@ class TableSource(Source):
     def about_rows(self) -> int:
         """Count the rows."""
         return int(self.table.num_rows)
+
+    def without_others(self, columns: Container[str]) -> Source:
+        """Return the source with these of its columns alone."""
+        kept = [name for name in self.table.column_names if name in columns]
+        return TableSource(self.table.select(kept), self.name, self.kind, self.notes)
 
     def fingerprint(self) -> str:
         """Hash the rows; equal tables hash alike, however they were sliced or chunked."""

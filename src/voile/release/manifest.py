@@ -254,12 +254,17 @@ class Release(Brief):
     def check_source(self, source: Source, rows: int) -> None:
         """Raise `RequestError` if original data of so many rows are not the released source.
 
-        Data under the name that they had then must have the same hash. A copy under another name,
-        which may have columns of its own, needs the same number of rows.
+        Data under the name that they had then must have the same hash; a frame may have further
+        columns. A file under another name, as an annotated copy, needs the same number of rows.
         """
         self.check_rows(rows, source.name)
-        applied = (self.private or {}).get("source", {})
-        if applied.get("name") == source.name and applied["sha256"] != source.fingerprint():
+        private = self.private or {}
+        applied = private.get("source", {})
+        if applied.get("name") != source.name:
+            return
+        if known := private.get(INVENTORY):
+            source = source.without_others(known)
+        if applied["sha256"] != source.fingerprint():
             raise RequestError(
                 "the source has changed since the release was made",
                 where=source.name,

@@ -162,7 +162,6 @@ class DelimitedSource(FileSource):
                     f"and the {'header' if self._names_columns else 'first'} has "
                     f"{row.expected_columns}",
                     where=self.name,
-                    instead=f"write {self.name}::{BASKETS} if each line is a basket of items",
                 ) from None
             if "straddling" in str(error):
                 raise SourceError(
