@@ -21,12 +21,12 @@ def reading(code, **value):
 @pytest.mark.parametrize(
     ("kind", "resource", "said"),
     [
-        ("Condition", {"code": concept("2", "1")}, [(("1", "2"),)]),
+        ("Condition", {"code": concept("2", "1")}, [(("1",), ("2",))]),
         ("Condition", {"onsetDateTime": "2013-01-01"}, [None]),
-        ("Encounter", {"class": {"system": "s", "code": "IMP"}}, [(("IMP",), (), ())]),
+        ("Condition", {"id": "x", "subject": {"reference": "Patient/1"}, "meta": {"a": 1}}, [None]),
+        ("Encounter", {"class": {"system": "s", "code": "IMP"}}, [(("IMP",),)]),
         ("Patient", {"deceasedBoolean": False}, [None]),
         ("Patient", {"deceasedDateTime": "2013-01-01"}, [("died",)]),
-        ("DocumentReference", {"type": concept("1")}, [None]),
         ("Observation", reading("8-1"), [None]),
         ("Observation", reading("8-1", valueBoolean=False), [(("8-1",), None, None, False)]),
     ],
@@ -38,7 +38,33 @@ def test_a_resource_says_its_codes_in_order(kind, resource, said):
 
 
 def _plain(one):
-    return tuple(code for _, code in one) if isinstance(one, tuple) else one
+    """Return codes without their paths and systems."""
+    if not isinstance(one, tuple):
+        return one
+    return tuple(x[1] if isinstance(x, tuple) else x for x in one if isinstance(x, tuple))
+
+
+def test_any_type_says_every_value_that_is_no_id_reference_or_day():
+    one = {
+        "resourceType": "Procedure",
+        "id": "x",
+        "status": "completed",
+        "code": {**concept("7"), "extension": [{"url": "u", "valueCode": "v"}]},
+        "performedPeriod": {"start": "2013-01-01"},
+        "encounter": {"reference": "Encounter/1"},
+        "_created": {"extension": []},
+        "focalDevice": [{"action": concept("9")}],
+    }
+    assert list(events_of("Procedure", one)) == [
+        (
+            "Procedure",
+            (
+                (".code.coding", (SNOMED, "7")),
+                (".focalDevice.action.coding", (SNOMED, "9")),
+                (".status", "completed"),
+            ),
+        )
+    ]
 
 
 def test_components_are_readings_of_their_own():

@@ -165,10 +165,10 @@ class Tally:
     dropped: Counter[str] = field(default_factory=Counter)
     _people: set[str] = field(default_factory=set, repr=False)
 
-    def put_aside(self, subject: str, why: str) -> None:
+    def put_aside(self, subject: str | None, why: str) -> None:
         """Count a row that is not released, and its person where something is wrong with it."""
         self.set_aside[why] += 1
-        if why not in SUPPRESSED:
+        if subject is not None and why not in SUPPRESSED:
             self._people.add(subject)
 
     def check(self) -> None:

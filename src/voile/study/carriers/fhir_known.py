@@ -5,6 +5,7 @@ The kit of notes looks for the names and numbers in the notes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
@@ -77,28 +78,44 @@ def _addresses(found: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 Fact = tuple[Any, ...]
-_CODED = {
-    "Condition": (carrier.DIAGNOSES, ("code",)),
-    "MedicationRequest": (carrier.PRESCRIPTIONS, ("medicationCodeableConcept",)),
-    "Encounter": (carrier.VISITS, ("class", "type", "serviceType")),
+_NAMES = {
+    "Condition": carrier.DIAGNOSES,
+    "MedicationRequest": carrier.PRESCRIPTIONS,
+    "Encounter": carrier.VISITS,
 }
 _VALUES = ("valueQuantity", "valueCodeableConcept", "valueBoolean")
+_NO_FACTS = frozenset(
+    ["resourceType", "id", "meta", "extension", "reference", "attachment", "presentedForm"]
+)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 
 
 def events_of(kind: str, one: Resource) -> Iterator[tuple[str, Fact | None]]:
     """Yield what a resource says, and of what kind it is; at least once, for its days."""
-    if kind in _CODED:
-        name, fields = _CODED[kind]
-        said = tuple(_codes(one.get(field)) for field in fields)
-        yield name, said if any(said) else None
-    elif kind == "Observation":
+    if kind == "Observation":
         for each in (one, *list_objects(take_list(one.get("component")))):
             yield carrier.READINGS, _reading(each)
     elif kind == "Patient":
         died = one.get("deceasedDateTime") is not None or one.get("deceasedBoolean") is True
         yield carrier.DEATHS, ("died",) if died else None
     else:
-        yield kind, None
+        yield _NAMES.get(kind, kind), tuple(sorted(_list_facts(one, ""), key=repr)) or None
+
+
+def _list_facts(found: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield every value of a resource that is no id, reference or day, with its path."""
+    if isinstance(found, list):
+        for each in found:
+            yield from _list_facts(each, path)
+    elif not isinstance(found, dict):
+        if not (isinstance(found, str) and _DAY.fullmatch(found)):
+            yield path, found
+    elif "system" in found and "code" in found and "value" not in found:
+        yield path, (found["system"], found["code"])
+    else:
+        for name, inner in found.items():
+            if name not in _NO_FACTS and not name.startswith("_"):
+                yield from _list_facts(inner, f"{path}.{name}")
 
 
 def _reading(one: Resource) -> Fact | None:
