@@ -39,14 +39,24 @@ def list_files(folder: Path) -> list[Path]:
 
 
 def is_fhir_folder(folder: Path) -> bool:
-    """Whether the first object of a file of the folder is a resource."""
+    """Return whether the first object of a file of the folder is a resource.
+
+    Raises
+    ------
+    SourceError : no file has one, and a file cannot be read.
+    """
+    broken = None
     for path in list_files(folder):
         try:
             first = next(read_objects(path), None)
-        except SourceError:
-            return _named_kind(path) is not None
+        except SourceError as error:
+            if _named_kind(path) is not None or path.suffix == ".gz":
+                broken = error
+            continue
         if first is not None and _find_kind(first[1]) is not None:
             return True
+    if broken is not None:
+        raise broken
     return False
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from voile.core.errors import RequestError, nearest
 from voile.core.mistakes import mistakes
-from voile.data.fhir.definitions import Element, list_types, read_elements
+from voile.data.fhir.definitions import COMMON, Element, list_types, read_elements
 from voile.data.fhir.fields import Resource, list_objects, read_day, read_period, read_reference
 from voile.data.fhir.values import can_generalise, can_keep
 from voile.data.files.own_files import read_toml
@@ -86,6 +86,10 @@ class TypeRule:
     @property
     def operations(self) -> frozenset[str]:
         return frozenset(_list_operations(self.elements))
+
+    def removes(self, name: str) -> bool:
+        """Whether the rule removes an element that R4 has; other names may be data themselves."""
+        return name not in self.elements and name in (*read_elements()[self.kind], *COMMON[1:])
 
     def list_persons(self, resource: Resource) -> list[str]:
         """Return the references to the patient."""

@@ -34,7 +34,10 @@ NOT_RELEASED = "of a person without a released row"
 NO_TEXT = "a note without a released text"
 NOT_A_HOME = "no released person's home"
 OUTSIDE = "a day that would move out of the extract"
-SUPPRESSED = (NOT_RELEASED, NOT_A_HOME, OUTSIDE)
+NO_RULE = "of a type that is not released"
+UNUSED = "no released resource refers to it"
+NO_RESOURCES = "in a file without resources"
+SUPPRESSED = (NOT_RELEASED, NOT_A_HOME, OUTSIDE, NO_RULE, UNUSED, NO_RESOURCES)
 """Why a row is not released where nothing is wrong with it."""
 _PEOPLE = pa.schema(
     [(SUBJECT, pa.string()), ("age", pa.int32()), *((one, pa.string()) for one in QUASI[1:])]
@@ -102,6 +105,10 @@ class Carrier(Protocol):
 
     def without_rule(self) -> list[str]:
         """Return the types of files that are not released, since there is no rule for them."""
+        ...
+
+    def unreleased(self) -> Iterator[str]:
+        """Yield what a release leaves out, with its rows: types, files, elements."""
         ...
 
     def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.fhir import fields
-from voile.data.fhir.exports import FoundResource, read_export
+from voile.data.fhir.exports import FoundResource, count_other_files, read_export
 from voile.data.fhir.rules import TypeRule, read_rules_with
 from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers import carrier
@@ -69,7 +69,12 @@ class Fhir:
             packing.add(one)
         rows = packing.write(folder)
         _check_resolves(folder)
-        return carrier.Packed(rows, packing.tallies)
+        others = count_other_files(self.folder)
+        unread = {
+            name: carrier.Tally(n, set_aside=Counter({carrier.NO_RESOURCES: n}))
+            for name, n in others.items()
+        }
+        return carrier.Packed(rows, {**packing.tallies, **unread})
 
     def last_day(self) -> date | None:
         days = (_start(one.resource) for one in self._resources("Encounter"))
@@ -91,13 +96,25 @@ class Fhir:
                 yield from staff_of(one.resource)
 
     def without_rule(self) -> list[str]:
-        return [*self.rows_without_rule()]
-
-    def rows_without_rule(self) -> Mapping[str, int]:
-        """Return the rows of each type without a rule, and of each file that is not read."""
         ruled = read_rules_with(self.rules)
-        counts = Counter(one.kind for one in read_export(self.folder) if one.kind not in ruled)
-        return dict(sorted(counts.items()))
+        return sorted({one.kind for one in read_export(self.folder)} - ruled.keys())
+
+    def unreleased(self) -> Iterator[str]:
+        """Yield types and files that are not released, and elements that rules remove."""
+        rows: Counter[str] = Counter()
+        elements: dict[str, Counter[str]] = {}
+        for one in read_export(self.folder):
+            rows[one.kind] += 1
+            if (rule := self.released_rules.get(one.kind)) is not None:
+                names = (name for name in one.resource if rule.removes(name))
+                elements.setdefault(one.kind, Counter()).update(names)
+        for name, lines in count_other_files(self.folder).items():
+            yield f"{name}: a file without resources, {lines:,} objects"
+        for kind in sorted(rows.keys() - self.released_rules.keys()):
+            yield f"{kind}: {rows[kind]:,} resources, a type that is not released"
+        for kind, removed in sorted(elements.items()):
+            said = ", ".join(f"{name} {n:,}" for name, n in sorted(removed.items()))
+            yield f"{kind}: {rows[kind]:,} resources, without {said or 'no element'}"
 
     def extract(self) -> carrier.Extract:
         starts = (_start(one.resource) for one in self._resources("Encounter"))

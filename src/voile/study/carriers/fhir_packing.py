@@ -22,8 +22,6 @@ from voile.study.carriers.fhir_writing import FhirWriting
 SUFFIX = ".ndjson"
 NO_PERSON = "it names no patient, or several"
 TWICE = "a resource with its id was there before"
-NO_RULE = "of a type that is not released"
-UNUSED = "no released resource refers to it"
 GONE = "reference to a resource that is not released"
 _REFERENCE = re.compile(rb'"reference":"([^"]+)"')
 
@@ -48,7 +46,7 @@ class FhirPacking:
         tally.read += 1
         rule = self.writing.index.rules.get(one.kind)
         if rule is None:
-            tally.put_aside(None, NO_RULE)
+            tally.put_aside(None, carrier.NO_RULE)
             return
         person = None if rule.is_shared else self.writing.index.person_of(one)
         try:
@@ -82,7 +80,7 @@ class FhirPacking:
                     lines.add(made)
                     tally.released += 1
                 else:
-                    tally.put_aside(None, UNUSED)
+                    tally.put_aside(None, carrier.UNUSED)
             if len(lines):
                 rows[kind] = self._write_lines(kind, lines, folder)
         for kind, tally in self.tallies.items():
