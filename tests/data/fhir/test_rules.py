@@ -31,7 +31,11 @@ def test_every_rule_has_a_type_of_r4_and_a_person_or_is_shared():
         ("Procedure", {"keep": ["statsu"]}, "R4 has no element Procedure.statsu; did you mean "),
         ("Procedure", {"keep": ["performer.role"]}, "R4 has no element Procedure.performer.role"),
         ("Procedure", {"keep": ["note"]}, "keep does not fit Procedure.note, which is of type "),
-        ("Procedure", {"keep": ["code[x]"]}, "R4 has no element Procedure.code[x]; did you mean code"),
+        (
+            "Procedure",
+            {"keep": ["code[x]"]},
+            "R4 has no element Procedure.code[x]; did you mean code",
+        ),
         ("Procedure", {"shift": ["code"]}, "shift does not fit Procedure.code, which is of type "),
         ("Procedure", {"person": "patient"}, "R4 has no element Procedure.patient"),
         ("Procedure", {"keep": ["code"], "generalise": ["code"]}, "code has two operations"),

@@ -167,8 +167,8 @@ def test_ids_and_the_order_of_lines_are_drawn_anew_each_time(export, tmp_path):
         (
             lambda f: (f / "Practitioner.ndjson").write_text('{"resourceType": "Practitioner"}\n'),
             RequestError,
-            "Practitioner.ndjson, line 1: there is no rule for resources of type Practitioner; leave them "
-            'out of the release: drop = ["Practitioner"] in [export]',
+            "Practitioner.ndjson, line 1: there is no rule for resources of type Practitioner; "
+            'leave them out of the release: drop = ["Practitioner"] in [export]',
         ),
         (
             lambda f: change(f / "Condition.ndjson", 1, '{"secret": '),

@@ -1,8 +1,8 @@
 """Make a released resource valid R4: required elements, and references that resolve.
 
 A required element that is not released is marked as masked, which R4 allows for references,
-attachments and all primitive values but codes and booleans; and for a concept that its rule does
-not require. A part that has only such marks goes.
+attachments and all primitive values but codes; and for a concept that its rule does not require. A
+part that has only such marks goes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from voile.data.fhir.fields import list_objects
 ABSENT = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
 MASKED = {"extension": [{"url": ABSENT, "valueCode": "masked"}]}
 _CONCEPTS = ("CodeableConcept", "Coding")
-_UNMASKED = ("code", "boolean")
 
 
 class IncompleteError(Exception):
@@ -102,7 +101,7 @@ def _says_something(part: Mapping[str, Any]) -> bool:
 
 def _mask(found: dict[str, Any], ways: list[Element], resolves: Callable[[str], bool]) -> bool:
     """Mark the first way of a required element that can be masked; a choice of concepts cannot."""
-    if any(one.type in (*_CONCEPTS, *_UNMASKED) for one in ways):
+    if any(one.type in ("code", *_CONCEPTS) for one in ways):
         return False
     one = ways[0]
     if one.is_part:

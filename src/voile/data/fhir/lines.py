@@ -21,7 +21,9 @@ LONGEST = 64 << 20
 """Bytes of a line that is read as a resource."""
 
 
-def read_resources(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_resources(
+    path: Path, *, longest: int | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each line's place and its object; skip blank lines. Memory: one line.
 
     Raises
@@ -29,7 +31,7 @@ def read_resources(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     SourceError : a line is no JSON object or too long; the message has its place, not its text.
     """
     with _report_unreadable(path), open_plain(path) as file:
-        for place, line in _read_lines(file, path.name, longest=LONGEST):
+        for place, line in _read_lines(file, path.name, longest=longest or LONGEST):
             if line.strip():
                 yield place, _parse_object(line, place)
 
@@ -46,7 +48,8 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with _report_unreadable(path), open_plain(path) as file:
         first = next((line for line in file if line.strip()), b"")
         if not first or _is_document(first):
-            yield from read_resources(path)
+            is_lines = path.name.lower().removesuffix(".gz").endswith(".ndjson")
+            yield from read_resources(path, longest=None if is_lines else sys.maxsize - 1)
         else:
             yield path.name, _parse_object(first + file.read(), path.name)
 
