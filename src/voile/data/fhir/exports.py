@@ -35,7 +35,9 @@ def is_export_file(path: Path) -> bool:
 
 
 def list_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if is_export_file(path))
+    """Return the files of an export in the order of their names, those of patients first."""
+    found = (path for path in folder.iterdir() if is_export_file(path))
+    return sorted(found, key=lambda path: (_named_kind(path) != "Patient", path.name))
 
 
 def is_fhir_folder(folder: Path) -> bool:

@@ -58,6 +58,7 @@ class Fhir:
         RequestError : a type without a rule, a reference to nobody, a resource of nobody.
         SourceError : a line that is not a resource.
         """
+        self.index.check()
         carrier.write_people(self.index.people, self.as_of, folder)
         carrier.write_notes(self._notes(), folder)
 
@@ -137,7 +138,7 @@ class Fhir:
         """Who is in the export, and whose each resource is; every person is checked."""
         if self._index is None:
             index = ExportIndex(self.released_rules)
-            index.read(self._checked, lambda one: _person(one.resource, one.place))
+            index.read(self._checked(), lambda one: _person(one.resource, one.place))
             self._index = index
         return self._index
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple, Self
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.fhir import fields
@@ -15,6 +16,31 @@ from voile.study.carriers.carrier import Person
 
 PATIENT = "Patient"
 _TARGET = re.compile(r"(?:https?://[^\s?#]*/)?([A-Za-z]+/[A-Za-z0-9.-]{1,64})(?:/_history/[^/]+)?")
+
+
+class Named(NamedTuple):
+    """The references of a resource to its patient."""
+
+    key: str | None
+    references: list[str]
+    is_required: bool
+    place: str
+
+    @classmethod
+    def of(cls, one: FoundResource, rule: TypeRule, key: str | None) -> Self:
+        """Read them.
+
+        Raises RequestError: there is none, and R4 or a note requires one.
+        """
+        references = rule.list_persons(one.resource)
+        if not references and rule.is_person_required:
+            name = rule.person[0][0]
+            raise RequestError(
+                f"a {'note' if rule.notes else one.kind} without a {name}",
+                where=one.place,
+                instead=f"name its patient as {name}, or take the resource out",
+            )
+        return cls(key, references, rule.is_person_required, one.place)
 
 
 @dataclass
@@ -33,38 +59,44 @@ class ExportIndex:
     _urls: dict[str, str] = field(default_factory=dict, repr=False)
     _indirect: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
-    def read(
-        self, read: Callable[[], Iterable[FoundResource]], make: Callable[[FoundResource], Person]
-    ) -> None:
-        """Read an export twice: first every id, then whose each resource is.
+    def read(self, every: Iterable[FoundResource], make: Callable[[FoundResource], Person]) -> None:
+        """Read whose each resource of an export is.
 
         Raises
         ------
-        RequestError : there is no patient, or nothing refers to one; a reference to nobody.
+        RequestError : a resource names nobody, or a patient that the export does not have.
         SourceError : two patients, or two visits, have one id.
         """
-        for one in read():
+        later = []
+        for one in every:
             self.rows[one.kind] += 1
-            if one.kind in self.rules:
-                self._add(one)
+            if (rule := self.rules.get(one.kind)) is None:
+                continue
+            self._add(one)
             if one.kind == PATIENT:
                 person = make(one)
                 self.people[person.subject] = person
+            elif rule.person:
+                named = Named.of(one, rule, self.key_of(one))
+                if all(self._is_person(text) for text in named.references):
+                    self._own(named)
+                else:
+                    later.append(named)
+        if self.people:
+            for named in later:
+                self._own(named)
+        for key in self._indirect:
+            self._owners[key] = self._follow(key, set())
+
+    def check(self) -> None:
+        """Refuse an export without a patient, or without a type that refers to one."""
         if not self.people:
-            raise RequestError("the export has no Patient")
-        has_others = False
-        for one in read():
-            rule = self.rules.get(one.kind)
-            if rule is not None and rule.person:
-                has_others = True
-                self._own(one, rule)
-        if not has_others:
+            raise RequestError("the export has no Patient", instead="export the patients as well")
+        if not any(rule.person and self.rows[kind] for kind, rule in self.rules.items()):
             raise RequestError(
                 "no type of the export refers to a patient",
                 instead="export the patients' resources as well, such as Condition",
             )
-        for key in self._indirect:
-            self._owners[key] = self._follow(key, set())
 
     def _add(self, one: FoundResource) -> None:
         key = self.key_of(one)
@@ -80,39 +112,35 @@ class ExportIndex:
         if one.full_url is not None:
             self._urls[one.full_url] = key
 
-    def _own(self, one: FoundResource, rule: TypeRule) -> None:
-        targets, key = self._find_targets(one, rule), self.key_of(one)
-        if key is None or self._owners[key] is not None:
+    def _is_person(self, reference: str) -> bool:
+        return (self.find_key(reference) or "").startswith(f"{PATIENT}/")
+
+    def _own(self, named: Named) -> None:
+        targets = self._find_targets(named)
+        if named.key is None or self._owners[named.key] is not None:
             return
-        self._owners[key] = self._only_person(targets)
+        self._owners[named.key] = self._only_person(targets)
         if not any(target.startswith(f"{PATIENT}/") for target in targets):
-            self._indirect[key] = tuple(targets)
+            self._indirect[named.key] = tuple(targets)
 
     def _only_person(self, targets: Iterable[str]) -> str | None:
         people = {self._owners[one] for one in targets if one.startswith(f"{PATIENT}/")}
         return people.pop() if len(people) == 1 else None
 
-    def _find_targets(self, one: FoundResource, rule: TypeRule) -> list[str]:
+    def _find_targets(self, named: Named) -> list[str]:
         """Return the resources that a resource names as its patient.
 
-        Raises RequestError: it names a patient that the export does not have, or nobody.
+        Raises RequestError: it names a patient that the export does not have.
         """
-        named = rule.list_persons(one.resource)
-        found = [(text, self.find_key(text)) for text in named]
+        found = [(text, self.find_key(text)) for text in named.references]
         for text, target in found:
             is_patient = fields.find_target({"reference": text}, PATIENT) is not None
-            if target is None and is_patient and (rule.is_person_required or "urn:" not in text):
+            if target is None and is_patient and (named.is_required or "urn:" not in text):
                 raise RequestError(
                     "refers to a patient that the export does not have",
-                    where=one.place,
+                    where=named.place,
                     instead="export the patient as well, or take the resource out",
                 )
-        if not named and rule.is_person_required:
-            raise RequestError(
-                f"a {'note' if rule.notes else one.kind} without a {rule.person[0][0]}",
-                where=one.place,
-                instead=f"name its patient as {rule.person[0][0]}, or take the resource out",
-            )
         return [target for _, target in found if target is not None]
 
     def _follow(self, key: str, passed: set[str]) -> str | None:
@@ -134,7 +162,7 @@ class ExportIndex:
         """Return whose a resource is; None where it names no patient, or several."""
         if (key := self.key_of(one)) is not None:
             return self._owners.get(key)
-        return self._only_person(self._find_targets(one, self.rules[one.kind]))
+        return self._only_person(self._find_targets(Named.of(one, self.rules[one.kind], None)))
 
     def owner_of(self, key: str) -> str | None:
         """Return the person of a resource; None where it is of no person, or of several."""

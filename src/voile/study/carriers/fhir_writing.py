@@ -93,7 +93,7 @@ class FhirWriting:
         texts = {}
         for attachment, text in _read_attachments(rule, one.resource):
             if text is not None:
-                texts[id(attachment)] = next(self.released.notes)
+                texts[id(attachment)] = next(self.released.notes, None)
         return texts
 
     def make(
