@@ -74,6 +74,7 @@ class Fhir:
         unread = {
             name: carrier.Tally(n, set_aside=Counter({carrier.NO_RESOURCES: n}))
             for name, n in others.items()
+            if n
         }
         return carrier.Packed(rows, {**packing.tallies, **unread})
 
