@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from voile.core.errors import SourceError
 from voile.data.fhir.definitions import list_types
 from voile.data.fhir.fields import Resource, take_list, take_object
-from voile.data.fhir.lines import read_objects
+from voile.data.fhir.lines import UnreadableFileError, read_objects
 from voile.data.fhir.versions import refuse_other_versions
 
 SUFFIXES = (".ndjson", ".json", ".ndjson.gz", ".json.gz")
@@ -51,10 +51,12 @@ def is_fhir_folder(folder: Path) -> bool:
     for path in list_files(folder):
         try:
             first = next(read_objects(path), None)
-        except SourceError as error:
-            if _named_kind(path) is not None or path.suffix == ".gz":
-                broken = error
-            continue
+        except UnreadableFileError as error:
+            broken, first = error, None
+        except SourceError:
+            first = None
+            if _named_kind(path) is not None:
+                return True
         if first is not None and _find_kind(first[1]) is not None:
             return True
     if broken is not None:

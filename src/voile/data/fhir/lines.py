@@ -17,6 +17,11 @@ import numpy as np
 from voile.core.errors import SourceError
 from voile.data.fhir.spans import UNIQUE, BrokenJsonError, read_document
 
+
+class UnreadableFileError(SourceError):
+    """A file cannot be opened or decompressed."""
+
+
 LONGEST = 64 << 20
 """Bytes of a line that is read as a resource."""
 
@@ -115,9 +120,9 @@ def _report_unreadable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         why = (error.strerror or "no reason").lower()
-        raise SourceError(f"cannot be read ({why})", where=path.name) from None
+        raise UnreadableFileError(f"cannot be read ({why})", where=path.name) from None
     except (EOFError, zlib.error):
-        raise SourceError(
+        raise UnreadableFileError(
             "is a truncated or damaged .gz file", where=path.name, instead="copy the file again"
         ) from None
 
