@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -83,7 +83,7 @@ class TypeRule:
         """Whether resources of the type are of no person."""
         return not self.person and self.kind != "Patient"
 
-    @property
+    @cached_property
     def operations(self) -> frozenset[str]:
         return frozenset(_list_operations(self.elements))
 

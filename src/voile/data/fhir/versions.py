@@ -37,15 +37,13 @@ def _find_version(resource: Resource) -> str | None:
     if kind in types:
         return types[kind]
     known = elements.get(kind, {})
-    if others := {known[name] for name in resource.keys() & known.keys()}:
+    if others := [version for name, version in known.items() if name in resource]:
         return min(others)
     if any(isinstance(resource.get(name), list) for name in _LISTS.get(kind, ())):
         return "R5"
-    stated = [str(resource.get("fhirVersion"))[:3]]
-    for profile in take_list(take_object(resource.get("meta")).get("profile")):
-        if found := _PROFILE.search(str(profile)):
-            stated.append(str(found[1] or found[2]))
-    names = (_NAMES.get(one, one) for one in stated)
+    profiles = take_list(take_object(resource.get("meta")).get("profile"))
+    stated = [found[1] or found[2] for one in profiles if (found := _PROFILE.search(str(one)))]
+    names = (_NAMES.get(one, one) for one in (str(resource.get("fhirVersion"))[:3], *stated))
     return next((one for one in names if one in _NAMES.values()), None)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Literal
 
 from voile.core.errors import SourceError
@@ -38,7 +40,6 @@ from voile.data.fhir.rules import (
 )
 from voile.data.fhir.values import generalise_value, keep_value, map_values
 from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
-from voile.keys.pseudonyms import pseudonym
 from voile.study.carriers import carrier
 from voile.study.carriers.fhir_index import ExportIndex
 
@@ -147,7 +148,12 @@ class FhirWriting:
         kind, _, own = key.partition("/")
         if kind == "Patient":
             return self.released.name_of(own)
-        return pseudonym(self.released.fresh, key, length=26)
+        return blake2b(key.encode(), key=self._run_key, digest_size=16).hexdigest()
+
+    @cached_property
+    def _run_key(self) -> bytes:
+        """A key of this run alone: nobody can compute an id again."""
+        return self.released.chance.bytes(32)
 
     def _of_row(self, person: str, shown: carrier.Shown) -> dict[str, Any]:
         """Return the elements of a Patient that the released row gives."""
