@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from voile.data.fhir.fields import Resource, list_objects, read_number, take_list
+from voile.data.fhir.fields import Resource, list_objects, take_list
 from voile.study.carriers import carrier
 
 STAFF = ("Practitioner", "Organization", "Location", "RelatedPerson")
@@ -83,7 +83,6 @@ _NAMES = {
     "MedicationRequest": carrier.PRESCRIPTIONS,
     "Encounter": carrier.VISITS,
 }
-_VALUES = ("valueQuantity", "valueCodeableConcept", "valueBoolean")
 _NO_FACTS = frozenset(
     ["resourceType", "id", "meta", "extension", "reference", "attachment", "presentedForm"]
 )
@@ -93,13 +92,18 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 def events_of(kind: str, one: Resource) -> Iterator[tuple[str, Fact | None]]:
     """Yield what a resource says, and of what kind it is; at least once, for its days."""
     if kind == "Observation":
-        for each in (one, *list_objects(take_list(one.get("component")))):
-            yield carrier.READINGS, _reading(each)
+        whole = {name: x for name, x in one.items() if name != "component"}
+        for each in (whole, *list_objects(take_list(one.get("component")))):
+            yield carrier.READINGS, _fact_of(each)
     elif kind == "Patient":
         died = one.get("deceasedDateTime") is not None or one.get("deceasedBoolean") is True
         yield carrier.DEATHS, ("died",) if died else None
     else:
-        yield _NAMES.get(kind, kind), tuple(sorted(_list_facts(one, ""), key=repr)) or None
+        yield _NAMES.get(kind, kind), _fact_of(one)
+
+
+def _fact_of(one: Resource) -> Fact | None:
+    return tuple(sorted(_list_facts(one, ""), key=repr)) or None
 
 
 def _list_facts(found: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -116,30 +120,3 @@ def _list_facts(found: Any, path: str) -> Iterator[tuple[str, Any]]:
         for name, inner in found.items():
             if name not in _NO_FACTS and not name.startswith("_"):
                 yield from _list_facts(inner, f"{path}.{name}")
-
-
-def _reading(one: Resource) -> Fact | None:
-    """Return what was measured, its value and unit; None where there is no value."""
-    code, said = _codes(one.get("code")), tuple(_value(one.get(name)) for name in _VALUES)
-    return (code, *said) if any(x is not None for x in said) else None
-
-
-def _value(found: Any) -> Any:
-    if not isinstance(found, dict):
-        return found if isinstance(found, bool) else None
-    if "coding" in found:
-        return _codes(found) or None
-    number = read_number(found)
-    return None if number is None else (number, found.get("code"))
-
-
-def _codes(found: Any) -> tuple[tuple[str, str], ...]:
-    """Return the codes of a concept, of several, or of one coding, in order."""
-    if isinstance(found, list):
-        return tuple(sorted({code for each in found for code in _codes(each)}))
-    if not isinstance(found, dict):
-        return ()
-    inner = found.get("coding")
-    if inner is None:
-        return ((str(found.get("system")), str(found["code"])),) if "code" in found else ()
-    return _codes(inner)
