@@ -103,6 +103,7 @@ class Fhir:
 
     def unreleased(self) -> Iterator[str]:
         """Yield types and files that are not released, and elements that rules remove."""
+        self.index.check()
         rows: Counter[str] = Counter()
         elements: dict[str, Counter[str]] = {}
         for one in read_export(self.folder):

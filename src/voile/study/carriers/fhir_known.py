@@ -24,15 +24,20 @@ def known_of(patient: Resource) -> Iterator[carrier.Known]:
     The words of one name stand in one row; a patient has as many rows as any of them has values.
     """
     contacts = list_objects(patient.get("contact"))
+    extensions = list_objects(patient.get("extension"))  # a mother's name, a place of birth
     people = [patient, *contacts]
     names = [row for one in people for row in _names(one.get("name"))]
+    names += [{"full_name": one.get("valueString")} for one in extensions]
     telecom = [x for one in people for x in list_objects(one.get("telecom"))]
     values = {
         "birth_date": [patient.get("birthDate")],
         "phone": [x.get("value") for x in telecom if x.get("system") in _PHONES],
         "email": [x.get("value") for x in telecom if x.get("system") == "email"],
         "record_number": [x.get("value") for x in list_objects(patient.get("identifier"))],
-        **_addresses([x for one in people for x in list_objects(one.get("address"))]),
+        **_addresses(
+            [x for one in people for x in list_objects(one.get("address"))]
+            + [x for one in extensions for x in list_objects(one.get("valueAddress"))]
+        ),
     }
     for name, *own in zip_longest(names, *values.values()):
         row = {**(name or {}), **dict(zip(values, own, strict=True))}
