@@ -1,4 +1,4 @@
-"""A FHIR export of 1,000 patients with notes: two commands; beside it, Microsoft's sample rules.
+"""A FHIR export of 1,000 patients, ten types, with notes: two commands; Microsoft's sample rules.
 
 The rules are those that the FHIR anonymizer of Microsoft's Tools for Health Data Anonymization
 documents for its R4 sample configuration, which follows Safe Harbor: ids and references hashed,
@@ -73,6 +73,65 @@ def resources(folder: Path) -> Iterator[dict[str, Any]]:
     for path in sorted(folder.glob("*.ndjson")):
         with path.open() as lines:
             yield from map(json.loads, lines)
+
+
+SNOMED, CVX = "http://snomed.info/sct", "http://hl7.org/fhir/sid/cvx"
+
+
+def add_types(folder: Path) -> None:
+    """Add four types to an export of six: a resource for each visit, linked to the visit's own."""
+    visits = [one for one in resources(folder) if one["resourceType"] == "Encounter"]
+    readings = {
+        one["encounter"]["reference"]: one["id"]
+        for one in resources(folder)
+        if one["resourceType"] == "Observation"
+    }
+    draw = np.random.default_rng(SEED)
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for number, visit in enumerate(visits):
+        person, at = visit["subject"]["reference"], f"Encounter/{visit['id']}"
+        day = visit["period"]["start"]
+        common = {"encounter": {"reference": at}, "note": [{"text": "seen by Petra Balen"}]}
+        made: dict[str, dict[str, Any]] = {
+            "Procedure": {
+                "subject": {"reference": person},
+                "status": "completed",
+                "code": _concept(SNOMED, int(draw.choice([171207006, 430193006, 268556000]))),
+                "performedDateTime": f"{day}T09:00:00Z",
+                "report": [{"reference": f"DiagnosticReport/D{number}"}],
+            },
+            "Immunization": {
+                "patient": {"reference": person},
+                "status": "completed",
+                "vaccineCode": _concept(CVX, int(draw.choice([140, 113, 33, 62]))),
+                "occurrenceDateTime": day,
+                "lotNumber": f"L{number:06d}",
+            },
+            "AllergyIntolerance": {
+                "patient": {"reference": person},
+                "code": _concept(SNOMED, int(draw.choice([91935009, 300916003, 232347008]))),
+                "recordedDate": day,
+            },
+            "DiagnosticReport": {
+                "subject": {"reference": person},
+                "status": "final",
+                "code": {"coding": [{"system": "http://loinc.org", "code": "58410-2"}]},
+                "issued": f"{day}T10:00:00Z",
+                "result": [{"reference": f"Observation/{readings[at]}"}],
+            },
+        }
+        for kind, own in made.items():
+            one = {"resourceType": kind, "id": f"{kind[0]}{number}", **common, **own}
+            if kind == "DiagnosticReport":
+                del one["note"]
+            rows.setdefault(kind, []).append(one)
+    for kind, every in rows.items():
+        lines = "".join(f"{json.dumps(one)}\n" for one in every)
+        (folder / f"{kind}.ndjson").write_text(lines)
+
+
+def _concept(system: str, code: int) -> dict[str, Any]:
+    return {"coding": [{"system": system, "code": str(code)}], "text": "as recorded"}
 
 
 def check(folder: Path) -> tuple[int, int, int, int]:
@@ -159,6 +218,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "demo"
         write_demo(out, "fhir", PATIENTS, seed=SEED)
+        add_types(out / "export")
         kit, plan = str(out / "notes.kit"), str(out / "study.toml")
         training = [str(out / "training.parquet"), "--roles", str(out / "training.toml")]
         quick = ["--learners", "svm", "--miss-cost", "5", "--seed", str(SEED), "--out", kit]

@@ -26,6 +26,13 @@ def test_a_mark_comes_and_goes(more):
     assert apply_edits(marked, [remove_mark(marked, members, mark)]) == text
 
 
+def test_a_mark_is_added_to_an_empty_list():
+    text = '{"modifierExtension": [ ], "valueQuantity": {"value":1}}'
+    marked = apply_edits(text, [add_mark(text, find_members(text, 0), TAG)])
+    assert find_mark(marked, find_members(marked, 0)).facts == TAG
+    assert len(json.loads(marked)["modifierExtension"]) == 1
+
+
 @pytest.mark.parametrize("extension", [7, [7], [{}], [{"url": "number"}]])
 def test_a_mark_of_another_form_is_broken(extension):
     text = json.dumps({"modifierExtension": [{"url": URL, "extension": extension}]})

@@ -1,4 +1,4 @@
-"""The rules of each type name elements of that type in FHIR, and give its days."""
+"""The rules of each type name elements of that type in R4, and give its days."""
 
 from __future__ import annotations
 
@@ -7,24 +7,78 @@ from datetime import date
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
 
-from voile.data.fhir.rules import ELEMENTS, FIELDS, REQUIRED, find_days
+from voile.core.errors import RequestError
+from voile.data.fhir.definitions import list_types, read_elements
+from voile.data.fhir.rules import parse_rule, read_rules, read_rules_with
 
 
-@pytest.mark.parametrize("kind", FIELDS)
-def test_each_field_is_an_element_of_its_type(kind):
+@pytest.mark.parametrize("kind", ["Claim", "Encounter", "Observation", "Procedure", "Specimen"])
+def test_the_list_of_elements_is_that_of_a_validating_package(kind):
     names = set(get_fhir_model_class(kind).elements_sequence())
-    assert FIELDS[kind].keys() <= names
-    assert set(REQUIRED[kind]) <= FIELDS[kind].keys() <= ELEMENTS
+    common = {"id", "meta", "implicitRules", "language", "text", "contained", "extension"}
+    assert read_elements()[kind].keys() == names - common - {"modifierExtension"}
 
 
-def test_days_are_those_of_released_fields():
+def test_every_rule_has_a_type_of_r4_and_a_person_or_is_shared():
+    shared = {kind for kind, rule in read_rules().items() if rule.is_shared}
+    assert shared == {"Medication", "Substance"}
+    assert read_rules().keys() <= list_types()
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "said"),
+    [
+        ("Procedure", {"keep": ["statsu"]}, "R4 has no element Procedure.statsu; did you mean "),
+        ("Procedure", {"keep": ["performer.role"]}, "R4 has no element Procedure.performer.role"),
+        ("Procedure", {"keep": ["note"]}, "keep does not fit Procedure.note, which is of type "),
+        (
+            "Procedure",
+            {"keep": ["code[x]"]},
+            "R4 has no element Procedure.code[x]; did you mean code",
+        ),
+        ("Procedure", {"shift": ["code"]}, "shift does not fit Procedure.code, which is of type "),
+        ("Procedure", {"person": "patient"}, "R4 has no element Procedure.patient"),
+        ("Procedure", {"keep": ["code"], "generalise": ["code"]}, "code has two operations"),
+        ("Procedure", {"shift": ["performedDateTime"]}, "shift and notes need the patient"),
+        ("Procedure", {"retain": ["code"]}, "retain: is not known here"),
+        ("Procedur", {}, "R4 has no resource type Procedur; did you mean Procedure"),
+        ("Observation", {"keep": ["valueString"]}, "keep does not fit Observation.valueString"),
+        ("Patient", {"pseudonymise": ["birthDate"]}, "pseudonymise does not fit Patient.birthDate"),
+    ],
+)
+def test_a_rule_that_does_not_fit_r4_is_refused_in_one_sentence(kind, data, said):
+    with pytest.raises(RequestError) as caught:
+        parse_rule(kind, data, "X.toml")
+    assert str(caught.value).startswith(f"X.toml: {said}")
+
+
+def test_a_folder_adds_types_and_replaces_rules(tmp_path):
+    (tmp_path / "Basic.toml").write_text('person = "subject"\nkeep = ["code"]\n')
+    (tmp_path / "Procedure.toml").write_text('person = "subject"\nkeep = ["status"]\n')
+    rules = read_rules_with(tmp_path)
+    assert [*rules["Procedure"].elements] == ["status"]
+    assert [*rules["Basic"].elements] == ["code"]
+    assert rules["Condition"] is read_rules()["Condition"]
+    with pytest.raises(RequestError, match="there is no folder of rules"):
+        read_rules_with(tmp_path / "absent")
+
+
+def test_a_choice_takes_the_types_that_an_operation_fits():
+    elements = read_rules()["Observation"].elements
+    values = {name for name in elements if name.startswith("value")}
+    assert {"valueQuantity", "valueBoolean", "valueRange"} <= values
+    assert not {"valueString", "valueTime", "valueDateTime"} & values
+
+
+def test_days_are_those_of_released_elements():
     one = {
         "date": "2010-01-01",
         "context": {"period": {"start": "2013-05-14", "end": "2013-05-20T10:00:00Z"}, "x": 7},
     }
-    assert list(find_days(FIELDS["DocumentReference"], one)) == [
+    rules = read_rules()
+    assert list(rules["DocumentReference"].find_days(one)) == [
         date(2013, 5, 14),
         date(2013, 5, 20),
     ]
-    assert list(find_days(FIELDS["Patient"], {"deceasedDateTime": "2014"})) == []
-    assert list(find_days(FIELDS["Encounter"], {"period": [None, 7]})) == []
+    assert list(rules["Patient"].find_days({"deceasedDateTime": "2014"})) == []
+    assert list(rules["Encounter"].find_days({"period": [None, 7]})) == []

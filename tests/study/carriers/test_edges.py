@@ -12,7 +12,7 @@ from tests.study.made import EXPORT_PLAN, SECRET, write_key
 
 from voile.core.errors import RequestError
 from voile.data.fhir.fields import find_references
-from voile.data.fhir.rules import FIELDS, find_days
+from voile.data.fhir.rules import read_rules
 from voile.demo.clinic import AS_OF, make_clinic
 from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
@@ -55,7 +55,7 @@ def test_fhir_leaves_out_what_would_move_outside(clinic, plan, tmp_path):
     (tmp_path / "export").mkdir()
     write_fhir(clinic, tmp_path / "export")
     (first, last), tallies, out = packed(Fhir(tmp_path / "export", AS_OF), plan, tmp_path)
-    days = [d for one in resources(out) for d in find_days(FIELDS[one["resourceType"]], one)]
+    days = [d for one in resources(out) for d in read_rules()[one["resourceType"]].find_days(one)]
     assert days
     assert first <= min(days) <= max(days) <= last
     assert tallies["Encounter"].set_aside[OUTSIDE] > 0

@@ -21,14 +21,15 @@ def reading(code, **value):
 @pytest.mark.parametrize(
     ("kind", "resource", "said"),
     [
-        ("Condition", {"code": concept("2", "1")}, [(("1", "2"),)]),
+        ("Condition", {"code": concept("2", "1")}, [(("1",), ("2",))]),
         ("Condition", {"onsetDateTime": "2013-01-01"}, [None]),
-        ("Encounter", {"class": {"system": "s", "code": "IMP"}}, [(("IMP",), (), ())]),
+        ("Condition", {"id": "x", "subject": {"reference": "Patient/1"}, "meta": {"a": 1}}, [None]),
+        ("Encounter", {"class": {"system": "s", "code": "IMP"}}, [(("IMP",),)]),
         ("Patient", {"deceasedBoolean": False}, [None]),
         ("Patient", {"deceasedDateTime": "2013-01-01"}, [("died",)]),
-        ("DocumentReference", {"type": concept("1")}, [None]),
-        ("Observation", reading("8-1"), [None]),
-        ("Observation", reading("8-1", valueBoolean=False), [(("8-1",), None, None, False)]),
+        ("Observation", reading("8-1"), [(("8-1",),)]),
+        ("Observation", {"subject": {"reference": "Patient/1"}}, [None]),
+        ("Observation", reading("8-1", valueBoolean=False), [(("8-1",), False)]),
     ],
 )
 def test_a_resource_says_its_codes_in_order(kind, resource, said):
@@ -38,15 +39,48 @@ def test_a_resource_says_its_codes_in_order(kind, resource, said):
 
 
 def _plain(one):
-    return tuple(code for _, code in one) if isinstance(one, tuple) else one
+    """Return a value without its path, and a code without its system."""
+    value = one[1] if isinstance(one, tuple) else one
+    return (value[1],) if isinstance(value, tuple) else value
+
+
+def test_any_type_says_every_value_that_is_no_id_reference_or_day():
+    one = {
+        "resourceType": "Procedure",
+        "id": "x",
+        "status": "completed",
+        "code": {**concept("7"), "extension": [{"url": "u", "valueCode": "v"}]},
+        "performedPeriod": {"start": "2013-01-01"},
+        "encounter": {"reference": "Encounter/1"},
+        "_created": {"extension": []},
+        "focalDevice": [{"action": concept("9")}],
+    }
+    assert list(events_of("Procedure", one)) == [
+        (
+            "Procedure",
+            (
+                (".code.coding", (SNOMED, "7")),
+                (".focalDevice.action.coding", (SNOMED, "9")),
+                (".status", "completed"),
+            ),
+        )
+    ]
 
 
 def test_components_are_readings_of_their_own():
     pressure = {"value": 120, "code": "mm[Hg]"}
     parts = [reading("8480-6", valueQuantity=pressure), reading("8462-4")]
     [whole, systolic, diastolic] = events_of("Observation", {**reading("1-1"), "component": parts})
-    assert (whole[1], diastolic[1]) == (None, None)
-    assert systolic == ("readings", (((LOINC, "8480-6"),), (120, "mm[Hg]"), None, None))
+    assert whole == ("readings", ((".code.coding", (LOINC, "1-1")),))
+    assert diastolic == ("readings", ((".code.coding", (LOINC, "8462-4")),))
+    assert systolic == (
+        "readings",
+        (
+            (".code.coding", (LOINC, "8480-6")),
+            (".valueQuantity.code", "mm[Hg]"),
+            (".valueQuantity.value", 120),
+        ),
+    )
 
 
 @pytest.mark.parametrize(

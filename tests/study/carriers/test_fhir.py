@@ -126,7 +126,8 @@ def test_nothing_that_identified_is_left_outside_the_notes(clinic, out, there):
         for content in one.get("content", ()):
             del content["attachment"]["data"]
         text = json.dumps(one)
-        assert not {"meta", "contained", "text", "identifier", "name", "note"} & one.keys()
+        assert one.pop("meta").keys() == {"security"}
+        assert not {"contained", "text", "identifier", "name", "note"} & one.keys()
         for word in (
             "MRN-",
             "555-",

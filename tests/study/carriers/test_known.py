@@ -59,8 +59,17 @@ def test_a_patient_has_every_name_number_and_address_and_those_of_contacts():
     assert rows[2:] == [{"full_name": "Annie Q."}, {"given_name": "Cy", "family_name": "Down"}]
 
 
+def test_texts_and_addresses_of_extensions_are_known():
+    maiden = {"url": "urn:mothersMaidenName", "valueString": "Harold Root"}
+    birth = {"url": "urn:birthPlace", "valueAddress": {"city": "Olathe"}}
+    [row] = known_of({"id": "P1", "extension": [maiden, birth]})
+    assert row == {"full_name": "Harold Root", "city": "Olathe"}
+
+
 @pytest.mark.parametrize("odd", [None, 7, "x", [], {}, [None], [7], [[]], [{"given": 3}]])
-@pytest.mark.parametrize("field", ["name", "telecom", "identifier", "address", "contact"])
+@pytest.mark.parametrize(
+    "field", ["name", "telecom", "identifier", "address", "contact", "extension"]
+)
 def test_a_field_of_another_form_says_nothing_and_ends_nothing(field, odd):
     assert list(known_of({"id": "P1", field: odd})) == []
     assert all(map(dict, staff_of({"name": odd})))

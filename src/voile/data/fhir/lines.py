@@ -2,34 +2,66 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
+import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from voile.core.errors import SourceError
 from voile.data.fhir.spans import UNIQUE, BrokenJsonError, read_document
 
+
+class UnreadableFileError(SourceError):
+    """A file cannot be opened or decompressed."""
+
+
 LONGEST = 64 << 20
 """Bytes of a line that is read as a resource."""
 
 
-def read_resources(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_resources(
+    path: Path, *, longest: int | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each line's place and its object; skip blank lines. Memory: one line.
 
     Raises
     ------
     SourceError : a line is no JSON object or too long; the message has its place, not its text.
     """
-    with _report_unreadable(path), path.open("rb") as file:
-        for place, line in _read_lines(file, path.name, longest=LONGEST):
+    with _report_unreadable(path), open_plain(path) as file:
+        for place, line in _read_lines(file, path.name, longest=longest or LONGEST):
             if line.strip():
                 yield place, _parse_object(line, place)
+
+
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the place and the object of each line, or of the whole file where that is one object.
+
+    Memory: one line, or a file that is one object.
+
+    Raises
+    ------
+    SourceError : a file is neither; the message has its place, not its text.
+    """
+    with _report_unreadable(path), open_plain(path) as file:
+        first = next((line for line in file if line.strip()), b"")
+        if not first or _is_document(first):
+            is_lines = path.name.lower().removesuffix(".gz").endswith(".ndjson")
+            yield from read_resources(path, longest=None if is_lines else sys.maxsize - 1)
+        else:
+            yield path.name, _parse_object(first + file.read(), path.name)
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file, or the content of a `.gz` file."""
+    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
@@ -88,7 +120,11 @@ def _report_unreadable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         why = (error.strerror or "no reason").lower()
-        raise SourceError(f"cannot be read ({why})", where=path.name) from None
+        raise UnreadableFileError(f"cannot be read ({why})", where=path.name) from None
+    except (EOFError, zlib.error):
+        raise UnreadableFileError(
+            "is a truncated or damaged .gz file", where=path.name, instead="copy the file again"
+        ) from None
 
 
 @contextmanager
@@ -108,18 +144,29 @@ class ShuffledLines:
         self._file = scratch.open("xb")
         self._starts = array("q", [0])
 
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
     def add(self, row: dict[str, Any]) -> None:
-        line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        line = encode_line(row)
         self._file.write(line)
         self._starts.append(self._starts[-1] + len(line))
 
-    def write(self, path: Path, rng: np.random.Generator) -> int:
-        """Write every line once, and return how many they are."""
+    def write(
+        self,
+        path: Path,
+        rng: np.random.Generator,
+        change: Callable[[bytes], bytes] = lambda line: line,
+    ) -> int:
+        """Write every line once, changed, and return how many they are."""
         self._file.close()
-        count = len(self._starts) - 1
         with self._scratch.open("rb") as lines, path.open("xb") as file:
-            for n in rng.permutation(count):
+            for n in rng.permutation(len(self)):
                 lines.seek(self._starts[n])
-                file.write(lines.read(self._starts[n + 1] - self._starts[n]))
+                file.write(change(lines.read(self._starts[n + 1] - self._starts[n])))
         self._scratch.unlink()
-        return count
+        return len(self)
+
+
+def encode_line(row: dict[str, Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

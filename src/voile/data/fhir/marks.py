@@ -41,9 +41,10 @@ def add_mark(text: str, members: Members, tag: MarkTag) -> spans.TextEdit:
     kinds = {str: "valueString", int: "valueUnsignedInt"}
     inner = [{"url": name, kinds[type(fact)]: fact} for name, fact in tag.items()]
     mark = json.dumps({"url": URL, "extension": inner}, separators=(",", ":"))
+    if every := _find_extensions(text, members):
+        return spans.TextEdit(every[-1].end, every[-1].end, f",{mark}")
     if MARKS in members:
-        at = _find_extensions(text, members)[-1].end
-        return spans.TextEdit(at, at, f",{mark}")
+        return spans.TextEdit(members[MARKS].start, members[MARKS].end, f"[{mark}]")
     at = members["valueQuantity"].begin
     return spans.TextEdit(at, at, f'"{MARKS}":[{mark}],')
 

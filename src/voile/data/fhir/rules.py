@@ -1,126 +1,278 @@
-"""The release rules of each resource type: the released fields; a field without a rule is dropped.
+"""The release rules: a file for each resource type lists its released elements by operation.
 
-Source: HL7 FHIR R4 (4.0.1), resources Patient, Encounter, Condition, Observation,
-MedicationRequest, DocumentReference. Never released, whatever lists them: `id`s and references as
-they are, `text`, `meta`, `contained`, `extension`, `display`, texts of concepts, identifiers.
+Source: HL7 FHIR R4 (4.0.1). voile removes every element without an operation. No rule releases
+`id`s as they are, `text`, `meta`, `contained`, extensions, `display`, texts or identifiers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, TypeAlias
+from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
-from voile.data.fhir.fields import Resource, read_day, read_period
-from voile.data.fhir.values import keep_boolean, keep_code, keep_coding, keep_concept, keep_quantity
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-Rule: TypeAlias = Callable[[Any], Any] | str
-"""A function that returns the released value of a raw one, None to drop it; or a word below."""
-Rules: TypeAlias = Mapping[str, "Rule | Rules"]
+from voile.core.errors import RequestError, nearest
+from voile.core.mistakes import mistakes
+from voile.data.fhir.definitions import COMMON, Element, list_types, read_elements
+from voile.data.fhir.fields import Resource, list_objects, read_day, read_period, read_reference
+from voile.data.fhir.values import can_generalise, can_keep
+from voile.data.files.own_files import read_toml
 
-DAY, SUBJECT, ENCOUNTER, CONTENT, PERIOD = "day", "subject", "encounter", "content", "period"
-"""Rules that need the person: the writer of a release applies them."""
+KEEP, GENERALISE, SHIFT = "keep", "generalise", "shift"
+PSEUDONYMISE, NOTES = "pseudonymise", "notes"
+DATES = ("date", "dateTime", "instant", "Period", "Timing")
 
-_COMMON: Rules = {"subject": SUBJECT, "encounter": ENCOUNTER}
-_VALUES: Rules = {
-    "code": keep_concept,
-    "valueQuantity": keep_quantity,
-    "valueCodeableConcept": keep_concept,
-    "valueBoolean": keep_boolean,
-    "dataAbsentReason": keep_concept,
-    "interpretation": keep_concept,
+
+class RuleFile(BaseModel):
+    """A rule as a file has it.
+
+    person : the references to the patient; a type without one is of no person. required : elements
+    without which a resource is not released, besides those that R4 requires. notes : attachments
+    that are released with the study's texts. withheld_codes : codes of resources and of their parts
+    that are not released.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    person: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    generalise: tuple[str, ...] = ()
+    shift: tuple[str, ...] = ()
+    pseudonymise: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    withheld_codes: tuple[str, ...] = ()
+
+
+class ElementRule(NamedTuple):
+    """The operation on an element; of a part, the rules of its elements."""
+
+    element: Element
+    operation: str | None
+    inner: RuleTree
+
+
+RuleTree: TypeAlias = dict[str, ElementRule]
+
+
+@dataclass(frozen=True)
+class TypeRule:
+    """The release rule of a resource type."""
+
+    kind: str
+    person: tuple[tuple[str, ...], ...]
+    elements: Mapping[str, ElementRule]
+    required: frozenset[str]
+    notes: tuple[str, ...]
+    withheld_codes: frozenset[str]
+
+    @property
+    def is_person_required(self) -> bool:
+        """Whether R4 requires a reference to the patient, or notes need one."""
+        found = (read_elements()[self.kind].get(path[0]) for path in self.person)
+        return bool(self.notes) or any(one.is_required for one in found if one and not one.is_list)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether resources of the type are of no person."""
+        return not self.person and self.kind != "Patient"
+
+    @cached_property
+    def operations(self) -> frozenset[str]:
+        return frozenset(_list_operations(self.elements))
+
+    def removes(self, name: str) -> bool:
+        """Whether the rule removes an element that R4 has; other names may be data themselves."""
+        return name not in self.elements and name in (*read_elements()[self.kind], *COMMON[1:])
+
+    def list_persons(self, resource: Resource) -> list[str]:
+        """Return the references to the patient."""
+        found = (each for path in self.person for each in find_values(resource, path))
+        return [one for one in map(read_reference, found) if one is not None]
+
+    def list_notes(self, resource: Resource) -> list[Any]:
+        """Return the attachments that are notes, in their order."""
+        paths = (path.split(".") for path in self.notes)
+        return [one for path in paths for one in find_values(resource, path)]
+
+    def find_days(self, resource: Resource) -> Iterator[date]:
+        """Yield the days of the released elements of a resource."""
+        return _find_days(self.elements, resource)
+
+
+def find_values(found: Any, path: tuple[str, ...] | list[str]) -> list[Any]:
+    """Return the values at a path, those of lists one by one.
+
+    >>> find_values({"a": [{"b": 1}, {"b": [2, 3]}, 4]}, ("a", "b"))
+    [1, 2, 3]
+    """
+    if not path:
+        return found if isinstance(found, list) else [found]
+    inner = [one[path[0]] for one in list_objects(found) if path[0] in one]
+    return [each for one in inner for each in find_values(one, path[1:])]
+
+
+@cache
+def read_rules() -> Mapping[str, TypeRule]:
+    """Return voile's own rules by type."""
+    folder = files("voile.data.fhir").joinpath("types")
+    found = sorted(one.name for one in folder.iterdir() if one.name.endswith(".toml"))
+    texts = {name: folder.joinpath(name).read_text("utf-8") for name in found}
+    return {
+        name.removesuffix(".toml"): parse_rule(
+            name.removesuffix(".toml"), tomllib.loads(text), name
+        )
+        for name, text in texts.items()
+    }
+
+
+def read_rules_with(folder: Path | None) -> Mapping[str, TypeRule]:
+    """Return voile's rules, and those of a folder, which replace voile's of the same type.
+
+    Raises
+    ------
+    RequestError : there is no folder, or one of its files is not a rule.
+    """
+    if folder is None:
+        return read_rules()
+    if not folder.is_dir():
+        raise RequestError(
+            "there is no folder of rules", where=str(folder), instead="correct rules in [export]"
+        )
+    paths = sorted(folder.glob("*.toml"))
+    own = {path.stem: parse_rule(path.stem, read_toml(path), path.name) for path in paths}
+    return {**read_rules(), **own}
+
+
+def parse_rule(kind: str, data: Any, place: str) -> TypeRule:
+    """Check a rule against R4.
+
+    Raises
+    ------
+    RequestError : R4 has no such type or element, or an operation does not fit an element's type.
+    """
+    if kind not in list_types():
+        raise RequestError(
+            f"R4 has no resource type {kind}", where=place, instead=nearest(kind, list_types())
+        )
+    if isinstance(data.get("person"), str):
+        data = {**data, "person": [data["person"]]}
+    try:
+        rule = RuleFile.model_validate(data)
+    except ValidationError as error:
+        raise RequestError(mistakes(error), where=place) from None
+    tree: RuleTree = {}
+    for operation in (KEEP, GENERALISE, SHIFT, PSEUDONYMISE, NOTES):
+        for path in getattr(rule, operation):
+            for way in _find_ways(kind, path, operation, place):
+                _add(tree, way, operation, place)
+    for path in (*rule.person, *rule.required):
+        _find_ways(kind, path, None, place)
+    if not rule.person and kind != "Patient" and {SHIFT, NOTES} & {*_list_operations(tree)}:
+        raise RequestError(
+            "shift and notes need the patient", where=place, instead='name it: person = "subject"'
+        )
+    persons = tuple(tuple(path.split(".")) for path in rule.person)
+    withheld = frozenset(rule.withheld_codes)
+    return TypeRule(kind, persons, tree, frozenset(rule.required), rule.notes, withheld)
+
+
+def _find_ways(kind: str, path: str, operation: str | None, place: str) -> list[list[Element]]:
+    """Return the elements along a path; of `value[x]` each type that the operation fits."""
+    parent, way = kind, list[Element]()
+    *outer, last = path.split(".")
+    for name in outer:
+        way.append(_find_element(parent, name, kind, path, place))
+        parent = way[-1].parent
+    among = read_elements().get(parent, {})
+    if last.endswith("[x]"):
+        ends = [one for one in among.values() if one.choice == last.removesuffix("[x]")]
+        if ends and (ends := [one for one in ends if _can(operation, one)]):
+            return [[*way, one] for one in ends]
+    end = _find_element(parent, last, kind, path, place)
+    if not _can(operation, end):
+        raise RequestError(
+            f"{operation} does not fit {kind}.{path}, which is of type {end.type}",
+            where=place,
+            instead=_FITS[str(operation)],
+        )
+    return [[*way, end]]
+
+
+def _find_element(parent: str, name: str, kind: str, path: str, place: str) -> Element:
+    among = read_elements().get(parent, {})
+    if name not in among:
+        raise RequestError(
+            f"R4 has no element {kind}.{path}",
+            where=place,
+            instead=nearest(name, among) if among else "take it out",
+        )
+    return among[name]
+
+
+_FITS = {
+    KEEP: "keep codes, concepts, quantities, numbers and booleans, or take it out",
+    GENERALISE: "generalise dates, concepts, codings and quantities, or take it out",
+    SHIFT: "shift dates, periods and timings, or take it out",
+    PSEUDONYMISE: "pseudonymise references, or take it out",
+    NOTES: "notes are attachments",
 }
 
-FIELDS: Mapping[str, Rules] = {
-    "Patient": {"deceasedDateTime": DAY, "deceasedBoolean": keep_boolean},
-    "Encounter": {
-        "status": keep_code,
-        "class": keep_coding,
-        "type": keep_concept,
-        "serviceType": keep_concept,
-        "subject": SUBJECT,
-        "period": PERIOD,
-    },
-    "Condition": {
-        **_COMMON,
-        "clinicalStatus": keep_concept,
-        "verificationStatus": keep_concept,
-        "category": keep_concept,
-        "severity": keep_concept,
-        "code": keep_concept,
-        "bodySite": keep_concept,
-        "onsetDateTime": DAY,
-        "abatementDateTime": DAY,
-        "recordedDate": DAY,
-    },
-    "Observation": {
-        **_COMMON,
-        **_VALUES,
-        "status": keep_code,
-        "category": keep_concept,
-        "effectiveDateTime": DAY,
-        "effectivePeriod": PERIOD,
-        "component": _VALUES,
-    },
-    "MedicationRequest": {
-        **_COMMON,
-        "status": keep_code,
-        "intent": keep_code,
-        "category": keep_concept,
-        "medicationCodeableConcept": keep_concept,
-        "authoredOn": DAY,
-    },
-    "DocumentReference": {
-        "subject": SUBJECT,
-        "status": keep_code,
-        "docStatus": keep_code,
-        "type": keep_concept,
-        "category": keep_concept,
-        "content": CONTENT,
-        "context": {"encounter": ENCOUNTER, "period": PERIOD},
-    },
-}
-"""The types that are released. A person's own fields come from the released row beside these."""
 
-REQUIRED: Mapping[str, tuple[str, ...]] = {
-    "Patient": (),
-    "Encounter": ("status", "class", "subject"),
-    "Condition": ("subject",),
-    "Observation": ("status", "code", "subject"),
-    "MedicationRequest": ("status", "intent", "medicationCodeableConcept", "subject"),
-    "DocumentReference": ("status", "content", "subject"),
-}
-"""Without these a resource is not valid, or is nobody's: it is set aside."""
-WITHIN = {"component": "code"}
-"""Parts that go without this field."""
-
-_DROPPED = """
-    active address basedOn birthDate bodySite communication contact contained custodian date
-    description device dispenseRequest dosageInstruction evidence extension focus gender
-    generalPractitioner hospitalization identifier implicitRules issued language length location
-    link managingOrganization maritalStatus meta method modifierExtension multipleBirthInteger name
-    note participant partOf performer photo reasonCode reasonReference recorder referenceRange
-    related requester securityLabel serviceProvider specimen stage statusHistory telecom text author
-    authenticator"""
+def _can(operation: str | None, element: Element) -> bool:
+    if operation is None:
+        return True
+    if operation == KEEP:
+        return can_keep(element)
+    if operation == GENERALISE:
+        return can_generalise(element) or element.type in ("date", "dateTime", "Period")
+    if operation == SHIFT:
+        return element.type in DATES
+    return element.type == ("Reference" if operation == PSEUDONYMISE else "Attachment")
 
 
-def _names(rules: Rules) -> set[str]:
-    inner = [_names(rule) for rule in rules.values() if isinstance(rule, Mapping)]
-    return set(rules).union(*inner)
+def _add(tree: RuleTree, way: list[Element], operation: str, place: str) -> None:
+    for element in way[:-1]:
+        found = tree.setdefault(element.name, ElementRule(element, None, {}))
+        if found.operation is not None:
+            raise RequestError(f"{element.name} has two operations", where=place)
+        tree = found.inner
+    if way[-1].name in tree:
+        raise RequestError(
+            f"{way[-1].name} has two operations", where=place, instead="list it once"
+        )
+    tree[way[-1].name] = ElementRule(way[-1], operation, {})
 
 
-ELEMENTS = frozenset(_DROPPED.split()).union(*map(_names, FIELDS.values()))
-"""Names of fields that may be said when they are dropped."""
+def _list_operations(tree: Mapping[str, ElementRule]) -> Iterator[str]:
+    for rule in tree.values():
+        if rule.operation is not None:
+            yield rule.operation
+        yield from _list_operations(rule.inner)
 
 
-def find_days(rules: Rules, resource: Resource) -> Iterator[date]:
-    """Yield the days of the released fields of a resource."""
-    for name, rule in rules.items():
+def _find_days(tree: Mapping[str, ElementRule], resource: Resource) -> Iterator[date]:
+    for name, rule in tree.items():
         raw = resource.get(name)
         for each in raw if isinstance(raw, list) else [raw]:
-            if isinstance(rule, Mapping) and isinstance(each, dict):
-                yield from find_days(rule, each)
-            elif rule == PERIOD:
-                yield from read_period(each).values()
-            elif rule == DAY and (day := read_day(each)):
-                yield day
+            if isinstance(each, dict) and rule.inner:
+                yield from _find_days(rule.inner, each)
+            elif rule.operation in (SHIFT, GENERALISE):
+                yield from _days_of(rule.element, each)
+
+
+def _days_of(element: Element, raw: Any) -> Iterator[date]:
+    if element.type == "Timing":
+        yield from filter(None, map(read_day, find_values(raw, ("event",))))
+        for period in find_values(raw, ("repeat", "boundsPeriod")):
+            yield from read_period(period).values()
+    elif element.type == "Period":
+        yield from read_period(raw).values()
+    elif element.type in DATES and (day := read_day(raw)):
+        yield day

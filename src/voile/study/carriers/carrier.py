@@ -34,7 +34,10 @@ NOT_RELEASED = "of a person without a released row"
 NO_TEXT = "a note without a released text"
 NOT_A_HOME = "no released person's home"
 OUTSIDE = "a day that would move out of the extract"
-SUPPRESSED = (NOT_RELEASED, NOT_A_HOME, OUTSIDE)
+NO_RULE = "of a type that is not released"
+UNUSED = "no released resource refers to it"
+NO_RESOURCES = "in a file without resources"
+SUPPRESSED = (NOT_RELEASED, NOT_A_HOME, OUTSIDE, NO_RULE, UNUSED, NO_RESOURCES)
 """Why a row is not released where nothing is wrong with it."""
 _PEOPLE = pa.schema(
     [(SUBJECT, pa.string()), ("age", pa.int32()), *((one, pa.string()) for one in QUASI[1:])]
@@ -104,6 +107,10 @@ class Carrier(Protocol):
         """Return the types of files that are not released, since there is no rule for them."""
         ...
 
+    def unreleased(self) -> Iterator[str]:
+        """Yield what a release leaves out, with its rows: types, files, elements."""
+        ...
+
     def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
         """Write what was released into an empty folder, in the export's own form."""
         ...
@@ -165,10 +172,10 @@ class Tally:
     dropped: Counter[str] = field(default_factory=Counter)
     _people: set[str] = field(default_factory=set, repr=False)
 
-    def put_aside(self, subject: str, why: str) -> None:
+    def put_aside(self, subject: str | None, why: str) -> None:
         """Count a row that is not released, and its person where something is wrong with it."""
         self.set_aside[why] += 1
-        if why not in SUPPRESSED:
+        if subject is not None and why not in SUPPRESSED:
             self._people.add(subject)
 
     def check(self) -> None:

@@ -1,48 +1,54 @@
-"""FHIR R4 bulk exports: files of resources, a line each, opened and written back.
+"""FHIR R4 exports: a folder of bulk files or Bundles, opened and written back as bulk files.
 
-`Patient` says who is who; every other resource names its patient. Ages are counted on one day for
-all. Memory: the people, and the id of each encounter; texts and readings pass one at a time.
+`Patient` says who is who; each rule names the reference to the patient. Ages are counted on one day
+for all. Memory: the people, and the id of each resource; resources pass one at a time.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.fhir import fields
-from voile.data.fhir.lines import ShuffledLines, read_resources
-from voile.data.fhir.rules import FIELDS, find_days
+from voile.data.fhir.exports import FoundResource, count_other_files, read_export
+from voile.data.fhir.rules import TypeRule, read_rules_with
 from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers import carrier
+from voile.study.carriers.fhir_index import PATIENT, ExportIndex
 from voile.study.carriers.fhir_known import STAFF, events_of, known_of, name_of, staff_of
-from voile.study.carriers.fhir_writing import FhirWriting, read_notes
+from voile.study.carriers.fhir_packing import FhirPacking
+from voile.study.carriers.fhir_writing import FhirWriting, Marks, read_notes
 
-SUFFIX = ".ndjson"
-FIRST = ("Patient", "Encounter")
-"""Types that others refer to."""
 SEX_WORDS = {code: word for word, code in fhir_codes(SEXES).items()}
 RACE_WORDS = {code: word for word, code in fhir_codes(RACES).items()}
 
 
 @dataclass
 class Fhir:
-    """A folder of a bulk export.
+    """A folder of a bulk export or of Bundles.
 
-    as_of : the day on which ages are counted. drop : types that are not released.
+    as_of : the day on which ages are counted. drop : types that are not released. rules : a folder
+    of rules besides voile's. marks : how resources show the operations on them.
     """
 
     folder: Path
     as_of: date
     drop: frozenset[str] = frozenset()
-    _people: dict[str, carrier.Person] = field(default_factory=dict, repr=False)
-    _encounters: dict[str, str] = field(default_factory=dict, repr=False)
-    """Whose each encounter is."""
+    rules: Path | None = None
+    marks: Marks = "resources"
+    _index: ExportIndex | None = field(default=None, repr=False)
+
+    @cached_property
+    def released_rules(self) -> Mapping[str, TypeRule]:
+        """The rules of the types that are released."""
+        every = read_rules_with(self.rules)
+        return {kind: rule for kind, rule in every.items() if kind not in self.drop}
 
     def unpack(self, folder: Path) -> None:
         """Write the tables of people and notes.
@@ -52,184 +58,113 @@ class Fhir:
         RequestError : a type without a rule, a reference to nobody, a resource of nobody.
         SourceError : a line that is not a resource.
         """
-        self._index()
-        carrier.write_people(self._people, self.as_of, folder)
+        self.index.check()
+        carrier.write_people(self.index.people, self.as_of, folder)
         carrier.write_notes(self._notes(), folder)
 
     def pack(self, released: carrier.Released, folder: Path, scratch: Path) -> carrier.Packed:
-        """Write the released resources: random ids, shuffled lines, a file a type."""
-        self._index()
-        tallies: dict[str, carrier.Tally] = {}
-        rows: dict[str, int] = {}
-        writing = FhirWriting(released, self.encounter_of)
-        for kind in self._kinds():
-            tallies[kind], lines = carrier.Tally(), ShuffledLines(scratch / f"{kind}.lines")
-            for place, one in self._resources(kind):
-                tallies[kind].read += 1
-                try:
-                    lines.add(self._released(kind, one, place, writing, tallies[kind]))
-                except carrier.WithheldError as why:
-                    who = str(one["id"]) if kind == "Patient" else self._person_of(one, place)
-                    tallies[kind].put_aside(who, str(why))
-                else:
-                    tallies[kind].released += 1
-            tallies[kind].check()
-            name = f"{kind}{SUFFIX}"
-            rows[name] = lines.write(folder / name, released.chance.generator())
+        """Write the released resources: new ids, shuffled lines, a file a type."""
+        writing = FhirWriting(released, self.index, self.marks)
+        packing = FhirPacking(writing, scratch)
+        for one in read_export(self.folder):
+            packing.add(one)
+        rows = packing.write(folder)
         _check_resolves(folder)
-        return carrier.Packed(rows, tallies)
+        others = count_other_files(self.folder)
+        unread = {
+            name: carrier.Tally(n, set_aside=Counter({carrier.NO_RESOURCES: n}))
+            for name, n in others.items()
+            if n
+        }
+        return carrier.Packed(rows, {**packing.tallies, **unread})
 
     def last_day(self) -> date | None:
-        days = (_start(one) for _, one in self._resources("Encounter"))
+        days = (_start(one.resource) for one in self._resources("Encounter"))
         return max((day for day in days if day), default=None)
 
     def names(self) -> Iterator[tuple[str, carrier.Names]]:
-        for place, one in self._resources("Patient"):
-            yield fields.read_id(one, place), name_of(one.get("name"))
+        for one in self._resources(PATIENT):
+            subject = fields.read_id(one.resource, one.place)
+            yield subject, name_of(one.resource.get("name"))
 
     def known(self) -> Iterator[tuple[str, carrier.Known]]:
-        for place, one in self._resources("Patient"):
-            subject = fields.read_id(one, place)
-            yield from ((subject, row) for row in known_of(one))
+        for one in self._resources(PATIENT):
+            subject = fields.read_id(one.resource, one.place)
+            yield from ((subject, row) for row in known_of(one.resource))
 
     def staff(self) -> Iterator[carrier.Known]:
-        for path in self._every():
-            if _kind_of(path) in STAFF:
-                for _, one in read_resources(path):
-                    yield from staff_of(one)
+        for one in read_export(self.folder):
+            if one.kind in STAFF:
+                yield from staff_of(one.resource)
 
     def without_rule(self) -> list[str]:
-        return sorted({_kind_of(path) for path in self._every()} - FIELDS.keys())
+        ruled = read_rules_with(self.rules)
+        return sorted({one.kind for one in read_export(self.folder)} - ruled.keys())
+
+    def unreleased(self) -> Iterator[str]:
+        """Yield types and files that are not released, and elements that rules remove."""
+        self.index.check()
+        rows: Counter[str] = Counter()
+        elements: dict[str, Counter[str]] = {}
+        for one in read_export(self.folder):
+            rows[one.kind] += 1
+            if (rule := self.released_rules.get(one.kind)) is not None:
+                names = (name for name in one.resource if rule.removes(name))
+                elements.setdefault(one.kind, Counter()).update(names)
+        for name, lines in count_other_files(self.folder).items():
+            yield f"{name}: a file without resources, {lines:,} objects"
+        for kind in sorted(rows.keys() - self.released_rules.keys()):
+            yield f"{kind}: {rows[kind]:,} resources, a type that is not released"
+        for kind, removed in sorted(elements.items()):
+            said = ", ".join(f"{name} {n:,}" for name, n in sorted(removed.items()))
+            yield f"{kind}: {rows[kind]:,} resources, without {said or 'no element'}"
 
     def extract(self) -> carrier.Extract:
-        starts = (_start(one) for _, one in self._resources("Encounter"))
-        days = (
-            day
-            for kind in self._kinds()
-            for _, one in self._resources(kind)
-            for day in find_days(FIELDS[kind], one)
-        )
+        starts = (_start(one.resource) for one in self._resources("Encounter"))
+        rules = self.released_rules
+        every = (one for one in read_export(self.folder) if one.kind in rules)
+        days = (day for one in every for day in rules[one.kind].find_days(one.resource))
         return carrier.extract_between(filter(None, starts), days)
 
     def events(self, *, written: bool) -> Iterator[carrier.Event]:
-        self._index()  # a written patient's id is the pseudonym
-        for kind in self._kinds():
-            for place, one in self._resources(kind):
-                who = str(one["id"]) if kind == "Patient" else self._person_of(one, place)
-                days = tuple(find_days(FIELDS[kind], one))
-                for found in events_of(kind, one):
+        for one in read_export(self.folder):  # a written patient's id is the pseudonym
+            rule = self.released_rules.get(one.kind)
+            who = None if rule is None else self._person_of(one)
+            if rule is not None and who is not None:
+                days = tuple(rule.find_days(one.resource))
+                for found in events_of(one.kind, one.resource):
                     yield carrier.Event(who, *found, days)
 
-    def _released(
-        self,
-        kind: str,
-        one: fields.Resource,
-        place: str,
-        writing: FhirWriting,
-        tally: carrier.Tally,
-    ) -> dict[str, Any]:
-        if kind == "Patient":
-            return writing.patient(self._people[str(one["id"])], one, tally)
-        return writing.resource(kind, one, self._person_of(one, place), tally)
+    @property
+    def index(self) -> ExportIndex:
+        """Who is in the export, and whose each resource is; every person is checked."""
+        if self._index is None:
+            index = ExportIndex(self.released_rules)
+            index.read(self._checked(), lambda one: _person(one.resource, one.place))
+            self._index = index
+        return self._index
 
-    def _index(self) -> None:
-        """Read who is in the export, and whose each encounter is; check every reference."""
-        if self._people:
-            return
-        for place, one in self._resources("Patient"):
-            person = _person(one, place)
-            if person.subject in self._people:
-                raise SourceError("its id was there before", where=place)
-            self._people[person.subject] = person
-        if not self._people:
-            raise RequestError("the export has no Patient", where=self.folder.name)
-        for place, one in self._resources("Encounter"):
-            if fields.read_id(one, place) in self._encounters:
-                raise SourceError("its id was there before", where=place)
-            self._encounters[one["id"]] = self._person_of(one, place)
-        for kind in self._kinds():
-            if kind not in FIRST:
-                for place, one in self._resources(kind):
-                    self._check_encounter(one, self._person_of(one, place), place)
-
-    def _check_encounter(self, one: fields.Resource, person: str, place: str) -> None:
-        within = fields.take_list(fields.take_object(one.get("context")).get("encounter"))
-        for reference in (one.get("encounter"), *within):
-            whose = self.encounter_of(reference)
-            if isinstance(reference, dict) and reference.get("reference") and whose is None:
+    def _checked(self) -> Iterator[FoundResource]:
+        for one in read_export(self.folder):
+            if one.kind not in self.released_rules and one.kind not in self.drop:
                 raise RequestError(
-                    "refers to an encounter that the export does not have",
-                    where=place,
-                    instead="export the encounters as well, or take the reference out",
+                    f"there is no rule for resources of type {one.kind}",
+                    where=one.place,
+                    instead=f'leave them out of the release: drop = ["{one.kind}"] in [export]',
                 )
-            if whose is not None and whose[1] != person:
-                raise RequestError("refers to another person's encounter", where=place)
+            yield one
 
-    def encounter_of(self, reference: object) -> tuple[str, str] | None:
-        """Return an encounter's id and whose it is; None for anything else."""
-        found = fields.find_target(reference, "Encounter") or ""
-        return (found, self._encounters[found]) if found in self._encounters else None
-
-    def _person_of(self, one: fields.Resource, place: str) -> str:
-        """Return whose a resource is.
-
-        Raises RequestError: it names no patient, or one that the export does not have.
-        """
-        found = fields.find_target(one.get("subject", one.get("patient")), "Patient")
-        if found is None:
-            kind = "note" if one["resourceType"] == "DocumentReference" else one["resourceType"]
-            raise RequestError(
-                f"a {kind} without a subject",
-                where=place,
-                instead="name its patient as subject, or take the resource out",
-            )
-        if found not in self._people:
-            raise RequestError(
-                "refers to a patient that the export does not have",
-                where=place,
-                instead="export the patient as well, or take the resource out",
-            )
-        return found
+    def _person_of(self, one: FoundResource) -> str | None:
+        return self.index.person_of(one)
 
     def _notes(self) -> Iterator[tuple[str, str]]:
-        for place, one in self._resources("DocumentReference"):
-            person = self._person_of(one, place)
-            yield from ((person, text) for text in read_notes(one))
+        for one in read_export(self.folder):
+            rule = self.released_rules.get(one.kind)
+            if rule is not None and rule.notes and (person := self._person_of(one)) is not None:
+                yield from ((person, text) for text in read_notes(rule, one.resource))
 
-    def _kinds(self) -> list[str]:
-        """Return the types that are released, those that others refer to first."""
-        return [kind for kind in FIELDS if kind not in self.drop and self._files(kind)]
-
-    def _resources(self, kind: str) -> Iterator[tuple[str, fields.Resource]]:
-        if kind in self.drop:
-            return
-        for path in self._files(kind):
-            for place, one in read_resources(path):
-                if one.get("resourceType") != kind:
-                    raise SourceError(f"is not of type {kind}", where=place)
-                yield place, one
-
-    def _files(self, kind: str) -> list[Path]:
-        self._check_files()
-        return [path for path in self._every() if _kind_of(path) == kind]
-
-    def _every(self) -> list[Path]:
-        return sorted(self.folder.glob(f"*{SUFFIX}"))
-
-    def _check_files(self) -> None:
-        for path in self._every():
-            kind = _kind_of(path)
-            if kind not in FIELDS and kind not in self.drop:
-                raise RequestError(
-                    f"there is no rule for resources of type {kind}",
-                    where=path.name,
-                    instead=f'leave them out of the release: drop = ["{kind}"] in [export]',
-                )
-
-
-def _kind_of(path: Path) -> str:
-    """Return the type that a file's name begins with: `Patient.ndjson`, `Patient.0001.ndjson`."""
-    return re.split(r"[.\-_]", path.name)[0]
+    def _resources(self, kind: str) -> Iterator[FoundResource]:
+        return (one for one in read_export(self.folder) if one.kind == kind)
 
 
 def _person(one: fields.Resource, place: str) -> carrier.Person:
@@ -274,15 +209,8 @@ def _zip(addresses: object) -> str | None:
 
 
 def _check_resolves(folder: Path) -> None:
-    """Hold every reference of the written files to the resources that they have."""
-    every = sorted(folder.glob(f"*{SUFFIX}"))
-    there = {
-        f"{one['resourceType']}/{one['id']}"
-        for path in every
-        if _kind_of(path) in FIRST
-        for _, one in read_resources(path)
-    }
-    for path in every:
-        for place, one in read_resources(path):
-            if not there.issuperset(fields.find_references(one)):
-                raise SourceError("a written reference leads nowhere", where=place)
+    """Check that every reference of the written files leads to one of their resources."""
+    there = {f"{one.kind}/{one.resource['id']}" for one in read_export(folder)}
+    for one in read_export(folder):
+        if not there.issuperset(fields.find_references(one.resource)):
+            raise SourceError("a written reference leads nowhere", where=one.place)

@@ -5,11 +5,12 @@ The kit of notes looks for the names and numbers in the notes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from voile.data.fhir.fields import Resource, list_objects, read_number, take_list
+from voile.data.fhir.fields import Resource, list_objects, take_list
 from voile.study.carriers import carrier
 
 STAFF = ("Practitioner", "Organization", "Location", "RelatedPerson")
@@ -23,15 +24,20 @@ def known_of(patient: Resource) -> Iterator[carrier.Known]:
     The words of one name stand in one row; a patient has as many rows as any of them has values.
     """
     contacts = list_objects(patient.get("contact"))
+    extensions = list_objects(patient.get("extension"))  # a mother's name, a place of birth
     people = [patient, *contacts]
     names = [row for one in people for row in _names(one.get("name"))]
+    names += [{"full_name": one.get("valueString")} for one in extensions]
     telecom = [x for one in people for x in list_objects(one.get("telecom"))]
     values = {
         "birth_date": [patient.get("birthDate")],
         "phone": [x.get("value") for x in telecom if x.get("system") in _PHONES],
         "email": [x.get("value") for x in telecom if x.get("system") == "email"],
         "record_number": [x.get("value") for x in list_objects(patient.get("identifier"))],
-        **_addresses([x for one in people for x in list_objects(one.get("address"))]),
+        **_addresses(
+            [x for one in people for x in list_objects(one.get("address"))]
+            + [x for one in extensions for x in list_objects(one.get("valueAddress"))]
+        ),
     }
     for name, *own in zip_longest(names, *values.values()):
         row = {**(name or {}), **dict(zip(values, own, strict=True))}
@@ -77,52 +83,45 @@ def _addresses(found: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 Fact = tuple[Any, ...]
-_CODED = {
-    "Condition": (carrier.DIAGNOSES, ("code",)),
-    "MedicationRequest": (carrier.PRESCRIPTIONS, ("medicationCodeableConcept",)),
-    "Encounter": (carrier.VISITS, ("class", "type", "serviceType")),
+_NAMES = {
+    "Condition": carrier.DIAGNOSES,
+    "MedicationRequest": carrier.PRESCRIPTIONS,
+    "Encounter": carrier.VISITS,
 }
-_VALUES = ("valueQuantity", "valueCodeableConcept", "valueBoolean")
+_NO_FACTS = frozenset(
+    ["resourceType", "id", "meta", "extension", "reference", "attachment", "presentedForm"]
+)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 
 
 def events_of(kind: str, one: Resource) -> Iterator[tuple[str, Fact | None]]:
     """Yield what a resource says, and of what kind it is; at least once, for its days."""
-    if kind in _CODED:
-        name, fields = _CODED[kind]
-        said = tuple(_codes(one.get(field)) for field in fields)
-        yield name, said if any(said) else None
-    elif kind == "Observation":
-        for each in (one, *list_objects(take_list(one.get("component")))):
-            yield carrier.READINGS, _reading(each)
+    if kind == "Observation":
+        whole = {name: x for name, x in one.items() if name != "component"}
+        for each in (whole, *list_objects(take_list(one.get("component")))):
+            yield carrier.READINGS, _fact_of(each)
     elif kind == "Patient":
         died = one.get("deceasedDateTime") is not None or one.get("deceasedBoolean") is True
         yield carrier.DEATHS, ("died",) if died else None
     else:
-        yield kind, None
+        yield _NAMES.get(kind, kind), _fact_of(one)
 
 
-def _reading(one: Resource) -> Fact | None:
-    """Return what was measured, its value and unit; None where there is no value."""
-    code, said = _codes(one.get("code")), tuple(_value(one.get(name)) for name in _VALUES)
-    return (code, *said) if any(x is not None for x in said) else None
+def _fact_of(one: Resource) -> Fact | None:
+    return tuple(sorted(_list_facts(one, ""), key=repr)) or None
 
 
-def _value(found: Any) -> Any:
-    if not isinstance(found, dict):
-        return found if isinstance(found, bool) else None
-    if "coding" in found:
-        return _codes(found) or None
-    number = read_number(found)
-    return None if number is None else (number, found.get("code"))
-
-
-def _codes(found: Any) -> tuple[tuple[str, str], ...]:
-    """Return the codes of a concept, of several, or of one coding, in order."""
+def _list_facts(found: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield every value of a resource that is no id, reference or day, with its path."""
     if isinstance(found, list):
-        return tuple(sorted({code for each in found for code in _codes(each)}))
-    if not isinstance(found, dict):
-        return ()
-    inner = found.get("coding")
-    if inner is None:
-        return ((str(found.get("system")), str(found["code"])),) if "code" in found else ()
-    return _codes(inner)
+        for each in found:
+            yield from _list_facts(each, path)
+    elif not isinstance(found, dict):
+        if not (isinstance(found, str) and _DAY.fullmatch(found)):
+            yield path, found
+    elif "system" in found and "code" in found and "value" not in found:
+        yield path, (found["system"], found["code"])
+    else:
+        for name, inner in found.items():
+            if name not in _NO_FACTS and not name.startswith("_"):
+                yield from _list_facts(inner, f"{path}.{name}")

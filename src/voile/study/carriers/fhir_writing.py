@@ -1,4 +1,4 @@
-"""A FHIR resource as it is released: the fields of the list, ids drawn anew, one offset a person.
+"""A FHIR resource as it is released: by the rule of its type, with new ids, one offset a person.
 
 A person's sex, race and postal code are those of the released row; the age is its interval, in an
 extension, and the birth date is marked as masked. Dates are days: their times of day are dropped.
@@ -6,21 +6,46 @@ extension, and the birth date is marked as masked. Dates are days: their times o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Literal
 
-from voile.data.fhir import rules
-from voile.data.fhir.attachments import make_attachment, read_contents
-from voile.data.fhir.fields import Resource, read_day, read_period
+from voile.core.errors import SourceError
+from voile.data.fhir.attachments import make_attachment, read_attachment
+from voile.data.fhir.completing import MASKED, IncompleteError, complete
+from voile.data.fhir.definitions import COMMON, read_elements
+from voile.data.fhir.exports import FoundResource
+from voile.data.fhir.fields import (
+    Resource,
+    list_codings,
+    list_objects,
+    read_day,
+    read_period,
+    read_reference,
+    take_list,
+    take_object,
+)
+from voile.data.fhir.rules import (
+    DATES,
+    GENERALISE,
+    KEEP,
+    NOTES,
+    PSEUDONYMISE,
+    ElementRule,
+    TypeRule,
+    find_values,
+)
+from voile.data.fhir.values import generalise_value, keep_value, map_values
 from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
-from voile.keys.pseudonyms import pseudonym
 from voile.study.carriers import carrier
+from voile.study.carriers.fhir_index import ExportIndex
 
 INTERVAL = "urn:voile:interval:"
 """The extension that holds what a released row shows of a column."""
-ABSENT = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
+CODE_OF_PERSON = "its code states what the person's row generalises"
 GENDERS = fhir_codes(SEXES)
 RACE_CODES = {  # "Other" is not a category of US Core
     **{word: ("race", code) for word, code in fhir_codes(RACES).items() if word != "Other"},
@@ -28,142 +53,234 @@ RACE_CODES = {  # "Other" is not a category of US Core
 }
 
 
-def read_notes(one: Resource) -> list[str]:
-    """Return the texts of the contents that can be read."""
-    return [text for text in read_contents(one) if isinstance(text, str)]
+Marks = Literal["none", "resources", "elements"]
+OPERATION = "urn:voile:operation"
+"""The extension that names the operation on an element."""
+_VALUES = "http://terminology.hl7.org/CodeSystem/v3-ObservationValue"
+
+
+def read_notes(rule: TypeRule, one: Resource) -> list[str]:
+    """Return the texts of the attachments that are notes and can be read."""
+    return [text for _, text in _read_attachments(rule, one) if text is not None]
+
+
+def _read_attachments(rule: TypeRule, one: Resource) -> Iterator[tuple[Any, str | None]]:
+    for attachment in rule.list_notes(one):
+        try:
+            yield attachment, read_attachment(take_object(attachment))
+        except SourceError:
+            yield attachment, None
 
 
 @dataclass(frozen=True)
 class FhirWriting:
-    """Writes released resources.
+    """Makes released resources.
 
-    encounter_of : the id and the person of the encounter that a reference names.
+    index : whose each resource is, and where references lead. marks : what shows the operations.
     """
 
     released: carrier.Released
-    encounter_of: Callable[[object], tuple[str, str] | None]
-    encounters: set[str] = field(default_factory=set)
-    """Those that were released, by the ids that they had: nothing refers to another."""
+    index: ExportIndex
+    marks: Marks = "resources"
 
-    def patient(
-        self, person: carrier.Person, one: Resource, tally: carrier.Tally
-    ) -> dict[str, Any]:
-        """Write a person from the released row.
+    def take_texts(self, one: FoundResource, person: str | None) -> Mapping[int, str | None]:
+        """Take the released text of each note of a resource, by the attachment's identity.
 
-        Raises WithheldError: the person has none.
+        Notes are taken in the order in which they were unpacked, also of people without a row.
         """
-        shown = self.released.shown(person.subject)
-        if shown is None:
+        rule = self.index.rules[one.kind]
+        if not rule.notes or person is None:
+            return {}
+        texts = {}
+        for attachment, text in _read_attachments(rule, one.resource):
+            if text is not None:
+                texts[id(attachment)] = next(self.released.notes, None)
+        return texts
+
+    def make(
+        self,
+        one: FoundResource,
+        person: str | None,
+        texts: Mapping[int, str | None],
+        tally: carrier.Tally,
+    ) -> dict[str, Any]:
+        """Make a resource as it is released.
+
+        Raises WithheldError: its person has no released row, or it needs a dropped element.
+        """
+        rule, key = self.index.rules[one.kind], self.index.key_of(one)
+        shown = None if person is None else self.released.shown(person)
+        if person is not None and shown is None:
             raise carrier.WithheldError(carrier.NOT_RELEASED)
+        made = _Elements(self, rule, person, texts, tally).of(one.resource)
+        if one.kind == "Patient":
+            assert shown is not None
+            made |= self._of_row(str(person), shown)
+        missing = [one for one in sorted(rule.required) if not find_values(made, one.split("."))]
+        if missing:
+            raise carrier.WithheldError(
+                carrier.NO_TEXT if missing[0] in rule.notes else _needs(missing[0])
+            )
+        try:
+            made = complete(one.kind, made, lambda _: True, rule.required)
+        except IncompleteError as name:
+            raise carrier.WithheldError(_needs(str(name))) from None
+        id = self.released.fresh_id() if key is None else self._id_of(key)
+        return {"resourceType": one.kind, "id": id, **self._labels(rule), **made}
+
+    def refer(self, raw: Any, person: str | None) -> dict[str, str] | None:
+        """Return a reference to a released resource of the same person, or of no person."""
+        text = read_reference(raw)
+        key = None if text is None else self.index.find_key(text)
+        if key is None:
+            return None
+        owner = self.index.owner_of(key)
+        is_shared = self.index.rules[key.partition("/")[0]].is_shared
+        is_own = owner is not None and owner == person
+        return {"reference": self.reference_to(key)} if is_own or is_shared else None
+
+    def reference_to(self, key: str) -> str:
+        """Return the reference to the released form of a resource."""
+        return f"{key.partition('/')[0]}/{self._id_of(key)}"
+
+    def _id_of(self, key: str) -> str:
+        """Return a resource's new id, the same wherever a reference leads to it."""
+        kind, _, own = key.partition("/")
+        if kind == "Patient":
+            return self.released.name_of(own)
+        return blake2b(key.encode(), key=self._run_key, digest_size=16).hexdigest()
+
+    @cached_property
+    def _run_key(self) -> bytes:
+        """A key of this run alone: nobody can compute an id again."""
+        return self.released.chance.bytes(32)
+
+    def _of_row(self, person: str, shown: carrier.Shown) -> dict[str, Any]:
+        """Return the elements of a Patient that the released row gives."""
         return {
-            "resourceType": "Patient",
-            "id": self.released.name_of(person.subject),
             "extension": [*_race(shown), *_intervals(shown)],
-            **_name(*self.released.made_up(person.subject)),
+            **_name(*self.released.made_up(person)),
             **_gender(shown),
-            "_birthDate": {"extension": [{"url": ABSENT, "valueCode": "masked"}]},
-            **_Fields(self, person.subject, tally, [], whole=False).of(
-                rules.FIELDS["Patient"], one, "Patient"
-            ),
+            "_birthDate": MASKED,
             **_address(shown),
         }
 
-    def resource(
-        self, kind: str, one: Resource, subject: str, tally: carrier.Tally
-    ) -> dict[str, Any]:
-        """Write any other resource of a person.
+    def _labels(self, rule: TypeRule) -> dict[str, Any]:
+        """Return the security labels of a type: the same for each of its resources."""
+        if self.marks == "none":
+            return {}
+        is_general = rule.kind == "Patient" or GENERALISE in rule.operations
+        codes = ["PSEUDED", "REDACTED", *(["ABSTRED"] if is_general else [])]
+        return {"meta": {"security": [{"system": _VALUES, "code": code} for code in codes]}}
 
-        Raises WithheldError: the person has no released row, or a field that it needs is dropped.
-        """
-        texts: list[str | None] = []
-        if kind == "DocumentReference":  # each note is taken, also of people without a row
-            texts = [next(self.released.notes) for _ in read_notes(one)]
-        if self.released.shown(subject) is None:
-            raise carrier.WithheldError(carrier.NOT_RELEASED)
-        if kind == "DocumentReference" and not any(text is not None for text in texts):
-            raise carrier.WithheldError(carrier.NO_TEXT)
-        content = [{"attachment": make_attachment(text)} for text in texts if text is not None]
-        fields = _Fields(self, subject, tally, content).of(rules.FIELDS[kind], one, kind)
-        missing = [name for name in rules.REQUIRED[kind] if name not in fields]
-        if missing:
-            raise carrier.WithheldError(f"nothing of {missing[0]} can be released, which it needs")
-        id = self.released.fresh_id()
-        if kind == "Encounter":
-            self.encounters.add(str(one["id"]))
-            id = self.encounter_id(str(one["id"]))
-        return {"resourceType": kind, "id": id, **fields}
 
-    def encounter_id(self, own: str) -> str:
-        """Return an encounter's new id, the same wherever it is referred to."""
-        return pseudonym(self.released.fresh, own, length=26)
+def _needs(name: str) -> str:
+    return f"nothing of {name} can be released, which it needs"
 
 
 @dataclass(frozen=True)
-class _Fields:
-    """The fields of one resource of a person, by the rules for its type."""
+class _Elements:
+    """The released elements of one resource of a person, by the rule for its type."""
 
     writing: FhirWriting
-    subject: str
+    rule: TypeRule
+    person: str | None
+    texts: Mapping[int, str | None]
     tally: carrier.Tally
-    content: list[dict[str, Any]]
-    whole: bool = True
-    """Whether a resource with a day outside the extract is withheld, and not that day alone."""
 
-    def of(self, listed: rules.Rules, one: Resource, path: str) -> dict[str, Any]:
-        """Return what is released; what is not is counted by its name."""
+    def of(self, one: Resource) -> dict[str, Any]:
+        if self._is_withheld(one):
+            raise carrier.WithheldError(CODE_OF_PERSON)
+        return self._part(self.rule.elements, one, self.rule.kind)
+
+    def _part(self, rules: Mapping[str, ElementRule], one: Resource, path: str) -> dict[str, Any]:
+        """Return the released elements; count the others by their names."""
         found: dict[str, Any] = {}
         for name, raw in one.items():
-            value = self._value(listed.get(name), raw, f"{path}.{name}")
+            rule, own = rules.get(name), f"{path}.{name}"
+            value = None if rule is None else self._value(rule, raw, own)
             if value is not None:
                 found[name] = value
-            elif name not in ("resourceType", "id"):
-                self.tally.dropped[_named(path, name)] += 1
+                self._mark(found, rule, name)
+            elif not (name in ("resourceType", "id") and path == self.rule.kind):
+                self.tally.dropped[own if rule or _is_known(path, name) else _other(path)] += 1
         return found
 
-    def _value(self, rule: rules.Rule | rules.Rules | None, raw: Any, path: str) -> Any:
-        if rule is None:
-            return None
-        if rule == rules.CONTENT:
-            return self.content or None
-        if not isinstance(raw, list):
-            return self._one(rule, raw, path)
-        return [x for x in (self._one(rule, each, path) for each in raw) if x is not None] or None
+    def _value(self, rule: ElementRule, raw: Any, path: str) -> Any:
+        return map_values(rule.element, raw, lambda _, each: self._one(rule, each, path))
 
-    def _one(self, rule: rules.Rule | rules.Rules, raw: Any, path: str) -> Any:
-        if isinstance(rule, Mapping):
-            found = self.of(rule, raw, path) if isinstance(raw, dict) else {}
-            needed = rules.WITHIN.get(path.rpartition(".")[2])
-            return found if found and (needed is None or needed in found) else None
-        return self._of_person(rule, raw) if isinstance(rule, str) else rule(raw)
-
-    def _of_person(self, rule: str, raw: Any) -> Any:
-        if rule == rules.SUBJECT:
-            return {"reference": f"Patient/{self.writing.released.name_of(self.subject)}"}
-        if rule == rules.ENCOUNTER:
-            found = self.writing.encounter_of(raw)
-            if found is None or found[0] not in self.writing.encounters:
+    def _one(self, rule: ElementRule, raw: Any, path: str) -> Any:
+        element, operation = rule.element, rule.operation
+        if operation is None:
+            if not isinstance(raw, dict) or self._is_withheld(raw):
                 return None
-            return {"reference": f"Encounter/{self.writing.encounter_id(found[0])}"}
-        if rule == rules.PERIOD:
+            return self._part(rule.inner, raw, path) or None
+        if operation == KEEP:
+            return keep_value(element, raw)
+        if operation == PSEUDONYMISE:
+            return self.writing.refer(raw, self.person)
+        if operation == NOTES:
+            text = self.texts.get(id(raw))
+            return None if text is None else make_attachment(text)
+        if operation == GENERALISE and element.type not in DATES:
+            return generalise_value(element, raw)
+        return self._dates(element.type, raw, is_year=operation == GENERALISE)
+
+    def _dates(self, kind: str, raw: Any, *, is_year: bool) -> Any:
+        if kind == "Period":
             days = {name: self._moved(day) for name, day in read_period(raw).items()}
-            return {name: day for name, day in days.items() if day} or None
-        assert rule == rules.DAY
+            return {name: day[:4] if is_year else day for name, day in days.items() if day} or None
+        if kind == "Timing":
+            moved = [self._moved(day) for day in map(read_day, take_list(raw.get("event"))) if day]
+            return {"event": [day for day in moved if day]} if any(moved) else None
         day = read_day(raw)
-        return None if day is None else self._moved(day)
+        written = None if day is None else self._moved(day)
+        if written is None or kind != "instant":
+            return written and (written[:4] if is_year else written)
+        return f"{written}T00:00:00Z"
 
     def _moved(self, day: date) -> str | None:
+        assert self.person is not None
         try:
-            moved = self.writing.released.moved(self.subject, day)
+            moved = self.writing.released.moved(self.person, day)
         except carrier.WithheldError:
-            if self.whole:
+            if self.rule.kind != "Patient":  # a person stays, without the day
                 raise
             return None
         return None if moved is None else moved.isoformat()
 
+    def _is_withheld(self, one: Resource) -> bool:
+        codes = {str(coding.get("code")) for coding in list_codings(one.get("code"))}
+        return bool(codes & self.rule.withheld_codes)
 
-def _named(path: str, name: str) -> str:
-    """Name a dropped field; a name that is not an element of FHIR may be data itself."""
-    return f"{path}.{name if name in rules.ELEMENTS else '(another name)'}"
+    def _mark(self, found: dict[str, Any], rule: ElementRule | None, name: str) -> None:
+        """Name the operation that changed an element, in an extension of it."""
+        operation = rule.operation if rule else None
+        if self.writing.marks != "elements" or operation in (None, KEEP) or rule is None:
+            return
+        mark = {"url": OPERATION, "valueCode": operation}
+        if not rule.element.is_primitive:
+            for one in list_objects(found[name]):
+                one["extension"] = [mark]  # type: ignore[index]
+        else:
+            marks = {"extension": [mark]}
+            is_list = isinstance(found[name], list)
+            found[f"_{name}"] = [marks for _ in found[name]] if is_list else marks
+
+
+def _is_known(path: str, name: str) -> bool:
+    """Whether R4 has an element: another name may be data itself."""
+    parent, *inner = path.split(".")
+    for one in inner:
+        element = read_elements().get(parent, {}).get(one)
+        if element is None:
+            return False
+        parent = element.parent
+    return name.removeprefix("_") in (*read_elements().get(parent, {}), *COMMON)
+
+
+def _other(path: str) -> str:
+    return f"{path}.(another name)"
 
 
 def _name(given: str | None, family: str | None) -> dict[str, Any]:

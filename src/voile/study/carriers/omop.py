@@ -121,6 +121,9 @@ class Omop:
                 if row:
                     yield {_KNOWN_AS[column]: x for column, x in row.items()}
 
+    def unreleased(self) -> Iterator[str]:
+        yield from ()
+
     def without_rule(self) -> list[str]:
         return []  # tables that no rule names are never opened
 

@@ -81,7 +81,8 @@ class ExportTable(Entry):
     """A real export, which is opened as tables and written back in its own form.
 
     as_of : the day on which ages are counted. drop : types or tables that are not released. to : of
-    OMOP, how tables are written; or a schema of PostgreSQL, to which they are sent as well.
+    OMOP, how tables are written; or a schema of PostgreSQL, to which they are sent as well. rules :
+    of FHIR, a folder of release rules. marks : of FHIR, what shows the operations on a resource.
     """
 
     form: Literal["fhir", "omop"]
@@ -89,6 +90,15 @@ class ExportTable(Entry):
     as_of: date
     drop: tuple[str, ...] = ()
     to: str | None = None
+    rules: Path | None = None
+    marks: Literal["none", "resources", "elements"] = "resources"
+
+    @model_validator(mode="after")
+    def _rules_of_fhir(self) -> Self:
+        given = {"rules", "marks"} & self.model_fields_set
+        if given and self.form != "fhir":
+            raise ValueError(f"{min(given)} is of form fhir: take it out")
+        return self
 
     @model_validator(mode="after")
     def _to_tables(self) -> Self:

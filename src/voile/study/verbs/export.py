@@ -53,7 +53,14 @@ def carrier_of(plan: Plan) -> Carrier:
     Raises RequestError: no export is there.
     """
     assert plan.export is not None
-    return open_export(plan.export, plan.source(plan.export.source))
+    return open_export(placed(plan), plan.source(plan.export.source))
+
+
+def placed(plan: Plan) -> ExportTable:
+    """Return the export of a plan, with its folder of rules placed relative to the plan."""
+    assert plan.export is not None
+    rules = plan.export.rules
+    return plan.export.model_copy(update={"rules": rules and plan.place(rules)})
 
 
 def open_export(export: ExportTable, place: str) -> Carrier:
@@ -64,7 +71,7 @@ def open_export(export: ExportTable, place: str) -> Carrier:
         )
     drop = frozenset(export.drop)
     if export.form == "fhir":
-        return Fhir(Path(place), export.as_of, drop)
+        return Fhir(Path(place), export.as_of, drop, export.rules, export.marks)
     return Omop(
         place, export.as_of, drop, export.to if export.to and "::" not in export.to else None
     )

@@ -21,7 +21,7 @@ from voile.study.adversary.people import Days, Fact
 from voile.study.carriers.carrier import Carrier, Extract, is_day_of_people
 from voile.study.plan.plan import Plan
 from voile.study.study_release import EXPORT
-from voile.study.verbs.export import carrier_of, mover, open_export
+from voile.study.verbs.export import carrier_of, mover, open_export, placed
 
 _EPOCH = date(1970, 1, 1)
 _PERSON = "person"
@@ -85,7 +85,7 @@ def read_exported(plan: Plan, release: Path, extract: Extract) -> Exported | Non
         return None
     people = plan.opened(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()
     whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
-    written = open_export(plan.export, str(release / EXPORT))
+    written = open_export(placed(plan), str(release / EXPORT))
     move, is_joined = mover(plan, extract), plan.study.join
     return Exported.of(written, carrier_of(plan), whose, move, is_joined=is_joined)
 

@@ -14,6 +14,7 @@ from typing import Literal
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data.column_words import mentions as names_as
+from voile.data.fhir.exports import is_fhir_folder
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import Output, never
 from voile.documents.replacements.kinds import kind_of
@@ -119,7 +120,7 @@ def _form(place: str) -> Literal["fhir", "omop"] | None:
     if not folder.is_dir():
         raise RequestError("there is no folder", where=place, instead="name the export's folder")
     names = {path.name.lower() for path in folder.iterdir()}
-    if any(name.startswith("patient") and name.endswith(".ndjson") for name in names):
+    if is_fhir_folder(folder):
         return "fhir"
     return "omop" if names & {"person.csv", "person.parquet"} else None
 
@@ -150,7 +151,7 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         day, why = found or date.today(), "the last visit began then"
         why = why if found else "no visit has a day: it is today"
         why += "; a population must count ages on it" if asked.population else ""
-    file = "Patient.ndjson" if form == "fhir" else "a table person"
+    file = "a resource of FHIR" if form == "fhir" else "a table person"
     drop = f"drop = {json.dumps(ruleless)}  # nothing says what of these may be released"
     export = [
         "[export]",
@@ -158,6 +159,7 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         f"source = {asked.beside(asked.place)}",
         f"as_of = {day}  # the day on which ages are counted: {why}",
         *([drop] if ruleless else []),
+        *_comment_unreleased(carrier),
         "",
     ]
     known = Known() if asked.kit or asked.annotated else _known(carrier)
@@ -175,6 +177,12 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
     codes = ("zip", f'words = "{EXPORT}{ZIPS}"') if has_codes else None
     roles = {PEOPLE: _EXPORT_ROLES}
     return FoundParts(SUBJECT, why, export, parts, roles, QUASI, codes=codes)
+
+
+def _comment_unreleased(carrier: Carrier) -> list[str]:
+    """Return comments that list what the release leaves out."""
+    lines = [f"# {one}" for one in carrier.unreleased()]
+    return ["# Not released, with the number of resources that have it:", *lines] if lines else []
 
 
 def _known(carrier: Carrier) -> Known:

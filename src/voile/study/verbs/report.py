@@ -32,6 +32,7 @@ from voile.study.adversary.acquaintance import by_knowledge
 from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import StudyRelease
+from voile.study.verbs.report_export import write_section
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
 UNCHECKED = "counting every identifier as missed, since nobody checked what the notes' kits propose"
@@ -55,7 +56,8 @@ def sections(
     of_part: Mapping[str, Sequence[Evidence]] | None = None,
 ) -> tuple[Section, ...]:
     """Return the joint sections, then those of each part with the evidence of attacks on it."""
-    found = [_joint(release), _values(release), _dates(release), _mentions(release), _said(release)]
+    found = [_joint(release), write_section(release), _values(release), _dates(release)]
+    found += [_mentions(release), _said(release)]
     for name in release.public["parts"]:
         part = release.part(name)
         own = find_module(part.kind).report(part, (of_part or {}).get(name, ()), audience=audience)

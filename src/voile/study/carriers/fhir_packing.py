@@ -1,0 +1,125 @@
+"""Write the resources of a FHIR export in files by type, and count what became of each.
+
+A first pass makes each resource and holds it on disk. A second one removes references to resources
+that are not released, and leaves out resources of no person that no released resource refers to.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from voile.data.fhir.completing import complete
+from voile.data.fhir.exports import FoundResource
+from voile.data.fhir.lines import ShuffledLines, encode_line
+from voile.study.carriers import carrier
+from voile.study.carriers.fhir_writing import FhirWriting
+
+SUFFIX = ".ndjson"
+NO_PERSON = "it names no patient, or several"
+TWICE = "a resource with its id was there before"
+GONE = "reference to a resource that is not released"
+_REFERENCE = re.compile(rb'"reference":"([^"]+)"')
+
+
+@dataclass
+class FhirPacking:
+    """Collects released resources, and writes them. Memory: ids of those that are set aside."""
+
+    writing: FhirWriting
+    scratch: Path
+    tallies: dict[str, carrier.Tally] = field(default_factory=dict)
+    _lines: dict[str, ShuffledLines] = field(default_factory=dict)
+    _shared: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    """Resources of no person, by type and by reference."""
+    _gone: set[str] = field(default_factory=set)
+    _written: set[str] = field(default_factory=set)
+    _wanted: set[str] = field(default_factory=set)
+
+    def add(self, one: FoundResource) -> None:
+        """Make one resource and hold it, or count why it is set aside."""
+        tally = self.tallies.setdefault(one.kind, carrier.Tally())
+        tally.read += 1
+        rule = self.writing.index.rules.get(one.kind)
+        if rule is None:
+            tally.put_aside(None, carrier.NO_RULE)
+            return
+        person = None if rule.is_shared else self.writing.index.person_of(one)
+        try:
+            texts = self.writing.take_texts(one, person)
+            self._refuse_twice(one)
+            if person is None and not rule.is_shared:
+                raise carrier.WithheldError(NO_PERSON)
+            made = self.writing.make(one, person, texts, tally)
+        except carrier.WithheldError as why:
+            tally.put_aside(person, str(why))
+            key = self.writing.index.key_of(one)
+            if key is not None and str(why) != TWICE:
+                self._gone.add(self.writing.reference_to(key))
+            return
+        if rule.is_shared:
+            self._shared.setdefault(one.kind, {})[f"{one.kind}/{made['id']}"] = made
+        else:
+            self._lines_of(one.kind).add(made)
+            tally.released += 1
+
+    def write(self, folder: Path) -> Mapping[str, int]:
+        """Write a file for each released type, and return its rows by its name."""
+        rows = {}
+        for kind in sorted(self._lines):
+            rows[kind] = self._write_lines(kind, self._lines[kind], folder)
+        self._follow_shared()
+        for kind, held in sorted(self._shared.items()):
+            lines, tally = self._lines_of(kind), self.tallies[kind]
+            for reference, made in held.items():
+                if reference in self._wanted:
+                    lines.add(made)
+                    tally.released += 1
+                else:
+                    tally.put_aside(None, carrier.UNUSED)
+            if len(lines):
+                rows[kind] = self._write_lines(kind, lines, folder)
+        for kind, tally in self.tallies.items():
+            tally.check()
+            assert tally.released == rows.get(kind, 0)
+        return {f"{kind}{SUFFIX}": count for kind, count in rows.items()}
+
+    def _refuse_twice(self, one: FoundResource) -> None:
+        key = self.writing.index.key_of(one)
+        if key in self.writing.index.twice:
+            if key in self._written:
+                raise carrier.WithheldError(TWICE)
+            self._written.add(str(key))
+
+    def _lines_of(self, kind: str) -> ShuffledLines:
+        if kind not in self._lines:
+            self._lines[kind] = ShuffledLines(self.scratch / f"{kind}.lines")
+        return self._lines[kind]
+
+    def _write_lines(self, kind: str, lines: ShuffledLines, folder: Path) -> int:
+        rng = self.writing.released.chance.generator()
+        return lines.write(folder / f"{kind}{SUFFIX}", rng, lambda line: self._resolve(kind, line))
+
+    def _resolve(self, kind: str, line: bytes) -> bytes:
+        """Remove the references to resources that were set aside later."""
+        found = {one.decode() for one in _REFERENCE.findall(line)}
+        gone = found & self._gone
+        self._wanted |= found - gone
+        if not gone:
+            return line
+        self.tallies[kind].dropped[f"{kind} ({GONE})"] += len(gone)
+        return encode_line(complete(kind, json.loads(line), lambda one: one not in gone))
+
+    def _follow_shared(self) -> None:
+        """Add the resources of no person that wanted ones refer to."""
+        every = {ref: made for held in self._shared.values() for ref, made in held.items()}
+        waiting = [one for one in every if one in self._wanted]
+        while waiting:
+            line = encode_line(every[waiting.pop()])
+            for found in {one.decode() for one in _REFERENCE.findall(line)} - self._wanted:
+                self._wanted.add(found)
+                waiting += [found] if found in every else []
