@@ -73,7 +73,7 @@ class Fhir:
                     tallies[kind].put_aside(who, str(why))
                 else:
                     tallies[kind].released += 1
-            tallies[kind].check()
+            tallies[kind].check(kind)
             name = f"{kind}{SUFFIX}"
             rows[name] = lines.write(folder / name, released.chance.generator())
         _check_resolves(folder)
@@ -100,6 +100,11 @@ class Fhir:
 
     def without_rule(self) -> list[str]:
         return sorted({_kind_of(path) for path in self._every()} - FIELDS.keys())
+
+    def uncovered(self) -> list[carrier.Uncovered]:
+        return [
+            carrier.Uncovered(kind, 0, "no rule releases this type") for kind in self.without_rule()
+        ]
 
     def extract(self) -> carrier.Extract:
         starts = (_start(one) for _, one in self._resources("Encounter"))
