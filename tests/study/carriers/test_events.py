@@ -7,6 +7,7 @@ import pytest
 from voile.study.carriers.fhir_known import events_of
 from voile.study.carriers.omop_rules import event_of
 
+CONDITION = {"condition_concept_id": 7}
 SNOMED, LOINC = "http://snomed.info/sct", "http://loinc.org"
 
 
@@ -52,7 +53,11 @@ def test_components_are_readings_of_their_own():
 @pytest.mark.parametrize(
     ("table", "row", "said"),
     [
-        ("condition_occurrence", {"condition_concept_id": 7}, ("diagnoses", (("condition_concept_id", 7),))),
+        (
+            "condition_occurrence",
+            {"condition_concept_id": 7},
+            ("diagnoses", (("condition_concept_id", 7),)),
+        ),
         ("condition_occurrence", {"condition_concept_id": 0}, ("diagnoses", None)),
         ("visit_occurrence", {"visit_concept_id": 9201}, ("visits", (("visit_concept_id", 9201),))),
         ("death", {"cause_concept_id": None}, ("deaths", (("died", True),))),

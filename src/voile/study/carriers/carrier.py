@@ -112,6 +112,10 @@ class Carrier(Protocol):
         """Return the types of files that are not released, since there is no rule for them."""
         ...
 
+    def covered(self) -> Mapping[str, int]:
+        """Return the rows of each file that a rule releases."""
+        ...
+
     def uncovered(self) -> list[Uncovered]:
         """Return the content that no rule releases: whole files, then fields of the others."""
         ...

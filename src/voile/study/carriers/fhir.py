@@ -7,6 +7,7 @@ all. Memory: the people, and the id of each encounter; texts and readings pass o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -101,10 +102,16 @@ class Fhir:
     def without_rule(self) -> list[str]:
         return sorted({_kind_of(path) for path in self._every()} - FIELDS.keys())
 
+    def covered(self) -> dict[str, int]:
+        return {kind: sum(1 for _ in self._resources(kind)) for kind in self._kinds()}
+
     def uncovered(self) -> list[carrier.Uncovered]:
-        return [
-            carrier.Uncovered(kind, 0, "no rule releases this type") for kind in self.without_rule()
-        ]
+        without = Counter[str]()
+        for path in self._every():
+            if (kind := _kind_of(path)) not in FIELDS:
+                without[kind] += sum(1 for _ in read_resources(path))
+        why = "no rule releases this type"
+        return [carrier.Uncovered(kind, rows, why) for kind, rows in sorted(without.items())]
 
     def extract(self) -> carrier.Extract:
         starts = (_start(one) for _, one in self._resources("Encounter"))

@@ -112,8 +112,9 @@ class Omop:
         for table in self._tables():
             rules = table_rules()[table]
             for _, row in self.rows(table) if rules.person and table != "person" else ():
+                whose = names[row[str(rules.person)]]
                 days = tuple(row[name] for name in rules.days if row[name] is not None)
-                yield carrier.Event(names[row[rules.person]], *event_of(table, row), days)
+                yield carrier.Event(whose, *event_of(table, row), days)
         yield from self._costs(names)
 
     def known(self) -> Iterator[tuple[str, carrier.Known]]:
@@ -137,17 +138,21 @@ class Omop:
     def without_rule(self) -> list[str]:
         return []  # `uncovered` lists the tables and columns that no rule releases
 
+    def covered(self) -> dict[str, int]:
+        return {name: _count(self._sources()[name]) for name in self._tables()}
+
     def uncovered(self) -> list[carrier.Uncovered]:
         tables, columns = [], []
         for name, source in self._sources().items():
             rows = _count(source)
-            if name not in table_rules():
-                tables.append(carrier.Uncovered(name, rows, why_unreleased(name)))
+            if name not in table_rules() or name in self.drop:
+                why = "the plan drops it" if name in self.drop else why_unreleased(name)
+                tables.append(carrier.Uncovered(name, rows, why))
                 continue
-            why = {one: table_rules()[name].reason(one.lower()) for one in source.columns}
+            reasons = {one: table_rules()[name].reason(one.lower()) for one in source.columns}
             columns += [
                 carrier.Uncovered(f"{name}.{column.lower()}", rows, reason)
-                for column, reason in why.items()
+                for column, reason in reasons.items()
                 if reason is not None
             ]
         return [*sorted(tables, key=lambda one: one.why == NO_RULE), *columns]

@@ -66,7 +66,7 @@ class TableRules:
         return [n for n, one in self.columns.items() if one.rule in (SHIFT, FIRST_DAY)]
 
     @property
-    def kept(self) -> list[str]:
+    def kept_columns(self) -> list[str]:
         """The columns whose cells are released as they are."""
         return [n for n, one in self.columns.items() if one.rule in (KEEP, NEEDED)]
 
@@ -84,8 +84,8 @@ class TableRules:
         """Return why a column of a source is not released; None where it is."""
         one = self.columns.get(column)
         if one is None:
-            return _rules()["reasons"][UNKNOWN]
-        return _rules()["reasons"][one.of] if one.rule == DROP else None
+            return str(_rules()["reasons"][UNKNOWN])
+        return str(_rules()["reasons"][one.of]) if one.rule == DROP else None
 
 
 @cache
@@ -135,7 +135,7 @@ def event_of(table: str, row: Mapping[str, Any]) -> tuple[str, tuple[Any, ...] |
     rules = table_rules()[table]
     if rules.fact is None:
         return table, None
-    cells = ((name, row.get(name)) for name in rules.kept)
+    cells = ((name, row.get(name)) for name in rules.kept_columns)
     known = tuple((n, x) for n, x in cells if x is not None and (x or not n.endswith("_id")))
     died = (("died", True),) if table == "death" else ()
     return rules.fact, (*died, *known) or None

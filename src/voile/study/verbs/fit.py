@@ -73,7 +73,7 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
 
 
 def _fit_part(plan: Plan, name: str, inputs: FitInputs, progress: Progress) -> Kit:
-    source, roles, options = (one[name] for one in (inputs.sources, inputs.roles, inputs.options))
+    source, roles, options = inputs.sources[name], inputs.roles[name], inputs.options[name]
     if holds_events(plan, name, roles):
         return with_options(fit_kept(source, roles, options), options)
     fit_rows = find_module(plan.rows[name].kind).fit
@@ -107,6 +107,8 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
 
 def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
     part = plan.parts[name]
+    if kit.policies == 1:
+        return find_module(part.kind).choose(kit, Choice(policy=0))
     if part.choose:
         return find_module(part.kind).choose(kit, Choice.parse(part.choose))
     try:

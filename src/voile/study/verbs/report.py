@@ -31,7 +31,7 @@ from voile.report.wording import listed, share_and_odds
 from voile.study.adversary.acquaintance import by_knowledge
 from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
-from voile.study.study_release import StudyRelease
+from voile.study.study_release import PartRelease, StudyRelease
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
 UNCHECKED = "counting every identifier as missed, since nobody checked what the notes' kits propose"
@@ -58,6 +58,9 @@ def sections(
     found = [_joint(release), _values(release), _dates(release), _mentions(release), _said(release)]
     for name in release.public["parts"]:
         part = release.part(name)
+        if part.kind == "tables" and not part.public["policy"]:
+            found.append(_of_part(name, _events(part)))
+            continue
         own = find_module(part.kind).report(part, (of_part or {}).get(name, ()), audience=audience)
         found += [_of_part(name, one) for one in own]
     return tuple(found)
@@ -68,6 +71,16 @@ def _of_part(name: str, section: Section) -> Section:
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     key, title = f"part-{slug}-{section.key}", f"{name}: {section.title}"
     return replace(section, key=key, title=title, first=False)
+
+
+def _events(part: PartRelease) -> Section:
+    """Describe a table without quasi-identifiers: another table generalises its people."""
+    rows = tuple((c["column"], c["role"], c["what"]) for c in part.public["columns"])
+    said = (
+        "This table generalises nothing. The figures with known facts state the risk of its rows.",
+    )
+    grid = Grid(("column", "role", "released"), rows)
+    return Section("events", "Kept columns", (Prose(said), grid))
 
 
 def _joint(release: StudyRelease) -> Section:
