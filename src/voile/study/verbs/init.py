@@ -20,6 +20,7 @@ from voile.data.column_words import mentions as names_as
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import Output, never
 from voile.documents.replacements.kinds import kind_of
+from voile.proposals.proposal import ColumnProposal, Proposal
 from voile.study.carriers.carrier import (
     KNOWN,
     NOTE,
@@ -34,7 +35,7 @@ from voile.study.plan.entries import ExportTable
 from voile.study.plan.plan import EXPORT, Plan
 from voile.study.verbs.check import check
 from voile.study.verbs.export import known_in, open_export, unpacked, write_known
-from voile.study.verbs.init_columns import count_people
+from voile.study.verbs.init_columns import count_people, keep_age_bands
 from voile.study.verbs.init_folder import plan_folder
 from voile.study.verbs.init_parts import (
     SUPPRESS,
@@ -55,20 +56,12 @@ HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
 _UNMARKED = (
     'DATE = "drop"  # some are birth dates, which beside moved dates reveal the age to the day'
 )
-_PEOPLE_HEAD = f"""\
-# The table of people that an export is opened as: a row a person.
-subject = "{SUBJECT}"
-
-[columns]
-{SUBJECT} = "identifier"  # becomes the pseudonym that every part has"""
 _PEOPLE_COLUMNS = {
     "age": "completed years on the plan's day",
     "sex": "as the export has it",
     "race": "and ethnicity, in one word",
     "zip": "the ZIP code of the home",
 }
-PLAIN = '"quasi"'
-_QUASI: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -211,7 +204,8 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         carrier.unpack(folder)
         write_known(carrier, folder)
         people = open_source(folder / f"{PEOPLE}.parquet")
-        roles, quasi = _people_roles(people)
+        proposal = _people_proposal(people)
+        quasi = proposal.by_role().get("quasi", [])
         if not quasi:
             raise RequestError(
                 "all people have one age, sex, race and ZIP code, so no policy generalises them",
@@ -227,6 +221,9 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
             where = replace(where, known=known if is_met else there.known)
         except RequestError as error:
             why_not = error.what
+        if why_not is None and promised.keeps_sex and "sex" in quasi:
+            kept = keep_age_bands(people, proposal.columns, SUBJECT, "sex", promised.k, SUPPRESS)
+            proposal = replace(proposal, columns=kept)
         rows = sum(len(one) for one in open_source(folder / f"{NOTES}.parquet").batches([SUBJECT]))
     parts = [
         f"[parts.{PEOPLE}]",
@@ -251,7 +248,7 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         why,
         export,
         parts,
-        {PEOPLE: roles},
+        {PEOPLE: proposal.to_toml()},
         quasi,
         promised,
         why_not is None,
@@ -260,21 +257,15 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
     )
 
 
-def _people_roles(people: Source) -> tuple[str, list[str]]:
-    """Write the roles of the table of people, and return its quasi-identifiers.
-
-    A column of one value or none is dropped: it carries no information.
-    """
-    lines = [_PEOPLE_HEAD]
-    quasi = []
+def _people_proposal(people: Source) -> Proposal:
+    """Propose the roles of the table of people: a column of one value or none is dropped."""
+    columns = [ColumnProposal(SUBJECT, "identifier", "becomes the pseudonym that every part has")]
     for name, why in _PEOPLE_COLUMNS.items():
-        values = len(count_people(people, SUBJECT, name))
-        if values > 1:
-            quasi.append(name)
-            lines.append(f"{name} = {_QUASI.get(name, PLAIN)}  # {why}")
+        if len(count_people(people, SUBJECT, name)) > 1:
+            columns.append(ColumnProposal(name, "quasi", why))
         else:
-            lines.append(f'{name} = "drop"  # {why}: one value or none, no information')
-    return "\n".join([*lines, ""]), quasi
+            columns.append(ColumnProposal(name, "drop", f"{why}: one value or none"))
+    return Proposal("people", people.read([SUBJECT]).num_rows, tuple(columns), SUBJECT)
 
 
 def _known(carrier: Carrier) -> Known:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from voile.core.errors import RequestError
@@ -21,10 +23,8 @@ from voile.tables.policies.space import PolicySpace
 LONG = 60
 """Characters that a cell of text has on average where it is a note."""
 SAMPLE = 1000
-BAND = 5
-"""Years of a band of ages; a fit merges bands, and never parts one."""
-OLDEST = 90
-"""The age from which people are in one band."""
+WIDTHS = (20, 30, 40)
+"""Years of a band of ages that every policy keeps: the first that the people allow."""
 
 
 def propose_table(source: Source, subject: str) -> Proposal:
@@ -97,3 +97,45 @@ def without(proposal: Proposal, names: Mapping[str, str] | Sequence[str], why: s
         for one in proposal.columns
     )
     return replace(proposal, columns=tuple(columns))
+
+
+def keep_age_bands(
+    source: Source, columns: Sequence[ColumnProposal], subject: str, sex: str, k: int, few: float
+) -> tuple[ColumnProposal, ...]:
+    """Return the columns; of the first of ages or years of birth every policy keeps bands.
+
+    A study with notes keeps the sexes apart. Policies that hold for a whole column then prefer the
+    many values of a ZIP code to those of an age, and give everybody one age.
+
+    few : the share of people who may be in bands of fewer than k, of one sex.
+    """
+    age = next(
+        (one for one in columns if one.role == "quasi" and names_as(one.name, "birth")), None
+    )
+    cuts = [] if age is None else _find_bands(source, age, subject, sex, k, few)
+    if age is None or not cuts:
+        return tuple(columns)
+    own = replace(age, settings={**age.settings, "keep_cuts": cuts})
+    own = replace(own, why=f"{age.why}; every policy keeps these bands")
+    return tuple(own if one is age else one for one in columns)
+
+
+def _find_bands(
+    source: Source, age: ColumnProposal, subject: str, sex: str, k: int, few: float
+) -> list[int]:
+    """Return the values after which cuts stay, in bands as narrow as the people allow."""
+    settings = {age.name: age.settings}
+    space = PolicySpace.of(source, None, [age.name, sex], subject=subject, settings=settings)
+    domain, counts = space.domains[0], space.counts
+    years = [x for x in domain.values if isinstance(x, int)]
+    if domain.parser.edges or len(years) < len(domain) - domain.nullable:
+        return []
+    for width in WIDTHS:
+        ends = [a for a, b in pairwise(years) if a // width != b // width]
+        place = np.searchsorted(ends, years)
+        bands = np.append(place, len(ends))[counts.codes[:, 0]]
+        keys = np.unique(np.column_stack([bands, counts.codes[:, 1]]), axis=0, return_inverse=True)
+        people = np.bincount(keys[1].ravel(), counts.sample)
+        if people[people < k].sum() <= few * counts.subjects:
+            return ends
+    return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path
 
@@ -18,8 +18,22 @@ from voile.proposals.proposal import Proposal
 from voile.proposals.propose import propose
 from voile.proposals.seen import printable
 from voile.study.plan.plan import TAKEN
-from voile.study.verbs.init_columns import SAMPLE, count_people, propose_table, without
-from voile.study.verbs.init_parts import Asked, FoundParts, Known, NotesPart, Promised
+from voile.study.verbs.init_columns import (
+    SAMPLE,
+    count_people,
+    keep_age_bands,
+    propose_table,
+    without,
+)
+from voile.study.verbs.init_parts import (
+    SUPPRESS,
+    Asked,
+    FoundParts,
+    Known,
+    NotesPart,
+    Promised,
+    sex_in,
+)
 from voile.study.verbs.init_subject import find_subject
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
@@ -90,8 +104,8 @@ def plan_folder(asked: Asked) -> FoundParts:
     whose = {name: source for name, source in files.items() if subject in source.columns}
     omitted += [_omit(name, files[name], f"it has no column {printable(subject)}")
                 for name in files if name not in whose]  # fmt: skip
-    tables = {name: FoundTable.of(name, source, subject) for name, source in whose.items()}
-    order = _first_counted([x for x in tables.values() if not x.is_notes], asked.population)
+    tables = [FoundTable.of(name, source, subject) for name, source in whose.items()]
+    order = _first_counted([one for one in tables if not one.is_notes], asked.population)
     if not order or not order[0].quasi:
         raise RequestError(
             "no file has a column that others may know, of two values or more",
@@ -100,50 +114,90 @@ def plan_folder(asked: Asked) -> FoundParts:
         )
     promised = Promised.of(order[0].source, subject, order[0].quasi)
     known = _known(whose, subject, asked.place).with_asked(asked, subject)
-    parts: list[str] = []
-    roles: dict[str, str] = {}
-    notes: dict[str, NotesPart] = {}
-    for name in (one.file for one in tables.values() if one.is_notes):
-        source = str(Path(asked.place) / name)
-        part = NotesPart(source, f"source = {asked.beside(source)}", tuple(tables[name].texts))
-        notes[_name(name)] = part
-    taken: dict[str, str] = {}
+    plan = _FolderPlan(asked, subject, known, promised, omitted)
+    for table in (one for one in tables if one.is_notes):
+        plan.add_notes(table)
     for table in order:
-        table = table.without(
-            [c for c in (*table.quasi, *table.kept_columns) if c in taken], "an earlier table has it"
-        )
-        stem = _free_name(table.file, {*roles, *notes})
-        for text in table.texts:
-            source = str(Path(asked.place) / table.file)
-            where = f'of = "{stem}"\ntext = {json.dumps(text, ensure_ascii=False)}'
-            part = NotesPart(source, where, (text,), is_column=True)
-            try:
-                part = part.checked(asked, subject, known)
-            except RequestError as error:
-                table = table.without([text], error.what)
-                continue
-            notes[_free_name(text, {*roles, *notes}, stem)] = part
-        if not (table.quasi or table.kept_columns or table.texts):
-            why_not = "no column of it is new and can be released"
-            omitted.append(_omit(table.file, table.source, why_not))
-            continue
-        parts += _table_part(stem, table, asked, promised, is_first=not roles)
-        roles[stem] = table.proposal.to_toml()
-        taken |= dict.fromkeys((*table.quasi, *table.kept_columns), stem)
-    for stem, part in [*notes.items()]:
-        try:
-            part = part if part.is_column else part.checked(asked, subject, known)
-        except RequestError as error:
-            del notes[stem]
-            omitted.append(_omit(Path(part.source).name, open_source(part.source), error.what))
-            continue
-        parts += part.lines(stem, asked, subject)
+        plan.add_table(table)
     columns = [*order[0].quasi]
     code = next((name for name in columns if "zip" in name.lower()), None)
     codes = None if code is None else (code, "values = true")
-    return FoundParts(
-        subject, why, [], parts, roles, columns, promised, bool(notes), codes, omitted
-    )
+    parts, roles, has_notes = plan.parts(), plan.roles(), bool(plan.notes)
+    return FoundParts(subject, why, [], parts, roles, columns, promised, has_notes, codes, omitted)
+
+
+@dataclass
+class _FolderPlan:
+    """The parts of a plan for a folder, one after the other; what is left out, with the reason."""
+
+    asked: Asked
+    subject: str
+    known: Known
+    promised: Promised
+    omitted: list[str]
+    tables: dict[str, FoundTable] = field(default_factory=dict)
+    notes: dict[str, NotesPart] = field(default_factory=dict)
+    _taken: set[str] = field(default_factory=set)
+
+    def add_notes(self, table: FoundTable) -> None:
+        """Add a file of notes alone, if a kit can be made of them."""
+        place = self._place(table)
+        part = NotesPart(place, f"source = {self.asked.beside(place)}", tuple(table.texts))
+        try:
+            part = part.checked(self.asked, self.subject, self.known)
+        except RequestError as error:
+            self.omitted.append(_omit(table.file, table.source, error.what))
+        else:
+            self.notes[self._free_name(table.file)] = part
+
+    def add_table(self, table: FoundTable) -> None:
+        """Add a table with its columns of notes, without what an earlier one has."""
+        again = [one for one in (*table.quasi, *table.kept_columns) if one in self._taken]
+        table = table.without(again, "an earlier table has it")
+        stem = self._free_name(table.file)
+        for text in table.texts:
+            said = json.dumps(text, ensure_ascii=False)
+            where = f'of = "{stem}"\ntext = {said}'
+            part = NotesPart(self._place(table), where, (text,), is_column=True)
+            try:
+                part = part.checked(self.asked, self.subject, self.known)
+            except RequestError as error:
+                table = table.without([text], error.what)
+            else:
+                self.notes[self._free_name(text, stem)] = part
+        if not (table.quasi or table.kept_columns or table.texts):
+            why = "no column of it is new and can be released"
+            self.omitted.append(_omit(table.file, table.source, why))
+            return
+        self.tables[stem] = table
+        self._taken |= {*table.quasi, *table.kept_columns}
+
+    def parts(self) -> list[str]:
+        """Write the parts, the tables first."""
+        lines: list[str] = []
+        for n, (stem, table) in enumerate(self.tables.items()):
+            lines += _table_part(stem, table, self.asked, self.promised, is_first=n == 0)
+        for stem, part in self.notes.items():
+            lines += part.lines(stem, self.asked, self.subject)
+        return lines
+
+    def roles(self) -> dict[str, str]:
+        """Write the roles of each table; with notes, the first keeps bands of ages."""
+        proposed = {stem: table.proposal for stem, table in self.tables.items()}
+        first = next(iter(self.tables.values()))
+        sex = sex_in(first.quasi)
+        if self.notes and sex is not None and self.promised.keeps_sex:
+            columns = keep_age_bands(
+                first.source, first.proposal.columns, self.subject, sex, self.promised.k, SUPPRESS
+            )
+            proposed[next(iter(proposed))] = replace(first.proposal, columns=columns)
+        return {stem: one.to_toml() for stem, one in proposed.items()}
+
+    def _place(self, table: FoundTable) -> str:
+        return str(Path(self.asked.place) / table.file)
+
+    def _free_name(self, file: str, of: str = "") -> str:
+        return _free_name(file, {*self.tables, *self.notes, of}, of)
 
 
 def _table_part(
