@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,7 +32,7 @@ from voile.report.wording import listed, share_and_odds
 from voile.study.adversary.acquaintance import by_knowledge
 from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
-from voile.study.study_release import PartRelease, StudyRelease
+from voile.study.study_release import EXPORT, UTILITY, PartRelease, StudyRelease
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
 UNCHECKED = "counting every identifier as missed, since nobody checked what the notes' kits propose"
@@ -55,7 +56,15 @@ def sections(
     of_part: Mapping[str, Sequence[Evidence]] | None = None,
 ) -> tuple[Section, ...]:
     """Return the joint sections, then those of each part with the evidence of attacks on it."""
-    found = [_joint(release), _values(release), _dates(release), _mentions(release), _said(release)]
+    found = [
+        _joint(release),
+        _utility(release),
+        _files(release),
+        _values(release),
+        _dates(release),
+        _mentions(release),
+        _said(release),
+    ]
     for name in release.public["parts"]:
         part = release.part(name)
         if part.kind == "tables" and not part.public["policy"]:
@@ -138,6 +147,55 @@ def _joint(release: StudyRelease) -> Section:
     assumed = [f"{one[:1].upper()}{one[1:]}." for one in release.public["assumptions"]]
     blocks += [Heading("Assumptions"), Bullets(tuple(assumed))]
     return Section("joint", "What all parts disclose together", tuple(blocks), first=True)
+
+
+def _utility(release: StudyRelease) -> Section:
+    """Compare the counts by age, sex, region and year before and after, for the data holder."""
+    counts = (release.private or {}).get(UTILITY, ())
+    if not counts:
+        return Section("utility", "Counts before and after", ())
+    totals = Counter[str]()
+    for one in counts:
+        totals[one["of"]] += one["before"]
+    blocks: list[Block] = []
+    for of, total in totals.items():
+        own = [one for one in counts if one["of"] == of]
+        rows = tuple((x["value"], number(x["before"]), number(x["after"])) for x in own)
+        groups = tuple(
+            (when, tuple(Bar(x["value"], x[when] / max(total, 1)) for x in own))
+            for when in ("before", "after")
+        )
+        caption = f"Rows by {of}, as a share of the source's rows."
+        blocks += [
+            Heading(of),
+            BarChart(groups, "share of rows", caption, "internal"),
+            Grid((of, "source", "release"), rows, "", (1, 2), "internal"),
+        ]
+    said = (
+        "A released row counts evenly for every value of the source in its interval. Years of the "
+        "release are those of moved days."
+    )
+    return Section("utility", "Counts before and after", (Prose((said,)), *blocks))
+
+
+def _files(release: StudyRelease) -> Section:
+    """List what became of the rows of an export's files, and the content without a rule."""
+    export = (release.private or {}).get(EXPORT, {})
+    rows = tuple(
+        (name, *(f"{one[fate]:,}" for fate in ("read", "released", "suppressed", "rejected")))
+        for name, one in export.get("counts", {}).items()
+    )
+    left = tuple(
+        (x["name"], x["why"]) for x in release.public.get(EXPORT, {}).get("unreleased", ())
+    )
+    counted = tuple((one["name"], f"{one['rows']:,}") for one in export.get("uncovered", ()))
+    titles = ("file", "rows", "released", "suppressed", "rejected")
+    grids = (
+        Grid(titles, rows, "The rows of each file", (1, 2, 3, 4), "internal"),
+        Grid(("content", "why it is not released"), left, "Content that no rule releases"),
+        Grid(("content", "rows"), counted, "Rows of this content", (1,), "internal"),
+    )
+    return Section("files", "Files of the export", tuple(one for one in grids if one.rows))
 
 
 def _values(release: StudyRelease) -> Section:
