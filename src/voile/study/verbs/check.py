@@ -22,6 +22,7 @@ from voile.study.verbs.export import carrier_of
 from voile.study.verbs.notes_kit import SilentReports, source_of_kit
 from voile.tables.people.population import PopulationGapError
 from voile.tables.verbs.fit import open_space
+from voile.tables.verbs.kept import open_kept_space
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,11 @@ def on_another_day(plan: Plan, error: PopulationGapError) -> RequestError:
 def _check_rows(plan: Plan, name: str, inputs: FitInputs) -> None:
     """Count a table as `fit` does, and refuse what no policy keeps."""
     source, roles = inputs.sources[name], inputs.roles[name]
-    if plan.rows[name].kind != "tables" or holds_events(plan, name, roles):
+    if plan.rows[name].kind != "tables":
         return
+    count_rows = open_kept_space if holds_events(plan, name, roles) else open_space
     try:
-        open_space(source, roles, inputs.options[name])
+        count_rows(source, roles, inputs.options[name])
     except PopulationGapError as error:
         raise on_another_day(plan, error) from None
 

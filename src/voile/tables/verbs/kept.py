@@ -15,6 +15,7 @@ from voile.tables.people.counts import Counts
 from voile.tables.people.population import from_sample
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import information, matches
+from voile.tables.scoring.named_measures import Kind
 from voile.tables.verbs.content import Asked, Content
 from voile.tables.verbs.fit import check_kept, constraints_of
 from voile.tables.verbs.forests import joined
@@ -22,12 +23,13 @@ from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.reach import refuse_unreachable
 
 
-def fit_kept(source: Source, roles: Roles, options: FitOptions) -> Kit:
-    """Return the kit of a table whose columns are all kept or dropped: it has one policy.
+def open_kept_space(source: Source, roles: Roles, options: FitOptions) -> PolicySpace:
+    """Count the subjects of a table without quasi-identifiers: they are one group.
 
-    Its rows form one group of all subjects, so the kit promises nothing of their kept values.
-
-    Raises RequestError: a column has no role, or there are fewer subjects than k.
+    Raises
+    ------
+    RequestError : a column has no role, or none is the subject's.
+    InfeasibleError : there are fewer subjects than k.
     """
     roles.check(source.columns, "quasi")
     check_kept(roles)
@@ -38,9 +40,21 @@ def fit_kept(source: Source, roles: Roles, options: FitOptions) -> Kit:
     counts = Counts((), codes, subjects, subjects, np.zeros((1, 0)))
     constraints = constraints_of(options)
     refuse_unreachable(counts, constraints, ())
-    space = PolicySpace((), counts, constraints, from_sample(codes, subjects))
+    return PolicySpace((), counts, constraints, from_sample(codes, subjects))
+
+
+def fit_kept(source: Source, roles: Roles, options: FitOptions) -> Kit:
+    """Return the kit of a table whose columns are all kept or dropped: it has one policy.
+
+    The kit promises nothing of the kept values. Raises as `open_kept_space`.
+    """
+    space = open_kept_space(source, roles, options)
     only = Frontier.of([1.0], [0.0], np.zeros((1, 0), np.bool_))
     frontier, family, figures = joined(space, only, None)
+    asked: dict[Kind, Asked] = {
+        "risk": Asked.of("matches", matches()),
+        "loss": Asked.of("information", information()),
+    }
     content = Content(
         space,
         family,
@@ -48,16 +62,13 @@ def fit_kept(source: Source, roles: Roles, options: FitOptions) -> Kit:
         figures,
         roles,
         HoldOut(0.0, b"", roles.subject),
-        (),
-        (),
-        {
-            "risk": Asked.of("matches", matches()),
-            "loss": Asked.of("information", information()),
-        },
-        {},
-        {},
-        {},
-        None,
-        {"method": "none", "evaluations": 0, "stopped": "finished"},
+        sensitive=(),
+        outcomes=(),
+        measures=asked,
+        marks={},
+        mark_scores={},
+        absent={},
+        fraction=None,
+        found={"method": "none", "evaluations": 0, "stopped": "finished"},
     )
     return content.to_kit()
