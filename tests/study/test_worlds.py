@@ -9,7 +9,7 @@ from voile.core.errors import RequestError
 from voile.study import Study
 from voile.study.verbs.init import init
 
-PLANNED = (11, 16, 29, 103, 106, 110, 132)
+PLANNED = (16, 29, 103, 106, 110, 132)
 """Worlds with a plan: of every form, with odd headers, gaps, constants and few people."""
 EXPLAINED = {
     15: "no file has a column that others may know",

@@ -283,7 +283,10 @@ class Omop:
 
         assert self._address is not None
         schema, url = self._address.table or "public", self._address.url
-        sql = f"SELECT tablename FROM pg_tables WHERE schemaname = {literal(schema)} ORDER BY 1"
+        sql = (
+            "SELECT table_name FROM information_schema.tables "  # views are read, too
+            f"WHERE table_schema = {literal(schema)} ORDER BY 1"
+        )
         with Session(self._address) as session:
             names = [str(name) for (name,) in session.run(sql)]
         return {one.lower(): PostgresSource(Address(url, f"{schema}.{one}")) for one in names}

@@ -107,8 +107,8 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
 
 def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
     part = plan.parts[name]
-    if kit.policies == 1:
-        return find_module(part.kind).choose(kit, Choice(policy=0))
+    if part.kind == "tables" and not kit.facts["domains"]:  # events have one policy
+        return TABLES.choose(kit, Choice(policy=0))
     if part.choose:
         return find_module(part.kind).choose(kit, Choice.parse(part.choose))
     try:

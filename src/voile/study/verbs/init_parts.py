@@ -155,7 +155,9 @@ class Known:
         """Write the options of the kit that is made with these tables."""
         said = []
         if texts:
-            said.append(f"text = {json.dumps(texts if len(texts) > 1 else texts[0])}")
+            said.append(
+                f"text = {json.dumps(texts if len(texts) > 1 else texts[0], ensure_ascii=False)}"
+            )
         if self.own:
             by = json.dumps(subject, ensure_ascii=False)
             said += [f"known = {_several(self.own, asked)}", f"by = {by}"]
