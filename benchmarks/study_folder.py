@@ -28,8 +28,8 @@ def main(sizes: tuple[int, ...]) -> None:
         "The plan that `voile study init` writes for a folder of six tables, unedited.",
         ("people", "rows", "init, CPU s", "fit, CPU s", "apply, CPU s", "apply, peak MiB"),
         rows,
-        "One table of people and five of events, as Parquet, with three rows a person on average. With "
-        "100,000 people, apply stops: the gate's count of gaps between days exceeds 2 GB.",
+        "One table of people and five of events, as Parquet, with three rows a person on average. "
+        "With 100,000 people, apply stops: the gate's count of gaps between days exceeds 2 GB.",
     )
 
 
