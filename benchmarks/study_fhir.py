@@ -44,10 +44,11 @@ TEXT = pyarrow.csv.ConvertOptions(column_types={"zip": "string", "person_id": "s
 
 @dataclass(frozen=True)
 class Run:
-    """What one command took: seconds, and MiB at its peak."""
+    """What one command took: seconds, MiB at its peak, and CPU seconds."""
 
     seconds: float
     peak: float
+    cpu: float
 
 
 def run(*words: str) -> Run:
@@ -55,7 +56,8 @@ def run(*words: str) -> Run:
     code = (
         "import resource, sys, subprocess;"
         "done = subprocess.run([sys.executable, '-m', 'voile', *sys.argv[1:]], check=False);"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr);"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN);"
+        "print(used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr);"
         "sys.exit(done.returncode)"
     )
     began = time.perf_counter()
@@ -66,7 +68,8 @@ def run(*words: str) -> Run:
     if done.returncode:
         raise RuntimeError(done.stderr)
     scale = 1 if sys.platform == "darwin" else 1024
-    return Run(seconds, int(done.stderr.split()[-1]) * scale / 2**20)
+    cpu, peak = done.stderr.split()[-2:]
+    return Run(seconds, int(peak) * scale / 2**20, float(cpu))
 
 
 def resources(folder: Path) -> Iterator[dict[str, Any]]:

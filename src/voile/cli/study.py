@@ -45,6 +45,17 @@ def _init(
     screen.result({"plan": str(made.plan), "roles": roles})
 
 
+def _check(screen: Screen, *, plan: str) -> None:
+    """Check a plan on its data without training: roles, counts, texts and k.
+
+    `init` and `fit` run the same checks. They take seconds.
+    """
+    study = _opened(plan)
+    study.check()
+    screen.say(f"{plan}: the plan passes the checks of fit")
+    screen.result({"plan": plan, "ok": True})
+
+
 def _opened(plan: str, ledger: Path | None = None) -> Study:
     from voile.study import Study
 
@@ -319,6 +330,7 @@ def study() -> None:
 
     \b
     voile study init export --population population.parquet
+    voile study check study.toml
     voile study fit study.toml
     voile study apply study.toml
     voile study determine study.toml --context context.toml --out determination
@@ -360,10 +372,14 @@ INIT = [
         metavar="DATE",
         help="Day on which ages are counted [the last visit's].",
     ),
+    click.Option(
+        ["--subject"], metavar="COLUMN", help="Column of a folder's files with each row's person."
+    ),
     flag("force", "Replace the plan and its roles if voile wrote them."),
 ]
 for _verb in (
     Command("init", _init, INIT),
+    _command("check", _check),
     _command("fit", _fit, path("ledger", AFTER), writes=True),
     WingCommand("review", _review, [argument("plan"), PART], _review_options),
     _command("frontier", _frontier),

@@ -98,10 +98,9 @@ class ReleasedGroups:
         self._rows, self._labels = rows, tuple(labels)
         self._has_people, self._connection = has_people, connection
         self._joins: dict[str, JoiningColumn] = {}
-        keys = [f"k{place}" for place in range(len(self._labels))]
-        self._named = ", ".join(
-            f"{identifier(name)} AS {key}" for name, key in zip(self._labels, keys, strict=True)
-        )
+        named = [identifier(name) for name in self._labels] or ["0"]  # without labels, one group
+        keys = [f"k{place}" for place in range(len(named))]
+        self._named = ", ".join(f"{name} AS {key}" for name, key in zip(named, keys, strict=True))
         self._keys = ", ".join(keys)
         self._same = " AND ".join(f"own.{key} IS NOT DISTINCT FROM groups.{key}" for key in keys)
         cells = {name: ", ".join(map(_literal, own)) for name, own in suppressed.items()}
@@ -111,11 +110,11 @@ class ReleasedGroups:
         self._where = f"WHERE NOT coalesce({' AND '.join(empty)}, false)" if empty else ""
         person = identifier(PERSON) if has_people else "NULL::BIGINT"
         self._values = {name: f"v{place}" for place, name in enumerate(sensitive)}
-        named = "".join(f"{identifier(name)} AS {v}, " for name, v in self._values.items())
+        counted = "".join(f"{identifier(name)} AS {v}, " for name, v in self._values.items())
         self._create(
             "own",
             [*self._labels, *sensitive],
-            f"SELECT {self._named}, {named}{person} AS person, count(*) AS times",
+            f"SELECT {self._named}, {counted}{person} AS person, count(*) AS times",
         )
         self._number_groups()
 
@@ -159,7 +158,8 @@ class ReleasedGroups:
     def labels(self) -> pa.Table:
         """The labels of each group, in a fixed order."""
         table = self._connection.execute(f"SELECT {self._keys} FROM groups ORDER BY g")
-        return table.to_arrow_table().rename_columns(list(self._labels))
+        found = table.to_arrow_table()
+        return pa.table(dict(zip(self._labels, found.columns, strict=False)))
 
     @property
     def people(self) -> Floats:

@@ -33,6 +33,7 @@ from voile.study.study_kit import FRONTIER, load, unpack
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.apply import apply
 from voile.study.verbs.attack import Attacked, attack
+from voile.study.verbs.check import check
 from voile.study.verbs.evidence import attack_parts, keep_found, read_evidence
 from voile.study.verbs.export import unpacked
 from voile.study.verbs.fit import fit
@@ -74,6 +75,18 @@ class Study(Brief):
         with words():
             plan = Plan.read(Path(path))
             return cls(plan.under(None if ledger is None else Path(ledger)), words)
+
+    @check_arguments
+    def check(self) -> None:
+        """Run every check of `fit` that needs no training: roles, counts, texts and k.
+
+        Raises
+        ------
+        RequestError : a row names nobody, roles disagree, a column has one value, notes are empty.
+        InfeasibleError : k is more than the people allow.
+        """
+        with self.words(), unpacked(self.plan) as plan:
+            check(plan)
 
     @check_arguments
     def fit(self, *, force: bool = False, progress: Progress = silent) -> Kit:

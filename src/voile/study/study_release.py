@@ -24,6 +24,8 @@ from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release
 FORMAT, VERSION, MANIFEST = outputs.STUDY_FORMAT, 1, outputs.STUDY_MANIFEST
 OF_ATTACKS = (EVIDENCE, EVIDENCE_SEAL)
 """Files that attack writes into private folders, under seals of their own."""
+UTILITY = "utility"
+"""The part of the private manifest with counts before and after."""
 EXPORT = "export"
 """The folder of a release with the parts in the form of the export that they came from."""
 

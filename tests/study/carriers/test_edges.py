@@ -18,7 +18,7 @@ from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
 from voile.study.carriers import Fhir, Omop
 from voile.study.carriers.carrier import OUTSIDE, Released, extract_between
-from voile.study.carriers.omop_columns import EVENTS, days_in
+from voile.study.carriers.omop_rules import table_rules
 from voile.study.plan.plan import Plan
 from voile.study.verbs.export import mover, unpacked
 from voile.tables.recoding.codebook import CodebookEntry
@@ -70,11 +70,11 @@ def test_omop_leaves_out_what_would_move_outside(clinic, plan, tmp_path):
     (first, last), tallies, out = packed(Omop(str(tmp_path / "export"), AS_OF), plan, tmp_path)
     tables = {path.stem: pq.read_table(path) for path in out.iterdir()}
     spans: dict[int, list[date]] = {}
-    for name in (one for one in EVENTS if one in tables):
+    for name in tables.keys() - {"location", "person", "observation_period"}:
         rows = tables[name].to_pylist()
         assert tallies[name].set_aside[OUTSIDE] > 0 or name == "death"
         for row in rows:
-            own = [row[one] for one in days_in(name) if row[one] is not None]
+            own = [row[one] for one in table_rules()[name].days if row[one] is not None]
             assert first <= min(own) <= max(own) <= last
             spans.setdefault(row["person_id"], []).extend(own)
     visits = set(tables["visit_occurrence"]["visit_occurrence_id"].to_pylist())

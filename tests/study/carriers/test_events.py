@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from voile.study.carriers.fhir_known import events_of
-from voile.study.carriers.omop_columns import event_of
+from voile.study.carriers.omop_rules import event_of
 
+CONDITION = {"condition_concept_id": 7}
 SNOMED, LOINC = "http://snomed.info/sct", "http://loinc.org"
 
 
@@ -86,10 +87,14 @@ def test_components_are_readings_of_their_own():
 @pytest.mark.parametrize(
     ("table", "row", "said"),
     [
-        ("condition_occurrence", {"condition_concept_id": 7}, ("diagnoses", (7,))),
+        (
+            "condition_occurrence",
+            {"condition_concept_id": 7},
+            ("diagnoses", (("condition_concept_id", 7),)),
+        ),
         ("condition_occurrence", {"condition_concept_id": 0}, ("diagnoses", None)),
-        ("visit_occurrence", {"visit_concept_id": 9201}, ("visits", (9201,))),
-        ("death", {"cause_concept_id": None}, ("deaths", ("died",))),
+        ("visit_occurrence", {"visit_concept_id": 9201}, ("visits", (("visit_concept_id", 9201),))),
+        ("death", {"cause_concept_id": None}, ("deaths", (("died", True),))),
         ("note", {"note_class_concept_id": 3}, ("note", None)),
     ],
 )
@@ -99,8 +104,5 @@ def test_a_row_says_its_concepts(table, row, said):
 
 def test_a_measurement_says_its_value_with_its_unit():
     row = {"measurement_concept_id": 3, "value_as_number": 0.0, "unit_concept_id": 9}
-    assert event_of("measurement", {**row, "value_as_concept_id": None}) == (
-        "readings", (3, 9, 0.0, None)
-    )  # fmt: skip
-    nothing = {**row, "value_as_number": None, "value_as_concept_id": None}
-    assert event_of("measurement", nothing) == ("readings", None)
+    said = (("measurement_concept_id", 3), ("value_as_number", 0.0), ("unit_concept_id", 9))
+    assert event_of("measurement", {**row, "value_as_concept_id": None}) == ("readings", said)

@@ -14,7 +14,7 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.data.roles import Roles
-from voile.demo.clinic import TRAINING_ROLES, make_clinic, make_training
+from voile.demo.clinic import AS_OF, TRAINING_ROLES, make_clinic, make_training
 from voile.demo.fhir import write_fhir
 from voile.demo.omop import write_omop
 from voile.study import Study
@@ -24,7 +24,7 @@ from voile.study.verbs.init import init
 
 @pytest.fixture(scope="module")
 def clinic():
-    return make_clinic(3, 8)
+    return make_clinic(3, 40)
 
 
 @pytest.mark.parametrize(("form", "write"), [("fhir", write_fhir), ("omop", write_omop)])
@@ -33,16 +33,18 @@ def test_an_export_is_known_by_its_files_and_every_choice_has_its_reason(
 ):
     (tmp_path / "export").mkdir()
     write(clinic, tmp_path / "export")
-    made = init(str(tmp_path / "export"), tmp_path / "study.toml", population="all.parquet")
+    pyarrow.parquet.write_table(clinic.population, tmp_path / "all.parquet")
+    asked = {"population": str(tmp_path / "all.parquet"), "as_of": AS_OF}
+    made = init(str(tmp_path / "export"), tmp_path / "study.toml", **asked)
     plan = Plan.read(made.plan)
     assert plan.export.form == form
-    assert plan.export.as_of == max(one.start for one in clinic.visits)
+    assert plan.export.as_of == AS_OF
     assert plan.parts["people"].source == "export:people"
     assert plan.mentions["SEX"].keep
     assert (plan.place(plan.parts["people"].roles),) == made.roles
     assert Roles.read(made.roles[0]).of("quasi") == ["age", "sex", "race", "zip"]
     assert made.key.stat().st_mode & 0o777 == 0o600
-    starts = ("subject", "as_of", "form", "fit", "choose")
+    starts = ("subject", "as_of", "form", "fit")
     chosen = [line for line in made.plan.read_text().splitlines() if line.startswith(starts)]
     assert len(chosen) == len(starts)
     assert all("  # " in line for line in chosen)
@@ -92,7 +94,7 @@ def test_what_an_export_knows_is_looked_for_in_its_notes(clinic, tmp_path):
     assert "Cutter" not in said
 
 
-NOTE = "The patient was seen on the ward, was well, and went home on the third day of the stay."
+NOTE = "Seen by Dr. Ada Quill on the ward on 2013-05-02, and called back at 212-555-0117 at home."
 
 
 def test_files_with_a_common_column_are_a_table_and_notes(tmp_path):
@@ -135,7 +137,7 @@ def test_columns_of_names_and_numbers_of_a_folder_are_looked_for_in_its_notes(tm
     how = Plan.read(made.plan).parts["letters"].init
     assert how["known"] == "data/patients.csv"
     assert how["by"] == "patient_id"
-    said = next(x for x in made.plan.read_text().splitlines() if "of patients.csv" in x)
+    said = next(x for x in made.plan.read_text().splitlines() if x.startswith("# surname"))
     assert "surname (name), phone (phone), birth_date (date)" in said
     assert "known_kind" not in how
     assert "undecided" not in {
@@ -163,7 +165,8 @@ def test_a_table_with_a_column_of_notes_is_a_table_and_notes_in_its_rows(tmp_pat
             "remark": [NOTE] * 40,
         },
     )
-    pyarrow.csv.write_csv(pa.table({"age": [1], "zip": ["00210"]}), tmp_path / "population.csv")
+    counted = {"age": [*range(40)], "zip": [f"002{n}" for n in range(10, 50)], "people": [9] * 40}
+    pyarrow.csv.write_csv(pa.table(counted), tmp_path / "population.csv")
     made = init(
         str(tmp_path / "data"),
         tmp_path / "study.toml",
@@ -197,7 +200,10 @@ def test_each_file_with_the_subjects_is_a_part_with_its_own_roles(tmp_path):
     plan = Plan.read(made.plan)
     assert [*plan.parts] == ["persons", "stays"]
     assert [one.name for one in made.roles] == ["persons.toml", "stays.toml"]
-    assert "# lists.csv is not in the study: it has no column patient_id" in made.plan.read_text()
+    assert (
+        "# lists.csv (2 rows) is not in the study: it has no column patient_id"
+        in made.plan.read_text()
+    )
     first, second = map(Roles.read, made.roles)
     assert first.of("quasi") == ["age", "sex"]
     assert second.of("quasi") == ["race"]  # one column is not generalised by two policies

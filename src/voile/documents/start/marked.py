@@ -90,11 +90,7 @@ class MarkedNotes:
         tokens, believed = self.look.tokens, self.trust(reviewed)
         reviewed = [*reviewed, *self._refused(believed)]
         half = self.marks.joined(reviewed)
-        if not half.labels:
-            raise RequestError(
-                "nothing in the notes looks like an identifier",
-                instead="give the columns beside them with --known, or mark some notes and use fit",
-            )
+        refuse_unmarked(half)
         identifiers = token_labels(tokens, half, half.labels) > 0
         unknown = unknown_tokens(tokens, half) & ~identifiers
         probability = self.look.probabilities(identifiers, ~unknown)
@@ -120,6 +116,15 @@ class MarkedNotes:
         """What proposes each doubted token, (n,)."""
         in_doubt = [[*filterfalse(is_sure, one)] for one in self.marks.proposed]
         return sources_of(self.look.tokens, self.marks.documents, in_doubt)
+
+
+def refuse_unmarked(corpus: Corpus) -> None:
+    """Raise `RequestError` where nothing is proposed in any note."""
+    if not corpus.labels:
+        raise RequestError(
+            "nothing in the notes looks like an identifier",
+            instead="give the columns beside them with --known, or mark some notes and use fit",
+        )
 
 
 def _as_elsewhere(look: QuickLook, seen: Bools, among: Bools) -> Bools:

@@ -18,6 +18,7 @@ from voile.data.files.atomic import write_folder
 from voile.data.files.outputs import WORK, WORK_KIT
 from voile.data.roles import Roles
 from voile.documents.patterns.gazetteers import read_gazetteers
+from voile.documents.start.marked import refuse_unmarked
 from voile.documents.start.rules import check_language, guess_language
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import UnreadWarning
@@ -44,6 +45,30 @@ def init(
     encoding: str | None,
 ) -> Ended:
     """Propose identifiers, learn from what is proposed, and write the work folder."""
+    work = propose_identifiers(options, reporter, source=source, table=table, encoding=encoding)
+    with reporter.progress() as progress:
+        kit = with_options(work.fit(progress=progress).to_kit(), options, "init")
+    with write_folder(out, WORK, force=force) as folder:
+        folder.chmod(0o700)
+        kit.save(folder / WORK_KIT)
+        write_work(folder, work.file)
+    return _ended(reporter, work, kit, out)
+
+
+def propose_identifiers(
+    options: InitOptions,
+    reporter: Reporter,
+    *,
+    source: object,
+    table: str | None = None,
+    encoding: str | None = None,
+) -> Work:
+    """Read the notes and propose identifiers in them; nothing is learnt yet.
+
+    Cost: one pass of the rules and known values over the notes.
+
+    Raises RequestError: no column of text, annotated or empty notes, or nothing to learn from.
+    """
     place = place_of(source)
     opened = options.opened(open_source(place, table=table, encoding=encoding))
     for note in opened.notes:
@@ -76,15 +101,10 @@ def init(
     work = replace(work, file=file.model_copy(update={"starter": starter}))
     with reporter.progress() as progress:
         progress("proposing identifiers", 0)
-        work.marks  # noqa: B018  (the known columns have met the notes when it is there)
+        refuse_unmarked(work.marks.joined(()))
         if known is not None:
             known.check(options.by)
-        kit = with_options(work.fit(progress=progress).to_kit(), options, "init")
-    with write_folder(out, WORK, force=force) as folder:
-        folder.chmod(0o700)
-        kit.save(folder / WORK_KIT)
-        write_work(folder, work.file)
-    return _ended(reporter, work, kit, out)
+    return work
 
 
 def _roles(source: Source, options: InitOptions) -> Roles:

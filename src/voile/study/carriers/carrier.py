@@ -72,6 +72,14 @@ class Event(NamedTuple):
     days: tuple[date, ...]
 
 
+class Uncovered(NamedTuple):
+    """Content of an export that is not released: a file or a field of one, its rows, and why."""
+
+    name: str
+    rows: int
+    why: str
+
+
 class Carrier(Protocol):
     """An export, opened as a table of people and a table of notes, and written back."""
 
@@ -107,8 +115,12 @@ class Carrier(Protocol):
         """Return the types of files that are not released, since there is no rule for them."""
         ...
 
-    def unreleased(self) -> Iterator[str]:
-        """Yield what a release leaves out, with its rows: types, files, elements."""
+    def covered(self) -> Mapping[str, int]:
+        """Return the rows of each file that a rule releases."""
+        ...
+
+    def uncovered(self) -> list[Uncovered]:
+        """Return the content that no rule releases: whole files, then fields of the others."""
         ...
 
     def pack(self, released: Released, folder: Path, scratch: Path) -> Packed:
@@ -178,13 +190,30 @@ class Tally:
         if subject is not None and why not in SUPPRESSED:
             self._people.add(subject)
 
-    def check(self) -> None:
-        assert self.read == self.released + self.set_aside.total()  # nothing is lost unsaid
+    def check(self, name: str) -> None:
+        """Refuse a release that lost rows: each is released, suppressed or rejected."""
+        if self.read != self.released + self.suppressed + self.rejected:
+            raise AssertionError(
+                f"{name}: {self.read:,} rows were read, and {self.released:,} released, "
+                f"{self.suppressed:,} suppressed and {self.rejected:,} rejected"
+            )
+
+    @property
+    def suppressed(self) -> int:
+        """The rows in which nothing is wrong, and which are not released."""
+        return sum(rows for why, rows in self.set_aside.items() if why in SUPPRESSED)
+
+    @property
+    def rejected(self) -> int:
+        """The rows that could not be released."""
+        return self.set_aside.total() - self.suppressed
 
     def to_data(self) -> dict[str, Any]:
         return {
             "read": self.read,
             "released": self.released,
+            "suppressed": self.suppressed,
+            "rejected": self.rejected,
             "set_aside_by": dict(self.set_aside),
             "people_set_aside": len(self._people),
             "dropped_fields": dict(self.dropped),

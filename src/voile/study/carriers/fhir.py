@@ -25,6 +25,7 @@ from voile.study.carriers.fhir_known import STAFF, events_of, known_of, name_of,
 from voile.study.carriers.fhir_packing import FhirPacking
 from voile.study.carriers.fhir_writing import FhirWriting, Marks, read_notes
 
+NO_RULE = "no rule releases this type"
 SEX_WORDS = {code: word for word, code in fhir_codes(SEXES).items()}
 RACE_WORDS = {code: word for word, code in fhir_codes(RACES).items()}
 
@@ -101,23 +102,29 @@ class Fhir:
         ruled = read_rules_with(self.rules)
         return sorted({one.kind for one in read_export(self.folder)} - ruled.keys())
 
-    def unreleased(self) -> Iterator[str]:
-        """Yield types and files that are not released, and elements that rules remove."""
-        self.index.check()
-        rows: Counter[str] = Counter()
-        elements: dict[str, Counter[str]] = {}
+    def covered(self) -> dict[str, int]:
+        rows = Counter(one.kind for one in read_export(self.folder))
+        return {kind: rows[kind] for kind in sorted(rows.keys() & self.released_rules.keys())}
+
+    def uncovered(self) -> list[carrier.Uncovered]:
+        """Return files without resources, types that are not released, and removed elements."""
+        others = count_other_files(self.folder).items()
+        files = [carrier.Uncovered(name, rows, carrier.NO_RESOURCES) for name, rows in others]
+        ruled = read_rules_with(self.rules)
+        types, elements = Counter[str](), Counter[str]()
         for one in read_export(self.folder):
-            rows[one.kind] += 1
-            if (rule := self.released_rules.get(one.kind)) is not None:
-                names = (name for name in one.resource if rule.removes(name))
-                elements.setdefault(one.kind, Counter()).update(names)
-        for name, lines in count_other_files(self.folder).items():
-            yield f"{name}: a file without resources, {lines:,} objects"
-        for kind in sorted(rows.keys() - self.released_rules.keys()):
-            yield f"{kind}: {rows[kind]:,} resources, a type that is not released"
-        for kind, removed in sorted(elements.items()):
-            said = ", ".join(f"{name} {n:,}" for name, n in sorted(removed.items()))
-            yield f"{kind}: {rows[kind]:,} resources, without {said or 'no element'}"
+            if (rule := self.released_rules.get(one.kind)) is None:
+                types[one.kind] += 1
+            else:
+                removed = (name for name in one.resource if rule.removes(name))
+                elements.update(f"{one.kind}.{name}" for name in removed)
+        dropped = [
+            carrier.Uncovered(kind, rows, "the plan drops it" if kind in ruled else NO_RULE)
+            for kind, rows in sorted(types.items())
+        ]
+        why = "its rule removes it"
+        left = [carrier.Uncovered(name, rows, why) for name, rows in sorted(elements.items())]
+        return [*files, *dropped, *left]
 
     def extract(self) -> carrier.Extract:
         starts = (_start(one.resource) for one in self._resources("Encounter"))

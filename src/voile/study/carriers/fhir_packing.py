@@ -84,7 +84,7 @@ class FhirPacking:
             if len(lines):
                 rows[kind] = self._write_lines(kind, lines, folder)
         for kind, tally in self.tallies.items():
-            tally.check()
+            tally.check(kind)
             assert tally.released == rows.get(kind, 0)
         return {f"{kind}{SUFFIX}": count for kind, count in rows.items()}
 

@@ -19,8 +19,15 @@ from voile.data.person_codes import HISPANIC, RACES, SEXES, omop_concepts
 from voile.data.postgres.address import Address
 from voile.engines.shuffle import shuffled
 from voile.study.carriers import carrier
-from voile.study.carriers.omop_columns import PERSON, TABLES, days_in, event_of, rules_of, schema_of
-from voile.study.carriers.omop_writing import OmopWriting, Row
+from voile.study.carriers.omop_rules import (
+    NO_RULE,
+    domain_tables,
+    event_of,
+    schema_of,
+    table_rules,
+    why_unreleased,
+)
+from voile.study.carriers.omop_writing import OmopWriting, Row, find_domain_table
 
 SUFFIXES = (".parquet", ".csv")
 SEX_WORDS = {concept: word for word, concept in omop_concepts(SEXES).items()}
@@ -38,6 +45,9 @@ _KNOWN_AS = {
     "care_site_name": "institution",
 }
 """What columns of the model are called that a kit of notes looks for."""
+_TIME = r"[T ]\d{2}:\d{2}.*$"
+_REFERRED = ("visit_occurrence", "visit_detail", "payer_plan_period")
+"""Tables to the rows of which columns of others refer; costs refer to those of their domains."""
 
 
 @dataclass
@@ -52,16 +62,17 @@ class Omop:
     as_of: date
     drop: frozenset[str] = frozenset()
     form: str | None = None
+    _opened: dict[str, Source] = field(default_factory=dict, repr=False)
     _people: dict[str, carrier.Person] = field(default_factory=dict, repr=False)
-    _visits: dict[int, str] = field(default_factory=dict, repr=False)
-    """Whose each visit is."""
+    _owners: dict[str, dict[int, str]] = field(default_factory=dict, repr=False)
+    """The person of each row that others refer to, by table and id."""
 
     def unpack(self, folder: Path) -> None:
         """Write the tables of people and notes.
 
         Raises
         ------
-        RequestError : no table of people, a row of nobody, a visit that is not there.
+        RequestError : no table of people, a row of nobody.
         SourceError : a cell that is none of its column's type.
         """
         self._index()
@@ -73,7 +84,7 @@ class Omop:
     def pack(self, released: carrier.Released, folder: Path, scratch: Path) -> carrier.Packed:
         """Write the released tables: shuffled rows, new ids, all columns of the model."""
         self._index()
-        writing = OmopWriting(released, self._people, self._visits)
+        writing = OmopWriting(released, self._people, self._owners)
         tallies = {name: carrier.Tally() for name in self._tables()}
         rows: dict[str, int] = {}
         last = "observation_period"  # which spans what is released of the others
@@ -84,7 +95,7 @@ class Omop:
             with open_writer(place, schema_of(name)) as writer:
                 for batch in mixed:
                     writer.write(writing.numbered(name, batch))
-            tallies[name].check()
+            tallies[name].check(name)
             rows[place.name] = tallies[name].released
         return carrier.Packed(rows, tallies)
 
@@ -99,9 +110,12 @@ class Omop:
         name = "person_source_value" if written else "person_id"
         names = {row["person_id"]: str(row[name]) for _, row in self.rows("person")}
         for table in self._tables():
-            for _, row in self.rows(table) if table not in ("location", "person") else ():
-                days = tuple(row[name] for name in days_in(table) if row[name] is not None)
-                yield carrier.Event(names[row["person_id"]], *event_of(table, row), days)
+            rules = table_rules()[table]
+            for _, row in self.rows(table) if rules.person and table != "person" else ():
+                whose = names[row[str(rules.person)]]
+                days = tuple(row[name] for name in rules.days if row[name] is not None)
+                yield carrier.Event(whose, *event_of(table, row), days)
+        yield from self._costs(names)
 
     def known(self) -> Iterator[tuple[str, carrier.Known]]:
         homes = {row.pop("location_id", ""): row for row in self._texts("location", _HOME)}
@@ -121,11 +135,27 @@ class Omop:
                 if row:
                     yield {_KNOWN_AS[column]: x for column, x in row.items()}
 
-    def unreleased(self) -> Iterator[str]:
-        yield from ()
-
     def without_rule(self) -> list[str]:
-        return []  # tables that no rule names are never opened
+        return []  # `uncovered` lists the tables and columns that no rule releases
+
+    def covered(self) -> dict[str, int]:
+        return {name: _count(self._sources()[name]) for name in self._tables()}
+
+    def uncovered(self) -> list[carrier.Uncovered]:
+        tables, columns = [], []
+        for name, source in self._sources().items():
+            rows = _count(source)
+            if name not in table_rules() or name in self.drop:
+                why = "the plan drops it" if name in self.drop else why_unreleased(name)
+                tables.append(carrier.Uncovered(name, rows, why))
+                continue
+            reasons = {one: table_rules()[name].reason(one.lower()) for one in source.columns}
+            columns += [
+                carrier.Uncovered(f"{name}.{column.lower()}", rows, reason)
+                for column, reason in reasons.items()
+                if reason is not None
+            ]
+        return [*sorted(tables, key=lambda one: one.why == NO_RULE), *columns]
 
     def extract(self) -> carrier.Extract:
         starts = (row["visit_start_date"] for _, row in self.rows("visit_occurrence"))
@@ -133,12 +163,12 @@ class Omop:
             row[name]
             for table in self._tables()
             for _, row in self.rows(table)
-            for name in days_in(table)
+            for name in table_rules()[table].days
         )
         return carrier.extract_between(filter(None, starts), filter(None, days))
 
     def _index(self) -> None:
-        """Read who is there and whose each visit is; check every row's person and visit."""
+        """Read the people and the person of each row that others refer to; check every row."""
         if self._people:
             return
         homes = {row["location_id"]: carrier.zip_of(row["zip"]) for _, row in self.rows("location")}
@@ -149,52 +179,64 @@ class Omop:
             self._people[person.subject] = person
         if not self._people:
             raise RequestError("there is no table person, or nobody in it", where=self._name)
-        for place, row in self.rows("visit_occurrence"):
-            visit = int(_needed(row, "visit_occurrence_id", place))
-            if visit in self._visits:
-                raise SourceError("its visit_occurrence_id was there before", where=place)
-            self._visits[visit] = str(row["person_id"])
-        for name in self._tables():
-            if name not in ("location", "person") and PERSON in rules_of(name).values():
-                for place, row in self.rows(name):
-                    self._check_person(name, row, place)
+        there = self._tables()
+        costed = domain_tables().values() if "cost" in there else ()
+        self._owners = {name: {} for name in there if name in (*_REFERRED, *costed)}
+        for name in there:
+            if name not in ("location", "person") and table_rules()[name].person:
+                self._index_table(name)
 
-    def _check_person(self, name: str, row: Row, place: str) -> None:
-        if row["person_id"] is None:
-            raise RequestError(
-                f"a {name} without a subject",
-                where=place,
-                instead="give it a person_id, or take the row out",
-            )
-        whose = str(row["person_id"])
-        if whose not in self._people:
-            raise RequestError(
-                "refers to a person that the table person does not have",
-                where=place,
-                instead="add the person, or take the row out",
-            )
-        visit = row.get("visit_occurrence_id")
-        if visit is not None and self._visits.get(visit) != whose:
-            known = visit in self._visits
-            raise RequestError(
-                "refers to another person's visit"
-                if known
-                else "refers to a visit that is not in visit_occurrence",
-                where=place,
-                instead="correct its visit_occurrence_id, or make it null",
-            )
+    def _index_table(self, name: str) -> None:
+        """Check the person of each row, and keep it where others refer to the row."""
+        rules, owners = table_rules()[name], self._owners.get(name)
+        person, own = str(rules.person), str(rules.id)
+        for place, row in self.rows(name):
+            if row[person] is None:
+                raise RequestError(
+                    f"a {name} without a subject",
+                    where=place,
+                    instead=f"give it a {person}, or take the row out",
+                )
+            if str(row[person]) not in self._people:
+                raise RequestError(
+                    "refers to a person that the table person does not have",
+                    where=place,
+                    instead="add the person, or take the row out",
+                )
+            if owners is not None:
+                number = int(_needed(row, own, place))
+                if number in owners:
+                    raise SourceError(f"its {own} was there before", where=place)
+                owners[number] = str(row[person])
+
+    def _costs(self, names: Mapping[int, str]) -> Iterator[carrier.Event]:
+        """Yield the costs of people's rows; a row of no person gives nothing."""
+        if "cost" not in self._tables():
+            return
+        rule = table_rules()["cost"].columns["cost_event_id"]
+        owners = {name: self._persons_of(name) for name in domain_tables().values()}
+        for _, row in self.rows("cost"):
+            who = owners.get(find_domain_table(row, rule), {}).get(row["cost_event_id"])
+            if who is not None:
+                yield carrier.Event(names[who], *event_of("cost", row), ())
+
+    def _persons_of(self, name: str) -> dict[int, int]:
+        """Return the person of each row of a table by the row's id."""
+        key = str(table_rules()[name].id)
+        return {row[key]: row["person_id"] for _, row in self.rows(name)}
 
     def rows(self, name: str) -> Iterator[tuple[str, Row]]:
         """Yield the place and the cells of each row that has a rule, as the model's types."""
         source = self._open(name) if name not in self.drop else None
         if source is None:
             return
+        read = table_rules()[name].read
         names = {column.lower(): column for column in source.columns}
-        wanted = [column for column in rules_of(name) if column in names]
+        wanted = [column for column in read if column in names]
         number = 0
         for batch in source.batches([names[column] for column in wanted]):
             cells = {one: _cast(batch.column(n), name, one) for n, one in enumerate(wanted)}
-            blank = dict.fromkeys(rules_of(name))
+            blank = dict.fromkeys(read)
             for row in pa.table(cells).to_pylist() if wanted else ():
                 number += 1
                 yield f"{name}, row {number:,}", {**blank, **row}
@@ -211,19 +253,43 @@ class Omop:
                 yield {column: x for column, x in cells.items() if x}
 
     def _tables(self) -> list[str]:
-        return [name for name in TABLES if name not in self.drop and self._open(name) is not None]
+        there = self._sources()
+        return [name for name in table_rules() if name in there and name not in self.drop]
 
     def _open(self, name: str) -> Source | None:
-        if self._address is not None:
-            return _open_table(self._address, name)
-        found = [
-            path
-            for path in sorted(Path(self.place).glob("*"))
-            if path.stem.lower() == name and path.suffix.lower() in SUFFIXES
-        ]
-        if len(found) > 1:
-            raise RequestError(f"there are two files of table {name}", where=self._name)
-        return open_source(found[0]) if found else None
+        return self._sources().get(name)
+
+    def _sources(self) -> dict[str, Source]:
+        """Open every table that is there, by its name in lower case."""
+        if not self._opened:
+            self._opened = self._open_folder() if self._address is None else self._open_schema()
+        return self._opened
+
+    def _open_folder(self) -> dict[str, Source]:
+        found: dict[str, Source] = {}
+        for path in sorted(Path(self.place).glob("*")):
+            name = path.stem.lower()
+            if path.suffix.lower() not in SUFFIXES:
+                continue
+            if name in found:
+                raise RequestError(f"there are two files of table {name}", where=self._name)
+            found[name] = open_source(path)
+        return found
+
+    def _open_schema(self) -> dict[str, Source]:
+        """Open the tables of a schema of PostgreSQL."""
+        from voile.data.postgres.session import Session, literal
+        from voile.data.postgres.source import PostgresSource
+
+        assert self._address is not None
+        schema, url = self._address.table or "public", self._address.url
+        sql = (
+            "SELECT table_name FROM information_schema.tables "  # views are read, too
+            f"WHERE table_schema = {literal(schema)} ORDER BY 1"
+        )
+        with Session(self._address) as session:
+            names = [str(name) for (name,) in session.run(sql)]
+        return {one.lower(): PostgresSource(Address(url, f"{schema}.{one}")) for one in names}
 
     @property
     def _address(self) -> Address | None:
@@ -241,16 +307,10 @@ class Omop:
         return Path(self.place).name if address is None else address.name
 
 
-def _open_table(address: Address, name: str) -> Source | None:
-    """Open a table of a schema of PostgreSQL; None where it has none."""
-    from voile.data.postgres.session import Session, literal
-    from voile.data.postgres.source import PostgresSource
-
-    schema = address.table or "public"
-    there = f"{schema}.{name}"
-    with Session(address) as session:
-        found = session.run(f"SELECT to_regclass({literal(there)}) IS NOT NULL")
-    return PostgresSource(Address(address.url, there)) if found == [(True,)] else None
+def _count(source: Source) -> int:
+    """Count the rows of a source."""
+    first = [*source.columns][:1]
+    return sum(len(batch) for batch in source.batches(first)) if first else 0
 
 
 def _cast(column: pa.Array, table: str, name: str) -> pa.Array:
@@ -261,6 +321,8 @@ def _cast(column: pa.Array, table: str, name: str) -> pa.Array:
     if pa.types.is_string(column.type) and not pa.types.is_string(kind):
         trimmed = pc.utf8_trim_whitespace(column)
         column = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+        if pa.types.is_date(kind):  # a day may be written with its time
+            column = pc.replace_substring_regex(column, _TIME, "")
     try:
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

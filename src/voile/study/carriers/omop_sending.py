@@ -15,7 +15,7 @@ from voile.data.postgres.address import Address
 from voile.data.postgres.session import Session, literal
 from voile.data.released_table import MARK
 from voile.data.source import identifier
-from voile.study.carriers.omop_columns import schema_of
+from voile.study.carriers.omop_rules import schema_of
 
 _SQL = {
     pa.int64(): "bigint",

@@ -16,29 +16,43 @@ import numpy as np
 import pyarrow as pa
 
 from voile.data.person_codes import HISPANIC, NOT_HISPANIC, RACES, SEXES, omop_concepts
-from voile.study.carriers import carrier, omop_columns
+from voile.study.carriers import carrier, omop_rules
+from voile.study.carriers.omop_rules import ColumnRule, table_rules
 
 Row: TypeAlias = Mapping[str, Any]
+Owners: TypeAlias = Mapping[str, Mapping[int, str]]
+"""The person of each row that others refer to, by table and id."""
 SEX_CONCEPTS, RACE_CONCEPTS = omop_concepts(SEXES), omop_concepts(RACES)
 NO_DAY = "without a day that can be moved"
 NO_EVENT = "a period without a released event"
+NO_COST = "of no released row of its domain"
+LINKS = "links to rows that are not there, not the person's own, or not released"
+NOT_SPANNED = frozenset(
+    ("observation_period", "payer_plan_period", "cohort", "drug_era", "dose_era", "condition_era")
+)
+"""Tables whose days an observation period does not span."""
 _ROWS = 4096
+_PERIOD = ("observation_period_start_date", "observation_period_end_date")
+
+
+def find_domain_table(row: Row, rule: ColumnRule) -> str:
+    """Return the table that a link refers to: the rule's, or that of the row's domain."""
+    if rule.of in table_rules():
+        return rule.of
+    return omop_rules.domain_tables().get(str(row[rule.of]), "")
 
 
 @dataclass
 class OmopWriting:
-    """Writes released rows, and remembers the days that each person's events span.
-
-    visits : whose each visit is.
-    """
+    """Writes released rows, and remembers the days that each person's events span."""
 
     released: carrier.Released
     people: Mapping[str, carrier.Person]
-    visits: Mapping[int, str]
+    owners: Owners
     spans: dict[str, tuple[date, date]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
-    _visits: set[Any] = field(default_factory=set)
-    """Those that were released, by the ids that they had: nothing refers to another."""
+    _withheld: set[tuple[str, Any]] = field(default_factory=set)
+    """Rows of released people that are not released: nothing refers to them."""
 
     def batches(
         self, table: str, rows: Iterator[Row], tally: carrier.Tally
@@ -47,7 +61,7 @@ class OmopWriting:
         made = self._locations(rows, tally) if table == "location" else self._rows(
             table, rows, tally
         )  # fmt: skip
-        schema, held = omop_columns.schema_of(table), list[Row]()
+        schema, held = omop_rules.schema_of(table), list[Row]()
         for row in made:
             held.append(row)
             if len(held) == _ROWS:
@@ -56,82 +70,97 @@ class OmopWriting:
         yield pa.RecordBatch.from_pylist(held, schema)
 
     def numbered(self, table: str, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Give shuffled rows their ids: where each one stands."""
+        """Give shuffled rows that nothing refers to their ids: their places."""
         first = self._written.get(table, 0) + 1
         self._written[table] = first + len(batch) - 1
-        for name, rule in omop_columns.rules_of(table).items():
-            if rule == omop_columns.ID and table != "location":
-                at = batch.schema.get_field_index(name)
-                ids = pa.array(np.arange(first, first + len(batch)))
-                batch = batch.set_column(at, batch.schema.field(at), ids)
-        return batch
+        name = table_rules()[table].id
+        if name is None or table == "location" or table in self.owners:
+            return batch
+        at = batch.schema.get_field_index(name)
+        ids = pa.array(np.arange(first, first + len(batch)))
+        return batch.set_column(at, batch.schema.field(at), ids)
 
     def _rows(self, table: str, rows: Iterator[Row], tally: carrier.Tally) -> Iterator[Row]:
         for row in rows:
             tally.read += 1
-            made = self._row(table, row)
+            subject = self.find_subject(table, row)
+            made = self._row(table, row, subject, tally)
             if isinstance(made, str):
-                tally.put_aside(str(row["person_id"]), made)
+                tally.put_aside(subject, made)
+                if table in self.owners and made != carrier.NOT_RELEASED:
+                    self._withheld.add((table, row[str(table_rules()[table].id)]))
             else:
                 tally.released += 1
                 yield made
 
-    def _row(self, table: str, row: Row) -> Row | str:
+    def find_subject(self, table: str, row: Row) -> str:
+        """Return the person of a row: its own column's, or the owner of the row of its domain."""
+        rules = table_rules()[table]
+        if rules.person is not None:
+            return str(row[rules.person])
+        name, rule = next((n, x) for n, x in rules.columns.items() if x.rule == omop_rules.REF)
+        return self.owners.get(find_domain_table(row, rule), {}).get(row[name], "")
+
+    def _row(self, table: str, row: Row, subject: str, tally: carrier.Tally) -> Row | str:
         """Return a row as it is released, or why it is not."""
-        subject = str(row["person_id"])
+        rules = table_rules()[table]
         text = None
         if table == "note" and row["note_text"] is not None:  # each is taken, whoever it is of
             text = next(self.released.notes)
+        if rules.person is None and not subject:
+            return NO_COST
         shown = self.released.shown(subject)
         if shown is None:
             return carrier.NOT_RELEASED
         if table == "note" and text is None:
             return carrier.NO_TEXT
-        if table == _VISIT:
-            self._visits.add(row["visit_occurrence_id"])
         try:
-            made = self._cells(table, row, subject, text)
+            made = {
+                name: self._cell(table, name, rule, row, subject)
+                for name, rule in rules.read.items()
+            }
         except carrier.WithheldError as why:
-            self._visits.discard(row.get("visit_occurrence_id") if table == _VISIT else None)
             return str(why)
+        needed = [n for n, one in rules.columns.items() if one.rule == omop_rules.FIRST_DAY]
+        if any(made[name] is None for name in needed):
+            return NO_DAY
+        lost = [n for n, x in rules.read.items() if x.rule == omop_rules.REF and made[n] is None]
+        lost = [name for name in lost if row[name] is not None]
+        if rules.person is None and lost:
+            return NO_COST
+        tally.dropped.update(f"{name}: {LINKS}" for name in lost)
+        if table == "note":
+            made["note_text"] = text
         if table == "person":
             made |= self._shown(subject, shown)
         if table == "observation_period":
             if subject not in self.spans:
                 return NO_EVENT
-            ends = dict(zip(_PERIOD, self.spans[subject], strict=True))
-            made |= ends
-        if table in omop_columns.EVENTS:
-            self._note_days(subject, [x for x in made.values() if isinstance(x, date)])
+            made |= dict(zip(_PERIOD, self.spans[subject], strict=True))
+        elif table not in NOT_SPANNED and rules.days:
+            self._note_days(subject, [made[x] for x in rules.days if made[x] is not None])
         return made
 
-    def _cells(self, table: str, row: Row, subject: str, text: str | None) -> dict[str, Any]:
-        """Return the cells that come from the source.
-
-        Raises WithheldError: a day that is needed cannot be moved, or one leaves the extract.
-        """
-        rules = omop_columns.rules_of(table)
-        made = {name: self._cell(rule, row[name], subject, text) for name, rule in rules.items()}
-        if any(
-            rule == omop_columns.FIRST_DAY and made[name] is None for name, rule in rules.items()
-        ):
-            raise carrier.WithheldError(NO_DAY)
-        return made
-
-    def _cell(self, rule: str, raw: Any, subject: str, text: str | None) -> Any:
-        if rule == omop_columns.PERSON:
+    def _cell(self, table: str, name: str, rule: ColumnRule, row: Row, subject: str) -> Any:
+        raw = row[name]
+        if rule.rule == omop_rules.PERSON:
             return self._person_ids[subject]
-        if rule == omop_columns.VISIT:
-            return self._visit_ids[raw] if raw in self._visits else None
-        if rule == omop_columns.LOCATION:
+        if rule.rule == omop_rules.ID:
+            return self._ids[table][raw] if table in self.owners else None
+        if rule.rule == omop_rules.REF:
+            return self._link(find_domain_table(row, rule), raw, subject)
+        if rule.rule == omop_rules.HOME:
             return self._homes.get(self._code(subject) or "")
-        if rule in (omop_columns.DAY, omop_columns.FIRST_DAY):
+        if rule.rule in (omop_rules.SHIFT, omop_rules.FIRST_DAY):
             return None if raw is None else self.released.moved(subject, raw)
-        if rule == omop_columns.TEXT:
-            return text
-        if rule == omop_columns.NEEDED:
+        if rule.rule == omop_rules.NEEDED:
             return raw or 0
-        return raw if rule in (omop_columns.CONCEPT, omop_columns.NUMBER) else None
+        return raw if rule.rule in (omop_rules.KEEP, omop_rules.DOMAIN) else None
+
+    def _link(self, table: str, raw: Any, subject: str) -> int | None:
+        """Return the new id of a released row of the person; None of any other."""
+        own = self.owners.get(table, {}).get(raw) == subject
+        return self._ids[table][raw] if own and (table, raw) not in self._withheld else None
 
     def _shown(self, subject: str, shown: carrier.Shown) -> Row:
         race = carrier.one_value(shown, "race")
@@ -148,7 +177,7 @@ class OmopWriting:
     def _locations(self, rows: Iterator[Row], tally: carrier.Tally) -> Iterator[Row]:
         """Yield a home for each ZIP code that released rows show, in the place of the source's."""
         tally.read += sum(1 for _ in rows)
-        tally.released += len(self._homes)
+        tally.released += min(tally.read, len(self._homes))
         tally.set_aside[carrier.NOT_A_HOME] += tally.read - tally.released
         for code, number in self._homes.items():
             yield {"location_id": number, "zip": code}
@@ -173,14 +202,13 @@ class OmopWriting:
         return self._numbers(there)
 
     @cached_property
-    def _visit_ids(self) -> Mapping[Any, int]:
-        there = [n for n, whose in self.visits.items() if self.released.shown(whose) is not None]
-        return self._numbers(there)
+    def _ids(self) -> Mapping[str, Mapping[Any, int]]:
+        """Number the rows of released people that others refer to, in random order."""
+        return {
+            table: self._numbers([n for n, who in own.items() if who in self._person_ids])
+            for table, own in self.owners.items()
+        }
 
     def _numbers(self, things: list[Any]) -> dict[Any, int]:
         drawn = self.released.chance.generator().permutation(len(things)) + 1
         return dict(zip(things, drawn.tolist(), strict=True))
-
-
-_VISIT = "visit_occurrence"
-_PERIOD = ("observation_period_start_date", "observation_period_end_date")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import pyarrow.compute as pc
+
 from voile.core.errors import InfeasibleError, RequestError
+from voile.core.wording import count
 from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
+from voile.keys.pseudonyms import without_subject
+from voile.proposals.seen import printable
 from voile.release.choice import ROUNDING
 from voile.release.kit import Kit
 from voile.report.wording import listed
@@ -20,23 +25,32 @@ from voile.study.text.shown import Shown
 
 
 def check_written_once(plan: Plan) -> None:
-    """Refuse a person whom one row writes with blanks around and another without.
+    """Refuse rows of nobody, and a person whom one row writes with blanks around.
 
-    Each would have a pseudonym and an offset of its own, and count as another person in k.
+    The second would have a pseudonym and an offset of its own, and count as another person in k.
     """
     written: dict[str, str] = {}
     for name, part in plan.parts.items():
         source = plan.opened(name)
         if part.of is not None or plan.study.subject not in source.columns:
             continue
+        nobody = 0
         for batch in source.batches([plan.study.subject]):
-            for one in map(str, batch.column(0).unique().drop_null().to_pylist()):
+            cells = batch.column(0)
+            nobody += pc.sum(without_subject(cells)).as_py() or 0
+            for one in map(str, cells.unique().drop_null().to_pylist()):
                 if written.setdefault(one.strip(), one) != one:
                     raise RequestError(
                         "a person of it is written with blanks around here and without them there",
                         where=f"parts.{name}",
                         instead=f"write {plan.study.subject} in one way in every row",
                     )
+        if nobody:
+            raise RequestError(
+                f"{count(nobody, 'row')} of {source.name} have no {printable(plan.study.subject)}",
+                where=f"parts.{name}",
+                instead="fill the column, or take these rows out",
+            )
 
 
 def check_applied(plan: Plan, release: StudyRelease) -> None:
@@ -54,10 +68,25 @@ def check_applied(plan: Plan, release: StudyRelease) -> None:
             release.part(name).check_source(source, rows)
 
 
+def read_people(plan: Plan, name: str) -> set[str]:
+    """Return the people of a part, as they are written."""
+    whose = plan.opened(name).read([plan.study.subject]).column(0).unique().drop_null()
+    return {str(one) for one in whose.to_pylist()}
+
+
+def check_overlap(plan: Plan, name: str, everybody: Collection[str]) -> None:
+    """Refuse a part of which nobody is among these people, by what the table shows."""
+    if read_people(plan, name).isdisjoint(everybody):
+        raise RequestError(
+            "nobody in it has a row of the table",
+            where=f"parts.{name}",
+            instead=f"write {plan.study.subject} the same way as the table has it",
+        )
+
+
 def check_people(plan: Plan, name: str, shown: Shown) -> None:
     """Refuse a part of which nobody has a released row of the table."""
-    whose = plan.opened(name).read([plan.study.subject]).column(0).unique()
-    if not any(shown.has(str(one)) for one in whose.to_pylist() if one is not None):
+    if not any(map(shown.has, read_people(plan, name))):
         raise RequestError(
             "nobody in it has a released row of the table",
             where=f"parts.{name}",

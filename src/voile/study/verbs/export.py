@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import date, timedelta
 from functools import cache
@@ -101,7 +101,7 @@ def unpacked(plan: Plan) -> Iterator[Plan]:
         tables.mkdir(mode=0o700)
         carrier = carrier_of(plan)
         carrier.unpack(tables)
-        _write_known(carrier, tables)
+        write_known(carrier, tables)
         _write_zip_codes(tables)
         plan._unpacked = tables
         yield plan
@@ -120,7 +120,7 @@ def known_in(carrier: Carrier) -> dict[str, list[dict[str, str]]]:
     return {name: rows for name, rows in found.items() if rows}
 
 
-def _write_known(carrier: Carrier, folder: Path) -> None:
+def write_known(carrier: Carrier, folder: Path) -> None:
     """Write what the export has of its people, by which a kit of its notes is made."""
     for name, rows in known_in(carrier).items():
         columns = dict.fromkeys(column for row in rows for column in row)
@@ -161,14 +161,24 @@ def pack(
         iter(()) if notes is None else _in_order(*notes, own),
         made_up,
     )
-    packed = carrier_of(plan).pack(released, folder, own)
+    carrier = carrier_of(plan)
+    packed = carrier.pack(released, folder, own)
     shutil.rmtree(own)
     files = {
         name: {"rows": rows, "sha256": file_sha256(folder / name)}
         for name, rows in packed.rows.items()
     }
     counts = {name: tally.to_data() for name, tally in packed.tallies.items()}
-    return {"form": plan.export.form, "files": files}, {"counts": counts}
+    uncovered = [one._asdict() for one in carrier.uncovered()]
+    return (
+        {"form": plan.export.form, "files": files, "unreleased": _without_rows(uncovered)},
+        {"counts": counts, "uncovered": uncovered},
+    )
+
+
+def _without_rows(uncovered: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return what is not released and why, for the public: a count may be of few people."""
+    return [{"name": one["name"], "why": one["why"]} for one in uncovered]
 
 
 def mover(plan: Plan, extract: Extract = (None, None)) -> Any:

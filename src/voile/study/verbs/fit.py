@@ -13,7 +13,6 @@ import pyarrow as pa
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import Progress, silent
 from voile.data import Source
-from voile.data.roles import AS_IT_IS, Roles
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.start.rules import RULES
 from voile.documents.verbs.policies import ANNOTATED, PROPOSED
@@ -24,14 +23,12 @@ from voile.release.kit import Kit
 from voile.release.options import with_options
 from voile.study.adversary.people import LINKED_ROLES, facts_of, numbered
 from voile.study.plan.entries import JOINT
-from voile.study.plan.part_roles import extract_of, part_roles
 from voile.study.plan.plan import Plan
 from voile.study.readers import finds_alone
 from voile.study.risk.after import RowsBeside, find_after
 from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.study_kit import named_in_kit, pack, searched
-from voile.study.verbs.checks import check_written_once
-from voile.study.verbs.export import carrier_of
+from voile.study.verbs.check import FitInputs, check, holds_events, on_another_day
 from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.writing import options_of_rows
 from voile.tables.module import TABLES
@@ -39,6 +36,7 @@ from voile.tables.people.population import PopulationGapError
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.following import Archive
+from voile.tables.verbs.kept import fit_kept
 
 SHOWN = 32
 """Policies that the joint frontier shows."""
@@ -52,95 +50,38 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
     RequestError : a kit of notes never learnt a type that the plan names; parts disagree.
     InfeasibleError : no policy keeps the promise.
     """
-    _ = plan.secret  # which apply needs, and which may be missing
-    check_written_once(plan)
-    sources = {name: plan.opened(name) for name in plan.rows}
-    extract = extract_of(plan, sources)
-    if plan.export is not None and plan.study.edge_dates == "drop":
-        extract = carrier_of(plan).extract()
-    roles = {name: part_roles(plan, name, one, extract) for name, one in sources.items()}
-    _check_quasi(plan, roles)
+    inputs = check(plan)
     texts = {name: open_kit(plan, name, force=force, progress=progress) for name in plan.texts}
     _check_learnt(plan, texts)
     chosen = {name: _choose(plan, name, kit) for name, kit in texts.items()}
     table, _ = plan.table
-    fitted = _fit_part(plan, table, sources[table], roles[table], progress)
-    others = {
-        name: _fit_part(plan, name, sources[name], roles[name], progress)
-        for name in plan.rows
-        if name != table
-    }
+    fitted = _fit_part(plan, table, inputs, progress)
+    others = {name: _fit_part(plan, name, inputs, progress) for name in plan.rows if name != table}
     chosen |= {name: _choose(plan, name, kit) for name, kit in others.items()}
     leaks = _leaks(plan, texts, chosen)
     content = Content.of(fitted)
-    judge = _Judge(content, leaks, _beside(plan, content, sources, others, chosen))
+    judge = _Judge(content, leaks, _beside(plan, content, inputs.sources, others, chosen))
     chosen[table] = _pick(plan, fitted, judge, leaks["joint_at_recall"])
     frontier = judge.table(progress)
     facts = {
         "plan": plan.to_data(),
         "leaks": {name: {"columns": x.columns, "name": x.name} for name, x in leaks.items()},
         "chosen": {name: named_in_kit(one) for name, one in chosen.items()},
-        "extract": [day and day.isoformat() for day in extract],
+        "extract": [day and day.isoformat() for day in inputs.extract],
     }
     return pack(table, {table: fitted, **others, **texts}, facts, frontier)
 
 
-def _fit_part(plan: Plan, name: str, source: Source, roles: Roles, progress: Progress) -> Kit:
-    part = plan.rows[name]
-    promised = plan.promise.constraints if name == plan.table[0] else {}
-    per_row = {"promise": "row"} if part.kind == "tables" else {}  # the study judges people
-    options = plan.options(
-        find_module(part.kind).options.fit, name, "fit", {**per_row, **part.fit, **promised}
-    )
+def _fit_part(plan: Plan, name: str, inputs: FitInputs, progress: Progress) -> Kit:
+    source, roles, options = inputs.sources[name], inputs.roles[name], inputs.options[name]
+    if holds_events(plan, name, roles):
+        return with_options(fit_kept(source, roles, options), options)
+    fit_rows = find_module(plan.rows[name].kind).fit
     try:
-        made = find_module(part.kind).fit(
-            source, roles, options, seed=plan.study.seed, progress=progress
-        )
+        made = fit_rows(source, roles, options, seed=plan.study.seed, progress=progress)
     except PopulationGapError as error:
-        if plan.export is None:
-            raise
-        raise _on_another_day(plan, error) from None
+        raise on_another_day(plan, error) from None
     return with_options(made, options)
-
-
-def _on_another_day(plan: Plan, error: RequestError) -> RequestError:
-    """Say that ages may be counted on another day than those of the population."""
-    assert plan.export is not None
-    last = carrier_of(plan).last_day()
-    visit = f", and the last visit began on {last}" if last else ""
-    return RequestError(
-        f"{error.what}: ages are counted on as_of, {plan.export.as_of}{visit}",
-        where=error.where,
-        instead="set as_of to the day on which the population counts ages, or correct the "
-        'population, or count them by the sample: population_gap = "sample"',
-    )
-
-
-def _check_quasi(plan: Plan, roles: Mapping[str, Roles]) -> None:
-    """Refuse a column that two tables would generalise, or that another part releases as it is."""
-    first: dict[str, str] = {}
-    tables = {name: own for name, own in roles.items() if plan.rows[name].kind == "tables"}
-    for name, own in tables.items():
-        for column in own.of("quasi"):
-            if column in first:
-                raise RequestError(
-                    f"{column} is a quasi-identifier of parts.{first[column]}, too",
-                    where=f"parts.{name}",
-                    instead="drop it in one of them: intervals of two policies together say more",
-                )
-            first[column] = name
-    for name, own in roles.items():
-        for column in own.of("known", *AS_IT_IS):
-            is_sent = own.columns[column].role != "known" or own.columns[column].settings.get(
-                "sent"
-            )
-            if is_sent and first.get(column, name) != name:
-                raise RequestError(
-                    f"{column} is a quasi-identifier of parts.{first[column]}, and released as it "
-                    "is here",
-                    where=f"parts.{name}",
-                    instead="drop it: it says more than the intervals",
-                )
 
 
 def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
@@ -166,6 +107,8 @@ def _check_learnt(plan: Plan, texts: Mapping[str, Kit]) -> None:
 
 def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
     part = plan.parts[name]
+    if part.kind == "tables" and not kit.facts["domains"]:  # events have one policy
+        return TABLES.choose(kit, Choice(policy=0))
     if part.choose:
         return find_module(part.kind).choose(kit, Choice.parse(part.choose))
     try:

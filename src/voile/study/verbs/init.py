@@ -5,27 +5,50 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
+from warnings import catch_warnings, simplefilter
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
+from voile.data import Source, open_source
 from voile.data.column_words import mentions as names_as
 from voile.data.fhir.exports import is_fhir_folder
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import Output, never
 from voile.documents.replacements.kinds import kind_of
-from voile.study.carriers.carrier import KNOWN, PEOPLE, QUASI, STAFF, SUBJECT, ZIPS, Carrier
+from voile.proposals.proposal import ColumnProposal, Proposal
+from voile.study.carriers.carrier import (
+    KNOWN,
+    NOTE,
+    NOTES,
+    PEOPLE,
+    STAFF,
+    SUBJECT,
+    ZIPS,
+    Carrier,
+)
 from voile.study.plan.entries import ExportTable
-from voile.study.plan.plan import EXPORT
-from voile.study.verbs.export import known_in, open_export
+from voile.study.plan.plan import EXPORT, Plan
+from voile.study.verbs.check import check
+from voile.study.verbs.export import known_in, open_export, unpacked, write_known
+from voile.study.verbs.init_columns import count_people, keep_age_bands
 from voile.study.verbs.init_folder import plan_folder
-from voile.study.verbs.init_parts import Asked, FoundParts, Known, labels_of, notes_part
+from voile.study.verbs.init_parts import (
+    SUPPRESS,
+    Asked,
+    FoundParts,
+    Known,
+    NotesPart,
+    Promised,
+    labels_of,
+    sex_in,
+)
 
-SEX_WORDS = ("sex", "gender")
 ZIP_WORDS = ("ZIP", "POST")
 _TENTH = "max_relative_risk = 0.1  # a tenth of the matches that the source as it is would give"
 _LEAST = "least_loss = true  # no population says how rare people are: the least loss at this k"
@@ -34,17 +57,12 @@ HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
 _UNMARKED = (
     'DATE = "drop"  # some are birth dates, which beside moved dates reveal the age to the day'
 )
-_EXPORT_ROLES = f"""\
-# The table of people that an export is opened as: a row a person.
-subject = "{SUBJECT}"
-
-[columns]
-{SUBJECT} = "identifier"      # becomes the pseudonym that every part has
-age = "quasi"               # completed years on the plan's day
-sex = "quasi"
-race = "quasi"              # and ethnicity, in one word
-zip = "quasi"
-"""
+_PEOPLE_COLUMNS = {
+    "age": "completed years on the plan's day",
+    "sex": "as the export has it",
+    "race": "and ethnicity, in one word",
+    "zip": "the ZIP code of the home",
+}
 
 
 @dataclass(frozen=True)
@@ -66,6 +84,7 @@ def init(
     known_people: Sequence[str] = (),
     population: str | None = None,
     as_of: date | None = None,
+    subject: str | None = None,
     force: bool = False,
 ) -> PlanFiles:
     """Look at a folder or a schema, and write a plan, its roles and its secret beside each other.
@@ -82,10 +101,17 @@ def init(
     as_of : the day on which ages are counted; without it the last visit's. force : replace a plan
         and roles that voile wrote; a secret that is there stays.
 
-    Raises RequestError: nothing is known of what is there, or a file would be replaced.
+    subject : the column that says whose a row is, of a folder; without it names and values decide.
+
+    The plan passes `check` before init returns. Where it does not, nothing is written.
+
+    Raises
+    ------
+    RequestError : no plan can exist for what is there, or a file would be replaced.
+    InfeasibleError : there are too few people.
     """
     form = _form(place)
-    asked = Asked(out, place, population, kit, annotated, known, known_people)
+    asked = Asked(out, place, population, kit, annotated, known, known_people, subject)
     asked.check()
     found = plan_folder(asked) if form is None else _of_export(form, asked, as_of)
     key = out.parent / f"{out.stem}.key"
@@ -94,6 +120,7 @@ def init(
         raise RequestError("a part has the plan's name", where=str(out), instead="choose another")
     for path in (out, *roles):
         _PLAN.check_free(path, force=force)
+    out.parent.mkdir(parents=True, exist_ok=True)
     is_new = not os.path.lexists(key)
     if is_new:
         write_text(key, secrets.token_hex(32), _SECRET)
@@ -101,7 +128,16 @@ def init(
         write_text(path, text, _PLAN, force=force)
     mentions = _mentions(found, labels_of(asked)) if found.has_notes else []
     lines = [*_head(found, key.name, population), *found.export, *found.parts, *mentions, ""]
-    write_text(out, "\n".join(lines), _PLAN, force=force)
+    write_text(out, "\n".join([*lines, *found.omitted, ""]), _PLAN, force=force)
+    try:
+        with catch_warnings():
+            simplefilter("ignore")  # fit warns of the same
+            with unpacked(Plan.read(out)) as plan:
+                check(plan)
+    except RequestError:
+        for path in (out, *roles, *([key] if is_new else [])):
+            path.unlink()
+        raise
     return PlanFiles(out, tuple(roles), key if is_new else None)
 
 
@@ -135,8 +171,8 @@ def _head(found: FoundParts, key: str, population: str | None) -> list[str]:
         "",
         "[promise]",
         _LEAST if population is None else _TENTH,
-        "k = 5  # no class of fewer people is released",
-        "suppress = 0.05  # at most this share of rows is left out for it",
+        f"k = {found.promised.k}  # {found.promised.why}",
+        f"suppress = {SUPPRESS}  # at most this share of rows is left out for it",
         "",
     ]
 
@@ -159,10 +195,37 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         f"source = {asked.beside(asked.place)}",
         f"as_of = {day}  # the day on which ages are counted: {why}",
         *([drop] if ruleless else []),
-        *_comment_unreleased(carrier),
         "",
     ]
+    carrier = open_export(opened.model_copy(update={"drop": ruleless, "as_of": day}), asked.place)
     known = Known() if asked.kit or asked.annotated else _known(carrier)
+    known = known.with_asked(asked, SUBJECT)
+    with TemporaryDirectory() as name:  # of mode 0700
+        folder = Path(name)
+        carrier.unpack(folder)
+        write_known(carrier, folder)
+        people = open_source(folder / f"{PEOPLE}.parquet")
+        proposal = _people_proposal(people)
+        quasi = proposal.by_role().get("quasi", [])
+        if not quasi:
+            raise RequestError(
+                "all people have one age, sex, race and ZIP code, so no policy generalises them",
+                where=asked.place,
+                instead="study them in a folder of tables with other columns",
+            )
+        promised = Promised.of(people, SUBJECT, quasi)
+        where = NotesPart(f"{EXPORT}{NOTES}", f'source = "{EXPORT}{NOTES}"', (NOTE,), True)
+        why_not = None
+        try:
+            there = where.in_folder(folder).checked(asked, SUBJECT, known.in_folder(folder))
+            is_met = bool(there.known.own or there.known.everyone)
+            where = replace(where, known=known if is_met else there.known)
+        except RequestError as error:
+            why_not = error.what
+        if why_not is None and promised.keeps_sex and "sex" in quasi:
+            kept = keep_age_bands(people, proposal.columns, SUBJECT, "sex", promised.k, SUPPRESS)
+            proposal = replace(proposal, columns=kept)
+        rows = sum(len(one) for one in open_source(folder / f"{NOTES}.parquet").batches([SUBJECT]))
     parts = [
         f"[parts.{PEOPLE}]",
         'kind = "tables"',
@@ -170,19 +233,53 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         f'roles = "{PEOPLE}.toml"',
         asked.fit,
         "",
-        *notes_part("notes", [f'source = "{EXPORT}notes"'], asked, SUBJECT, known),
     ]
+    released = [f"#   {name}: {rows:,} rows" for name, rows in carrier.covered().items()]
+    omitted = ["# Released by rules:", *released, "# Not released:"]
+    omitted += _list_uncovered(carrier)
+    if why_not is None:
+        parts += where.lines(NOTES, asked, SUBJECT)
+    else:
+        omitted.append(f"#   {NOTES}: {rows:,} rows: {why_not}")
     why = "every resource names its patient" if form == "fhir" else "every table has it"
-    has_codes = any("zip_code" in row for _, row in carrier.known())
+    has_codes = "zip" in quasi
     codes = ("zip", f'words = "{EXPORT}{ZIPS}"') if has_codes else None
-    roles = {PEOPLE: _EXPORT_ROLES}
-    return FoundParts(SUBJECT, why, export, parts, roles, QUASI, codes=codes)
+    return FoundParts(
+        SUBJECT,
+        why,
+        export,
+        parts,
+        {PEOPLE: proposal.to_toml()},
+        quasi,
+        promised,
+        why_not is None,
+        codes,
+        omitted,
+    )
 
 
-def _comment_unreleased(carrier: Carrier) -> list[str]:
-    """Return comments that list what the release leaves out."""
-    lines = [f"# {one}" for one in carrier.unreleased()]
-    return ["# Not released, with the number of resources that have it:", *lines] if lines else []
+def _people_proposal(people: Source) -> Proposal:
+    """Propose the roles of the table of people: a column of one value or none is dropped."""
+    columns = [ColumnProposal(SUBJECT, "identifier", "becomes the pseudonym that every part has")]
+    for name, why in _PEOPLE_COLUMNS.items():
+        if len(count_people(people, SUBJECT, name)) > 1:
+            columns.append(ColumnProposal(name, "quasi", why))
+        else:
+            columns.append(ColumnProposal(name, "drop", f"{why}: one value or none"))
+    return Proposal("people", people.read([SUBJECT]).num_rows, tuple(columns), SUBJECT)
+
+
+def _list_uncovered(carrier: Carrier) -> Iterator[str]:
+    """Yield a comment for each file that is not released, and for the fields of each other."""
+    fields: dict[tuple[str, str], list[str]] = {}
+    for one in carrier.uncovered():
+        file, dot, field = one.name.partition(".")
+        if dot and file in carrier.covered():
+            fields.setdefault((file, one.why), []).append(f"{field} {one.rows:,}")
+        else:
+            yield f"#   {one.name}: {one.rows:,} rows: {one.why}"
+    for (file, why), counted in fields.items():
+        yield f"#   {file}: {', '.join(counted)} rows: {why}"
 
 
 def _known(carrier: Carrier) -> Known:
@@ -211,12 +308,13 @@ def _mentions(found: FoundParts, labels: Sequence[str] | None) -> list[str]:
         line = _mention(label, found.columns)
         if line:
             lines.append(line)
-    sex = next((c for c in found.columns if c.lower() in SEX_WORDS), None)
-    if sex:
-        lines.append(
-            f'SEX = {{ column = "{sex}", keep = true }}  # notes say he and she: the fit never '
-            "merges the sexes"
-        )
+    if sex := sex_in(found.columns):
+        if found.promised.keeps_sex:
+            why = "notes say he and she: the fit never merges the sexes"
+            lines.append(f'SEX = {{ column = "{sex}", keep = true }}  # {why}')
+        else:
+            why = "written neutrally: there are too few people of one sex for k"
+            lines.append(f'SEX = "{sex}"  # {why}')
     return lines
 
 

@@ -4,136 +4,270 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path
 
-import pyarrow as pa
-
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, SourceError
 from voile.data import Source, open_source
 from voile.data.column_words import mentions as names_as
+from voile.data.roles import AS_IT_IS
 from voile.documents.start.known.columns import NOTHING, Kind, kind_of_column
-from voile.proposals.proposal import ColumnProposal, Proposal
+from voile.proposals.proposal import Proposal
 from voile.proposals.propose import propose
 from voile.proposals.seen import printable
-from voile.study.adversary.days import can_be_moved, day_columns
 from voile.study.plan.plan import TAKEN
-from voile.study.verbs.init_parts import Asked, FoundParts, Known, notes_part
+from voile.study.verbs.init_columns import (
+    SAMPLE,
+    count_people,
+    keep_age_bands,
+    propose_table,
+    without,
+)
+from voile.study.verbs.init_parts import (
+    SUPPRESS,
+    Asked,
+    FoundParts,
+    Known,
+    NotesPart,
+    Promised,
+    sex_in,
+)
+from voile.study.verbs.init_subject import find_subject
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
-LONG = 60
-"""Characters that a cell of text has on average where it is a note."""
-SAMPLE = 1000
 LOOKED_FOR = ("name", "phone", "email", "id", "address", "organisation")
 """Kinds of identifiers that are looked for in notes; places and days of birth go with them."""
-_OTHER_FIT = (
-    "fit = { k = 5 }  # no class of fewer people, as the promise says of the first table\n"
-    "choose = { policy = 0 }  # the one of least risk"
-)
+JOINED = "rows of a person are joined: figures with known facts state what their number adds"
+"""The reason to release several rows of a person under one pseudonym, which the report repeats."""
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A file with the column of subjects: what is proposed of it, its rows and its people."""
+
+    file: str
+    source: Source
+    proposal: Proposal
+    rows: int
+    people: int
+
+    @classmethod
+    def of(cls, file: str, source: Source, subject: str) -> FoundTable:
+        rows = sum(len(batch) for batch in source.batches([subject]))
+        people = int(count_people(source, subject)[None])
+        return cls(file, source, propose_table(source, subject), rows, people)
+
+    @property
+    def quasi(self) -> list[str]:
+        return self.proposal.by_role().get("quasi", [])
+
+    @property
+    def texts(self) -> list[str]:
+        return self.proposal.by_role().get("text", [])
+
+    @property
+    def kept_columns(self) -> list[str]:
+        return [one.name for one in self.proposal.columns if one.role in AS_IT_IS]
+
+    @property
+    def is_notes(self) -> bool:
+        """Whether it holds texts, and nothing that others may know but days."""
+        return bool(self.texts) and not self.quasi
+
+    def without(self, names: Collection[str], why: str) -> FoundTable:
+        """Return the table with some columns dropped."""
+        return replace(self, proposal=without(self.proposal, [*names], why))
+
+    def dropped(self) -> list[str]:
+        """Write a comment with the columns that are not released, each with its reason."""
+        found = [
+            f"#   {printable(one.name)}: {one.why}"
+            for one in self.proposal.columns
+            if one.role in ("drop", "identifier") and one.name != self.proposal.subject
+        ]
+        head = f"# Not released of {printable(self.file)}, {self.rows:,} rows each:"
+        return [head, *found] if found else []
 
 
 def plan_folder(asked: Asked) -> FoundParts:
     """Plan files with a common column: tables, and notes where a column is long text.
 
     A file of notes alone is a part of its own. Where others know more of its rows than a day, it is
-    a table, and its notes are a part of that.
+    a table, and its notes are a part of that. What cannot be fitted is left out, with the reason.
+
+    Raises RequestError: no file is a table of people.
     """
-    place = asked.place
-    files = {
-        path.name: open_source(path)
-        for path in sorted(Path(place).iterdir())
-        if path.suffix.lower() in SUFFIXES
-    }
-    subject, why = _subject(files, place)
+    files, omitted = _open_files(asked.place)
+    subject, why = find_subject(files, asked.place, asked.subject)
     whose = {name: source for name, source in files.items() if subject in source.columns}
-    tables = {name: _proposed(source) for name, source in whose.items()}
-    alone = [n for n, one in tables.items() if one.by_role().get("text") and not _quasi(one)]
-    tables = {name: one for name, one in tables.items() if name not in alone}
-    if not tables:
-        raise RequestError("no file is a table of people", where=place)
-    parts = [f"# {printable(name)} is not in the study: it has no column {printable(subject)}"
-             for name in files if name not in whose]  # fmt: skip
-    notes = {_name(name): [f"source = {asked.beside(str(Path(place) / name))}"] for name in alone}
-    roles: dict[str, str] = {}
-    taken: list[str] = []
-    order = _first_counted(tables, asked.population)
-    for name in order:
-        own = _without(tables[name], taken, subject)
-        columns, texts = _quasi(own), own.by_role().get("text", [])
-        if roles and not (columns or texts):
-            why_not = "no column of it is a new quasi-identifier"
-            parts.append(f"# {printable(name)} is not in the study: {why_not}")
-            continue
-        stem = _free_name(name, {*roles, *notes})
-        parts += [
-            f"[parts.{stem}]",
-            f'kind = "tables"  # {_why_table(columns)}',
-            f"source = {asked.beside(str(Path(place) / name))}",
-            f'roles = "{stem}.toml"  # proposed column by column: correct it',
-            asked.fit if not roles else _OTHER_FIT,
-            "",
-        ]
-        roles[stem] = own.to_toml()
-        taken += columns
-        for text in texts:
-            said = json.dumps(text, ensure_ascii=False)
-            notes[_free_name(text, {*roles, *notes}, stem)] = [f'of = "{stem}"', f"text = {said}"]
-    known = _known(whose, subject, place) if notes else Known()
-    for stem, where in notes.items():
-        parts += notes_part(stem, where, asked, subject, known)
-    columns = _quasi(tables[order[0]])
+    omitted += [_omit(name, files[name], f"it has no column {printable(subject)}")
+                for name in files if name not in whose]  # fmt: skip
+    tables = [FoundTable.of(name, source, subject) for name, source in whose.items()]
+    order = _first_counted([one for one in tables if not one.is_notes], asked.population)
+    if not order or not order[0].quasi:
+        raise RequestError(
+            "no file has a column that others may know, of two values or more",
+            where=asked.place,
+            instead="add a table of the people with their ages, sexes or places",
+        )
+    promised = Promised.of(order[0].source, subject, order[0].quasi)
+    known = _known(whose, subject, asked.place).with_asked(asked, subject)
+    plan = _FolderPlan(asked, subject, known, promised, omitted)
+    for table in (one for one in tables if one.is_notes):
+        plan.add_notes(table)
+    for table in order:
+        plan.add_table(table)
+    columns = [*order[0].quasi]
     code = next((name for name in columns if "zip" in name.lower()), None)
     codes = None if code is None else (code, "values = true")
-    return FoundParts(subject, why, [], parts, roles, columns, has_notes=bool(notes), codes=codes)
+    parts, roles, has_notes = plan.parts(), plan.roles(), bool(plan.notes)
+    return FoundParts(subject, why, [], parts, roles, columns, promised, has_notes, codes, omitted)
 
 
-def _proposed(source: Source) -> Proposal:
-    """Propose the roles of a table of a study: long texts are notes, days move with their person.
+@dataclass
+class _FolderPlan:
+    """The parts of a plan for a folder, one after the other; what is left out, with the reason."""
 
-    A day of birth is none of these; days that cannot be moved are dropped.
+    asked: Asked
+    subject: str
+    known: Known
+    promised: Promised
+    omitted: list[str]
+    tables: dict[str, FoundTable] = field(default_factory=dict)
+    notes: dict[str, NotesPart] = field(default_factory=dict)
+    _taken: set[str] = field(default_factory=set)
+
+    def add_notes(self, table: FoundTable) -> None:
+        """Add a file of notes alone, if a kit can be made of them."""
+        place = self._place(table)
+        part = NotesPart(place, f"source = {self.asked.beside(place)}", tuple(table.texts))
+        try:
+            part = part.checked(self.asked, self.subject, self.known)
+        except RequestError as error:
+            self.omitted.append(_omit(table.file, table.source, error.what))
+        else:
+            self.notes[self._free_name(table.file)] = part
+
+    def add_table(self, table: FoundTable) -> None:
+        """Add a table with its columns of notes, without what an earlier one has."""
+        again = [one for one in (*table.quasi, *table.kept_columns) if one in self._taken]
+        table = table.without(again, "an earlier table has it")
+        stem = self._free_name(table.file)
+        for text in table.texts:
+            said = json.dumps(text, ensure_ascii=False)
+            where = f'of = "{stem}"\ntext = {said}'
+            part = NotesPart(self._place(table), where, (text,), is_column=True)
+            try:
+                part = part.checked(self.asked, self.subject, self.known)
+            except RequestError as error:
+                table = table.without([text], error.what)
+            else:
+                self.notes[self._free_name(text, stem)] = part
+        if not (table.quasi or table.kept_columns or table.texts):
+            why = "no column of it is new and can be released"
+            self.omitted.append(_omit(table.file, table.source, why))
+            return
+        self.tables[stem] = table
+        self._taken |= {*table.quasi, *table.kept_columns}
+
+    def parts(self) -> list[str]:
+        """Write the parts, the tables first."""
+        lines: list[str] = []
+        for n, (stem, table) in enumerate(self.tables.items()):
+            lines += _table_part(stem, table, self.asked, self.promised, is_first=n == 0)
+        for stem, part in self.notes.items():
+            lines += part.lines(stem, self.asked, self.subject)
+        return lines
+
+    def roles(self) -> dict[str, str]:
+        """Write the roles of each table; with notes, the first keeps bands of ages."""
+        proposed = {stem: table.proposal for stem, table in self.tables.items()}
+        first = next(iter(self.tables.values()))
+        sex = sex_in(first.quasi)
+        if self.notes and sex is not None and self.promised.keeps_sex:
+            columns = keep_age_bands(
+                first.source, first.proposal.columns, self.subject, sex, self.promised.k, SUPPRESS
+            )
+            proposed[next(iter(proposed))] = replace(first.proposal, columns=columns)
+        return {stem: one.to_toml() for stem, one in proposed.items()}
+
+    def _place(self, table: FoundTable) -> str:
+        return str(Path(self.asked.place) / table.file)
+
+    def _free_name(self, file: str, of: str = "") -> str:
+        return _free_name(file, {*self.tables, *self.notes, of}, of)
+
+
+def _table_part(
+    stem: str, table: FoundTable, asked: Asked, promised: Promised, *, is_first: bool
+) -> list[str]:
+    """Write a part of rows. An event table without quasi-identifiers has one policy."""
+    columns = ", ".join(map(printable, table.quasi))
+    lines = [
+        *table.dropped(),
+        f"[parts.{stem}]",
+        f'kind = "tables"  # {f"it has {columns}" if columns else "events: nothing to generalise"}',
+        f"source = {asked.beside(str(Path(asked.place) / table.file))}",
+        f'roles = "{stem}.toml"  # proposed column by column: correct it',
+    ]
+    if is_first:
+        lines.append(asked.fit)
+    elif table.quasi:
+        k = min(promised.k, table.people)
+        lines.append(f"fit = {{ k = {k} }}  # no class of fewer people")
+        lines.append("choose = { knee = true }  # where more detail begins to cost more risk")
+    if table.quasi and table.rows > table.people:
+        lines.append(f'apply = {{ accept_risk = "{JOINED}" }}  # or one_row = true')
+    return [*lines, ""]
+
+
+def _open_files(place: str) -> tuple[dict[str, Source], list[str]]:
+    """Open the tables of a folder; write a comment for each file that is none, or has no row."""
+    files: dict[str, Source] = {}
+    omitted: list[str] = []
+    for path in sorted(one for one in Path(place).iterdir() if one.is_file()):
+        if path.suffix.lower() not in SUFFIXES:
+            omitted.append(f"# {printable(path.name)} is not in the study: it is no table")
+            continue
+        try:
+            source = open_source(path)
+            rows = next((len(x) for x in source.batches([*source.columns][:1]) if len(x)), 0)
+        except SourceError as error:
+            if not error.what.startswith("is empty"):
+                raise
+            rows = 0
+        if rows:
+            files[path.name] = source
+        else:
+            omitted.append(f"# {printable(path.name)} is not in the study: it has no rows")
+    if not files:
+        said = "there is no table" if not omitted else "no table has a row"
+        raise RequestError(said, where=place, instead=f"a folder of {', '.join(SUFFIXES)}")
+    return files, omitted
+
+
+def _omit(name: str, source: Source, why: str) -> str:
+    rows = sum(len(batch) for batch in source.batches([*source.columns][:1]))
+    return f"# {printable(name)} ({rows:,} rows) is not in the study: {why}"
+
+
+def _first_counted(tables: Sequence[FoundTable], population: str | None) -> list[FoundTable]:
+    """Order tables: first the one most of whose quasi-identifiers the population counts.
+
+    Among equals a table with one row a person goes first, then one of more quasi-identifiers.
     """
-    proposal = propose(source, "tables")
-    texts = {name for name in _text_columns(source) if _mean_length(source, name) > LONG}
-    days = day_columns(source, [one.name for one in proposal.columns if one.role == "quasi"])
-
-    def own(one: ColumnProposal) -> ColumnProposal:
-        if one.name in texts:
-            return ColumnProposal(one.name, "text", f"notes; {one.why}")
-        if one.name not in days or names_as(one.name, "birth"):
-            return one
-        if can_be_moved(source, one.name):
-            return ColumnProposal(one.name, "keep", "a day: it moves by its person's one offset")
-        return ColumnProposal(one.name, "drop", "its days are not written as 2013-07-01: they stay")
-
-    return replace(proposal, columns=tuple(map(own, proposal.columns)))
-
-
-def _first_counted(tables: Mapping[str, Proposal], population: str | None) -> list[str]:
-    """Order tables: first the one most of whose quasi-identifiers the population counts."""
     counted = set() if population is None else {*open_source(population).columns}
     return sorted(
         tables,
-        key=lambda name: (-len(counted & {*_quasi(tables[name])}), -len(_quasi(tables[name]))),
+        key=lambda one: (
+            -len(counted & {*one.quasi}),
+            not one.quasi,
+            one.rows > one.people,
+            -len(one.quasi),
+        ),
     )
-
-
-def _without(proposal: Proposal, taken: Sequence[str], subject: str) -> Proposal:
-    """Drop what is undecided, and an earlier table's quasi-identifiers.
-
-    Intervals of two policies say more than either.
-    """
-
-    def own(one: ColumnProposal) -> ColumnProposal:
-        if one.role == "quasi" and one.name in taken:
-            return ColumnProposal(one.name, "drop", "a quasi-identifier of an earlier table")
-        if one.role == "undecided":
-            return ColumnProposal(one.name, "drop", f"not released until you decide; {one.why}")
-        return one
-
-    return replace(proposal, columns=tuple(map(own, proposal.columns)), subject=subject)
 
 
 def _free_name(file: str, taken: Collection[str], of: str = "") -> str:
@@ -146,46 +280,6 @@ def _free_name(file: str, taken: Collection[str], of: str = "") -> str:
 
 def _name(file: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", Path(file).stem) or "part"
-
-
-def _why_table(quasi: Sequence[str]) -> str:
-    return f"it has {', '.join(map(printable, quasi))}" if quasi else "no column of it is long text"
-
-
-def _subject(files: Mapping[str, Source], place: str) -> tuple[str, str]:
-    """Return the column of subjects that most files have, and why it is taken."""
-    if not files:
-        raise RequestError(
-            "there is no table", where=place, instead=f"a folder of {', '.join(SUFFIXES)}"
-        )
-    times = Counter(column for source in files.values() for column in source.columns)
-    named = [c for c in times if names_as(c, "people") or names_as(c, "number")]
-    likely = min(named, key=lambda c: (-times[c], not names_as(c, "people"), c), default=None)
-    if likely is None or (times[likely] == 1 and len(files) > 1):
-        raise RequestError(
-            "its files have no common column of subjects",
-            where=place,
-            instead="give every file the column that says whose a row is, under one name",
-        )
-    has = [name for name, source in files.items() if likely in source.columns]
-    every = "every file has it" if len(has) == len(files) else "most files have it"
-    return likely, f"{every}: {', '.join(map(printable, has))}"
-
-
-def _text_columns(source: Source) -> Iterator[str]:
-    for name, kind in source.columns.items():
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            yield name
-
-
-def _mean_length(source: Source, name: str) -> float:
-    batch = next(iter(source.batches([name], batch_rows=SAMPLE)), None)
-    cells = [] if batch is None else [x for x in batch.column(0).to_pylist() if x]
-    return sum(map(len, cells)) / len(cells) if cells else 0.0
-
-
-def _quasi(proposal: Proposal) -> list[str]:
-    return proposal.by_role().get("quasi", [])
 
 
 def _known(whose: Mapping[str, Source], subject: str, place: str) -> Known:

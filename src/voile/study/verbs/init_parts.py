@@ -5,18 +5,28 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 
-from voile.core.errors import RequestError, nearest
-from voile.data import open_source
+from voile.core.errors import InfeasibleError, RequestError, nearest
+from voile.core.progress import silent
+from voile.core.wording import count
+from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.documents.module import DOCUMENTS
 from voile.documents.text.corpus import Corpus
-from voile.documents.verbs.options import FitOptions
+from voile.documents.verbs.init import propose_identifiers
+from voile.documents.verbs.options import FitOptions, InitOptions
 from voile.proposals.seen import printable
 from voile.release.kit import Kit
 from voile.study.plan.plan import EXPORT
+from voile.study.verbs.init_columns import count_people
+from voile.study.verbs.notes_kit import SilentReports
+
+SEX_WORDS = ("sex", "gender")
+USUAL_K, LEAST_K, SUPPRESS = 5, 2, 0.05
+CHOICE = "choose = { max_relative_risk = 0.02 }  # one missed name opens that person's whole row"
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,7 @@ class Asked:
     annotated: str | None = None
     known: Sequence[str] = ()
     known_people: Sequence[str] = ()
+    subject: str | None = None
 
     def check(self) -> None:
         """Refuse two ways to come by the kit of notes."""
@@ -52,10 +63,44 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Promised:
+    """What the first table can promise: k people in a class, and whether sexes can stay apart."""
+
+    k: int
+    keeps_sex: bool
+
+    @classmethod
+    def of(cls, source: Source, subject: str, quasi: Sequence[str]) -> Promised:
+        """Count people: k is 5, or as many as there are.
+
+        Raises InfeasibleError: there are fewer than two people.
+        """
+        people = int(count_people(source, subject)[None])
+        if people < LEAST_K:
+            raise InfeasibleError(
+                f"there is {count(people, 'person')}, and a class has {LEAST_K} or more",
+                where=source.name,
+                instead="give a table of more people",
+            )
+        k = min(USUAL_K, people)
+        sex = sex_in(quasi)
+        few = 0.0
+        if sex is not None:
+            few = sum(n for n in count_people(source, subject, sex).values() if n < k)
+        return cls(k, few <= SUPPRESS * people)
+
+    @property
+    def why(self) -> str:
+        few = "" if self.k == USUAL_K else f": there are {self.k}, so no larger k is possible"
+        return f"no class of fewer people is released{few}"
+
+
+@dataclass(frozen=True)
 class FoundParts:
     """What a place holds: lines of the plan, of the export and the parts; roles by part.
 
-    codes : the column of ZIP codes, and how they are looked for in notes, as TOML.
+    codes : the column of ZIP codes, and how they are looked for in notes, as TOML. omitted : a
+    comment for everything that is there and not in the study.
     """
 
     subject: str
@@ -64,8 +109,10 @@ class FoundParts:
     parts: Sequence[str]
     roles: Mapping[str, str]
     columns: Sequence[str]
+    promised: Promised
     has_notes: bool = True
     codes: tuple[str, str] | None = None
+    omitted: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -99,9 +146,18 @@ class Known:
                for place in (*asked.known, *asked.known_people)]  # fmt: skip
         return Known(own, everyone, self.kinds, [*self.why, *why])
 
-    def options(self, asked: Asked, subject: str) -> str:
+    def in_folder(self, folder: Path) -> Known:
+        """Return the tables of an export where it lies open."""
+        own, everyone = ([_unpacked(one, folder) for one in x] for x in (self.own, self.everyone))
+        return replace(self, own=own, everyone=everyone)
+
+    def options(self, asked: Asked, subject: str, texts: Sequence[str]) -> str:
         """Write the options of the kit that is made with these tables."""
         said = []
+        if texts:
+            said.append(
+                f"text = {json.dumps(texts if len(texts) > 1 else texts[0], ensure_ascii=False)}"
+            )
         if self.own:
             by = json.dumps(subject, ensure_ascii=False)
             said += [f"known = {_several(self.own, asked)}", f"by = {by}"]
@@ -113,40 +169,91 @@ class Known:
         return f"{{ {', '.join(said)} }}" if said else "{}"
 
 
+def _unpacked(place: str, folder: Path) -> str:
+    if not place.startswith(EXPORT):
+        return place
+    return str(folder / f"{place.removeprefix(EXPORT)}.parquet")
+
+
 def _several(places: Sequence[str], asked: Asked) -> str:
     said = [asked.beside(one) for one in places]
     return said[0] if len(said) == 1 else f"[{', '.join(said)}]"
 
 
-def notes_part(
-    name: str, where: Sequence[str], asked: Asked, subject: str, known: Known
-) -> list[str]:
-    """Write a part of notes, where they are, and how its kit is made."""
-    return [
-        f"[parts.{name}]",
-        'kind = "documents"',
-        *where,
-        *_kit(asked, subject, known),
-        "choose = { max_relative_risk = 0.02 }  # one missed name opens that person's whole row",
-        "",
-    ]
+@dataclass(frozen=True)
+class NotesPart:
+    """Notes of a study: where they lie, as lines of the plan, and their columns of text."""
 
+    source: str
+    where: str
+    texts: Sequence[str]
+    is_column: bool = False
+    """Whether the plan names their column elsewhere: of a table, or of an export."""
+    known: Known = field(default_factory=lambda: Known())
+    """The tables whose values are looked for in them."""
 
-def _kit(asked: Asked, subject: str, known: Known) -> list[str]:
-    if asked.kit:
-        return [f"kit = {asked.beside(asked.kit)}"]
-    if asked.annotated:
-        given = f"source = {asked.beside(asked.annotated)}"
-        if roles := roles_beside(asked.annotated):
-            given += f", roles = {asked.beside(str(roles))}"
-        return [f"fit = {{ {given} }}  # study fit makes the kit of these annotated notes"]
-    wanted = known.with_asked(asked, subject)
-    none = "# no table of names: only voile's own rules look for them; init --known FILE adds one"
-    return [
-        "# No kit was given: study fit makes one of these notes, and looks in them for:",
-        *(wanted.why or [none]),
-        f"init = {wanted.options(asked, subject)}",
-    ]
+    def in_folder(self, folder: Path) -> NotesPart:
+        """Return the notes of an export where it lies open."""
+        return replace(self, source=_unpacked(self.source, folder))
+
+    def lines(self, name: str, asked: Asked, subject: str) -> list[str]:
+        """Write the part, and how its kit is made."""
+        return [
+            f"[parts.{name}]",
+            'kind = "documents"',
+            self.where,
+            *self._kit(asked, subject),
+            "",
+        ]
+
+    def checked(self, asked: Asked, subject: str, known: Known) -> NotesPart:
+        """Return the part with the tables that its notes are searched for.
+
+        Where no value of these tables is in the notes, voile's own rules search them alone.
+
+        Raises RequestError: nothing in the notes looks like an identifier.
+        """
+        if asked.kit or asked.annotated:
+            return self
+        try:
+            self._propose(known, subject)
+        except RequestError:
+            if asked.known or asked.known_people or not (known.own or known.everyone):
+                raise
+            self._propose(Known(), subject)
+            return replace(self, known=Known(why=["# no known column is met in them"]))
+        return replace(self, known=known)
+
+    def _propose(self, wanted: Known, subject: str) -> None:
+        given = {
+            "subject": subject,
+            "text": tuple(self.texts),
+            "known": tuple(wanted.own),
+            "known_people": tuple(wanted.everyone),
+            "known_kind": tuple(f"{column}={kind}" for column, kind in wanted.kinds.items()),
+            "by": subject if wanted.own else None,
+        }
+        options = InitOptions.model_validate({n: x for n, x in given.items() if x})
+        with catch_warnings():
+            simplefilter("ignore")
+            propose_identifiers(options, SilentReports(silent), source=self.source)
+
+    def _kit(self, asked: Asked, subject: str) -> list[str]:
+        if asked.kit:
+            return [f"kit = {asked.beside(asked.kit)}", CHOICE]
+        if asked.annotated:
+            given = f"source = {asked.beside(asked.annotated)}"
+            if roles := roles_beside(asked.annotated):
+                given += f", roles = {asked.beside(str(roles))}"
+            made = "# study fit makes the kit of these annotated notes"
+            return [f"fit = {{ {given} }}  {made}", CHOICE]
+        wanted = self.known
+        none = "# no table of names, only voile's own rules; init --known FILE adds a table"
+        return [
+            "# No kit was given: study fit makes one of these notes, and looks in them for:",
+            *(wanted.why or [none]),
+            f"init = {wanted.options(asked, subject, () if self.is_column else self.texts)}",
+        ]
 
 
 def labels_of(asked: Asked) -> Sequence[str] | None:
@@ -164,3 +271,8 @@ def labels_of(asked: Asked) -> Sequence[str] | None:
 def roles_beside(annotated: str) -> Path | None:
     beside = Path(annotated).with_suffix(".toml")
     return beside if beside.is_file() else None
+
+
+def sex_in(columns: Sequence[str]) -> str | None:
+    """Return the column of the sex, by its name."""
+    return next((one for one in columns if one.lower() in SEX_WORDS), None)

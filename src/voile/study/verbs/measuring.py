@@ -31,7 +31,7 @@ from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
-from voile.study.study_release import EXPORT, FORMAT, VERSION, PartRelease
+from voile.study.study_release import EXPORT, FORMAT, UTILITY, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.text.values import check_values, find_promised, public_value, search_release
 from voile.study.verbs.checks import check_promise
@@ -48,6 +48,7 @@ from voile.study.verbs.figures import (
 )
 from voile.study.verbs.fit import miss_of
 from voile.study.verbs.people_counts import PeopleCounts, write_people
+from voile.study.verbs.utility import compare_counts, counts_to_data
 from voile.study.verbs.writing import Writing
 from voile.tables.policies.family import AnyPolicy, refuse_person_policy
 from voile.tables.recoding.boxes import read_codebook
@@ -107,6 +108,7 @@ class Measuring:
             "informed": [vars(one) for one in informed],
             VALUES: [detail_values(one) for one in (own, elsewhere)],
             "extract": [day and day.isoformat() for day in self.writing.extract],
+            UTILITY: counts_to_data(compare_counts(self.writing)),
             "made_with": versions(),
         }
         if self.writing.export is not None:

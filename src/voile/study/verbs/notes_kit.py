@@ -88,11 +88,11 @@ def _remember(memory: Path, made_from: str | None) -> None:
 
 
 def _init(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
-    source, given = _source(plan, name)
+    source, given = source_of_kit(plan, name)
     options = plan.options(InitOptions, name, "init", given)
     init(
         options,
-        _Reports(progress),
+        SilentReports(progress),
         source=source,
         out=place,
         force=force,
@@ -102,7 +102,7 @@ def _init(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress
 
 
 def _fit(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress) -> None:
-    source, given = _source(plan, name)
+    source, given = source_of_kit(plan, name)
     roles = given.pop("roles", None)
     read = None if roles is None else Roles.read(plan.place(Path(roles)))
     options = plan.options(FitOptions, name, "fit", given)
@@ -112,7 +112,7 @@ def _fit(plan: Plan, name: str, place: Path, *, force: bool, progress: Progress)
     with_options(kit, options).save(place, force=force)
 
 
-def _source(plan: Plan, name: str) -> tuple[str, dict[str, Any]]:
+def source_of_kit(plan: Plan, name: str) -> tuple[str, dict[str, Any]]:
     """Return the notes that a kit is made from, and the options of the verb that makes it."""
     part = plan.texts[name]
     if part.fit is not None:
@@ -133,7 +133,7 @@ def _source(plan: Plan, name: str) -> tuple[str, dict[str, Any]]:
 
 def _hash_of(plan: Plan, name: str) -> str:
     """Hash what a kit is made from: its options, and the bytes of every source that they name."""
-    source, given = _source(plan, name)
+    source, given = source_of_kit(plan, name)
     verb = "init" if plan.texts[name].fit is None else "fit"
     sources = {
         "source": DOCUMENTS.open(source).fingerprint(),
@@ -158,7 +158,7 @@ def _named(plan: Plan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[st
 
 
 @dataclass(frozen=True)
-class _Reports:
+class SilentReports:
     """Report progress, and what a person must know as a warning."""
 
     shown: Progress

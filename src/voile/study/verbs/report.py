@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,7 +32,7 @@ from voile.report.wording import listed, share_and_odds
 from voile.study.adversary.acquaintance import by_knowledge
 from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
-from voile.study.study_release import StudyRelease
+from voile.study.study_release import UTILITY, PartRelease, StudyRelease
 from voile.study.verbs.report_export import write_section
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
@@ -56,10 +57,20 @@ def sections(
     of_part: Mapping[str, Sequence[Evidence]] | None = None,
 ) -> tuple[Section, ...]:
     """Return the joint sections, then those of each part with the evidence of attacks on it."""
-    found = [_joint(release), write_section(release), _values(release), _dates(release)]
-    found += [_mentions(release), _said(release)]
+    found = [
+        _joint(release),
+        _utility(release),
+        write_section(release),
+        _values(release),
+        _dates(release),
+        _mentions(release),
+        _said(release),
+    ]
     for name in release.public["parts"]:
         part = release.part(name)
+        if part.kind == "tables" and not part.public["policy"]:
+            found.append(_of_part(name, _events(part)))
+            continue
         own = find_module(part.kind).report(part, (of_part or {}).get(name, ()), audience=audience)
         found += [_of_part(name, one) for one in own]
     return tuple(found)
@@ -70,6 +81,16 @@ def _of_part(name: str, section: Section) -> Section:
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     key, title = f"part-{slug}-{section.key}", f"{name}: {section.title}"
     return replace(section, key=key, title=title, first=False)
+
+
+def _events(part: PartRelease) -> Section:
+    """Describe a table without quasi-identifiers: another table generalises its people."""
+    rows = tuple((c["column"], c["role"], c["what"]) for c in part.public["columns"])
+    said = (
+        "This table generalises nothing. The figures with known facts state the risk of its rows.",
+    )
+    grid = Grid(("column", "role", "released"), rows)
+    return Section("events", "Kept columns", (Prose(said), grid))
 
 
 def _joint(release: StudyRelease) -> Section:
@@ -127,6 +148,35 @@ def _joint(release: StudyRelease) -> Section:
     assumed = [f"{one[:1].upper()}{one[1:]}." for one in release.public["assumptions"]]
     blocks += [Heading("Assumptions"), Bullets(tuple(assumed))]
     return Section("joint", "What all parts disclose together", tuple(blocks), first=True)
+
+
+def _utility(release: StudyRelease) -> Section:
+    """Compare the counts by age, sex, region and year before and after, for the data holder."""
+    counts = (release.private or {}).get(UTILITY, ())
+    if not counts:
+        return Section("utility", "Counts before and after", ())
+    totals = Counter[str]()
+    for one in counts:
+        totals[one["of"]] += one["before"]
+    blocks: list[Block] = []
+    for of, total in totals.items():
+        own = [one for one in counts if one["of"] == of]
+        rows = tuple((x["value"], number(x["before"]), number(x["after"])) for x in own)
+        groups = tuple(
+            (when, tuple(Bar(x["value"], x[when] / max(total, 1)) for x in own))
+            for when in ("before", "after")
+        )
+        caption = f"Rows by {of}, as a share of the source's rows."
+        blocks += [
+            Heading(of),
+            BarChart(groups, "share of rows", caption, "internal"),
+            Grid((of, "source", "release"), rows, "", (1, 2), "internal"),
+        ]
+    said = (
+        "A released row counts evenly for every value of the source in its interval. Years of the "
+        "release are those of moved days."
+    )
+    return Section("utility", "Counts before and after", (Prose((said,)), *blocks))
 
 
 def _values(release: StudyRelease) -> Section:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.report.sections import Bullets, Grid, Heading, Prose, Section
-from voile.study.carriers.carrier import SUPPRESSED
 from voile.study.study_release import EXPORT, StudyRelease
 
 TITLE = "Released and unreleased content of the export"
@@ -14,39 +13,52 @@ _ROWS = (
     "Each row of the source is released, suppressed or rejected. Suppressed rows are of people or "
     "types that are not released; rejected rows cannot be processed."
 )
+FATES = ("read", "released", "suppressed", "rejected")
+_LEFT = "Content that no rule releases."
 _ELEMENTS = "Elements of released rows that a rule removed, with the number of rows."
 
 
 def write_section(release: StudyRelease) -> Section:
-    """Return the rows of each type of the export, and the elements that rules removed."""
-    counts: Mapping[str, Any] = (release.private or {}).get(EXPORT, {}).get("counts", {})
-    if not counts:
-        return Section("export", TITLE, ())
-    rows = tuple((name, *_count_row(one)) for name, one in sorted(counts.items()))
+    """Return the rows of each type of the export, and its content that is not released."""
+    private: Mapping[str, Any] = (release.private or {}).get(EXPORT, {})
+    counts = sorted(private.get("counts", {}).items())
     reasons = tuple(
         f"{name}: {n:,} not released: {why}"
-        for name, one in sorted(counts.items())
+        for name, one in counts
         for why, n in one["set_aside_by"].items()
     )
-    removed = tuple(
-        (element, f"{n:,}")
-        for _, one in sorted(counts.items())
-        for element, n in sorted(one["dropped_fields"].items())
+    removed = _list_removed(counts)
+    left = release.public.get(EXPORT, {}).get("unreleased", ())
+    grids = (
+        _grid(("type", *FATES), [(name, *(one[f] for f in FATES)) for name, one in counts]),
+        _grid(("element", "rows"), removed, _ELEMENTS),
+        _grid(("content", "rows"), _list_uncovered(private, removed)),
+        Grid(
+            ("content", "why it is not released"), tuple((x["name"], x["why"]) for x in left), _LEFT
+        ),
     )
-    grid = Grid(
-        ("type", "rows", "released", "suppressed", "rejected"),
-        rows,
-        numeric=(1, 2, 3, 4),
-        audience="internal",
-    )
+    rows, *others = (one for one in grids if one.rows or one is grids[0])
+    if not rows.rows and not others:
+        return Section("export", TITLE, ())
     fates = (Heading("Why rows are not released"), Bullets(reasons, "internal")) if reasons else ()
-    elements = Grid(("element", "rows"), removed, _ELEMENTS, (1,), "internal")
-    blocks = (Prose((_ROWS,), "internal"), grid, *fates, *([elements] if removed else []))
-    return Section("export", TITLE, blocks)
+    return Section("export", TITLE, (Prose((_ROWS,), "internal"), rows, *fates, *others))
 
 
-def _count_row(one: Mapping[str, Any]) -> tuple[str, ...]:
-    by = one["set_aside_by"]
-    suppressed = sum(n for why, n in by.items() if why in SUPPRESSED)
-    rejected = sum(by.values()) - suppressed
-    return tuple(f"{n:,}" for n in (one["read"], one["released"], suppressed, rejected))
+def _list_removed(counts: Sequence[tuple[str, Any]]) -> list[tuple[str, int]]:
+    every = (sorted(one["dropped_fields"].items()) for _, one in counts)
+    return [each for one in every for each in one]
+
+
+def _list_uncovered(
+    private: Mapping[str, Any], removed: Sequence[tuple[str, int]]
+) -> list[tuple[str, int]]:
+    """Return the files, types and fields without a rule, but for counted elements."""
+    counted = {name for name, _ in removed}
+    every = ((one["name"], one["rows"]) for one in private.get("uncovered", ()))
+    return [(name, rows) for name, rows in every if name not in counted]
+
+
+def _grid(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], caption: str = "") -> Grid:
+    """Return a grid of names and counts for the data holder."""
+    cells = tuple((name, *(f"{n:,}" for n in counts)) for name, *counts in rows)
+    return Grid(columns, cells, caption, tuple(range(1, len(columns))), "internal")

@@ -136,11 +136,11 @@ class Policy(Brief):
 
     def numbers_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the number of the interval of each position; -1 of a value outside its domain."""
-        columns = [
-            np.where(own < 0, -1, self.interval_of(domain)[own])
-            for domain, own in zip(self.domains, codes.T, strict=True)
-        ]
-        return np.column_stack(columns).astype(np.int32)
+        numbers = np.empty(codes.shape, np.int32)
+        for at, domain in enumerate(self.domains):
+            own = codes[:, at]
+            numbers[:, at] = np.where(own < 0, -1, self.interval_of(domain)[own])
+        return numbers
 
     def keys_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
         """Return one key of each row of `numbers_of`, the same for rows of one group."""
@@ -178,7 +178,7 @@ class Policy(Brief):
         if unknown:
             raise RequestError(f"the policy names {unknown[0]}, which is not a quasi-identifier")
         bits = [_read_cuts(domain, data.get(domain.column)) for domain in domains]
-        return cls(tuple(domains), np.concatenate(bits))
+        return cls(tuple(domains), np.concatenate([np.zeros(0, np.bool_), *bits]))
 
 
 def intervals_of(domain: Domain, cuts: NDArray[np.bool_]) -> tuple[Interval, ...]:

@@ -75,4 +75,7 @@ class PersonRecoder:
 
 
 def _values(domains: Sequence[Domain], batch: pa.RecordBatch) -> NDArray[np.int32]:
-    return np.column_stack([domain.codes(batch.column(domain.column)) for domain in domains])
+    codes = np.empty((len(batch), len(domains)), np.int32)
+    for at, domain in enumerate(domains):
+        codes[:, at] = domain.codes(batch.column(domain.column))
+    return codes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -79,6 +79,8 @@ class Evaluator:
         importance: Sequence[float] | None = None,
         columns: Sequence[str] = (),
     ) -> None:
+        if not counts.sizes:  # the kernels loop over at least one attribute
+            counts = replace(counts, sizes=(1,), codes=np.zeros((len(counts.codes), 1), np.int32))
         self.counts = counts
         self.constraints = Constraints() if constraints is None else constraints
         self.risk = matches() if risk is None else risk

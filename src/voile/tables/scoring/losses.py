@@ -50,8 +50,10 @@ class Grouping(Brief):
     @property
     def widths(self) -> Floats:
         """(groups, attributes) how many values of each column a group covers."""
-        columns = zip(self.values, self.box.T, strict=True)
-        return np.column_stack([own.sum(axis=1)[box] for own, box in columns]).astype(np.float64)
+        widths = np.empty(self.box.shape)
+        for at, own in enumerate(self.values):
+            widths[:, at] = own.sum(axis=1)[self.box[:, at]]
+        return widths
 
 
 def losses(
@@ -130,7 +132,7 @@ def importance_shares(counts: Counts, importance: Sequence[float] | None = None)
         raise RequestError(
             f"the importance of columns is not {len(counts.sizes)} numbers of 0 or more"
         )
-    if not given.any():
+    if len(given) and not given.any():
         raise RequestError("no column has an importance", instead="give one of them more than 0")
     counted = np.where(entropies(counts) > 0, given, 0.0)
     return counted / counted.sum() if counted.any() else counted
@@ -170,4 +172,5 @@ def _distribution(counts: Counts, grouping: Grouping, n: Floats) -> float:
 
 def _certainty_penalty(counts: Counts, grouping: Grouping, n: Floats) -> float:
     wide = (grouping.widths - 1) / np.maximum(np.asarray(counts.sizes, float) - 1, 1)
-    return float((n * wide.mean(axis=1))[grouping.kept].sum()) / counts.subjects
+    mean = wide.sum(axis=1) / max(wide.shape[1], 1)
+    return float((n * mean)[grouping.kept].sum()) / counts.subjects

@@ -120,7 +120,7 @@ def domain_table(domains: Sequence[Domain]) -> pa.Table:
             "value": pa.array(
                 [None if v is None else str(v) for d in domains for v in d.values], pa.string()
             ),
-            "declared": np.concatenate([d.is_declared for d in domains]),
+            "declared": np.concatenate([np.zeros(0, np.bool_), *(d.is_declared for d in domains)]),
         }
     )
 
@@ -169,9 +169,9 @@ def read_counts(
     domains: Sequence[Domain], table: pa.Table, sensitive: pa.Table, outcomes: Sequence[pa.Table]
 ) -> Counts:
     sizes = tuple(len(domain) for domain in domains)
-    codes = np.column_stack(
-        [table.column(f"code_{i}").to_numpy() for i in range(len(domains))]
-    ).astype(np.int32)
+    codes = np.empty((len(table), len(domains)), np.int32)
+    for i in range(len(domains)):
+        codes[:, i] = table.column(f"code_{i}").to_numpy()
     if (codes < 0).any() or (codes >= np.array(sizes)).any():
         raise DamagedError("the kit counts values that its domains have not")
     return Counts(

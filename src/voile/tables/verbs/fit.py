@@ -28,7 +28,7 @@ from voile.tables.verbs.forests import grow, joined
 from voile.tables.verbs.global_search import check_method, is_searched, marks_of, search_globally
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.person_promise import ABSENT, grow_records, promises_per_person
-from voile.tables.verbs.reach import refuse_unreachable
+from voile.tables.verbs.reach import refuse_kept_cuts, refuse_unreachable
 from voile.tables.verbs.scores import score_marks
 from voile.tables.verbs.search import SearchResult
 
@@ -46,23 +46,12 @@ def fit(
 
     Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
     """
-    roles.check(source.columns, "quasi", "weight")
-    _check_kept(roles)
     drawn = streams(seed, "hold-out", "search", "analysis")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
-    _check_outcomes(roles, options)
-    check_method(options)
-    _check_loss(options)
-    constraints = _constraints(options)
-    read_model(options, roles)
     progress("counting the rows", 0)
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
-    sensitive = _sensitive(roles) if constraints.diverse else ()
-    space = _space(fitted, roles, options, constraints, sensitive)
-    _warn_of_uncovered(space)
-    if options.family != "tree":
-        refuse_estimated(space.risk)
-    refuse_unreachable(space.counts, constraints, sensitive)
+    space = open_space(fitted, roles, options)
+    sensitive = _sensitive(roles) if space.constraints.diverse else ()
     per_person = promises_per_person(fitted, roles, options)
     marks, absent = ({}, dict(ABSENT)) if per_person else marks_of(space, options)
     if options.lower_bound_seconds is not None:
@@ -105,6 +94,32 @@ def fit(
     return content.to_kit()
 
 
+def open_space(source: Source, roles: Roles, options: FitOptions) -> PolicySpace:
+    """Check the options and the roles, count the source, and refuse what no policy can keep.
+
+    Raises
+    ------
+    RequestError : a column without a role, a quasi-identifier of one value, an absent option.
+    InfeasibleError : even the most general policy breaks the constraints.
+    """
+    roles.check(source.columns, "quasi", "weight")
+    check_kept(roles)
+    _check_outcomes(roles, options)
+    check_method(options)
+    _check_loss(options)
+    constraints = constraints_of(options)
+    read_model(options, roles)
+    sensitive = _sensitive(roles) if constraints.diverse else ()
+    space = _space(source, roles, options, constraints, sensitive)
+    _warn_of_uncovered(space)
+    if options.family != "tree":
+        refuse_estimated(space.risk)
+    refuse_unreachable(space.counts, constraints, sensitive)
+    if options.family != "tree":
+        refuse_kept_cuts(space)
+    return space
+
+
 def _warn_of_uncovered(space: PolicySpace) -> None:
     """Announce a population that counts people by some of the quasi-identifiers."""
     if space.population is None or (boxes := space.population.boxes) is None:
@@ -133,7 +148,7 @@ def _forest(
         return None
 
 
-def _check_kept(roles: Roles) -> None:
+def check_kept(roles: Roles) -> None:
     """Refuse settings of columns that are released as they are, those of another role together."""
     quasi = QuasiSettings.model_fields.keys() - KeptSettings.model_fields.keys()
     kept = {name: roles.columns[name].settings for name in roles.of(*AS_IT_IS)}
@@ -256,7 +271,7 @@ def _check_loss(options: FitOptions) -> None:
         )
 
 
-def _constraints(options: FitOptions) -> Constraints:
+def constraints_of(options: FitOptions) -> Constraints:
     return Constraints(
         options.k,
         options.max_risk,

@@ -7,9 +7,24 @@ from collections.abc import Sequence
 
 from voile.core.errors import InfeasibleError
 from voile.tables.people.counts import Constraints, Counts
+from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.disclosure import distinct_l, entropy_l
 
 SLACK = 1e-9
+
+
+def refuse_kept_cuts(space: PolicySpace) -> None:
+    """Raise `InfeasibleError` where the cuts that every policy keeps leave groups too small."""
+    required = space.constraints.required
+    if required is None or not required.any():
+        return
+    scores = space.evaluator.scores(required[None, :])
+    if not space.evaluator.feasible(required[None, :], scores)[0]:
+        raise InfeasibleError(
+            f"the most general policy that keeps the required cuts suppresses "
+            f"{scores.suppressed[0]:.1%} of subjects, and {space.constraints.suppress:.1%} may be",
+            instead="require fewer cuts, ask for a smaller k, or raise suppress",
+        )
 
 
 def refuse_unreachable(counts: Counts, rules: Constraints, sensitive: Sequence[str]) -> None:

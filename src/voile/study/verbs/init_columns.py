@@ -1,0 +1,141 @@
+"""The roles that a plan proposes for a table's columns, and which of them can be fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.column_words import mentions as names_as
+from voile.data.roles import AS_IT_IS
+from voile.engines.counting import count_combinations
+from voile.proposals.proposal import ColumnProposal, Proposal
+from voile.proposals.propose import propose
+from voile.study.adversary.days import can_be_moved, day_columns
+from voile.tables.policies.space import PolicySpace
+
+LONG = 60
+"""Characters that a cell of text has on average where it is a note."""
+SAMPLE = 1000
+WIDTHS = (20, 30, 40)
+"""Years of a band of ages that every policy keeps: the first that the people allow."""
+
+
+def propose_table(source: Source, subject: str) -> Proposal:
+    """Propose the roles of a table of a study: long texts are notes, days move with their person.
+
+    A day of birth is none of these; days that cannot be moved are dropped, as is what is undecided
+    and a quasi-identifier that cannot be generalised, such as one of a single value.
+    """
+    proposal = propose(source, "tables")
+    texts = {name for name in _text_columns(source) if _mean_length(source, name) > LONG}
+    moved = [c.name for c in proposal.columns if c.role in ("quasi", *AS_IT_IS)]
+    days = set(day_columns(source, moved))
+
+    def own(one: ColumnProposal) -> ColumnProposal:
+        if one.name == subject:
+            return ColumnProposal(subject, "identifier", f"whose a row is; {one.why}")
+        if one.name in texts:
+            return ColumnProposal(one.name, "text", f"notes; {one.why}")
+        if one.role == "undecided":
+            return ColumnProposal(one.name, "drop", f"not released until you decide; {one.why}")
+        if one.name not in days:
+            return one
+        if names_as(one.name, "birth"):
+            return one if one.role == "quasi" else ColumnProposal(one.name, "drop", "a birth date")
+        if can_be_moved(source, one.name):
+            return ColumnProposal(one.name, "keep", "a day: it moves by its person's one offset")
+        return ColumnProposal(one.name, "drop", "its days are not written as 2013-07-01: they stay")
+
+    columns = tuple(_usable(source, own(one), subject) for one in proposal.columns)
+    return replace(proposal, columns=columns, subject=subject)
+
+
+def count_people(source: Source, subject: str, column: str | None = None) -> Mapping[Any, float]:
+    """Count the people of a table, by the value of a column where one is named."""
+    if column is None:
+        return {None: float(len(count_combinations(source, [subject])))}
+    found = count_combinations(source, [column], subject=subject, floats=[column])
+    return dict(zip(*(found[n].to_pylist() for n in (column, "count")), strict=True))
+
+
+def _usable(source: Source, one: ColumnProposal, subject: str) -> ColumnProposal:
+    """Drop a quasi-identifier whose domain cannot be built; the reason is the fit's own."""
+    if one.role != "quasi":
+        return one
+    try:
+        PolicySpace.of(source, None, [one.name], subject=subject, settings={one.name: one.settings})
+    except RequestError as error:
+        if "pair" in one.settings:
+            return one
+        return ColumnProposal(one.name, "drop", error.what)
+    return one
+
+
+def _text_columns(source: Source) -> Iterator[str]:
+    for name, kind in source.columns.items():
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            yield name
+
+
+def _mean_length(source: Source, name: str) -> float:
+    batch = next(iter(source.batches([name], batch_rows=SAMPLE)), None)
+    cells = [] if batch is None else [x for x in batch.column(0).to_pylist() if x]
+    return sum(map(len, cells)) / len(cells) if cells else 0.0
+
+
+def without(proposal: Proposal, names: Mapping[str, str] | Sequence[str], why: str) -> Proposal:
+    """Return a proposal in which columns are dropped for a reason."""
+    columns = (
+        ColumnProposal(one.name, "drop", why) if one.name in names else one
+        for one in proposal.columns
+    )
+    return replace(proposal, columns=tuple(columns))
+
+
+def keep_age_bands(
+    source: Source, columns: Sequence[ColumnProposal], subject: str, sex: str, k: int, few: float
+) -> tuple[ColumnProposal, ...]:
+    """Return the columns; of the first of ages or years of birth every policy keeps bands.
+
+    A study with notes keeps the sexes apart. Policies that hold for a whole column then prefer the
+    many values of a ZIP code to those of an age, and give everybody one age.
+
+    few : the share of people who may be in bands of fewer than k, of one sex.
+    """
+    age = next(
+        (one for one in columns if one.role == "quasi" and names_as(one.name, "birth")), None
+    )
+    cuts = [] if age is None else _find_bands(source, age, subject, sex, k, few)
+    if age is None or not cuts:
+        return tuple(columns)
+    own = replace(age, settings={**age.settings, "keep_cuts": cuts})
+    own = replace(own, why=f"{age.why}; every policy keeps these bands")
+    return tuple(own if one is age else one for one in columns)
+
+
+def _find_bands(
+    source: Source, age: ColumnProposal, subject: str, sex: str, k: int, few: float
+) -> list[int]:
+    """Return the values after which cuts stay, in bands as narrow as the people allow."""
+    settings = {age.name: age.settings}
+    space = PolicySpace.of(source, None, [age.name, sex], subject=subject, settings=settings)
+    domain, counts = space.domains[0], space.counts
+    years = [x for x in domain.values if isinstance(x, int)]
+    if domain.parser.edges or len(years) < len(domain) - domain.nullable:
+        return []
+    for width in WIDTHS:
+        ends = [a for a, b in pairwise(years) if a // width != b // width]
+        place = np.searchsorted(ends, years)
+        bands = np.append(place, len(ends))[counts.codes[:, 0]]
+        keys = np.unique(np.column_stack([bands, counts.codes[:, 1]]), axis=0, return_inverse=True)
+        people = np.bincount(keys[1].ravel(), counts.sample)
+        if people[people < k].sum() <= few * counts.subjects:
+            return ends
+    return []
