@@ -56,8 +56,8 @@ def carry(tmp_path, every, shown=lambda _: SHOWN, **asked):
     for one in resources(tmp_path / "out"):
         get_fhir_model_class(one["resourceType"]).model_validate(one)
         found.setdefault(one["resourceType"], []).append(one)
-    for tally in packed.tallies.values():
-        tally.check()
+    for name, tally in packed.tallies.items():
+        tally.check(name)
     return found, packed.tallies
 
 
