@@ -43,7 +43,8 @@ class StudyTable(Entry):
 class Promise(Entry):
     """What every release of the study has to keep, and by what its policy is picked.
 
-    values_in_text : most people with an own unreleased value in the released bytes, as a share.
+    values_in_text : most people with an own unreleased value in the released bytes beyond chance,
+    as a share.
     """
 
     beats: str | None = None
@@ -56,7 +57,7 @@ class Promise(Entry):
     least_loss: bool = False
     k: int = Field(1, ge=1)
     suppress: float = Field(0.0, ge=0, lt=1)
-    values_in_text: float = Field(0.05, ge=0, le=1)
+    values_in_text: float = Field(0.0, ge=0, le=1)
 
     @model_validator(mode="after")
     def _picks_once(self) -> Self:
@@ -199,6 +200,11 @@ class Mention(Entry):
         if (self.words or self.values) and (self.keep or self.column is None):
             raise ValueError("words are of a column whose intervals are written in their place")
         return self
+
+    @property
+    def is_drop(self) -> bool:
+        """Whether every mention is marked."""
+        return self.column is None and not self.shift
 
     @property
     def is_looked_for(self) -> bool:

@@ -26,6 +26,7 @@ from voile.release.archive import LEDGER_FOLDER
 from voile.release.choice import Choice
 from voile.release.options import M, checked, fields_of, leaves
 from voile.study.adversary.informed import DAYS
+from voile.study.carriers.carrier import KNOWN
 from voile.study.plan import entries
 
 DECIDED = "the study decides it for all parts: take it out"
@@ -274,6 +275,11 @@ class Plan(entries.Entry):
             return self.opened(part.of)
         place = self.source(str(part.source))
         return open_source(place) if part.kind == "tables" else find_module(part.kind).open(place)
+
+    def known(self) -> Source | None:
+        """Open what an export has of its people: names, addresses, numbers; None of no export."""
+        place = None if self._unpacked is None else self._unpacked / f"{KNOWN}.parquet"
+        return open_source(place) if place is not None and place.exists() else None
 
     def options(self, model: type[M], name: str, verb: str, given: Mapping[str, Any]) -> M:
         """Return a part's options of a verb, with their files placed relative to the plan."""

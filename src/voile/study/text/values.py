@@ -83,23 +83,22 @@ def find_promised(
 
 
 def is_allowed(plan: Plan, found: ValueFinding) -> bool:
-    """Say whether the promise allows so many people, two deviations of chance aside."""
+    """Say whether the promise allows so many people beyond chance, and with certain values."""
     limit = plan.promise.values_in_text * (found.n or 0)
-    chance = (found.expected or 0.0) + 2 * (found.deviation or 0.0)
-    return found.value - chance <= limit
+    return found.certain <= limit and found.value <= found.most_by_chance + limit
 
 
 def check_values(plan: Plan, found: ValueFinding) -> None:
-    """Refuse a release with values of more people than the promise allows, chance aside.
+    """Refuse a release with values of more people than the promise allows.
 
     Raises InfeasibleError: the sentence has columns and counts, and no value.
     """
     if is_allowed(plan, found):
         return
     raise InfeasibleError(
-        f"{found.sentence}; [promise] allows {plan.promise.values_in_text:.3g} of them",
+        f"{found.sentence}; of {found.certain:,} people a whole value stands there by no chance, "
+        f"and [promise] allows {plan.promise.values_in_text:.3g} of the people beyond chance",
         where=str(plan.path),
-        instead="set the kind of these columns in known_kind of the notes' init, such as "
-        '"last=name", and fit again, or accept the risk: '
-        f"values_in_text = {rounded(found.value / (found.n or 1), 'up'):g} in [promise]",
+        instead="correct the roles of these columns, fit the notes' kit on such forms, or accept "
+        f"the risk: values_in_text = {rounded(found.value / (found.n or 1), 'up'):g} in [promise]",
     )
