@@ -50,7 +50,7 @@ class ValueFinding(GateFinding):
 
         The expected number is estimated; its own deviation counts where that is more.
         """
-        from scipy.stats import poisson  # type: ignore[import-untyped]
+        from scipy.stats import poisson
 
         expected = self.expected or 0.0
         drawn = float(poisson.ppf(CONFIDENCE, expected))

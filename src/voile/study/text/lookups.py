@@ -99,7 +99,7 @@ class Lookups:
         first : documents from which the ordinary words are learnt.
         """
         kept = {one.column for one in mentions.values() if one.keep}
-        types = {one.column: x for x, one in reversed(mentions.items()) if one.column}
+        types = {one.column: x for x, one in reversed([*mentions.items()]) if one.column}
         born = next(
             (x for x, one in mentions.items() if kind_of(x) == "date" and one.is_drop), BORN
         )

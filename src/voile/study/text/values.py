@@ -13,9 +13,11 @@ from voile.data import Source
 from voile.data.opening import open_released
 from voile.gate.values.findings import ValueFinding
 from voile.gate.values.search import search_values
+from voile.keys.pseudonyms import pseudonym
 from voile.release.manifest import Release, source_rows
-from voile.release.values import SearchedPart, inputs_of
+from voile.release.values import Searched, SearchedPart, inputs_of
 from voile.study.plan.plan import Plan
+from voile.study.text.exported_texts import SearchedExport
 
 NOT_IDENTIFYING = dict.fromkeys(("quasi", "text", "items"), "keep")
 """Roles whose columns are not searched for where only identifying values are."""
@@ -40,18 +42,25 @@ def search_release(
     part_of: Callable[[str], Release],
     directory: Path | None = None,
     *,
+    export: Path,
     identifying: bool = False,
 ) -> tuple[ValueFinding, ...]:
-    """Search the released bytes of a plan's parts.
+    """Search the released bytes of a plan's parts, and of its written export if there is one.
 
-    directory : where keys spill, in the clear. identifying : whether only identifiers and dropped
-    columns are searched for; [mentions] of the plan says what becomes of other values in text.
+    export : the folder of the written export. directory : where keys spill, in the clear.
+    identifying : whether only identifiers and dropped columns are searched for; [mentions] of the
+    plan decides about other values in text.
     """
     subject, hidden = plan.study.subject, NOT_IDENTIFYING if identifying else {}
     own = [name for name, part in plan.parts.items() if part.of is None]
     parts = [open_part(one, part_of(one), plan.opened(one), subject) for one in own]
     parts = [replace(x, roles={c: hidden.get(r, r) for c, r in x.roles.items()}) for x in parts]
-    return search_values(inputs_of(parts), directory=directory)
+    every: list[Searched] = [*parts]
+    if plan.export is not None:
+        people = plan.opened(plan.table[0]).read([subject]).column(0).unique().to_pylist()
+        whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
+        every.append(SearchedExport(export, plan.known(), subject, whose))
+    return search_values(inputs_of(every), directory=directory)
 
 
 def public_value(found: ValueFinding) -> dict[str, Any]:
@@ -72,6 +81,8 @@ def find_promised(
     found: ValueFinding,
     part_of: Callable[[str], Release],
     directory: Path | None = None,
+    *,
+    export: Path,
 ) -> ValueFinding:
     """Return the finding that the promise is about: of identifiers and dropped columns.
 
@@ -79,7 +90,7 @@ def find_promised(
     """
     if is_allowed(plan, found):
         return found
-    return search_release(plan, part_of, directory, identifying=True)[0]
+    return search_release(plan, part_of, directory, export=export, identifying=True)[0]
 
 
 def is_allowed(plan: Plan, found: ValueFinding) -> bool:

@@ -73,8 +73,10 @@ class Measuring:
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         check_promise(self.plan, figures, self.guessed)
-        own, elsewhere = search_release(self.plan, self.writing.part, self.writing.scratch)
-        promised = find_promised(self.plan, own, self.writing.part, self.writing.scratch)
+        written = self.writing.part, self.writing.scratch
+        export = self.writing.release / EXPORT
+        own, elsewhere = search_release(self.plan, *written, export=export)
+        promised = find_promised(self.plan, own, *written, export=export)
         check_values(self.plan, promised)
         risks = (
             *joint_risks(figures),

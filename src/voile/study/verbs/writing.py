@@ -29,6 +29,7 @@ from voile.study.plan.plan import Plan
 from voile.study.readers import Reader, read_words, reader_of
 from voile.study.study_release import PartRelease
 from voile.study.text.certify import WrittenTexts
+from voile.study.text.exported_texts import ZIP
 from voile.study.text.in_place import gather_texts, put_texts
 from voile.study.text.lookups import LOOKED_AT, Lookups, UnreleasedColumns, unreleased_of
 from voile.study.text.mentions import Rules, writer_of
@@ -162,7 +163,9 @@ class Writing:
             kept = dict.fromkeys({*released} - {subject}, "keep")
             tables.append(unreleased_of(name, source, subject, kept))
         if known := self.plan.known():
-            tables.append(unreleased_of(KNOWN, known, subject, {}))
+            own = unreleased_of(KNOWN, known, subject, {})
+            codes = {ZIP: "zip"} if ZIP in own.columns else {}
+            tables.append(replace(own, columns={**own.columns, **codes}))
         return tables
 
     def _run(self, name: str, step: Applying[Any, Any], options: Any, place: Path) -> Manifests:
