@@ -20,7 +20,6 @@ from voile.data.fhir.lines import read_resources
 from voile.gate.values.search import TEXT_COLUMNS, VALUE_COLUMNS, Column
 from voile.release.values import as_cells
 from voile.study.carriers.carrier import KNOWN, zip_of
-from voile.study.study_release import EXPORT
 
 ROWS = 1000
 PATIENT = "Patient"
@@ -65,7 +64,7 @@ class SearchedExport:
         while rows := list(islice(cells, ROWS)):
             people, columns, texts = zip(*rows, strict=True)
             whose = [self.whose.get(one or "") for one in people]
-            given = [whose, [EXPORT] * len(rows), columns, texts]
+            given = [whose, [self.folder.name] * len(rows), columns, texts]
             own = [pa.array(one, pa.string()) for one in given]
             yield pa.record_batch(own, names=list(TEXT_COLUMNS))
 

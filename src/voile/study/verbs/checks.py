@@ -103,9 +103,13 @@ def check_surrogates(plan: Plan, name: str, kit: Kit, extract: Extract) -> None:
         )
 
 
-def check_promise(plan: Plan, figures: Mapping[str, float], guessed: Sequence[str]) -> None:
+def check_promise(
+    plan: Plan, figures: Mapping[str, float], guessed: Sequence[str], stated: Sequence[str]
+) -> None:
     """Refuse a joint risk above the promise: texts reveal what the fit took as unsaid, or other
     parts show more than when they were fitted.
+
+    stated : the columns whose values the released texts state.
     """
     limit = plan.promise.ways.get(JOINT)
     if limit is None or not figures["subjects"]:
@@ -118,6 +122,13 @@ def check_promise(plan: Plan, figures: Mapping[str, float], guessed: Sequence[st
             f"a classifier guesses {listed(list(guessed))} from the texts above chance, and then "
             f"the joint risk is {risk:.6g}, above {limit:.6g}",
             instead=f'write SEX = {{ column = "{guessed[0]}", keep = true }} in [mentions]',
+        )
+    if said := [one for one in stated if one not in {x.column for x in plan.mentions.values()}]:
+        raise InfeasibleError(
+            f"the released texts state {listed(said)}, and with it the joint risk is {risk:.6g}, "
+            f"above {limit:.6g}",
+            instead=f'write {said[0].upper()} = {{ column = "{said[0]}", values = true }} in '
+            "[mentions]: texts then show the interval of the row",
         )
     raise InfeasibleError(
         f"the joint risk of what was written is {risk:.6g}, above {limit:.6g}: parts show more "

@@ -31,6 +31,7 @@ from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
+from voile.study.risk.stating import Stated, category_columns, measure_stated, true_values
 from voile.study.study_release import EXPORT, FORMAT, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.text.values import check_values, find_promised, public_value, search_release
@@ -72,7 +73,8 @@ class Measuring:
         known, informed = self._known()
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
-        check_promise(self.plan, figures, self.guessed)
+        stated = [one.column for one in self.stated if one.people]
+        check_promise(self.plan, figures, self.guessed, stated)
         written = self.writing.part, self.writing.scratch
         export = self.writing.release / EXPORT
         own, elsewhere = search_release(self.plan, *written, export=export)
@@ -142,6 +144,7 @@ class Measuring:
             ],
             "planted": {name: [one.to_data() for one in found] for name, found in planted.items()},
             "guesses": [one.to_data() for one in self.guesses],
+            "stated": [one.to_data() for one in self.stated],
             "assumptions": self._assumptions(),
         }
 
@@ -158,6 +161,7 @@ class Measuring:
             max((miss_of(kits[name], chosen[name]) for name in self.plan.texts), default=0.0),
             guessed=self.guessed,
             beside=self._beside(),
+            stated=self.stated,
         )
 
     @cached_property
@@ -202,6 +206,22 @@ class Measuring:
         texts = gather(said, self.writing.shown.people)
         found = (guess(name, texts, self._hidden(name)) for name in columns)
         return tuple(one for one in found if one is not None)
+
+    @cached_property
+    def stated(self) -> tuple[Stated, ...]:
+        """The people whose released texts state a category that the table has, by pseudonym."""
+        if not self.plan.texts:
+            return ()
+        source, name_of = self.plan.opened(self.plan.table[0]), self.writing.shown.name_of
+        quasi = [one for one in self.writing.shown.codebook.quasi if one in source.columns]
+        readers = category_columns(source, quasi)
+        truth = true_values(source, self.plan.study.subject, [*readers])
+        named = {column: {name_of(who): x for who, x in own.items()}
+                 for column, own in truth.items()}  # fmt: skip
+        said = ((name_of(who), text)
+                for name in self.plan.texts
+                for who, text in self.writing.written(name).texts_of_people())  # fmt: skip
+        return measure_stated(said, readers, named)
 
     def _hidden(self, column: str) -> dict[str, str]:
         """Return the true value of each person of whom no row shows it already, by pseudonym."""
@@ -268,15 +288,18 @@ class Measuring:
 
     def _assumptions(self) -> list[str]:
         said = {one.column for one in self.plan.mentions.values()}
-        said |= {one.column for one in self.guesses}
+        said |= {one.column for one in self.guesses} | {one.column for one in self.stated}
         policy = read_codebook(self.writing.parts[self.plan.table[0]][0]["policy"])
         silent = [one.column for one in policy.columns if one.column not in said]
         unsaid = (
-            [f"the texts say nothing of {listed(silent)}"] if silent and self.plan.texts else []
+            [f"no text says {listed(silent)}, which was not measured"]
+            if silent and self.plan.texts
+            else []
         )
         recall = "at recall: each mention is missed as often as the kit's test text says"
         export = [] if self.plan.export is None else [UNKNOWN]
-        return [*unsaid, recall, *(one.says for one in self.guesses), *export]
+        found = [*(one.says for one in self.stated), *(one.says for one in self.guesses)]
+        return [*unsaid, *found, recall, *export]
 
     def _certificate(self, name: str) -> Certificate:
         """Count, on the written bytes, the mentions that say more than their person's rows."""
