@@ -25,7 +25,7 @@ from voile.modules import find_module
 from voile.release.archive import LEDGER_FOLDER
 from voile.release.choice import Choice
 from voile.release.options import M, checked, fields_of, leaves
-from voile.study.adversary.informed import DAYS
+from voile.study.adversary.acquaintance import DAYS
 from voile.study.carriers.carrier import KNOWN
 from voile.study.plan import entries
 

@@ -32,6 +32,7 @@ from voile.study.risk.after import RowsBeside, find_after
 from voile.study.risk.joint import JointRisk, Leaks
 from voile.study.risk.stating import category_columns, measure_stated, true_values
 from voile.study.study_kit import named_in_kit, pack, searched
+from voile.study.study_release import UNACCEPTED
 from voile.study.verbs.checks import check_written_once
 from voile.study.verbs.export import carrier_of
 from voile.study.verbs.notes_kit import open_kit
@@ -82,6 +83,7 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
         "plan": plan.to_data(),
         "leaks": {name: {"columns": x.columns, "name": x.name} for name, x in leaks.items()},
         "chosen": {name: named_in_kit(one) for name, one in chosen.items()},
+        UNACCEPTED: [name for name, kit in texts.items() if is_unchecked(kit)],
         "extract": [day and day.isoformat() for day in extract],
     }
     return pack(table, {table: fitted, **others, **texts}, facts, frontier)
@@ -180,12 +182,17 @@ def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
         ) from None
 
 
+def is_unchecked(kit: Kit) -> bool:
+    """Say whether the figures of a kit of notes are against proposals that nobody checked."""
+    return kit.facts.get("marks") == PROPOSED
+
+
 def miss_of(kit: Kit, chosen: Chosen) -> float:
     """Return the share of mentions that a policy of notes leaves, at the interval's upper end.
 
     A kit whose figures are against proposals that nobody checked counts as one that misses all.
     """
-    if kit.facts.get("marks") == PROPOSED:
+    if is_unchecked(kit):
         return 1.0
     return float(chosen.figures.get("risk_high", chosen.figures.get("risk", 1.0)))
 

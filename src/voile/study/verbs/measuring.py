@@ -22,32 +22,29 @@ from voile.release.manifest import FINDINGS
 from voile.release.writing import Manifests
 from voile.report.wording import listed
 from voile.study.adversary import people
-from voile.study.adversary.acquaintance import reaches
+from voile.study.adversary.acquaintance import known_facts, reaches
 from voile.study.adversary.date_attack import attack_dates
-from voile.study.adversary.informed import Facts, Informed, inform
-from voile.study.adversary.knowledge import days_of, facts_in, groups_of
 from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
 from voile.study.risk.stating import Stated, category_columns, measure_stated, true_values
-from voile.study.study_release import EXPORT, FORMAT, VERSION, PartRelease
+from voile.study.study_release import EXPORT, FORMAT, UNACCEPTED, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.text.values import check_values, find_promised, public_value, search_release
 from voile.study.verbs.checks import check_promise
 from voile.study.verbs.export import UNKNOWN
 from voile.study.verbs.exported import read_exported
 from voile.study.verbs.figures import (
-    informed_counts,
     joint_counts,
     joint_risks,
     known_risks,
-    public_informed,
+    public_facts,
     share_with_values,
     text_counts,
 )
-from voile.study.verbs.fit import miss_of
+from voile.study.verbs.fit import is_unchecked, miss_of
 from voile.study.verbs.people_counts import PeopleCounts, write_people
 from voile.study.verbs.writing import Writing
 from voile.tables.policies.family import AnyPolicy, refuse_person_policy
@@ -70,7 +67,8 @@ class Measuring:
     def manifests(self) -> Manifests:
         """Return the one manifest that goes with the release, and the one that stays."""
         counted = {name: self._certificate(name) for name in self.plan.texts}
-        known, informed = self._known()
+        known = self._known()
+        facts = list(known_facts(known))
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         stated = [one.column for one in self.stated if one.people]
@@ -82,14 +80,13 @@ class Measuring:
         check_values(self.plan, promised)
         risks = (
             *joint_risks(figures),
-            *known_risks(known, informed),
+            *known_risks(known),
             share_with_values(own),
         )
         findings = (
             *joint_counts(figures),
             *risks,
             *known,
-            *informed_counts(informed),
             *text_counts(self.guesses, counted),
             own,
             elsewhere,
@@ -99,7 +96,7 @@ class Measuring:
             **self._said_of(parts),
             "mentions": {name: one.to_data() for name, one in counted.items()},
             "figures": {name: rounded(x, "up") for name, x in figures_of(risks).items()},
-            "informed": [public_informed(one) for one in informed],
+            "informed": [public_facts(one) for one in facts],
             "values": [public_value(one) for one in (own, elsewhere)],
         }
         hidden = {
@@ -108,7 +105,7 @@ class Measuring:
             "figures": figures_of(findings),
             FINDINGS: findings_to_data(findings),
             "people": self._people(),
-            "informed": [vars(one) for one in informed],
+            "informed": [one.to_data() for one in facts],
             VALUES: [detail_values(one) for one in (own, elsewhere)],
             "extract": [day and day.isoformat() for day in self.writing.extract],
             "made_with": versions(),
@@ -145,6 +142,7 @@ class Measuring:
             "planted": {name: [one.to_data() for one in found] for name, found in planted.items()},
             "guesses": [one.to_data() for one in self.guesses],
             "stated": [one.to_data() for one in self.stated],
+            UNACCEPTED: self._unaccepted,
             "assumptions": self._assumptions(),
         }
 
@@ -233,38 +231,36 @@ class Measuring:
             if None not in (who, cell) and not shown.shows_within(str(who), column, [str(cell)])
         }
 
-    def _known(self) -> tuple[tuple[GateFinding, ...], tuple[Informed, ...]]:
+    def _known(self) -> tuple[GateFinding, ...]:
         """Attack what was written by what parts show of a person, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
         dates = [one.dates for one in self._facts(plan.rows).values()]
         parts = {name: self._opened(name) for name in plan.files}
-        groups = groups_of(*self._part(plan.table[0]), plan.study.subject, self._said)
-        known = {name: self._facts_in(name, groups) for name in plan.files}
         if found is not None:
             dates.append(found.dates)
-            parts[EXPORT] = found.events
-            for kind, own in found.facts.items():
-                known[kind] = known.get(kind, Facts({}, {})) | own
+            parts |= {kind if kind not in parts else f"{EXPORT} {kind}": own
+                      for kind, own in found.events.items()}  # fmt: skip
+        joined = people.join_dates(dates)
         rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
-        found_by_dates = attack_dates(people.join_dates(dates), rule, rng)
-        days = days_of(dates, months=rule.months)
-        counts = (*reaches(parts, are_months=rule.months), *found_by_dates)
-        return counts, inform(groups, known, days, rng)
+        by_dates = attack_dates(joined, rule, rng)
+        group = people.open_group(
+            *self._part(plan.table[0]), plan.study.subject, self._said, is_joined=plan.study.join
+        )
+        days = people.open_days(joined, self._named) if joined else None
+        return (*reaches(parts, are_months=rule.months, group=group, days=days), *by_dates)
+
+    def _named(self, person: str) -> str:
+        """Return how the written parts name a person; without pseudonyms the person joins them."""
+        return self.writing.shown.name_of(person) if self.plan.study.join else person
 
     def _opened(self, name: str) -> ReleasedPart:
+        if self.plan.parts[name].kind == SIGNALS:
+            from voile.study.adversary.messages import open_readings
+
+            return open_readings(*self._part(name), self._named)
         own = self.plan.study
         return people.open_part(*self._part(name), own.subject, is_joined=own.join)
-
-    def _facts_in(self, name: str, whose: Iterable[str]) -> Facts:
-        """Return what an informed adversary may know of people in a part of rows."""
-        found = facts_in(*self._part(name), self.plan.study.subject, whose)
-        if self.plan.parts[name].kind != SIGNALS:
-            return found
-        from voile.study.adversary.messages import readings_of
-
-        kits, chosen = self.writing.kits, self.writing.chosen
-        return found | readings_of(*self._part(name), kits[name], chosen[name])
 
     def _part(self, name: str) -> tuple[PartRelease, Source]:
         return self.writing.part(name), self.plan.opened(name)
@@ -296,10 +292,20 @@ class Measuring:
             if silent and self.plan.texts
             else []
         )
-        recall = "at recall: each mention is missed as often as the kit's test text says"
+        recall = (
+            f"nobody has checked how much the kit of {listed(self._unaccepted)} misses: "
+            "the figures are for all names hidden and for no name hidden"
+            if self._unaccepted
+            else "at recall: each mention is missed as often as the kit's test text says"
+        )
         export = [] if self.plan.export is None else [UNKNOWN]
         found = [*(one.says for one in self.stated), *(one.says for one in self.guesses)]
         return [*unsaid, *found, recall, *export]
+
+    @property
+    def _unaccepted(self) -> list[str]:
+        """The parts of texts whose kit learnt from proposals that nobody checked."""
+        return [x for x in self.plan.texts if is_unchecked(self.writing.kits[x])]
 
     def _certificate(self, name: str) -> Certificate:
         """Count, on the written bytes, the mentions that say more than their person's rows."""

@@ -34,7 +34,7 @@ from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import StudyRelease
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
-UNCHECKED = "counting every identifier as missed, since nobody checked what the notes' kits propose"
+UNCHECKED = "if no name is hidden: nobody has checked how many identifiers the notes' kits miss"
 MOST = 100
 """Sentences that are listed."""
 
@@ -71,15 +71,17 @@ def _of_part(name: str, section: Section) -> Section:
 
 
 def _joint(release: StudyRelease) -> Section:
-    public = release.public["figures"]
+    public, says_recall = release.public["figures"], _at_recall(release)
+    hidden = "All names hidden" if release.unaccepted else "All parts"
+    missed = "No name hidden" if release.unaccepted else "At recall"
     found = [
         ("Table alone", "table_mean_risk", "mean risk of a person, linked by the table"),
         (
-            "All parts",
+            hidden,
             "joint_mean_risk",
             "mean risk by the table and what the texts still show, were no mention missed",
         ),
-        ("At recall", "joint_at_recall_mean_risk", f"mean risk by all parts, {_at_recall(public)}"),
+        (missed, "joint_at_recall_mean_risk", f"mean risk by all parts, {says_recall}"),
         (
             "Acquaintance",
             "all_parts_known_mean_risk",
@@ -111,7 +113,13 @@ def _joint(release: StudyRelease) -> Section:
         for label, name, meaning in found
         if name in public
     )
-    blocks: list[Block] = [Prose((said,)) for said in _in_short(public)]
+    blocks: list[Block] = [Prose((said,)) for said in _in_short(public, says_recall)]
+    if release.unaccepted:
+        waits = (
+            f"Waits for review: {listed(list(release.unaccepted))}. No person has checked how many "
+            "identifiers remain in these texts. The true risk lies between the two figures."
+        )
+        blocks.append(Prose((waits,)))
     blocks.append(Figures(figures))
     known = [one for one in release.findings if one.knows in (KNOWS_ALL.knows, KNOWS_FEW.knows)]
     if matches := [one for one in known if one.name == MATCHES]:
@@ -160,23 +168,19 @@ def _informed(release: StudyRelease) -> Iterator[Block]:
         "know who is released, these are upper bounds."
     )
     yield BarChart(groups, "mean risk", caption, whole=True)
-    rows = tuple(
-        (one["part"], KNOWN_FACTS[one["facts"]], share(one["drawn"]), share(one["most"]))
-        for one in informed
-    )
-    columns = ("part", "the adversary knows", "any facts, on average", "the worst facts, at most")
-    yield Grid(columns, rows, numeric=(2, 3))
+    rows = tuple((one["part"], KNOWN_FACTS[one["facts"]], share(one["most"])) for one in informed)
+    yield Grid(("part", "the adversary knows", "the worst facts"), rows, numeric=(2,))
 
 
 KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all facts"}
 
 
-def _at_recall(public: Mapping[str, float]) -> str:
-    """Say what the figure at recall takes the kits to miss: all, where its notes name everybody."""
-    return UNCHECKED if public.get("named_in_text") == 1 else AT_RECALL
+def _at_recall(release: StudyRelease) -> str:
+    """Say what the figure at recall takes the kits to miss: every name, where nobody checked it."""
+    return UNCHECKED if release.unaccepted else AT_RECALL
 
 
-def _in_short(public: Mapping[str, float]) -> Iterator[str]:
+def _in_short(public: Mapping[str, float], says_recall: str) -> Iterator[str]:
     """Say the joint risk in a sentence, and what the table alone would have; first the values."""
     if values := public.get("values_in_text"):
         yield (
@@ -188,7 +192,7 @@ def _in_short(public: Mapping[str, float]) -> Iterator[str]:
         table = f"; by the table alone it is {share_and_odds(alone)}" if alone is not None else ""
         yield (
             "An adversary who links every person to the population, by all parts together, is "
-            f"right with a mean chance of {share_and_odds(risk)}, {_at_recall(public)}{table}."
+            f"right with a mean chance of {share_and_odds(risk)}, {says_recall}{table}."
         )
 
 
