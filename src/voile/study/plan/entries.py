@@ -44,7 +44,7 @@ class Promise(Entry):
     """What every release of the study has to keep, and by what its policy is picked.
 
     values_in_text : most people with an own unreleased value in the released bytes beyond chance,
-    as a share.
+    as a share. alone : most people whom all facts of the linked parts single out, as a share.
     """
 
     beats: str | None = None
@@ -58,6 +58,7 @@ class Promise(Entry):
     k: int = Field(1, ge=1)
     suppress: float = Field(0.0, ge=0, lt=1)
     values_in_text: float = Field(0.0, ge=0, le=1)
+    alone: float | None = Field(None, ge=0, le=1)
 
     @model_validator(mode="after")
     def _picks_once(self) -> Self:
@@ -114,7 +115,8 @@ class RowsPart(Entry):
     """Rows of the study, of any kind but text: their roles, and options of fit and release.
 
     choose : by what its policy is picked; of the first table, the promise says it. attack : options
-    of the part's own attacks.
+    of the part's own attacks. most_rows : rows of a person that are released at most, the first of
+    the source. links : "none" gives its rows no pseudonym, so that no part joins them.
     """
 
     kind: Literal["tables", "itemsets", "signals"]
@@ -125,6 +127,8 @@ class RowsPart(Entry):
     choose: Choosing = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
     attack: dict[str, Any] = Field(default_factory=dict)
+    most_rows: int | None = Field(None, ge=1)
+    links: Literal["study", "none"] = "study"
     of: ClassVar[None] = None
     """No rows lie among those of another part, as texts may."""
 

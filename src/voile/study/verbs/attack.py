@@ -119,20 +119,17 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
     risk = attack_dates(join_dates(dates), rule, np.random.default_rng(plan.study.seed))
     known = tuple(x for x in release.findings if x.knows in (KNOWS_ALL.knows, KNOWS_FEW.knows))
     linked = None if register is None else link(plan, release, register)
-    rejoined = () if release.public["join"] else _rejoined(plan, release)
+    rejoined = _rejoined(plan, release)
     guesses = tuple(release.public.get("guesses", ()))
     informed = tuple(release.private.get("informed", ()))
     return Attacked(known, risk, linked, rejoined, guesses, informed)
 
 
 def _rejoined(plan: Plan, release: StudyRelease) -> tuple[Rejoined, ...]:
-    """Link the rows of the table to those of parts that lie in files of their own."""
+    """Link the rows of the table to those of parts in files of their own without pseudonyms."""
     table = plan.table[0]
-    own = {
-        name: (release.part(name), plan.opened(name))
-        for name, part in plan.parts.items()
-        if part.of is None
-    }
+    names = [x for x in plan.files if x != table and not plan.is_joined(x)]
+    own = {name: (release.part(name), plan.opened(name)) for name in (table, *names)}
     return rejoin(own.pop(table), own, plan.study.subject)
 
 
@@ -149,7 +146,7 @@ def link(plan: Plan, release: StudyRelease, register: Source) -> Linked:
             where=str(release.path),
             instead="leave the register out",
         )
-    tables = [name for name, part in plan.rows.items() if part.kind == "tables"]
+    tables = [x for x, part in plan.rows.items() if part.kind == "tables" and plan.is_joined(x)]
     of = {name: _Adversary(release, name, register, plan.study.subject) for name in tables}
     rows = {name: one.people(plan.opened(name)) for name, one in of.items()}
     adversary, people = of.pop(tables[0]), rows.pop(tables[0])

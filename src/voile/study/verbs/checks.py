@@ -8,13 +8,16 @@ from typing import Any
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
+from voile.gate.finding import GateFinding
 from voile.release.choice import ROUNDING
 from voile.release.kit import Kit
 from voile.report.wording import listed
+from voile.study.adversary.acquaintance import known_facts
 from voile.study.adversary.days import day_columns
 from voile.study.plan.entries import JOINT
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
+from voile.study.risk.remedies import Remedy
 from voile.study.study_release import StudyRelease
 from voile.study.text.shown import Shown
 
@@ -101,6 +104,24 @@ def check_surrogates(plan: Plan, name: str, kit: Kit, extract: Extract) -> None:
             where=f"parts.{name}",
             instead=f'write {loose[0]} = "shift" or "drop" in [mentions]',
         )
+
+
+def check_alone(plan: Plan, known: Sequence[GateFinding], remedies: Sequence[Remedy]) -> None:
+    """Refuse a release of which all facts single out more people than the promise allows.
+
+    Raises InfeasibleError: it names the remedies, and how many people each would help.
+    """
+    limit = plan.promise.alone
+    counts = [(one.alone, one.people) for one in known_facts(known) if one.facts is None]
+    alone, people = max(counts, default=(0.0, 0))
+    if limit is None or alone <= limit * people:
+        return
+    offers = "; ".join(one.says for one in remedies)
+    raise InfeasibleError(
+        f"all facts single out {alone:,.0f} of {people:,} people, and [promise] allows {limit:.3g}",
+        where=str(plan.path),
+        instead=offers or "no cap and no break of links of one part helps: drop a part",
+    )
 
 
 def check_promise(

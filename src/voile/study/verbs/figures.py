@@ -14,6 +14,7 @@ from voile.study.adversary.acquaintance import ALL, GAPS, KnownFacts, by_knowled
 from voile.study.adversary.date_attack import KNOWS_DATES, THREE
 from voile.study.risk.guessing import Guess
 from voile.study.risk.measure import MATCHES as MATCHED
+from voile.study.risk.remedies import Remedy
 from voile.study.text.certify import Certificate
 
 FACTS = {0: "no_fact", 1: "one_fact", 2: "two_facts", 3: "three_facts", None: "all_facts"}
@@ -98,6 +99,13 @@ def share_with_values(found: ValueFinding) -> GateFinding:
 def public_facts(one: KnownFacts) -> dict[str, Any]:
     """Return the mean chance of one adversary, two digits rounded up."""
     return {"part": one.part, "facts": one.facts, "most": rounded(one.mean, "up")}
+
+
+def public_remedy(one: Remedy) -> dict[str, Any]:
+    """Return a remedy with shares, two digits, the gain rounded down and the loss up."""
+    loss = None if one.left_out is None else rounded(one.left_out, "up")
+    helped = rounded(one.helped / one.alone, "down")
+    return {"part": one.part, "option": one.option, "helped": helped, "left_out": loss}
 
 
 def _share(found: GateFinding) -> float:

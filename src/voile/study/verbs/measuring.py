@@ -15,7 +15,7 @@ from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
 from voile.data import Source
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
-from voile.gate.people import ReleasedPart
+from voile.gate.people import ReleasedPart, count_people
 from voile.keys.seal import file_sha256
 from voile.release.found_values import VALUES, detail_values
 from voile.release.manifest import FINDINGS
@@ -29,11 +29,13 @@ from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
+from voile.study.risk.remedies import find_remedies
 from voile.study.risk.stating import Stated, category_columns, measure_stated, true_values
 from voile.study.study_release import EXPORT, FORMAT, UNACCEPTED, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.text.values import check_values, find_promised, public_value, search_release
-from voile.study.verbs.checks import check_promise
+from voile.study.verbs.capping import count_left_out
+from voile.study.verbs.checks import check_alone, check_promise
 from voile.study.verbs.export import UNKNOWN
 from voile.study.verbs.exported import read_exported
 from voile.study.verbs.figures import (
@@ -41,6 +43,7 @@ from voile.study.verbs.figures import (
     joint_risks,
     known_risks,
     public_facts,
+    public_remedy,
     share_with_values,
     text_counts,
 )
@@ -69,6 +72,7 @@ class Measuring:
         counted = {name: self._certificate(name) for name in self.plan.texts}
         known = self._known()
         facts = list(known_facts(known))
+        check_alone(self.plan, known, self.remedies)
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         stated = [one.column for one in self.stated if one.people]
@@ -97,6 +101,7 @@ class Measuring:
             "mentions": {name: one.to_data() for name, one in counted.items()},
             "figures": {name: rounded(x, "up") for name, x in figures_of(risks).items()},
             "informed": [public_facts(one) for one in facts],
+            "remedies": [public_remedy(one) for one in self.remedies],
             "values": [public_value(one) for one in (own, elsewhere)],
         }
         hidden = {
@@ -106,6 +111,8 @@ class Measuring:
             FINDINGS: findings_to_data(findings),
             "people": self._people(),
             "informed": [one.to_data() for one in facts],
+            "remedies": [one.to_data() for one in self.remedies],
+            "left_out": self._left_out,
             VALUES: [detail_values(one) for one in (own, elsewhere)],
             "extract": [day and day.isoformat() for day in self.writing.extract],
             "made_with": versions(),
@@ -236,7 +243,7 @@ class Measuring:
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
         dates = [one.dates for one in self._facts(plan.rows).values()]
-        parts = {name: self._opened(name) for name in plan.files}
+        parts = {x: self._opened(x) for x in plan.files if x not in self._unlinked}
         if found is not None:
             dates.append(found.dates)
             parts |= {kind if kind not in parts else f"{EXPORT} {kind}": own
@@ -248,7 +255,24 @@ class Measuring:
             *self._part(plan.table[0]), plan.study.subject, self._said, is_joined=plan.study.join
         )
         days = people.open_days(joined, self._named) if joined else None
-        return (*reaches(parts, are_months=rule.months, group=group, days=days), *by_dates)
+        self.remedies = find_remedies(parts, [x for x in plan.linked_rows if x in parts], group)
+        alone = {
+            name: people.open_unlinked(*self._part(name), plan.study.subject)
+            for name in self._unlinked
+        }
+        apart = [
+            one
+            for name, part in alone.items()
+            for one in count_people({name: part}, of=f"one row of {name}", are_months=rule.months)
+        ]
+        known = reaches(parts, are_months=rule.months, group=group, days=days)
+        return (*known, *apart, *by_dates)
+
+    @property
+    def _unlinked(self) -> list[str]:
+        """The parts whose rows have no pseudonym, though those of other parts do."""
+        joins = self.plan.study.join
+        return [one for one in self.plan.files if joins and not self.plan.is_joined(one)]
 
     def _named(self, person: str) -> str:
         """Return how the written parts name a person; without pseudonyms the person joins them."""
@@ -300,7 +324,18 @@ class Measuring:
         )
         export = [] if self.plan.export is None else [UNKNOWN]
         found = [*(one.says for one in self.stated), *(one.says for one in self.guesses)]
-        return [*unsaid, *found, recall, *export]
+        capped = [
+            f"of {name} at most {self.plan.rows[name].most_rows} rows of each person are released: "
+            f"{rounded(one['left_out'] / (one['rows'] or 1), 'up'):.0%} of its rows are left out"
+            for name, one in self._left_out.items()
+        ]
+        return [*unsaid, *found, recall, *export, *capped]
+
+    @cached_property
+    def _left_out(self) -> dict[str, dict[str, int]]:
+        """The rows that `most_rows` leaves out of each part that has it."""
+        rows = self.plan.rows
+        return {x: count_left_out(self.plan, x) for x, own in rows.items() if own.most_rows}
 
     @property
     def _unaccepted(self) -> list[str]:

@@ -129,7 +129,7 @@ def _joint(release: StudyRelease) -> Section:
             "shows of the person; the last bars are of all parts together."
         )
         blocks.append(BarChart((("knowing", bars),), "mean risk", caption, "internal", whole=True))
-    blocks += _informed(release)
+    blocks += [*_informed(release), *_remedies(release)]
     assumed = [f"{one[:1].upper()}{one[1:]}." for one in release.public["assumptions"]]
     blocks += [Heading("Assumptions"), Bullets(tuple(assumed))]
     return Section("joint", "What all parts disclose together", tuple(blocks), first=True)
@@ -170,6 +170,21 @@ def _informed(release: StudyRelease) -> Iterator[Block]:
     yield BarChart(groups, "mean risk", caption, whole=True)
     rows = tuple((one["part"], KNOWN_FACTS[one["facts"]], share(one["most"])) for one in informed)
     yield Grid(("part", "the adversary knows", "the worst facts"), rows, numeric=(2,))
+
+
+def _remedies(release: StudyRelease) -> Iterator[Block]:
+    """Yield the options of parts by which facts single out fewer people, with their loss."""
+    rows = tuple(
+        (one["part"], one["option"], share(one["helped"]),
+         "its rows are not joined to people" if one["left_out"] is None
+         else f"{share(one['left_out'])} of its rows")
+        for one in release.public.get("remedies", ())
+    )  # fmt: skip
+    if rows:
+        yield Heading("Remedies")
+        caption = "Each was measured by itself, on the released rows, for all facts of all parts."
+        columns = ("part", "option in the plan", "people alone who are not any more", "loss")
+        yield Grid(columns, rows, caption, numeric=(2,))
 
 
 KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all facts"}

@@ -265,7 +265,7 @@ def options_of_rows(plan: Plan, name: str) -> Any:
     given = {
         **part.apply,
         "key_file": plan.key_file,
-        **(named if plan.study.join else unnamed),
+        **(named if plan.is_joined(name) else unnamed),
     }
     return plan.options(find_module(part.kind).options.apply, name, "apply", _given(given))
 
