@@ -303,7 +303,7 @@ class _Crowd:
             has[row, self._person[start : start + many]] = True
         is_given = self._given[self._of[person]]
         group = has[is_given].all(axis=0)
-        free = has[~is_given] & group
+        free = has[~is_given][:, group]
         if not len(free):
             return [int(group.sum())] * len(known)
         least = int(self._sizes[person])

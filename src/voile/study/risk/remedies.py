@@ -20,6 +20,8 @@ from voile.gate.people import ALONE, ReleasedPart, count_people
 
 SHARES = (0.0, 0.25, 0.5, 0.75)
 """Of people, by their numbers of rows: the caps that are tried."""
+MOST_ROWS = 200_000
+"""Rows of a part whose caps are tried: they lie in memory."""
 TABLE = "table"
 
 
@@ -58,7 +60,8 @@ def find_remedies(
 
     group : the rows of the table, which stay linked.
 
-    Cost: a count of all facts for each cap and part. Memory: the rows of the part.
+    Cost: a count of all facts for each cap and part. Memory: the rows of a part, up to `MOST_ROWS`;
+    of a larger part no cap is tried.
     """
     alone = _count_alone(parts, group)
     found = [one for name in names if alone for one in _remedies_of(name, parts, group, alone)]
@@ -71,6 +74,8 @@ def _remedies_of(
     others = {other: part for other, part in parts.items() if other != name}
     helped = alone - _count_alone(others, group)
     yield Remedy(name, 'links = "none"', helped, alone, None)
+    if (parts[name].rows.about_rows() or 0) > MOST_ROWS:
+        return
     rows = parts[name].rows.read()
     people = rows.column(parts[name].person).to_pylist()
     numbers = sorted(Counter(people).values())

@@ -28,7 +28,7 @@ from voile.report.sections import (
     Section,
 )
 from voile.report.wording import listed, share_and_odds
-from voile.study.adversary.acquaintance import by_knowledge
+from voile.study.adversary.acquaintance import GROUP, by_knowledge
 from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import StudyRelease
@@ -115,14 +115,16 @@ def _joint(release: StudyRelease) -> Section:
     )
     blocks: list[Block] = [Prose((said,)) for said in _in_short(public, says_recall)]
     if release.unaccepted:
+        best, parts = public.get("joint_mean_risk", 0.0), listed(list(release.unaccepted))
         waits = (
-            f"Waits for review: {listed(list(release.unaccepted))}. No person has checked how many "
-            "identifiers remain in these texts. The true risk lies between the two figures."
+            f"If all names are hidden, the mean chance is {share_and_odds(best)}. The true risk "
+            f"lies between the two figures. Waits for review: {parts}. No person has checked how "
+            "many identifiers remain in these texts."
         )
         blocks.append(Prose((waits,)))
     blocks.append(Figures(figures))
     known = [one for one in release.findings if one.knows in (KNOWS_ALL.knows, KNOWS_FEW.knows)]
-    if matches := [one for one in known if one.name == MATCHES]:
+    if matches := [one for one in known if one.name == MATCHES and GROUP not in one.of]:
         bars = tuple(Bar(one.of, one.value / (one.n or 1)) for one in matches)
         caption = (
             "Mean chance to pick out a released person, for an acquaintance who knows what a part "

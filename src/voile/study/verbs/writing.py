@@ -31,7 +31,7 @@ from voile.study.study_release import PartRelease
 from voile.study.text.certify import WrittenTexts
 from voile.study.text.exported_texts import ZIP
 from voile.study.text.in_place import gather_texts, put_texts
-from voile.study.text.lookups import LOOKED_AT, Lookups, UnreleasedColumns, unreleased_of
+from voile.study.text.lookups import BORN, LOOKED_AT, Lookups, UnreleasedColumns, unreleased_of
 from voile.study.text.mentions import Rules, writer_of
 from voile.study.text.names import MadeUpNames
 from voile.study.text.planted import NOTES, Planted, plant
@@ -237,7 +237,7 @@ class Writing:
 
     def rules(self, options: Any = None) -> Rules:
         return Rules(
-            self.plan.mentions,
+            {BORN: Mention(), **self.plan.mentions},
             self.readers,
             self.shown,
             self.plan.date_rule(*self.extract),
