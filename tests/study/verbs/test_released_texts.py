@@ -174,6 +174,17 @@ def test_surrogate_dates_of_another_offset_are_refused(change):
         study.apply()
 
 
+def test_a_day_of_birth_is_marked_though_other_dates_get_surrogates(change, cohort):
+    """A moved day of birth next to a moved visit reveals the age to the day."""
+    study = change(('DOB = "drop"\n', ""), ("0.05 }", '0.05 }\napply = { replace = "surrogate" }'))
+    study.fit(force=True)
+    notes, numbers = rows(study.apply(), "notes")
+    source = pq.read_table(cohort / "notes.parquet").take(numbers)
+    born = [s for x in source["spans"].to_pylist() for s in json.loads(x) if s["label"] == "DOB"]
+    marked = sum(text.count("[BIRTHDATE]") for text in notes["note"].to_pylist())
+    assert marked == len(born) > 0
+
+
 def test_names_in_columns_and_in_texts_become_the_same(change, folder):
     study = change(("[mentions]", "[names]\n\n[mentions]"))
     study.fit(force=True)

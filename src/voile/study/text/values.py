@@ -19,6 +19,8 @@ from voile.release.values import Searched, SearchedPart, inputs_of
 from voile.study.plan.plan import Plan
 from voile.study.text.exported_texts import SearchedExport
 
+EARLIER = 0.05
+"""The share of people that releases without a finding of stated categories were held to."""
 NOT_IDENTIFYING = dict.fromkeys(("quasi", "text", "items"), "keep")
 """Roles whose columns are not searched for where only identifying values are."""
 
@@ -93,9 +95,12 @@ def find_promised(
     return search_release(plan, part_of, directory, export=export, identifying=True)[0]
 
 
-def is_allowed(plan: Plan, found: ValueFinding) -> bool:
-    """Say whether the promise allows so many people beyond chance, and with certain values."""
-    limit = plan.promise.values_in_text * (found.n or 0)
+def is_allowed(plan: Plan, found: ValueFinding, least: float = 0.0) -> bool:
+    """Say whether the promise allows so many people beyond chance, and with certain values.
+
+    least : the share that is allowed in any case.
+    """
+    limit = max(plan.promise.values_in_text, least) * (found.n or 0)
     return found.certain <= limit and found.value <= found.most_by_chance + limit
 
 

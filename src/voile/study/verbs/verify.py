@@ -13,7 +13,7 @@ from voile.release.found_values import detail_values
 from voile.release.verify import MALFORMED, Check, accounted, as_published
 from voile.study.plan.plan import Plan
 from voile.study.study_release import EXPORT, OF_ATTACKS, StudyRelease
-from voile.study.text.values import find_promised, is_allowed, search_release
+from voile.study.text.values import EARLIER, find_promised, is_allowed, search_release
 from voile.study.verbs.checks import check_applied
 from voile.study.verbs.export import check_files
 
@@ -54,7 +54,8 @@ def _searched(release: StudyRelease, plan: Plan | None) -> Iterator[Check]:
         return
     stated = release.private.get("values")
     promised = find_promised(plan, found[0], release.part, export=export)
-    yield Check(promised.sentence, is_allowed(plan, promised))
+    least = 0.0 if "stated" in release.public else EARLIER
+    yield Check(promised.sentence, is_allowed(plan, promised, least))
     if stated is not None:
         figures = release.private["figures"]
         same = stated == [detail_values(one) for one in found]
