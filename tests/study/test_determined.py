@@ -14,7 +14,7 @@ from tests.study.made import roles_of, write_key
 
 import voile.determination
 from voile.cli.run import run
-from voile.core.errors import RequestError, TamperedError
+from voile.core.errors import InfeasibleError, RequestError, TamperedError
 from voile.core.evidence import Rate
 from voile.determination import determine_study
 from voile.ledger.ledger import create
@@ -221,6 +221,46 @@ def dialysis(tmp_path) -> Study:
     study.fit()
     study.apply()
     return study
+
+
+def test_a_promise_of_facts_is_refused_with_remedies_that_keep_it(dialysis, tmp_path):
+    """Each remedy that the refusal names helps as many people as it says."""
+    plan = tmp_path / "study.toml"
+    promised = DIALYSIS.replace("k = 5", "k = 5\nalone = 0")
+    plan.write_text(promised)
+    with pytest.raises(InfeasibleError, match="all facts single out 40 of 60") as error:
+        Study.open(plan).apply(force=True)
+    said = str(error.value)
+    assert 'links = "none" in [parts.dialysis] helps 40 of 40' in said
+    assert "most_rows = 1 in [parts.dialysis] helps 40 of 40" in said
+    rows = pa.csv.read_csv(tmp_path / "dialysis.csv").num_rows
+    for option in ("most_rows = 1", 'links = "none"'):
+        plan.write_text(f"{promised}{option}\n")
+        study = Study.open(plan)
+        study.fit(force=True)
+        release = study.apply(force=True)
+        assert release.public["figures"]["all_facts_alone"] == 0
+        assert all(one.holds is not False for one in study.verify())
+        written = pa.csv.read_csv(release.path / "dialysis.csv")
+        if option == "most_rows = 1":
+            assert written.num_rows == 60
+            left_out = {"rows": rows, "left_out": rows - 60, "people": 40}
+            assert release.private["left_out"] == {"dialysis": left_out}
+            assert any("of dialysis at most 1 rows" in x for x in release.public["assumptions"])
+        else:
+            assert (written.num_rows, "person_id" in written.column_names) == (rows, False)
+            [row] = study.attack().rejoined
+            assert row.part == "dialysis"
+        page = study.report(tmp_path / f"{option[:4]}.html", force=True)
+        assert page.exists()
+    assert not list(tmp_path.glob(".study.kit.export"))
+
+
+def test_the_report_shows_remedies_with_their_loss(dialysis, tmp_path):
+    page = dialysis.report(tmp_path / "report.html").read_text()
+    assert "Remedies" in page
+    assert "most_rows = 1" in page
+    assert "its rows are not joined to people" in page
 
 
 @pytest.mark.parametrize("is_attacked", [False, True])

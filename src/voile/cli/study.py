@@ -75,10 +75,7 @@ def _fit(screen: Screen, *, plan: str, ledger: Path | None, force: bool) -> None
     row = next(x for x in kit.tables["frontier"].to_pylist() if x["number"] == number)
     which = "one beside" if number is None else f"policy {number} of"
     screen.say(f"{study.plan.kit}: {which} {count(kit.policies, 'policy')} is picked")
-    screen.say(
-        f"  expected matches: table {short(row['table'])}, all parts {short(row['joint'])}, "
-        f"at the recall of the notes' kits {short(row['joint_at_recall'])}"
-    )
+    screen.say(f"  expected matches: {_two_figures(row, kit.facts)}")
     screen.result({"kit": str(study.plan.kit), "id": kit.id, "policy": number, "figures": row})
 
 
@@ -132,9 +129,8 @@ def _apply(
     set_aside += _say_export(screen, (release.private or {}).get("export", {}).get("counts", {}))
     found = (release.private or {})["figures"]
     screen.say(
-        f"{release.path}: expected matches of {short(found['subjects'])} people: table "
-        f"{short(found['table'])}, all parts {short(found['joint'])}, at the recall of the notes' "
-        f"kits {short(found['joint_at_recall'])}"
+        f"{release.path}: expected matches of {short(found['subjects'])} people: "
+        f"{_two_figures(found, release.public)}"
     )
     _say_dates(screen, release.findings)
     _say_guesses(screen, release.public["guesses"])
@@ -143,6 +139,19 @@ def _apply(
     result = {"release": str(release.path), "counts": dict(release.counts), "figures": found}
     screen.result({**result, "informed": informed})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
+
+
+def _two_figures(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """Say the expected matches of the table and of all parts, with the texts at best and at worst.
+
+    facts : of the kit or the public manifest: which parts of texts nobody accepted.
+    """
+    from voile.study.study_release import unaccepted_in
+
+    table, best, worst = (short(found[x]) for x in ("table", "joint", "joint_at_recall"))
+    if unaccepted_in(facts):
+        return f"table {table}, all parts with all names hidden {best}, with no name hidden {worst}"
+    return f"table {table}, all parts {best}, at the recall of the notes' kits {worst}"
 
 
 def _say_export(screen: Screen, counts: dict[str, Any]) -> int:
@@ -226,19 +235,17 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
 def _say_informed(screen: Screen, informed: Sequence[Mapping[str, Any]]) -> None:
     """Say what an adversary gets who knows the group of a released person, and some facts."""
     for one in informed:
-        found = f"{short(one['matches'])} expected matches on average, at most {short(one['most'])}"
+        found = f"{short(one['matches'])} expected matches of {count(one['people'], 'person')}"
         if one["facts"] == 0:
-            screen.say(
-                "  knowing the table's columns, and that the person is released: "
-                f"{short(one['most'])} expected matches of {count(one['people'], 'person')}"
-            )
+            screen.say(f"  knowing the table's columns, and that the person is released: {found}")
         elif one["facts"] == SAID:
-            screen.say(f"    and {SAID} facts of {one['part']}: {found}")
-        elif one["facts"] is None and one["part"] == ALL_PARTS:
-            screen.say(f"    and every fact of {ALL_PARTS}: at most {short(one['most'])}")
+            screen.say(f"    and the worst {SAID} facts of {one['part']}: {found}")
+        elif one["facts"] is None:
+            screen.say(f"    and every fact of {one['part']}: {found}, {one['alone']:,.0f} alone")
 
 
-SAID, ALL_PARTS = 2, "all parts"
+SAID = 2
+"""How many facts the shown figures are of, next to none and all."""
 
 
 def _say_guesses(screen: Screen, guesses: Sequence[Mapping[str, Any]]) -> None:

@@ -8,7 +8,8 @@ Facts of a person, over the multiset of the person's rows:
 - a row's labels, with the number of rows that show them; each item of a list by itself;
 - the number of rows in each part, 0 too;
 - of days: the span, each gap between two consecutive days, and the first and last day unless one
-  unknown offset moved all days of the person.
+  unknown offset moved all days of the person;
+- of a row with several days: the stay, from each day to each later column.
 
 With all facts the adversary also knows which labels each day has. A missing value and `*` are
 labels of their own. Taking them as wildcards leaves at least as many candidates.
@@ -60,6 +61,11 @@ class ReleasedPart:
     dates: tuple[str, ...] = ()
 
 
+def name_few(facts: int, of: str) -> str:
+    """Name the knowledge of a few facts of some parts."""
+    return f"the worst {facts} of the facts: {of}"
+
+
 def count_candidates(
     adversary: Adversary, of: str, candidates: Sequence[int] | Ints
 ) -> tuple[GateFinding, ...]:
@@ -84,6 +90,7 @@ def count_people(
     *,
     of: str,
     known: Sequence[int] = (),
+    given: Sequence[str] = (),
     are_moved: bool = True,
     are_months: bool = False,
     targets: int = TARGETS,
@@ -94,6 +101,7 @@ def count_people(
     ----------
     of : all facts of the parts, as a page names them.
     known : numbers of known facts, each >= 1.
+    given : parts of which the adversary knows all facts but days, next to the known ones.
     are_moved : whether one unknown offset moved the days of each person.
     are_months : whether days are written as the first of their month.
     targets : people for whom sets of a few facts are tried, at most, >= 1; drawn with a fixed seed.
@@ -118,11 +126,12 @@ def count_people(
             return ()
         found: list[GateFinding] = []
         if known:
-            crowd = _Crowd(_load_atoms(engine, parts, are_moved=are_moved), sizes)
+            atoms = _load_atoms(engine, parts, given, are_moved=are_moved)
+            crowd = _Crowd(atoms, sizes)
             drawn = np.random.default_rng(0).permutation(len(sizes))[:targets]
             least = [crowd.find_fewest(int(one), known) for one in drawn]
             for n, own in zip(known, zip(*least, strict=True), strict=True):
-                found += count_candidates(KNOWS_FEW, f"the worst {n} of these facts", own)
+                found += count_candidates(KNOWS_FEW, name_few(n, of), own)
         return (*found, *count_candidates(KNOWS_ALL, of, sizes))
 
 
@@ -221,42 +230,52 @@ def _count_lists(part: ReleasedPart) -> int:
 
 
 def _load_atoms(
-    engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart], *, are_moved: bool
+    engine: duckdb.DuckDBPyConnection,
+    parts: Mapping[str, ReleasedPart],
+    given: Sequence[str],
+    *,
+    are_moved: bool,
 ) -> pa.Table:
-    """Return person, fact and n: who has how many of each fact, by fact and most first."""
+    """Return person, fact, n and whether the fact is given, by fact and most of it first."""
     queries = []
-    for number, part in enumerate(parts.values()):
+    for number, (name, part) in enumerate(parts.items()):
+        is_given, own = name in given, f"rows_{number}"
         if len(part.facts) > _count_lists(part):
-            queries.append(_fact(f"labels {number}", "r", f"rows_{number}"))
+            queries.append(_fact(f"labels {number}", "r", own, is_given=is_given))
         queries += [
-            _fact(f"item {number} {n}", "item", f"(SELECT p, unnest(i{n}) AS item "
-                  f"FROM rows_{number})")
+            _fact(f"item {number} {n}", "item", f"(SELECT p, unnest(i{n}) AS item FROM {own})",
+                  is_given=is_given)
             for n in range(_count_lists(part))
         ]  # fmt: skip
+        queries += [
+            _fact(f"stay {number} {a} {b}", f"d{b} - d{a}", own, f"d{a} + d{b} IS NOT NULL")
+            for a, b in itertools.combinations(range(len(part.dates)), 2)
+        ]
         queries.append(
-            f"SELECT p, 'rows {number}' AS kind, CAST(count(r) AS VARCHAR) AS value, 1 AS n "
-            f"FROM people LEFT JOIN rows_{number} USING (p) GROUP BY p"
+            f"SELECT p, 'rows {number}' AS kind, CAST(count(r) AS VARCHAR) AS value, 1 AS n, "
+            f"{is_given} AS given FROM people LEFT JOIN {own} USING (p) GROUP BY p"
         )
     gaps = "(SELECT p, day - lag(day) OVER (PARTITION BY p ORDER BY day) AS gap FROM days)"
     queries.append(_fact("gap", "gap", gaps, "gap IS NOT NULL"))
     ends = {"span": "max(day) - min(day)"}
     ends |= {} if are_moved else {"first": "min(day)", "last": "max(day)"}
     queries += [
-        f"SELECT p, '{kind}' AS kind, CAST({end} AS VARCHAR) AS value, 1 AS n FROM days GROUP BY p"
+        f"SELECT p, '{kind}' AS kind, CAST({end} AS VARCHAR) AS value, 1 AS n, false AS given "
+        "FROM days GROUP BY p"
         for kind, end in ends.items()
     ]
     return engine.execute(
         f"""
         WITH facts AS ({" UNION ALL ".join(queries)})
-        SELECT person, dense_rank() OVER (ORDER BY kind, value) - 1 AS fact, n
+        SELECT person, dense_rank() OVER (ORDER BY kind, value) - 1 AS fact, n, given
         FROM facts JOIN people USING (p) ORDER BY fact, n DESC, person"""
     ).to_arrow_table()
 
 
-def _fact(kind: str, value: str, rows: str, where: str = "true") -> str:
+def _fact(kind: str, value: str, rows: str, where: str = "true", *, is_given: bool = False) -> str:
     return (
-        f"SELECT p, '{kind}' AS kind, CAST({value} AS VARCHAR) AS value, count(*) AS n "
-        f"FROM {rows} WHERE {where} GROUP BY ALL"
+        f"SELECT p, '{kind}' AS kind, CAST({value} AS VARCHAR) AS value, count(*) AS n, "
+        f"{is_given} AS given FROM {rows} WHERE {where} GROUP BY ALL"
     )
 
 
@@ -267,6 +286,7 @@ class _Crowd:
         self._person, fact, self._n = (
             np.asarray(atoms.column(name).to_numpy(), np.int64) for name in ("person", "fact", "n")
         )
+        self._given = atoms.column("given").to_numpy()
         self._sizes = sizes
         self._starts = np.searchsorted(fact, np.arange(int(fact.max(initial=-1)) + 2))
         order = np.argsort(self._person, kind="stable")
@@ -281,9 +301,14 @@ class _Crowd:
             start, end = self._starts[self._fact[place] : self._fact[place] + 2]
             many = np.searchsorted(-self._n[start:end], -self._n[place], side="right")
             has[row, self._person[start : start + many]] = True
+        is_given = self._given[self._of[person]]
+        group = has[is_given].all(axis=0)
+        free = has[~is_given][:, group]
+        if not len(free):
+            return [int(group.sum())] * len(known)
         least = int(self._sizes[person])
-        has = _drop_needless(has)
-        return [_fewest(has, facts, least) for facts in known]
+        free = _drop_needless(free)
+        return [_fewest(free, facts, least) for facts in known]
 
 
 def _drop_needless(has: Mask) -> Mask:

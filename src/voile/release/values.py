@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -97,7 +97,7 @@ class SearchedPart:
                 is_one = pc.is_in(people, some)
                 batch, people = rows.filter(is_one), people.filter(is_one)
             for column in columns:
-                yield _cells(people, self.name, column, batch.column(column), VALUE_COLUMNS)
+                yield as_cells(people, self.name, column, batch.column(column), VALUE_COLUMNS)
 
     def texts(self) -> Iterator[pa.RecordBatch]:
         """Yield the released cells of the searched columns, with the person of each row."""
@@ -112,7 +112,7 @@ class SearchedPart:
             whose = numbers if people is None else people.take(numbers)
             first += len(batch)
             for column in batch.schema.names:
-                yield _cells(whose, self.name, column, batch.column(column), TEXT_COLUMNS)
+                yield as_cells(whose, self.name, column, batch.column(column), TEXT_COLUMNS)
 
     def _searched_people(self) -> pa.Array | None:
         """Return the people of the searched rows; None where all rows are searched."""
@@ -130,7 +130,28 @@ class SearchedPart:
         return self.source.read([subject]).column(0).combine_chunks()
 
 
-def inputs_of(parts: Sequence[SearchedPart]) -> SearchInputs:
+class Searched(Protocol):
+    """Anything with unreleased values of people, and released cells of theirs."""
+
+    @property
+    def generalised(self) -> Sequence[Column]:
+        """The columns that are released as labels."""
+        ...
+
+    def labels(self) -> set[str]:
+        """Return the distinct labels of the release."""
+        ...
+
+    def values(self) -> Iterator[pa.RecordBatch]:
+        """Yield the unreleased values of every person of the source."""
+        ...
+
+    def texts(self) -> Iterator[pa.RecordBatch]:
+        """Yield the released cells, with the person of each row."""
+        ...
+
+
+def inputs_of(parts: Sequence[Searched]) -> SearchInputs:
     """Return the streams that the search reads of some parts."""
     return SearchInputs(
         values=lambda: (batch for part in parts for batch in part.values()),
@@ -183,7 +204,10 @@ def find_large(source: Source, columns: Sequence[str]) -> list[str]:
     return [name for name, size in sizes.items() if is_large(size)]
 
 
-def _cells(people: Any, part: str, column: str, cells: Any, names: tuple[str, ...]) -> Any:
+def as_cells(
+    people: Any, part: str, column: str, cells: Any, names: tuple[str, ...]
+) -> pa.RecordBatch:
+    """Return the cells of one column as the search reads them, with their people."""
     where = (pa.array([one]).take(pa.repeat(0, len(cells))) for one in (part, column))
     return pa.record_batch([_as_text(people), *where, _as_text(cells)], names=list(names))
 

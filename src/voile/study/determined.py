@@ -25,8 +25,8 @@ from voile.release.criteria import (
 from voile.release.verify import Check
 from voile.report.sections import Section
 from voile.report.suppression import FEW
-from voile.report.wording import share
-from voile.study.study_release import MANIFEST, StudyRelease
+from voile.report.wording import listed, share
+from voile.study.study_release import MANIFEST, StudyRelease, unaccepted_in
 from voile.study.verbs.evidence import ALONE, LINKED, StudyEvidence, read_evidence
 from voile.study.verbs.report import sections
 from voile.study.verbs.verify import verify
@@ -100,13 +100,38 @@ class JointGroup:
             yield Measurement(says, share(most), CERTIFIED, most, "manifest: all_parts_group_risk")
 
 
+@dataclass(frozen=True)
+class AtRecall:
+    """A figure at the recall of the notes' kits; at no recall where a part waits for acceptance."""
+
+    measure: Certified
+
+    @property
+    def criterion(self) -> Name:
+        return self.measure.criterion
+
+    def read(
+        self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
+    ) -> Iterator[Measurement]:
+        """Yield the figure, and name the parts that wait."""
+        waiting = unaccepted_in(public)
+        for one in self.measure.read(public, evidence, bounds):
+            says = f"{one.says}, at the recall of the notes' kits"
+            if waiting:
+                says = f"{one.says}, if no name is hidden: it waits for a review of the texts of "
+                says += listed(list(waiting))
+            yield replace(one, says=says)
+
+
 CRITERIA: tuple[Measure, ...] = (
     JointGroup(),
-    Certified(
-        "re-identification",
-        "joint_at_recall_max_risk",
-        "largest risk of a person by all parts, at the recall of the notes' kits",
-        "joint_at_recall_mean_risk",
+    AtRecall(
+        Certified(
+            "re-identification",
+            "joint_at_recall_max_risk",
+            "largest risk of a person by all parts",
+            "joint_at_recall_mean_risk",
+        )
     ),
     Attacked("re-identification", lambda _, found: found.quantity == LINKED),
     Attacked("singling-out", lambda _, found: found.quantity == ALONE),
@@ -119,7 +144,7 @@ CRITERIA: tuple[Measure, ...] = (
         "people found by their group and two facts, at most",
     ),
     Guessed(),
-    Certified("text-left", "named_in_text", "people whom a text names, at the kits' recall"),
+    AtRecall(Certified("text-left", "named_in_text", "people whom a text names")),
     Certified("text-left", "values_in_text", "people with an own unreleased value in the bytes"),
     Certified("kept-columns", "all_parts_alone", "people whom no other equals in all parts"),
     *(OfParts(kind, measure) for kind, one in MODULES.items() for measure in one.criteria),

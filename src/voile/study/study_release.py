@@ -7,7 +7,7 @@ OUT.private/            mode 0700: the study's private manifest, its seal, a fol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -24,6 +24,8 @@ from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, Release
 FORMAT, VERSION, MANIFEST = outputs.STUDY_FORMAT, 1, outputs.STUDY_MANIFEST
 OF_ATTACKS = (EVIDENCE, EVIDENCE_SEAL)
 """Files that attack writes into private folders, under seals of their own."""
+UNACCEPTED = "unaccepted"
+"""What the public manifest calls the parts of texts that wait for acceptance."""
 UTILITY = "utility"
 """The part of the private manifest with counts before and after."""
 EXPORT = "export"
@@ -54,6 +56,12 @@ def _is_private(path: Path) -> bool:
         if not one.is_dir() and one.name not in (*OF_ATTACKS, SEAL)
         if str(one.relative_to(path.parent)) not in known
     )
+
+
+def unaccepted_in(public: Mapping[str, Any]) -> Sequence[str]:
+    """Return the parts of texts that wait for acceptance, by a study's public manifest."""
+    found: Sequence[str] = public.get(UNACCEPTED, ())
+    return found
 
 
 STUDY = outputs.Output("a study", {"": _is_study, outputs.PRIVATE: _is_private})
@@ -126,6 +134,11 @@ class StudyRelease(Brief):
         """The first and the last day of the parts' dates, which stays here."""
         first, last = (day and date.fromisoformat(day) for day in (self.private or {})["extract"])
         return first, last
+
+    @property
+    def unaccepted(self) -> Sequence[str]:
+        """The parts of texts of which no person has checked how many identifiers are missed."""
+        return unaccepted_in(self.public)
 
     @property
     def findings(self) -> tuple[GateFinding, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pyarrow as pa
@@ -191,6 +191,7 @@ def test_false_alarms_are_as_many_as_expected():
         found, expected = found + own.value, expected + own.expected
         variance += own.deviation**2
         others.append((elsewhere.value, elsewhere.expected))
+        assert own.certain == 0
     assert expected > 40
     assert abs(found - expected) <= 2 * variance**0.5
     real, lured = map(sum, zip(*others, strict=True))
@@ -206,6 +207,36 @@ def test_seeded_forms_are_found():
     assert {"whole", "part", "digits", "date", "base64", "hex", "url", "glued", "joined"} <= {
         form.form for form in own.forms
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "certain"),
+    [
+        ("Stracke", "seen by stracke today", 1),
+        ("Wehner Approach 630", "the approach was good", 0),  # a part of a value may be a word
+        ("555-506-2217", "call 5555062217", 1),
+        ("5062217", "x 5062217 y", 1),
+        ("66538", "x 66538 y", 0),  # one number of five digits in 100,000
+        ("1933-07-10", "born 10 July 1933", 0),
+        ("May", "in may", 0),
+    ],
+)
+def test_a_whole_long_value_that_nobody_else_has_is_there_by_no_chance(value, text, certain):
+    others = [(f"q{n}", "n", "note", "nothing") for n in range(200)]
+    own, _ = find([("p", "t", "c", value)], [("p", "n", "note", text), *others])
+    assert (own.value, own.certain) == (1, certain)
+    shared, _ = find([("p", "t", "c", value)], [("p", "n", "note", text), *others,
+                                                ("r", "n", "note", text)])  # fmt: skip
+    assert (shared.value, shared.certain) == (1, 0)
+
+
+def test_the_bound_on_chance_is_exceeded_in_one_of_100_releases():
+    rng = np.random.default_rng(4)
+    found, _ = find([("p", "t", "c", "Stracke")], [("p", "n", "note", "none")])
+    for expected in (0.0, 0.25, 3.0, 40.0):
+        bound = replace(found, expected=expected, deviation=0.0).most_by_chance
+        assert np.mean(rng.poisson(expected, 100_000) > bound) <= 0.011
+        assert bound <= 3 * expected + 2
 
 
 def test_hostile_cells_are_searched():

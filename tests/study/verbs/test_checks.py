@@ -25,14 +25,14 @@ def plan(tmp_path):
 def test_a_sex_that_is_guessed_may_not_break_a_promised_joint_risk(plan):
     said = r"guesses sex from the texts above chance, and then the joint risk is 0\.3, above 0\.2"
     with pytest.raises(InfeasibleError, match=said):
-        check_promise(plan, FIGURES, ["sex"])
-    check_promise(plan, FIGURES, [])
-    check_promise(plan, {**FIGURES, "joint_at_recall": 20.0}, ["sex"])
+        check_promise(plan, FIGURES, ["sex"], [])
+    check_promise(plan, FIGURES, [], [])
+    check_promise(plan, {**FIGURES, "joint_at_recall": 20.0}, ["sex"], [])
 
 
 def test_parts_that_show_more_than_when_they_were_fitted_break_a_promised_joint_risk(plan):
     with pytest.raises(InfeasibleError, match=r"written is 0\.21, above 0\.2: parts show more"):
-        check_promise(plan, {**FIGURES, "joint": 21.0}, [])
+        check_promise(plan, {**FIGURES, "joint": 21.0}, [], [])
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,9 @@ from voile.documents.verbs.work import Work
 from voile.release.kit import Kit
 from voile.study import Study
 from voile.study.carriers.carrier import QUASI
+from voile.study.determined import CRITERIA
 from voile.study.plan.plan import Plan
+from voile.study.study_release import StudyRelease
 from voile.study.verbs import notes_kit
 from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.review import next_commands, review
@@ -207,7 +209,23 @@ def test_an_export_is_released_with_a_kit_made_from_its_own_names(tmp_path, caps
     assert run(["study", "apply", str(study.plan._path), "--allow-set-aside"]) == 0
     assert [check.says for check in study.verify() if check.holds is False] == []
     said = capsys.readouterr().err
-    assert "and 2 facts of diagnoses: " in said
+    assert "and the worst 2 facts of diagnoses: " in said
+    assert "with all names hidden" in said
+    assert "with no name hidden" in said
+    assert "at the recall" not in said
+    release = StudyRelease.open(study.plan.release)
+    assert release.unaccepted == ["notes"]
+    figures = release.public["figures"]
+    assert figures["joint_mean_risk"] < figures["joint_at_recall_mean_risk"] == 1.0
+    page = study.report(tmp_path / "report.html").read_text()
+    assert "Waits for review: notes." in page
+    waiting = [
+        one.says
+        for measure in CRITERIA
+        for one in measure.read(release.public, (), "largest")
+        if "it waits for a review of the texts of notes" in one.says
+    ]
+    assert len(waiting) == 2
     notes = pq.read_table(tmp_path / "study.release" / "notes.parquet")["note"].to_pylist()
     assert notes
     lines = (tmp_path / "export" / "Patient.ndjson").read_text().splitlines()

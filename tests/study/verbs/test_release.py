@@ -89,7 +89,8 @@ def test_one_manifest_counts_what_says_more_and_states_the_joint_risk(release):
     figures = release.public["figures"]
     assert figures["table_mean_risk"] <= figures["joint_mean_risk"]
     assert figures["joint_mean_risk"] <= figures["joint_at_recall_mean_risk"] <= 1
-    assert release.public["assumptions"][0] == "the texts say nothing of race"
+    unsaid = "no word for a value of race was found in the texts that fits"
+    assert release.public["assumptions"][0] == unsaid
     assert {path.name for path in release.path.iterdir()} == {
         "manifest.json",
         "visits.parquet",

@@ -138,6 +138,31 @@ def test_a_sex_that_texts_still_say_counts_as_known(change, folder):
     assert figures["joint"] > figures["table"]
 
 
+def test_a_race_that_texts_state_counts_as_known_of_these_people(change, folder):
+    visits = pq.read_table(folder / "visits.parquet", columns=["person_id", "race"])
+    race = dict(zip(*(x.to_pylist() for x in visits.columns), strict=True))
+    notes = pq.read_table(folder / "notes.parquet")
+    who = notes["person_id"].to_pylist()
+    some = set(sorted(race)[::2])
+    texts = [
+        f"{text} A {race[one].lower()} patient ." if one in some else text
+        for one, text in zip(who, notes["note"].to_pylist(), strict=True)
+    ]
+    at = notes.column_names.index("note")
+    pq.write_table(notes.set_column(at, "note", pa.array(texts)), folder / "notes.parquet")
+    study = change(("max_relative_risk = 0.2", "policy = 0"))
+    study.fit(force=True)
+    fitted = study.frontier.to_pylist()[0]
+    assert fitted["joint"] > fitted["table"]
+    release = study.apply()
+    [found] = release.public["stated"]
+    assert found["column"] == "race"
+    assert found["share"] == pytest.approx(len(some) / len(race), abs=0.05)
+    figures = release.private["figures"]
+    assert figures["joint"] > figures["table"]
+    assert any("the texts state race" in one for one in release.public["assumptions"])
+
+
 def test_surrogate_dates_of_another_offset_are_refused(change):
     study = change(
         ("date_shift_days = 30", 'date_shift_days = 30\ndates = "weeks"'),
@@ -147,6 +172,17 @@ def test_surrogate_dates_of_another_offset_are_refused(change):
     study.fit(force=True)
     with pytest.raises(RequestError, match="surrogates of DATE would move by another offset"):
         study.apply()
+
+
+def test_a_day_of_birth_is_marked_though_other_dates_get_surrogates(change, cohort):
+    """A moved day of birth next to a moved visit reveals the age to the day."""
+    study = change(('DOB = "drop"\n', ""), ("0.05 }", '0.05 }\napply = { replace = "surrogate" }'))
+    study.fit(force=True)
+    notes, numbers = rows(study.apply(), "notes")
+    source = pq.read_table(cohort / "notes.parquet").take(numbers)
+    born = [s for x in source["spans"].to_pylist() for s in json.loads(x) if s["label"] == "DOB"]
+    marked = sum(text.count("[BIRTHDATE]") for text in notes["note"].to_pylist())
+    assert marked == len(born) > 0
 
 
 def test_names_in_columns_and_in_texts_become_the_same(change, folder):

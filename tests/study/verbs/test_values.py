@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from voile.core.errors import InfeasibleError
+from voile.data import open_source
+from voile.gate.values.search import search_values
+from voile.keys.pseudonyms import pseudonym
+from voile.release.values import inputs_of
 from voile.study import Study
+from voile.study.text.exported_texts import SearchedExport
+from voile.study.verbs.export import unpacked
 
 ACCEPTED = ("max_relative_risk = 0.2", "max_relative_risk = 0.2\nvalues_in_text = 1")
 
@@ -65,3 +73,51 @@ def test_a_changed_finding_is_noticed(change, leaking):
     path.write_text(json.dumps(data))
     found = dict(Study.open(study.plan.path).verify())
     assert found["people with values in the released bytes are as apply found them"] is False
+
+
+@pytest.mark.parametrize("form", ["fhir", "omop"])
+def test_a_value_in_a_file_of_the_export_is_found(form, request, tmp_path):
+    """In FHIR it stands in an attachment in base64, in OMOP in a column of text."""
+    release = request.getfixturevalue(f"{form}_release")
+    study = Study.open(request.getfixturevalue(form) / "study.toml")
+    folder = tmp_path / "export"
+    shutil.copytree(release.path / "export", folder)
+    with unpacked(study.plan) as plan:
+        known = plan.known()
+        rows_of = known.read(["person_id", "record_number"]).to_pylist()
+        numbers = {
+            pseudonym(plan.secret, row["person_id"]): row["record_number"]
+            for row in rows_of
+            if row["record_number"]
+        }
+        whose = {pseudonym(plan.secret, row["person_id"]): row["person_id"] for row in rows_of}
+        searched = SearchedExport(folder, known, "person_id", whose)
+        before, _ = search_values(inputs_of([searched]))
+        leak = {"fhir": leak_in_attachment, "omop": leak_in_note}[form]
+        leak(folder, numbers)
+        after, _ = search_values(inputs_of([searched]))
+    assert before.certain == 0
+    assert after.certain == 1
+    assert {one.in_part for one in after.forms} == {"export"}
+
+
+def leak_in_attachment(folder, numbers):
+    path = folder / "DocumentReference.ndjson"
+    lines = path.read_text().splitlines()
+    one = json.loads(lines[0])
+    own = numbers[one["subject"]["reference"].removeprefix("Patient/")]
+    attachment = one["content"][0]["attachment"]
+    text = base64.b64decode(attachment["data"]).decode() + f"\nSigned {own}."
+    attachment["data"] = base64.b64encode(text.encode()).decode()
+    path.write_text("\n".join([json.dumps(one), *lines[1:]]))
+
+
+def leak_in_note(folder, numbers):
+    (path,) = folder.glob("note.*")
+    (people,) = folder.glob("person.*")
+    own = open_source(people).read(["person_id", "person_source_value"]).to_pylist()
+    named = {str(row["person_id"]): row["person_source_value"] for row in own}
+    rows = open_source(path).read().to_pylist()
+    rows[0]["note_text"] += f"\nSigned {numbers[named[str(rows[0]['person_id'])]]}."
+    path.unlink()
+    pq.write_table(pa.Table.from_pylist(rows), folder / "note.parquet")

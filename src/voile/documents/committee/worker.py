@@ -21,6 +21,19 @@ from voile.documents.text.document import Document
 Proposing = Callable[[Sequence[Document]], list[list[Removal]]]
 """Find what goes by whose document it is: one list for each document, in its order and apart."""
 
+
+@dataclass(frozen=True)
+class JoinedProposals:
+    """Proposes what several find; where they overlap, the first one's type holds."""
+
+    several: Sequence[Proposing]
+
+    def __call__(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        """Find what goes of each document, in order and apart."""
+        found = (one(documents) for one in self.several)
+        return [join_removals(*own) for own in zip(*found, strict=True)]
+
+
 CHARACTERS = 1 << 19
 """Of documents that are looked at together: what a committee says of their tokens is in memory."""
 

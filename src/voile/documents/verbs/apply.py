@@ -19,7 +19,7 @@ from voile.data.formats.folders import TEXT
 from voile.data.roles import Roles
 from voile.data.writer import Writer
 from voile.documents.committee.publication import PublishedDocument
-from voile.documents.committee.worker import Failure, Worker
+from voile.documents.committee.worker import Failure, JoinedProposals, Proposing, Worker
 from voile.documents.patterns import Finder
 from voile.documents.replacements import Reason, Replacer
 from voile.documents.text.document import Document
@@ -183,14 +183,23 @@ class _Sanitizing(Applying[Worked, Worked]):
     """Says why a document may not be released, if it may not."""
 
     def writing(
-        self, put: Callable[[Replacer], Replacer], finders: Sequence[Finder] = ()
+        self,
+        put: Callable[[Replacer], Replacer],
+        finders: Sequence[Finder] = (),
+        known: Proposing | None = None,
     ) -> _Sanitizing:
         """Return the same step with another replacer, made of the one that it has.
 
-        finders : what finds more to remove.
+        finders, known : find more to remove; the types of `known` come before the kit's own.
         """
         recipe = self.worker.recipe
-        more = replace(recipe, put=put(recipe.put), finders=(*recipe.finders, *finders))
+        both = tuple(one for one in (known, recipe.known) if one is not None)
+        more = replace(
+            recipe,
+            put=put(recipe.put),
+            finders=(*recipe.finders, *finders),
+            known=JoinedProposals(both) if both else None,
+        )
         return replace(self, worker=Worker(more))
 
     @property

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from voile.gate.finding import GateFinding
 
+CONFIDENCE, NORMAL = 0.99, 2.33
+"""Of the bound on chance, and the deviations of a normal law that it has."""
 SHOWN = 5
 """Columns and forms that a sentence lists."""
 
@@ -32,12 +34,27 @@ class ValueFinding(GateFinding):
     """A figure of the value search: people, and chance. It has no value of anybody.
 
     says : what the people found have. forms : where the found values stand.
+    certain : of these people, the ones of whom a whole value stands there by no chance: nobody
+        else's text has it, and fewer than one token in a million by its digits and letters.
     not_searched : values of fewer than three letters and digits.
     """
 
     says: str
+    certain: int = 0
     forms: tuple[FormCount, ...] = ()
     not_searched: int = 0
+
+    @property
+    def most_by_chance(self) -> float:
+        """The people that chance alone exceeds in one of 100 releases, by Poisson's law.
+
+        The expected number is estimated; its own deviation counts where that is more.
+        """
+        from scipy.stats import poisson
+
+        expected = self.expected or 0.0
+        drawn = float(poisson.ppf(CONFIDENCE, expected))
+        return max(drawn, expected + NORMAL * (self.deviation or 0.0))
 
     @property
     def sentence(self) -> str:

@@ -79,14 +79,19 @@ JUDGE_KEYS = (
                     greatest($readers - any_value(readers), 1) AS others
              FROM readings JOIN key_holders USING (id)
              WHERE people <= $most GROUP BY id, glued)
-       JOIN (SELECT id, key, regexp_full_match(key, '[0-9]+') AS is_number FROM codes) USING (id)
+       JOIN (SELECT id, key, regexp_full_match(key, '[0-9]+') AS is_number,
+                    key[1] != '#' AND 10.0 ** -digits * 26.0 ** (digits - length(key)) < 1e-6
+                    AS is_long
+             FROM (SELECT *, length(regexp_replace(key, '[^0-9]', '', 'g')) AS digits FROM codes))
+            USING (id)
        WHERE strangers <= floor($chance * others) + 1""",
     """CREATE TABLE stands AS
        SELECT s.id, s.glued, s.who, s.place, s.tokens, s.encoding, own
        FROM seen s JOIN readings USING (id, glued, who) SEMI JOIN chances c
        ON s.id = c.id AND s.glued = c.glued""",
     f"""CREATE TABLE hits AS
-       SELECT DISTINCT h.who, h.place, s.place AS seen_place, {_FORM} AS form
+       SELECT DISTINCT h.who, h.place, s.place AS seen_place, {_FORM} AS form,
+              is_long AND strangers = 0 AND h.form != 1 AS is_certain
        FROM held h JOIN (FROM stands WHERE own) s USING (id, who) JOIN chances c USING (id, glued)
        WHERE counts""",
     f"""CREATE TABLE chance_forms AS

@@ -219,6 +219,7 @@ class _Search:
             n=readers,
             expected=expected,
             deviation=sqrt(variance),
+            certain=self._row("SELECT count(DISTINCT who) FROM hits WHERE is_certain")[0],
             forms=tuple(self._forms(queries.FORMS)),
             not_searched=self.short,
         )

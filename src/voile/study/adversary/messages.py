@@ -1,54 +1,33 @@
-"""What messages of readings show: the readings that they stand for under each class's map."""
+"""What messages of readings show: the readings that they stand for under the classes' maps."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import Any
+from collections.abc import Callable
 
-import numpy as np
+import pyarrow as pa
 
-from voile.data import Source
-from voile.release.choice import Chosen
+from voile.data import Source, open_source
+from voile.gate.people import ReleasedPart
 from voile.release.kit import Kit
 from voile.release.manifest import Release, source_rows
 from voile.signals.model.content import Content
-from voile.signals.model.policies import Policy
-from voile.signals.model.readings.sources import subjects_of
-from voile.signals.verbs.certify import messages
-from voile.study.adversary.informed import Facts
-from voile.study.adversary.people import Fact
 
 
-def readings_of(part: Release, source: Source, kit: Kit, chosen: Chosen) -> Facts:
-    """Decode every message by every class's map, as an adversary can who has the kit.
+def open_readings(part: Release, source: Source, name_of: Callable[[str], str]) -> ReleasedPart:
+    """Open the readings of a part as if every message were decoded by its person's own class.
 
-    The adversary knows readings of a person, each by its column, and not the class. Known columns
-    are taken as known of everybody. Memory: the readings of the part.
+    The adversary has the kit, but not the class: decoded by all classes, messages leave at least as
+    many candidates. name_of : how the parts name a person. Memory: the readings of the part.
     """
-    content = Content.of(kit)
-    codec, reader = (
-        content.map(Policy.from_data(chosen.policy, content.maps)).codec_,
-        content.reader,
-    )
-    numbers = source_rows(part.folder)
-    columns = dict.fromkeys((reader.subject, reader.private, *reader.columns,
-                             *(one.column for one in reader.sides)))  # fmt: skip
-    true = source.read(list(columns)).take(numbers).combine_chunks()
-    sent = part.rows().read(list(reader.columns)).combine_chunks()
-    shown: dict[str, set[Fact]] = defaultdict(set)
-    known: dict[str, set[Fact]] = defaultdict(set)
-    for batch, own in zip(sent.to_batches(), true.to_batches(), strict=True):
-        Z, blank = messages(batch, reader.forms)
-        rows, seen = np.flatnonzero(~blank), reader.see(own)
-        people = subjects_of(own.column(reader.subject))[rows]
-        labels, sides = seen.labels[rows].astype(str), seen.known(rows)
-        for label in codec.classes if len(rows) else ():
-            X = codec.decode(Z[rows], label, known=sides if reader.sides else None)
-            for person, mine, reading in zip(people, labels == label, X.tolist(), strict=True):
-                facts = list(zip(reader.columns, reading, strict=True))
-                shown[str(person)].update(facts)
-                known[str(person)].update(facts if mine else ())
-    return Facts(_frozen(shown), _frozen(known))
+    hidden = part.private or {}
+    roles = hidden["roles"]["columns"]
+    subject = str(hidden["roles"]["subject"])
+    columns = [name for name, one in roles.items() if one["role"] == "reading"]
+    true = source.read([subject, *columns]).take(source_rows(part.folder)).to_pylist()
+    items = [[f"{name}={row[name]}" for name in columns if row[name] is not None] for row in true]
+    table = pa.table({"person": [name_of(str(row[subject])) for row in true],
+                      "readings": pa.array(items, pa.list_(pa.string()))})  # fmt: skip
+    return ReleasedPart(rows=open_source(table), person="person", facts=("readings",))
 
 
 def decoded_columns(kit: Kit) -> tuple[str, ...]:
@@ -57,7 +36,3 @@ def decoded_columns(kit: Kit) -> tuple[str, ...]:
     """
     reader = Content.of(kit).reader
     return (*reader.columns, reader.private, *(one.column for one in reader.sides))
-
-
-def _frozen(facts: dict[str, set[Any]]) -> dict[str, frozenset[Fact]]:
-    return {person: frozenset(own) for person, own in facts.items()}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ Days = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PartFacts(Brief):
-    """Of one part: the facts and the dates of each person.
+    """Of one part: the facts of each person, each with the number of rows; and the dates.
 
     dates : of each person, true and released days, (dates, 2), counted from 1970.
     """
@@ -50,13 +50,13 @@ def facts_of(
         for n in released.columns
         if roles.get(n) in known_roles and n != subject and n not in dates
     ]
-    facts: dict[str, set[Fact]] = defaultdict(set)
+    facts: dict[str, Counter[Fact]] = defaultdict(Counter)
     days: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for person, row, true in released_rows(part, source, subject, known, dates):
         facts[person].update(_facts(known, row))
         days[person] += [(true[n], row[n]) for n in dates if None not in (true[n], row[n])]
     return PartFacts(
-        {one: frozenset(found) for one, found in facts.items()},
+        {one: frozenset(found.items()) for one, found in facts.items()},
         {one: np.array(sorted({*found}), np.int64).reshape(-1, 2) for one, found in days.items()},
     )
 
@@ -81,6 +81,42 @@ def open_part(part: Release, source: Source, subject: str, *, is_joined: bool) -
         people = source.read([subject]).column(0).combine_chunks().take(source_rows(part.folder))
         rows = open_source(rows.read([*known, *dates]).append_column(subject, people))
     return ReleasedPart(rows=rows, person=person, facts=tuple(known), dates=tuple(dates))
+
+
+def open_unlinked(part: Release, source: Source, subject: str) -> ReleasedPart:
+    """Open the written rows of a part without pseudonyms, each as a record of its own."""
+    own = open_part(part, source, subject, is_joined=False)
+    rows = own.rows.read([*own.facts, *own.dates])
+    rows = rows.append_column(subject, pa.array(range(len(rows))).cast(pa.string()))
+    return replace(own, rows=open_source(rows))
+
+
+def open_group(
+    table: Release, source: Source, subject: str, said: Sequence[str], *, is_joined: bool
+) -> ReleasedPart:
+    """Open the quasi-identifiers of the table's written rows, with true values that texts say.
+
+    said : columns of which the texts say the true value.
+    """
+    part = open_part(table, source, subject, is_joined=is_joined)
+    quasi = {one["column"] for one in table.public["columns"] if one["role"] == "quasi"}
+    names = [name for name in part.facts if name in quasi]
+    if not said:
+        return replace(part, facts=tuple(names), dates=())
+    rows, true = part.rows.read([part.person, *names]), source.read([*said])
+    for name, column in zip(said, true.take(source_rows(table.folder)).columns, strict=True):
+        rows = rows.append_column(f"true {name}", column)
+    facts = (*names, *(f"true {name}" for name in said))
+    return ReleasedPart(rows=open_source(rows), person=part.person, facts=facts)
+
+
+def open_days(dates: Mapping[str, Days], name_of: Callable[[str], str]) -> ReleasedPart:
+    """Open the released days of people, a row each. name_of : how the parts name a person."""
+    rows = [(name_of(one), int(day)) for one, own in dates.items() for day in own[:, 1]]
+    people, days = zip(*rows, strict=True) if rows else ((), ())
+    table = {"person": pa.array(people, pa.string()),
+             "day": pa.array(days, pa.int32()).cast(pa.date32())}  # fmt: skip
+    return ReleasedPart(rows=open_source(pa.table(table)), person="person", dates=("day",))
 
 
 def numbered(parts: Sequence[Mapping[str, frozenset[Fact]]]) -> Mapping[str, int]:

@@ -43,7 +43,8 @@ class StudyTable(Entry):
 class Promise(Entry):
     """What every release of the study has to keep, and by what its policy is picked.
 
-    values_in_text : most people with an own unreleased value in the released bytes, as a share.
+    values_in_text : most people with an own unreleased value in the released bytes beyond chance,
+    as a share. alone : most people whom all facts of the linked parts single out, as a share.
     """
 
     beats: str | None = None
@@ -56,7 +57,8 @@ class Promise(Entry):
     least_loss: bool = False
     k: int = Field(1, ge=1)
     suppress: float = Field(0.0, ge=0, lt=1)
-    values_in_text: float = Field(0.05, ge=0, le=1)
+    values_in_text: float = Field(0.0, ge=0, le=1)
+    alone: float | None = Field(None, ge=0, le=1)
 
     @model_validator(mode="after")
     def _picks_once(self) -> Self:
@@ -123,7 +125,8 @@ class RowsPart(Entry):
     """Rows of the study, of any kind but text: their roles, and options of fit and release.
 
     choose : by what its policy is picked; of the first table, the promise says it. attack : options
-    of the part's own attacks.
+    of the part's own attacks. most_rows : rows of a person that are released at most, the first of
+    the source. links : "none" gives its rows no pseudonym, so that no part joins them.
     """
 
     kind: Literal["tables", "itemsets", "signals"]
@@ -134,6 +137,8 @@ class RowsPart(Entry):
     choose: Choosing = Field(default_factory=dict)
     apply: dict[str, Any] = Field(default_factory=dict)
     attack: dict[str, Any] = Field(default_factory=dict)
+    most_rows: int | None = Field(None, ge=1)
+    links: Literal["study", "none"] = "study"
     of: ClassVar[None] = None
     """No rows lie among those of another part, as texts may."""
 
@@ -209,6 +214,11 @@ class Mention(Entry):
         if (self.words or self.values) and (self.keep or self.column is None):
             raise ValueError("words are of a column whose intervals are written in their place")
         return self
+
+    @property
+    def is_drop(self) -> bool:
+        """Whether every mention is marked."""
+        return self.column is None and not self.shift
 
     @property
     def is_looked_for(self) -> bool:

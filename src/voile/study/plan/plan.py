@@ -25,7 +25,8 @@ from voile.modules import find_module
 from voile.release.archive import LEDGER_FOLDER
 from voile.release.choice import Choice
 from voile.release.options import M, checked, fields_of, leaves
-from voile.study.adversary.informed import DAYS
+from voile.study.adversary.acquaintance import DAYS
+from voile.study.carriers.carrier import KNOWN
 from voile.study.plan import entries
 
 DECIDED = "the study decides it for all parts: take it out"
@@ -38,8 +39,10 @@ PLACED = ("key_file", "kit", "release", "ledger", "releases")
 """What a study names that does not change what is released."""
 
 
-NOT_FITTED: Any = {"determination": True, "promise": {"values_in_text"}}
+NOT_FITTED: Any = {"determination": True, "promise": {"values_in_text", "alone"}}
 """What a kit of the plan does not depend on."""
+NO_REMEDY = (("most_rows", None), ("links", "study"))
+"""Options of a part that change nothing."""
 EXPORT = "export:"
 """How the source of a part begins that is a table of the export: `export:people`."""
 TAKEN = frozenset((DAYS, LEDGER_FOLDER, EXPORT.rstrip(":")))
@@ -93,7 +96,20 @@ class Plan(entries.Entry):
             )
         if self.mentions and not self.texts:
             said.append("mentions: there is no part of kind documents")
-        return [*said, *self._misfits_of_files(), *self._misfits_of_export()]
+        said += [*self._misfits_of_files(), *self._misfits_of_remedies()]
+        return [*said, *self._misfits_of_export()]
+
+    def _misfits_of_remedies(self) -> Iterator[str]:
+        """Yield what is wrong with the options that lower the risk of known facts."""
+        first = next((name for name, x in self.parts.items() if x.kind == "tables"), None)
+        held = {text.of for text in self.texts.values()}
+        for name, part in self.rows.items():
+            if part.links == "none" and (name == first or name in held):
+                yield f"parts.{name}.links: other parts follow its rows: take it out"
+            if part.links == "none" and part.kind == entries.SIGNALS:
+                yield f"parts.{name}.links: readings have a name for their person: take it out"
+            if self.export is not None and part.most_rows is not None:
+                yield f"parts.{name}.most_rows: the people of an export have one row: take it out"
 
     def _misfits_of_files(self) -> Iterator[str]:
         """Yield what is wrong with the files of the release that parts name."""
@@ -168,8 +184,15 @@ class Plan(entries.Entry):
         """The other parts of rows whose intervals and items link people: all but readings."""
         table, _ = self.table
         return [
-            name for name, x in self.rows.items() if name != table and x.kind != entries.SIGNALS
+            name
+            for name, x in self.rows.items()
+            if name != table and x.kind != entries.SIGNALS and self.is_joined(name)
         ]
+
+    def is_joined(self, name: str) -> bool:
+        """Say whether a part has the pseudonyms that join the rows of a person."""
+        own = self.rows.get(str(self.parts[name].of or name))
+        return self.study.join and (own is None or own.links != "none")
 
     @property
     def texts(self) -> dict[str, entries.TextPart]:
@@ -272,8 +295,19 @@ class Plan(entries.Entry):
         part = self.parts[name]
         if part.of is not None:
             return self.opened(part.of)
+        capped = None if self._unpacked is None else self._unpacked / f"{name}.capped.parquet"
+        return self.whole(name) if capped is None or not capped.exists() else open_source(capped)
+
+    def whole(self, name: str) -> Source:
+        """Open all rows of a part with a file of its own, whatever `most_rows` leaves out."""
+        part = self.parts[name]
         place = self.source(str(part.source))
         return open_source(place) if part.kind == "tables" else find_module(part.kind).open(place)
+
+    def known(self) -> Source | None:
+        """Open what an export has of its people: names, addresses, numbers; None of no export."""
+        place = None if self._unpacked is None else self._unpacked / f"{KNOWN}.parquet"
+        return open_source(place) if place is not None and place.exists() else None
 
     def options(self, model: type[M], name: str, verb: str, given: Mapping[str, Any]) -> M:
         """Return a part's options of a verb, with their files placed relative to the plan."""
@@ -296,7 +330,8 @@ class Plan(entries.Entry):
     def to_data(self) -> dict[str, Any]:
         """Return what is released of what, by which a kit knows its plan again."""
         data = self.model_dump(mode="json", exclude=NOT_FITTED)
-        data["parts"] = {name: {n: x for n, x in part.items() if n != "attack"}
+        data["parts"] = {name: {n: x for n, x in part.items() if n != "attack"
+                                and (n, x) not in NO_REMEDY}
                          for name, part in data["parts"].items()}  # fmt: skip
         return {**data, "study": {n: x for n, x in data["study"].items() if n not in PLACED}}
 

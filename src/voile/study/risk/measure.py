@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
 from voile.release.manifest import source_rows
 from voile.study.risk.joint import Chance, JointRisk, Leaks, Records, places_in
+from voile.study.risk.stating import Stated
 from voile.study.text.mentions import Rules
 from voile.tables.verbs.content import Content
 
@@ -34,7 +35,8 @@ class Residue(Brief):
     """What the written texts may still say of the person of each released row.
 
     kept : the columns that texts say exactly. missed : the chance that a text says another column,
-    (rows,). named : the chance that a text names the person, (rows,).
+    (rows,). named : the chance that a text names the person, (rows,). stated : the columns whose
+    values the released texts were found to state, 1 of each person of whom they do, (rows,).
     """
 
     shows = ()
@@ -43,6 +45,7 @@ class Residue(Brief):
     kept: tuple[str, ...]
     missed: Mapping[str, Floats]
     named: Floats
+    stated: Mapping[str, Floats] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -56,6 +59,7 @@ class Residue(Brief):
         *,
         guessed: Sequence[str] = (),
         beside: Mapping[str, int] | None = None,
+        stated: Sequence[Stated] = (),
     ) -> Residue:
         """Read whose each released row of the table is, and what was counted of the person.
 
@@ -65,6 +69,7 @@ class Residue(Brief):
         miss : the share of mentions that the notes' kits leave.
         guessed : columns that a classifier guesses from the texts: they count as known.
         beside : a number for what other parts of rows show of each person, where there are any.
+        stated : the people whose released texts state a column, by pseudonym.
         """
         numbers = source_rows(private)
         space = content.space
@@ -83,6 +88,7 @@ class Residue(Brief):
             (*(x.column for x in rules.mentions.values() if x.keep and x.column), *guessed),
             missed,
             _left(people, counted, _names(counted), miss),
+            {x.column: np.array([float(one in x.people) for one in people]) for x in stated},
         )
 
     def saying(self, columns: Sequence[str]) -> Residue:
@@ -92,11 +98,13 @@ class Residue(Brief):
     @property
     def said(self) -> dict[str, Chance]:
         """The chance that a text says each column, at the recall of the notes' kits."""
-        return {**self.missed, **dict.fromkeys(self.kept, 1.0)}
+        both = {name: np.maximum(x, self.stated.get(name, 0.0)) for name, x in self.missed.items()}
+        return {**self.stated, **both, **dict.fromkeys(self.kept, 1.0)}
 
     def figures(self, judged: JointRisk) -> dict[str, float]:
         """Return the expected matches of the table alone, and of all parts."""
-        own, kept = self.records, dict.fromkeys(self.kept, 1.0)
+        own = self.records
+        kept: dict[str, Chance] = {**self.stated, **dict.fromkeys(self.kept, 1.0)}
         alone = replace(own, beside=None)
         at_recall = self.named + (1 - self.named) * judged.each(self.said, own)
         return {

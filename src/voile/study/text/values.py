@@ -13,10 +13,14 @@ from voile.data import Source
 from voile.data.opening import open_released
 from voile.gate.values.findings import ValueFinding
 from voile.gate.values.search import search_values
+from voile.keys.pseudonyms import pseudonym
 from voile.release.manifest import Release, source_rows
-from voile.release.values import SearchedPart, inputs_of
+from voile.release.values import Searched, SearchedPart, inputs_of
 from voile.study.plan.plan import Plan
+from voile.study.text.exported_texts import SearchedExport
 
+EARLIER = 0.05
+"""The share of people that releases without a finding of stated categories were held to."""
 NOT_IDENTIFYING = dict.fromkeys(("quasi", "text", "items"), "keep")
 """Roles whose columns are not searched for where only identifying values are."""
 
@@ -40,18 +44,25 @@ def search_release(
     part_of: Callable[[str], Release],
     directory: Path | None = None,
     *,
+    export: Path,
     identifying: bool = False,
 ) -> tuple[ValueFinding, ...]:
-    """Search the released bytes of a plan's parts.
+    """Search the released bytes of a plan's parts, and of its written export if there is one.
 
-    directory : where keys spill, in the clear. identifying : whether only identifiers and dropped
-    columns are searched for; [mentions] of the plan says what becomes of other values in text.
+    export : the folder of the written export. directory : where keys spill, in the clear.
+    identifying : whether only identifiers and dropped columns are searched for; [mentions] of the
+    plan decides about other values in text.
     """
     subject, hidden = plan.study.subject, NOT_IDENTIFYING if identifying else {}
     own = [name for name, part in plan.parts.items() if part.of is None]
     parts = [open_part(one, part_of(one), plan.opened(one), subject) for one in own]
     parts = [replace(x, roles={c: hidden.get(r, r) for c, r in x.roles.items()}) for x in parts]
-    return search_values(inputs_of(parts), directory=directory)
+    every: list[Searched] = [*parts]
+    if plan.export is not None:
+        people = plan.opened(plan.table[0]).read([subject]).column(0).unique().to_pylist()
+        whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
+        every.append(SearchedExport(export, plan.known(), subject, whose))
+    return search_values(inputs_of(every), directory=directory)
 
 
 def public_value(found: ValueFinding) -> dict[str, Any]:
@@ -72,6 +83,8 @@ def find_promised(
     found: ValueFinding,
     part_of: Callable[[str], Release],
     directory: Path | None = None,
+    *,
+    export: Path,
 ) -> ValueFinding:
     """Return the finding that the promise is about: of identifiers and dropped columns.
 
@@ -79,27 +92,29 @@ def find_promised(
     """
     if is_allowed(plan, found):
         return found
-    return search_release(plan, part_of, directory, identifying=True)[0]
+    return search_release(plan, part_of, directory, export=export, identifying=True)[0]
 
 
-def is_allowed(plan: Plan, found: ValueFinding) -> bool:
-    """Say whether the promise allows so many people, two deviations of chance aside."""
-    limit = plan.promise.values_in_text * (found.n or 0)
-    chance = (found.expected or 0.0) + 2 * (found.deviation or 0.0)
-    return found.value - chance <= limit
+def is_allowed(plan: Plan, found: ValueFinding, least: float = 0.0) -> bool:
+    """Say whether the promise allows so many people beyond chance, and with certain values.
+
+    least : the share that is allowed in any case.
+    """
+    limit = max(plan.promise.values_in_text, least) * (found.n or 0)
+    return found.certain <= limit and found.value <= found.most_by_chance + limit
 
 
 def check_values(plan: Plan, found: ValueFinding) -> None:
-    """Refuse a release with values of more people than the promise allows, chance aside.
+    """Refuse a release with values of more people than the promise allows.
 
     Raises InfeasibleError: the sentence has columns and counts, and no value.
     """
     if is_allowed(plan, found):
         return
     raise InfeasibleError(
-        f"{found.sentence}; [promise] allows {plan.promise.values_in_text:.3g} of them",
+        f"{found.sentence}; of {found.certain:,} people a whole value stands there by no chance, "
+        f"and [promise] allows {plan.promise.values_in_text:.3g} of the people beyond chance",
         where=str(plan.path),
-        instead="set the kind of these columns in known_kind of the notes' init, such as "
-        '"last=name", and fit again, or accept the risk: '
-        f"values_in_text = {rounded(found.value / (found.n or 1), 'up'):g} in [promise]",
+        instead="correct the roles of these columns, fit the notes' kit on such forms, or accept "
+        f"the risk: values_in_text = {rounded(found.value / (found.n or 1), 'up'):g} in [promise]",
     )

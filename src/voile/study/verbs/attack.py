@@ -24,15 +24,15 @@ from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
 from voile.data import Source, open_source
 from voile.gate.finding import GateFinding, findings_to_data
+from voile.gate.people import KNOWS_ALL, KNOWS_FEW
 from voile.release.manifest import source_rows
-from voile.study.adversary.acquaintance import reaches
 from voile.study.adversary.date_attack import attack_dates
-from voile.study.adversary.people import facts_of, join_dates, open_part
+from voile.study.adversary.people import facts_of, join_dates
 from voile.study.adversary.readings import read
 from voile.study.adversary.unjoined import Rejoined, rejoin
 from voile.study.plan.plan import Plan
 from voile.study.readers.sexes import SEXES
-from voile.study.study_release import EXPORT, StudyRelease
+from voile.study.study_release import StudyRelease
 from voile.study.verbs.checks import check_applied
 from voile.study.verbs.exported import read_exported
 from voile.tables.recoding.boxes import read_codebook
@@ -68,9 +68,9 @@ class _Chances(NamedTuple):
 class Attacked(Brief):
     """What adversaries get of all parts: `known` by what a part shows of a person, `dates` by true
     dates; `linked` to a register, where there is one; `rejoined`, where parts share no pseudonym;
-    `guesses` of a classifier from the texts, and `informed` adversaries who know some facts of a
-    released person, both as apply counted them on what it wrote; `of_parts`, what attacks on each
-    part by itself found, or why one was not made.
+    `guesses` of a classifier from the texts; `informed`, those of `known` who know some facts next
+    to the table's columns; `of_parts`, what attacks on each part by itself found, or why one was
+    not made. The gate counted `known` and `informed` in what apply wrote.
     """
 
     known: tuple[GateFinding, ...]
@@ -113,33 +113,23 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
     check_applied(plan, release)
     subject = plan.study.subject
     dates = [facts_of(release.part(name), plan.opened(name), subject).dates for name in plan.rows]
-    parts = {
-        name: open_part(
-            release.part(name), plan.opened(name), subject, is_joined=release.public["join"]
-        )
-        for name in plan.files
-    }
     if found := read_exported(plan, release.path, release.extract):
         dates.append(found.dates)
-        parts[EXPORT] = found.events
     rule = plan.date_rule(*release.extract)
     risk = attack_dates(join_dates(dates), rule, np.random.default_rng(plan.study.seed))
-    known = reaches(parts, are_months=rule.months)
+    known = tuple(x for x in release.findings if x.knows in (KNOWS_ALL.knows, KNOWS_FEW.knows))
     linked = None if register is None else link(plan, release, register)
-    rejoined = () if release.public["join"] else _rejoined(plan, release)
+    rejoined = _rejoined(plan, release)
     guesses = tuple(release.public.get("guesses", ()))
     informed = tuple(release.private.get("informed", ()))
     return Attacked(known, risk, linked, rejoined, guesses, informed)
 
 
 def _rejoined(plan: Plan, release: StudyRelease) -> tuple[Rejoined, ...]:
-    """Link the rows of the table to those of parts that lie in files of their own."""
+    """Link the rows of the table to those of parts in files of their own without pseudonyms."""
     table = plan.table[0]
-    own = {
-        name: (release.part(name), plan.opened(name))
-        for name, part in plan.parts.items()
-        if part.of is None
-    }
+    names = [x for x in plan.files if x != table and not plan.is_joined(x)]
+    own = {name: (release.part(name), plan.opened(name)) for name in (table, *names)}
     return rejoin(own.pop(table), own, plan.study.subject)
 
 
@@ -156,7 +146,7 @@ def link(plan: Plan, release: StudyRelease, register: Source) -> Linked:
             where=str(release.path),
             instead="leave the register out",
         )
-    tables = [name for name, part in plan.rows.items() if part.kind == "tables"]
+    tables = [x for x, part in plan.rows.items() if part.kind == "tables" and plan.is_joined(x)]
     of = {name: _Adversary(release, name, register, plan.study.subject) for name in tables}
     rows = {name: one.people(plan.opened(name)) for name, one in of.items()}
     adversary, people = of.pop(tables[0]), rows.pop(tables[0])

@@ -11,15 +11,18 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.wording import count
 from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
+from voile.gate.finding import GateFinding
 from voile.keys.pseudonyms import without_subject
 from voile.proposals.seen import printable
 from voile.release.choice import ROUNDING
 from voile.release.kit import Kit
 from voile.report.wording import listed
+from voile.study.adversary.acquaintance import known_facts
 from voile.study.adversary.days import day_columns
 from voile.study.plan.entries import JOINT
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
+from voile.study.risk.remedies import Remedy
 from voile.study.study_release import StudyRelease
 from voile.study.text.shown import Shown
 
@@ -132,9 +135,31 @@ def check_surrogates(plan: Plan, name: str, kit: Kit, extract: Extract) -> None:
         )
 
 
-def check_promise(plan: Plan, figures: Mapping[str, float], guessed: Sequence[str]) -> None:
+def check_alone(plan: Plan, known: Sequence[GateFinding], remedies: Sequence[Remedy]) -> None:
+    """Refuse a release of which all facts single out more people than the promise allows.
+
+    Raises InfeasibleError: it names the remedies, and how many people each would help.
+    """
+    limit = plan.promise.alone
+    counts = [(one.alone, one.people) for one in known_facts(known) if one.facts is None]
+    alone, people = max(counts, default=(0.0, 0))
+    if limit is None or alone <= limit * people:
+        return
+    offers = "; ".join(one.says for one in remedies)
+    raise InfeasibleError(
+        f"all facts single out {alone:,.0f} of {people:,} people, and [promise] allows {limit:.3g}",
+        where=str(plan.path),
+        instead=offers or "no cap and no break of links of one part helps: drop a part",
+    )
+
+
+def check_promise(
+    plan: Plan, figures: Mapping[str, float], guessed: Sequence[str], stated: Sequence[str]
+) -> None:
     """Refuse a joint risk above the promise: texts reveal what the fit took as unsaid, or other
     parts show more than when they were fitted.
+
+    stated : the columns whose values the released texts state.
     """
     limit = plan.promise.ways.get(JOINT)
     if limit is None or not figures["subjects"]:
@@ -147,6 +172,13 @@ def check_promise(plan: Plan, figures: Mapping[str, float], guessed: Sequence[st
             f"a classifier guesses {listed(list(guessed))} from the texts above chance, and then "
             f"the joint risk is {risk:.6g}, above {limit:.6g}",
             instead=f'write SEX = {{ column = "{guessed[0]}", keep = true }} in [mentions]',
+        )
+    if said := [one for one in stated if one not in {x.column for x in plan.mentions.values()}]:
+        raise InfeasibleError(
+            f"the released texts state {listed(said)}, and with it the joint risk is {risk:.6g}, "
+            f"above {limit:.6g}",
+            instead=f'write {said[0].upper()} = {{ column = "{said[0]}", values = true }} in '
+            "[mentions]: texts then show the interval of the row",
         )
     raise InfeasibleError(
         f"the joint risk of what was written is {risk:.6g}, above {limit:.6g}: parts show more "

@@ -40,6 +40,7 @@ from voile.study.plan.plan import Plan
 from voile.study.readers.values import WORDS
 from voile.study.study_release import EXPORT
 from voile.study.text.shown import Shown
+from voile.study.verbs.capping import write_capped
 
 UNKNOWN = (
     "the adversary of the joint figures knows no diagnosis, reading, prescription or day of the "
@@ -79,30 +80,35 @@ def open_export(export: ExportTable, place: str) -> Carrier:
 
 @contextmanager
 def unpacked(plan: Plan) -> Iterator[Plan]:
-    """Open the export of a plan as tables, in a folder of mode 0700 that goes with the block.
+    """Open the export of a plan as tables, and parts with fewer rows of each person.
 
-    What a killed run left there goes when the next one begins.
+    They lie in a folder of mode 0700 that goes with the block. What a killed run left there goes
+    when the next one begins.
     """
-    if plan.export is None:
+    capped = {name: x.most_rows for name, x in plan.rows.items() if x.most_rows is not None}
+    if plan.export is None and not capped:
         yield plan
         return
     room = plan.kit.with_name(f".{plan.kit.name}.export")
     tables, lock = room / "tables", Lock(room / "lock")
     if not is_own(room):
         raise RequestError(
-            "the export is opened there, and that folder is not yours alone",
+            "the sources are opened there, and that folder is not yours alone",
             where=str(room),
             instead="remove it",
         )
     if not lock.acquire():
-        raise RequestError("another run has this export open", where=plan.export.source)
+        raise RequestError("another run has these sources open", where=str(plan.path))
     try:
         shutil.rmtree(tables, ignore_errors=True)
         tables.mkdir(mode=0o700)
-        carrier = carrier_of(plan)
-        carrier.unpack(tables)
-        write_known(carrier, tables)
-        _write_zip_codes(tables)
+        if plan.export is not None:
+            carrier = carrier_of(plan)
+            carrier.unpack(tables)
+            write_known(carrier, tables)
+            _write_zip_codes(tables)
+        for name, most in capped.items():
+            write_capped(plan.opened(name), plan.study.subject, most, tables, name)
         plan._unpacked = tables
         yield plan
     finally:

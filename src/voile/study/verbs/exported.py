@@ -1,8 +1,8 @@
-"""What the files of a written export show: facts that an informed adversary may know, and days."""
+"""What the files of a written export show: events that an acquaintance may know, and days."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -16,8 +16,7 @@ from voile.core.brief import Brief
 from voile.data import open_source
 from voile.gate.people import ReleasedPart
 from voile.keys.pseudonyms import pseudonym
-from voile.study.adversary.informed import Facts, as_facts
-from voile.study.adversary.people import Days, Fact
+from voile.study.adversary.people import Days
 from voile.study.carriers.carrier import Carrier, Extract, is_day_of_people
 from voile.study.plan.plan import Plan
 from voile.study.study_release import EXPORT
@@ -29,11 +28,10 @@ _PERSON = "person"
 
 @dataclass(frozen=True)
 class Exported(Brief):
-    """What the files of a written export show: facts by kind; days; and every event as a row."""
+    """What the files of a written export show: days, and the events of each kind, a row each."""
 
-    facts: Mapping[str, Facts]
     dates: Mapping[str, Days]
-    events: ReleasedPart
+    events: Mapping[str, ReleasedPart]
 
     @classmethod
     def of(
@@ -50,17 +48,15 @@ class Exported(Brief):
         whose : the person of each pseudonym. move : what becomes of a person's day. is_joined :
         whether the other parts have these pseudonyms.
         """
-        facts: dict[str, dict[str, Counter[Fact]]] = defaultdict(lambda: defaultdict(Counter))
         days: dict[str, set[date]] = defaultdict(set)
-        rows: list[dict[str, Any]] = []
+        rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for event in written.events(written=True):
             person = whose[event.subject]
             days[person].update(event.days)
             joined = event.subject if is_joined else person
-            label = {_PERSON: joined, "kind": event.kind, "fact": repr(event.fact)}
-            rows.append({**label, **{f"day {n}": day for n, day in enumerate(event.days)}})
-            if event.fact is not None:
-                facts[event.kind][person][event.fact] += 1
+            label = {_PERSON: joined, "fact": repr(event.fact)}
+            own = {f"day {n}": day for n, day in enumerate(event.days)}
+            rows[event.kind].append({**label, **own})
         pairs: dict[str, set[tuple[int, int]]] = defaultdict(set)
         for event in source.events(written=False):
             for day in event.days if event.subject in days else ():
@@ -68,15 +64,15 @@ class Exported(Brief):
                 if new is not None and new in days[event.subject]:
                     pairs[event.subject].add((_number(day), _number(new)))
         dates = {one: np.array(sorted(own), np.int64) for one, own in pairs.items()}
-        return cls({kind: as_facts(own) for kind, own in facts.items()}, dates, _as_part(rows))
+        return cls(dates, {kind: _as_part(own) for kind, own in rows.items()})
 
 
 def _as_part(rows: list[dict[str, Any]]) -> ReleasedPart:
-    dates = sorted({name for row in rows for name in row} - {_PERSON, "kind", "fact"})
-    text = [(name, pa.string()) for name in (_PERSON, "kind", "fact")]
+    dates = sorted({name for row in rows for name in row} - {_PERSON, "fact"})
+    text = [(name, pa.string()) for name in (_PERSON, "fact")]
     schema = pa.schema([*text, *((name, pa.date32()) for name in dates)])
     source = open_source(pa.Table.from_pylist(rows, schema))
-    return ReleasedPart(rows=source, person=_PERSON, facts=("kind", "fact"), dates=tuple(dates))
+    return ReleasedPart(rows=source, person=_PERSON, facts=("fact",), dates=tuple(dates))
 
 
 def read_exported(plan: Plan, release: Path, extract: Extract) -> Exported | None:

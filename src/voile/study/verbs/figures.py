@@ -10,11 +10,11 @@ from voile.gate.finding import NOBODY, Adversary, GateFinding
 from voile.gate.people import ALONE, FEWEST, KNOWS_ALL, MATCHES
 from voile.gate.values.findings import ValueFinding
 from voile.report.suppression import FEW
-from voile.study.adversary.acquaintance import ALL, GAPS, by_knowledge
+from voile.study.adversary.acquaintance import ALL, GAPS, KnownFacts, by_knowledge, known_facts
 from voile.study.adversary.date_attack import KNOWS_DATES, THREE
-from voile.study.adversary.informed import Informed
 from voile.study.risk.guessing import Guess
 from voile.study.risk.measure import MATCHES as MATCHED
+from voile.study.risk.remedies import Remedy
 from voile.study.text.certify import Certificate
 
 FACTS = {0: "no_fact", 1: "one_fact", 2: "two_facts", 3: "three_facts", None: "all_facts"}
@@ -52,9 +52,7 @@ def joint_risks(figures: Mapping[str, float]) -> Iterator[GateFinding]:
     yield JOINT.finds("named_in_text", figures["left_named"] / subjects, "share")
 
 
-def known_risks(
-    known: Sequence[GateFinding], informed: Sequence[Informed]
-) -> Iterator[GateFinding]:
+def known_risks(known: Sequence[GateFinding]) -> Iterator[GateFinding]:
     """Yield the risks of who knows facts of a person: all, three true dates, or a few facts."""
     found = by_knowledge(known)
     if every := found.get(ALL):
@@ -67,25 +65,15 @@ def known_risks(
             risk = _share(found[of][MATCHES])
             yield adversary.finds(f"{name}_known_mean_risk", risk, "probability")
     alone = [_share(found[GAPS][ALONE])] if GAPS in found else []
-    for one in (x for x in informed if x.part == ALL and x.people):
+    for one in (x for x in known_facts(known) if x.part == ALL and x.people):
         name = FACTS[one.facts]
-        yield INFORMED.finds(f"{name}_known_mean_risk", one.most / one.people, "probability")
+        yield INFORMED.finds(f"{name}_known_mean_risk", one.mean, "probability")
         if one.facts is None:
             alone.append(one.alone / one.people)
         elif one.facts:
             yield INFORMED.finds(f"{name}_alone", one.alone / one.people, "share")
     if alone:
         yield INFORMED.finds(ALL_ALONE, max(alone), "share")
-
-
-def informed_counts(informed: Sequence[Informed]) -> Iterator[GateFinding]:
-    """Yield the counts of each adversary who knows the group and some facts of a part."""
-    for one in informed:
-        of = f"{one.part}, {FACTS[one.facts].replace('_', ' ')}"
-        values = {"drawn_facts_matches": one.matches, "worst_facts_matches": one.most,
-                  "informed_alone": one.alone}  # fmt: skip
-        for name, value in values.items():
-            yield INFORMED.finds(name, value, "people", n=one.people, of=of)
 
 
 def text_counts(
@@ -108,12 +96,16 @@ def share_with_values(found: ValueFinding) -> GateFinding:
     return who.finds("values_in_text", found.value / (found.n or 1), "share")
 
 
-def public_informed(one: Informed) -> dict[str, Any]:
-    """Return the means of one adversary, two digits rounded up."""
-    people = one.people or 1
-    means = {"drawn": one.matches / people, "most": one.most / people}
-    shown = {name: rounded(x, "up") for name, x in means.items()}
-    return {"part": one.part, "facts": one.facts, **shown}
+def public_facts(one: KnownFacts) -> dict[str, Any]:
+    """Return the mean chance of one adversary, two digits rounded up."""
+    return {"part": one.part, "facts": one.facts, "most": rounded(one.mean, "up")}
+
+
+def public_remedy(one: Remedy) -> dict[str, Any]:
+    """Return a remedy with shares, two digits, the gain rounded down and the loss up."""
+    loss = None if one.left_out is None else rounded(one.left_out, "up")
+    helped = rounded(one.helped / one.alone, "down")
+    return {"part": one.part, "option": one.option, "helped": helped, "left_out": loss}
 
 
 def _share(found: GateFinding) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ import pyarrow as pa
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import Progress, silent
 from voile.data import Source
+from voile.data.roles import Roles
+from voile.data.source import BATCH_ROWS
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.start.rules import RULES
 from voile.documents.verbs.policies import ANNOTATED, PROPOSED
@@ -27,7 +29,9 @@ from voile.study.plan.plan import Plan
 from voile.study.readers import finds_alone
 from voile.study.risk.after import RowsBeside, find_after
 from voile.study.risk.joint import JointRisk, Leaks
+from voile.study.risk.stating import category_columns, measure_stated, true_values
 from voile.study.study_kit import named_in_kit, pack, searched
+from voile.study.study_release import UNACCEPTED
 from voile.study.verbs.check import FitInputs, check, holds_events, on_another_day
 from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.writing import options_of_rows
@@ -58,7 +62,7 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
     fitted = _fit_part(plan, table, inputs, progress)
     others = {name: _fit_part(plan, name, inputs, progress) for name in plan.rows if name != table}
     chosen |= {name: _choose(plan, name, kit) for name, kit in others.items()}
-    leaks = _leaks(plan, texts, chosen)
+    leaks = _leaks(plan, texts, chosen, _stated_in(plan, texts, inputs.roles[table].of("quasi")))
     content = Content.of(fitted)
     judge = _Judge(content, leaks, _beside(plan, content, inputs.sources, others, chosen))
     chosen[table] = _pick(plan, fitted, judge, leaks["joint_at_recall"])
@@ -67,6 +71,7 @@ def fit(plan: Plan, *, force: bool, progress: Progress) -> Kit:
         "plan": plan.to_data(),
         "leaks": {name: {"columns": x.columns, "name": x.name} for name, x in leaks.items()},
         "chosen": {name: named_in_kit(one) for name, one in chosen.items()},
+        UNACCEPTED: [name for name, kit in texts.items() if is_unchecked(kit)],
         "extract": [day and day.isoformat() for day in inputs.extract],
     }
     return pack(table, {table: fitted, **others, **texts}, facts, frontier)
@@ -121,25 +126,64 @@ def _choose(plan: Plan, name: str, kit: Kit) -> Chosen:
         ) from None
 
 
+def is_unchecked(kit: Kit) -> bool:
+    """Say whether the figures of a kit of notes are against proposals that nobody checked."""
+    return kit.facts.get("marks") == PROPOSED
+
+
 def miss_of(kit: Kit, chosen: Chosen) -> float:
     """Return the share of mentions that a policy of notes leaves, at the interval's upper end.
 
     A kit whose figures are against proposals that nobody checked counts as one that misses all.
     """
-    if kit.facts.get("marks") == PROPOSED:
+    if is_unchecked(kit):
         return 1.0
     return float(chosen.figures.get("risk_high", chosen.figures.get("risk", 1.0)))
 
 
-def _leaks(plan: Plan, texts: Mapping[str, Kit], chosen: Mapping[str, Chosen]) -> dict[str, Leaks]:
-    """Return what texts say at perfect detection, and at the recall that the kits measured."""
+def _stated_in(plan: Plan, texts: Mapping[str, Kit], quasi: Sequence[str]) -> dict[str, float]:
+    """Return the share of people whose source texts state each category without a rule."""
+    ruled = {one.column for one in plan.mentions.values()}
+    source, subject = plan.opened(plan.table[0]), plan.study.subject
+    readers = category_columns(source, [one for one in quasi if one not in ruled])
+    truth = true_values(source, subject, [*readers])
+    said = (pair for name, kit in texts.items() for pair in _texts_of(plan, name, kit))
+    return (
+        {one.column: one.share for one in measure_stated(said, readers, truth)} if readers else {}
+    )
+
+
+def _texts_of(plan: Plan, name: str, kit: Kit) -> Iterator[tuple[str, str]]:
+    """Yield whose each text of a part is, and the text."""
+    part, source = plan.texts[name], plan.opened(name)
+    roles = Roles.model_validate(kit.facts["roles"])
+    columns = [part.text] if part.text is not None else list(roles.of("text"))
+    for batch in source.batches([plan.study.subject, *columns], batch_rows=BATCH_ROWS // 16):
+        people, *texts = (x.to_pylist() for x in batch.columns)
+        for own in texts:
+            yield from ((str(who), x) for who, x in zip(people, own, strict=True) if x)
+
+
+def _leaks(
+    plan: Plan,
+    texts: Mapping[str, Kit],
+    chosen: Mapping[str, Chosen],
+    stated: Mapping[str, float],
+) -> dict[str, Leaks]:
+    """Return what texts say at perfect detection, and at the recall that the kits measured.
+
+    stated : the share of people whose texts state a category.
+    """
     kept = [one.column for one in plan.mentions.values() if one.keep and one.column]
     read = [one.column for one in plan.mentions.values() if one.column and not one.keep]
     names = any(kind_of(label) == "name" for kit in texts.values() for label in kit.facts["labels"])
     miss = max((miss_of(kit, chosen[name]) for name, kit in texts.items()), default=0.0)
     return {
-        "joint": Leaks.of(kept, read, 0.0, names=names),
-        "joint_at_recall": Leaks.of(kept, read, miss, names=names),
+        name: Leaks({**stated, **one.columns}, one.name)
+        for name, one in (
+            ("joint", Leaks.of(kept, read, 0.0, names=names)),
+            ("joint_at_recall", Leaks.of(kept, read, miss, names=names)),
+        )
     }
 
 

@@ -15,38 +15,39 @@ from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
 from voile.data import Source
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
-from voile.gate.people import ReleasedPart
+from voile.gate.people import ReleasedPart, count_people
 from voile.keys.seal import file_sha256
 from voile.release.found_values import VALUES, detail_values
 from voile.release.manifest import FINDINGS
 from voile.release.writing import Manifests
 from voile.report.wording import listed
 from voile.study.adversary import people
-from voile.study.adversary.acquaintance import reaches
+from voile.study.adversary.acquaintance import known_facts, reaches
 from voile.study.adversary.date_attack import attack_dates
-from voile.study.adversary.informed import Facts, Informed, inform
-from voile.study.adversary.knowledge import days_of, facts_in, groups_of
 from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
-from voile.study.study_release import EXPORT, FORMAT, UTILITY, VERSION, PartRelease
+from voile.study.risk.remedies import find_remedies
+from voile.study.risk.stating import Stated, category_columns, measure_stated, true_values
+from voile.study.study_release import EXPORT, FORMAT, UNACCEPTED, UTILITY, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.text.values import check_values, find_promised, public_value, search_release
-from voile.study.verbs.checks import check_promise
+from voile.study.verbs.capping import count_left_out
+from voile.study.verbs.checks import check_alone, check_promise
 from voile.study.verbs.export import UNKNOWN
 from voile.study.verbs.exported import read_exported
 from voile.study.verbs.figures import (
-    informed_counts,
     joint_counts,
     joint_risks,
     known_risks,
-    public_informed,
+    public_facts,
+    public_remedy,
     share_with_values,
     text_counts,
 )
-from voile.study.verbs.fit import miss_of
+from voile.study.verbs.fit import is_unchecked, miss_of
 from voile.study.verbs.people_counts import PeopleCounts, write_people
 from voile.study.verbs.utility import compare_counts, counts_to_data
 from voile.study.verbs.writing import Writing
@@ -70,23 +71,27 @@ class Measuring:
     def manifests(self) -> Manifests:
         """Return the one manifest that goes with the release, and the one that stays."""
         counted = {name: self._certificate(name) for name in self.plan.texts}
-        known, informed = self._known()
+        known = self._known()
+        facts = list(known_facts(known))
+        check_alone(self.plan, known, self.remedies)
         self.residue = self._residue([one.by_person for one in counted.values()])
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
-        check_promise(self.plan, figures, self.guessed)
-        own, elsewhere = search_release(self.plan, self.writing.part, self.writing.scratch)
-        promised = find_promised(self.plan, own, self.writing.part, self.writing.scratch)
+        stated = [one.column for one in self.stated if one.people]
+        check_promise(self.plan, figures, self.guessed, stated)
+        written = self.writing.part, self.writing.scratch
+        export = self.writing.release / EXPORT
+        own, elsewhere = search_release(self.plan, *written, export=export)
+        promised = find_promised(self.plan, own, *written, export=export)
         check_values(self.plan, promised)
         risks = (
             *joint_risks(figures),
-            *known_risks(known, informed),
+            *known_risks(known),
             share_with_values(own),
         )
         findings = (
             *joint_counts(figures),
             *risks,
             *known,
-            *informed_counts(informed),
             *text_counts(self.guesses, counted),
             own,
             elsewhere,
@@ -96,7 +101,8 @@ class Measuring:
             **self._said_of(parts),
             "mentions": {name: one.to_data() for name, one in counted.items()},
             "figures": {name: rounded(x, "up") for name, x in figures_of(risks).items()},
-            "informed": [public_informed(one) for one in informed],
+            "informed": [public_facts(one) for one in facts],
+            "remedies": [public_remedy(one) for one in self.remedies],
             "values": [public_value(one) for one in (own, elsewhere)],
         }
         hidden = {
@@ -105,7 +111,9 @@ class Measuring:
             "figures": figures_of(findings),
             FINDINGS: findings_to_data(findings),
             "people": self._people(),
-            "informed": [vars(one) for one in informed],
+            "informed": [one.to_data() for one in facts],
+            "remedies": [one.to_data() for one in self.remedies],
+            "left_out": self._left_out,
             VALUES: [detail_values(one) for one in (own, elsewhere)],
             "extract": [day and day.isoformat() for day in self.writing.extract],
             UTILITY: counts_to_data(compare_counts(self.writing)),
@@ -142,6 +150,8 @@ class Measuring:
             ],
             "planted": {name: [one.to_data() for one in found] for name, found in planted.items()},
             "guesses": [one.to_data() for one in self.guesses],
+            "stated": [one.to_data() for one in self.stated],
+            UNACCEPTED: self._unaccepted,
             "assumptions": self._assumptions(),
         }
 
@@ -158,6 +168,7 @@ class Measuring:
             max((miss_of(kits[name], chosen[name]) for name in self.plan.texts), default=0.0),
             guessed=self.guessed,
             beside=self._beside(),
+            stated=self.stated,
         )
 
     @cached_property
@@ -203,6 +214,22 @@ class Measuring:
         found = (guess(name, texts, self._hidden(name)) for name in columns)
         return tuple(one for one in found if one is not None)
 
+    @cached_property
+    def stated(self) -> tuple[Stated, ...]:
+        """The people whose released texts state a category that the table has, by pseudonym."""
+        if not self.plan.texts:
+            return ()
+        source, name_of = self.plan.opened(self.plan.table[0]), self.writing.shown.name_of
+        quasi = [one for one in self.writing.shown.codebook.quasi if one in source.columns]
+        readers = category_columns(source, quasi)
+        truth = true_values(source, self.plan.study.subject, [*readers])
+        named = {column: {name_of(who): x for who, x in own.items()}
+                 for column, own in truth.items()}  # fmt: skip
+        said = ((name_of(who), text)
+                for name in self.plan.texts
+                for who, text in self.writing.written(name).texts_of_people())  # fmt: skip
+        return measure_stated(said, readers, named)
+
     def _hidden(self, column: str) -> dict[str, str]:
         """Return the true value of each person of whom no row shows it already, by pseudonym."""
         table, shown = self.plan.table[0], self.writing.shown
@@ -213,38 +240,53 @@ class Measuring:
             if None not in (who, cell) and not shown.shows_within(str(who), column, [str(cell)])
         }
 
-    def _known(self) -> tuple[tuple[GateFinding, ...], tuple[Informed, ...]]:
+    def _known(self) -> tuple[GateFinding, ...]:
         """Attack what was written by what parts show of a person, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
         dates = [one.dates for one in self._facts(plan.rows).values()]
-        parts = {name: self._opened(name) for name in plan.files}
-        groups = groups_of(*self._part(plan.table[0]), plan.study.subject, self._said)
-        known = {name: self._facts_in(name, groups) for name in plan.files}
+        parts = {x: self._opened(x) for x in plan.files if x not in self._unlinked}
         if found is not None:
             dates.append(found.dates)
-            parts[EXPORT] = found.events
-            for kind, own in found.facts.items():
-                known[kind] = known.get(kind, Facts({}, {})) | own
+            parts |= {kind if kind not in parts else f"{EXPORT} {kind}": own
+                      for kind, own in found.events.items()}  # fmt: skip
+        joined = people.join_dates(dates)
         rule, rng = plan.date_rule(*writing.extract), np.random.default_rng(plan.study.seed)
-        found_by_dates = attack_dates(people.join_dates(dates), rule, rng)
-        days = days_of(dates, months=rule.months)
-        counts = (*reaches(parts, are_months=rule.months), *found_by_dates)
-        return counts, inform(groups, known, days, rng)
+        by_dates = attack_dates(joined, rule, rng)
+        group = people.open_group(
+            *self._part(plan.table[0]), plan.study.subject, self._said, is_joined=plan.study.join
+        )
+        days = people.open_days(joined, self._named) if joined else None
+        self.remedies = find_remedies(parts, [x for x in plan.linked_rows if x in parts], group)
+        alone = {
+            name: people.open_unlinked(*self._part(name), plan.study.subject)
+            for name in self._unlinked
+        }
+        apart = [
+            one
+            for name, part in alone.items()
+            for one in count_people({name: part}, of=f"one row of {name}", are_months=rule.months)
+        ]
+        known = reaches(parts, are_months=rule.months, group=group, days=days)
+        return (*known, *apart, *by_dates)
+
+    @property
+    def _unlinked(self) -> list[str]:
+        """The parts whose rows have no pseudonym, though those of other parts do."""
+        joins = self.plan.study.join
+        return [one for one in self.plan.files if joins and not self.plan.is_joined(one)]
+
+    def _named(self, person: str) -> str:
+        """Return how the written parts name a person; without pseudonyms the person joins them."""
+        return self.writing.shown.name_of(person) if self.plan.study.join else person
 
     def _opened(self, name: str) -> ReleasedPart:
+        if self.plan.parts[name].kind == SIGNALS:
+            from voile.study.adversary.messages import open_readings
+
+            return open_readings(*self._part(name), self._named)
         own = self.plan.study
         return people.open_part(*self._part(name), own.subject, is_joined=own.join)
-
-    def _facts_in(self, name: str, whose: Iterable[str]) -> Facts:
-        """Return what an informed adversary may know of people in a part of rows."""
-        found = facts_in(*self._part(name), self.plan.study.subject, whose)
-        if self.plan.parts[name].kind != SIGNALS:
-            return found
-        from voile.study.adversary.messages import readings_of
-
-        kits, chosen = self.writing.kits, self.writing.chosen
-        return found | readings_of(*self._part(name), kits[name], chosen[name])
 
     def _part(self, name: str) -> tuple[PartRelease, Source]:
         return self.writing.part(name), self.plan.opened(name)
@@ -268,15 +310,39 @@ class Measuring:
 
     def _assumptions(self) -> list[str]:
         said = {one.column for one in self.plan.mentions.values()}
-        said |= {one.column for one in self.guesses}
+        said |= {one.column for one in self.guesses} | {one.column for one in self.stated}
         policy = read_codebook(self.writing.parts[self.plan.table[0]][0]["policy"])
         silent = [one.column for one in policy.columns if one.column not in said]
         unsaid = (
-            [f"the texts say nothing of {listed(silent)}"] if silent and self.plan.texts else []
+            [f"no text says {listed(silent)}, which was not measured"]
+            if silent and self.plan.texts
+            else []
         )
-        recall = "at recall: each mention is missed as often as the kit's test text says"
+        recall = (
+            f"nobody has checked how much the kit of {listed(self._unaccepted)} misses: "
+            "the figures are for all names hidden and for no name hidden"
+            if self._unaccepted
+            else "at recall: each mention is missed as often as the kit's test text says"
+        )
         export = [] if self.plan.export is None else [UNKNOWN]
-        return [*unsaid, recall, *(one.says for one in self.guesses), *export]
+        found = [*(one.says for one in self.stated), *(one.says for one in self.guesses)]
+        capped = [
+            f"of {name} at most {self.plan.rows[name].most_rows} rows of each person are released: "
+            f"{rounded(one['left_out'] / (one['rows'] or 1), 'up'):.0%} of its rows are left out"
+            for name, one in self._left_out.items()
+        ]
+        return [*unsaid, *found, recall, *export, *capped]
+
+    @cached_property
+    def _left_out(self) -> dict[str, dict[str, int]]:
+        """The rows that `most_rows` leaves out of each part that has it."""
+        rows = self.plan.rows
+        return {x: count_left_out(self.plan, x) for x, own in rows.items() if own.most_rows}
+
+    @property
+    def _unaccepted(self) -> list[str]:
+        """The parts of texts whose kit learnt from proposals that nobody checked."""
+        return [x for x in self.plan.texts if is_unchecked(self.writing.kits[x])]
 
     def _certificate(self, name: str) -> Certificate:
         """Count, on the written bytes, the mentions that say more than their person's rows."""

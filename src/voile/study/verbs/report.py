@@ -29,14 +29,14 @@ from voile.report.sections import (
     Section,
 )
 from voile.report.wording import listed, share_and_odds
-from voile.study.adversary.acquaintance import by_knowledge
+from voile.study.adversary.acquaintance import GROUP, by_knowledge
 from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
 from voile.study.study_release import UTILITY, PartRelease, StudyRelease
 from voile.study.verbs.report_export import write_section
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
-UNCHECKED = "counting every identifier as missed, since nobody checked what the notes' kits propose"
+UNCHECKED = "if no name is hidden: nobody has checked how many identifiers the notes' kits miss"
 MOST = 100
 """Sentences that are listed."""
 
@@ -94,15 +94,17 @@ def _events(part: PartRelease) -> Section:
 
 
 def _joint(release: StudyRelease) -> Section:
-    public = release.public["figures"]
+    public, says_recall = release.public["figures"], _at_recall(release)
+    hidden = "All names hidden" if release.unaccepted else "All parts"
+    missed = "No name hidden" if release.unaccepted else "At recall"
     found = [
         ("Table alone", "table_mean_risk", "mean risk of a person, linked by the table"),
         (
-            "All parts",
+            hidden,
             "joint_mean_risk",
             "mean risk by the table and what the texts still show, were no mention missed",
         ),
-        ("At recall", "joint_at_recall_mean_risk", f"mean risk by all parts, {_at_recall(public)}"),
+        (missed, "joint_at_recall_mean_risk", f"mean risk by all parts, {says_recall}"),
         (
             "Acquaintance",
             "all_parts_known_mean_risk",
@@ -134,17 +136,25 @@ def _joint(release: StudyRelease) -> Section:
         for label, name, meaning in found
         if name in public
     )
-    blocks: list[Block] = [Prose((said,)) for said in _in_short(public)]
+    blocks: list[Block] = [Prose((said,)) for said in _in_short(public, says_recall)]
+    if release.unaccepted:
+        best, parts = public.get("joint_mean_risk", 0.0), listed(list(release.unaccepted))
+        waits = (
+            f"If all names are hidden, the mean chance is {share_and_odds(best)}. The true risk "
+            f"lies between the two figures. Waits for review: {parts}. No person has checked how "
+            "many identifiers remain in these texts."
+        )
+        blocks.append(Prose((waits,)))
     blocks.append(Figures(figures))
     known = [one for one in release.findings if one.knows in (KNOWS_ALL.knows, KNOWS_FEW.knows)]
-    if matches := [one for one in known if one.name == MATCHES]:
+    if matches := [one for one in known if one.name == MATCHES and GROUP not in one.of]:
         bars = tuple(Bar(one.of, one.value / (one.n or 1)) for one in matches)
         caption = (
             "Mean chance to pick out a released person, for an acquaintance who knows what a part "
             "shows of the person; the last bars are of all parts together."
         )
         blocks.append(BarChart((("knowing", bars),), "mean risk", caption, "internal", whole=True))
-    blocks += _informed(release)
+    blocks += [*_informed(release), *_remedies(release)]
     assumed = [f"{one[:1].upper()}{one[1:]}." for one in release.public["assumptions"]]
     blocks += [Heading("Assumptions"), Bullets(tuple(assumed))]
     return Section("joint", "What all parts disclose together", tuple(blocks), first=True)
@@ -212,23 +222,34 @@ def _informed(release: StudyRelease) -> Iterator[Block]:
         "know who is released, these are upper bounds."
     )
     yield BarChart(groups, "mean risk", caption, whole=True)
+    rows = tuple((one["part"], KNOWN_FACTS[one["facts"]], share(one["most"])) for one in informed)
+    yield Grid(("part", "the adversary knows", "the worst facts"), rows, numeric=(2,))
+
+
+def _remedies(release: StudyRelease) -> Iterator[Block]:
+    """Yield the options of parts by which facts single out fewer people, with their loss."""
     rows = tuple(
-        (one["part"], KNOWN_FACTS[one["facts"]], share(one["drawn"]), share(one["most"]))
-        for one in informed
-    )
-    columns = ("part", "the adversary knows", "any facts, on average", "the worst facts, at most")
-    yield Grid(columns, rows, numeric=(2, 3))
+        (one["part"], one["option"], share(one["helped"]),
+         "its rows are not joined to people" if one["left_out"] is None
+         else f"{share(one['left_out'])} of its rows")
+        for one in release.public.get("remedies", ())
+    )  # fmt: skip
+    if rows:
+        yield Heading("Remedies")
+        caption = "Each was measured by itself, on the released rows, for all facts of all parts."
+        columns = ("part", "option in the plan", "people alone who are not any more", "loss")
+        yield Grid(columns, rows, caption, numeric=(2,))
 
 
 KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all facts"}
 
 
-def _at_recall(public: Mapping[str, float]) -> str:
-    """Say what the figure at recall takes the kits to miss: all, where its notes name everybody."""
-    return UNCHECKED if public.get("named_in_text") == 1 else AT_RECALL
+def _at_recall(release: StudyRelease) -> str:
+    """Say what the figure at recall takes the kits to miss: every name, where nobody checked it."""
+    return UNCHECKED if release.unaccepted else AT_RECALL
 
 
-def _in_short(public: Mapping[str, float]) -> Iterator[str]:
+def _in_short(public: Mapping[str, float], says_recall: str) -> Iterator[str]:
     """Say the joint risk in a sentence, and what the table alone would have; first the values."""
     if values := public.get("values_in_text"):
         yield (
@@ -240,7 +261,7 @@ def _in_short(public: Mapping[str, float]) -> Iterator[str]:
         table = f"; by the table alone it is {share_and_odds(alone)}" if alone is not None else ""
         yield (
             "An adversary who links every person to the population, by all parts together, is "
-            f"right with a mean chance of {share_and_odds(risk)}, {_at_recall(public)}{table}."
+            f"right with a mean chance of {share_and_odds(risk)}, {says_recall}{table}."
         )
 
 

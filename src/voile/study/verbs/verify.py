@@ -12,8 +12,8 @@ from voile.release.evidence import default_place, find_evidence
 from voile.release.found_values import detail_values
 from voile.release.verify import MALFORMED, Check, accounted, as_published
 from voile.study.plan.plan import Plan
-from voile.study.study_release import OF_ATTACKS, StudyRelease
-from voile.study.text.values import find_promised, is_allowed, search_release
+from voile.study.study_release import EXPORT, OF_ATTACKS, StudyRelease
+from voile.study.text.values import EARLIER, find_promised, is_allowed, search_release
 from voile.study.verbs.checks import check_applied
 from voile.study.verbs.export import check_files
 
@@ -47,13 +47,15 @@ def _searched(release: StudyRelease, plan: Plan | None) -> Iterator[Check]:
         return
     try:
         check_applied(plan, release)
-        found = search_release(plan, release.part)
+        export = release.path / EXPORT
+        found = search_release(plan, release.part, export=export)
     except MALFORMED:
         yield Check("the released bytes can be searched for unreleased values", False)
         return
     stated = release.private.get("values")
-    promised = find_promised(plan, found[0], release.part)
-    yield Check(promised.sentence, is_allowed(plan, promised))
+    promised = find_promised(plan, found[0], release.part, export=export)
+    least = 0.0 if "stated" in release.public else EARLIER
+    yield Check(promised.sentence, is_allowed(plan, promised, least))
     if stated is not None:
         figures = release.private["figures"]
         same = stated == [detail_values(one) for one in found]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ import pyarrow as pa
 from voile.core.progress import Progress
 from voile.data import Source, open_source
 from voile.documents.module import DOCUMENTS
+from voile.documents.text.document import Document
 from voile.modules import find_module
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
@@ -21,13 +22,16 @@ from voile.release.manifest import ROWS, source_rows
 from voile.release.run import Run
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
+from voile.study.carriers.carrier import KNOWN
 from voile.study.plan.entries import Mention, TextPart
 from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import Plan
 from voile.study.readers import Reader, read_words, reader_of
 from voile.study.study_release import PartRelease
 from voile.study.text.certify import WrittenTexts
+from voile.study.text.exported_texts import ZIP
 from voile.study.text.in_place import gather_texts, put_texts
+from voile.study.text.lookups import BORN, LOOKED_AT, Lookups, UnreleasedColumns, unreleased_of
 from voile.study.text.mentions import Rules, writer_of
 from voile.study.text.names import MadeUpNames
 from voile.study.text.planted import NOTES, Planted, plant
@@ -118,7 +122,8 @@ class Writing:
         checks.check_kept(name, source, step.schema.names, self.shown)
         rules = self.rules(options)
         writer = writer_of(rules, self.names.words_of)
-        step = replace(step.writing(writer, rules.finders), refuse=rules.refuse)
+        step = step.writing(writer, rules.finders, self._lookups(name, step))
+        step = replace(step, refuse=rules.refuse)
         manifests = self._run(name, step, options, place)
         checks.check_met(self.plan, name, manifests[1]["counts"])
         changed = {label: x for label, x in self.readers.items() if not rules.mentions[label].keep}
@@ -129,6 +134,39 @@ class Writing:
                 next(c for c in manifests[0]["columns"] if c["column"] == part.text)
             )
         return manifests
+
+    def _lookups(self, name: str, step: Any) -> Lookups | None:
+        """Return what finds the unreleased values of each person in a part's texts."""
+        tables, subject = self.unreleased(name, step.schema.names), self.plan.study.subject
+        first = next(step.source.batches([subject, *step.texts], batch_rows=LOOKED_AT), None)
+        texts = [] if first is None else first.to_pylist()
+        documents = [
+            Document(row[column], subject=str(row[subject]))
+            for row in texts
+            for column in step.texts
+            if row[column]
+        ]
+        return Lookups.of(tables, self.plan.mentions, documents)
+
+    def unreleased(self, name: str, released: Sequence[str]) -> list[UnreleasedColumns]:
+        """Return the unreleased columns of every part, and of the texts of one next to them.
+
+        released : the columns that are released with these texts.
+        """
+        subject = self.plan.study.subject
+        tables = [
+            unreleased_of(one, self.plan.opened(one), subject, _roles(self.parts[one][1]))
+            for one in self.plan.rows
+        ]
+        if self.plan.texts[name].of is None:
+            source = self.plan.opened(name)
+            kept = dict.fromkeys({*released} - {subject}, "keep")
+            tables.append(unreleased_of(name, source, subject, kept))
+        if known := self.plan.known():
+            own = unreleased_of(KNOWN, known, subject, {})
+            codes = {ZIP: "zip"} if ZIP in own.columns else {}
+            tables.append(replace(own, columns={**own.columns, **codes}))
+        return tables
 
     def _run(self, name: str, step: Applying[Any, Any], options: Any, place: Path) -> Manifests:
         """Write one part, and certify it."""
@@ -199,7 +237,7 @@ class Writing:
 
     def rules(self, options: Any = None) -> Rules:
         return Rules(
-            self.plan.mentions,
+            {BORN: Mention(), **self.plan.mentions},
             self.readers,
             self.shown,
             self.plan.date_rule(*self.extract),
@@ -227,9 +265,14 @@ def options_of_rows(plan: Plan, name: str) -> Any:
     given = {
         **part.apply,
         "key_file": plan.key_file,
-        **(named if plan.study.join else unnamed),
+        **(named if plan.is_joined(name) else unnamed),
     }
     return plan.options(find_module(part.kind).options.apply, name, "apply", _given(given))
+
+
+def _roles(private: Mapping[str, Any]) -> dict[str, str]:
+    """Return the role of each column of a part that was written."""
+    return {column: one["role"] for column, one in private["roles"]["columns"].items()}
 
 
 def _some(texts: Source, column: str) -> list[str]:

@@ -1,0 +1,94 @@
+"""Texts that state a category of their person: race, ethnicity, occupation, marital status."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from voile.core.brief import Brief
+from voile.core.rounding import rounded
+from voile.data import Source
+from voile.data.column_words import mentions as names_as
+from voile.study.readers.categories import MOST_VALUES, Categories, find_stated
+
+
+@dataclass(frozen=True)
+class Stated(Brief):
+    """The people whose texts state their value of a column, for an adversary who knows the words.
+
+    of : the people with texts and a value. people : by the key of their texts.
+    """
+
+    column: str
+    of: int
+    people: frozenset[str] = field(repr=False)
+
+    @property
+    def share(self) -> float:
+        return len(self.people) / self.of if self.of else 0.0
+
+    @property
+    def says(self) -> str:
+        """One sentence for a report."""
+        if not self.people:
+            return f"no word for a value of {self.column} was found in the texts that fits"
+        share = rounded(self.share, "up")
+        return f"the texts state {self.column} of {share:.0%} of the people: counted as known"
+
+    def to_data(self) -> dict[str, Any]:
+        return {"column": self.column, "share": rounded(self.share, "up")}
+
+
+def category_columns(source: Source, columns: Iterable[str]) -> dict[str, Categories]:
+    """Return the readers of those of some columns of which few values are there, as words.
+
+    A sex has a reader of its own. Cost: one pass over the columns.
+    """
+    found: dict[str, Categories] = {}
+    for name in columns:
+        if names_as(name, "sex") or not pa.types.is_string(source.columns[name]):
+            continue
+        cells: set[str] = set()
+        for batch in source.batches([name]):
+            cells |= {one for one in batch.column(0).unique().to_pylist() if one}
+        reader = Categories(name, sorted(cells)) if len(cells) <= MOST_VALUES else None
+        if reader:
+            found[name] = reader
+    return found
+
+
+def measure_stated(
+    texts: Iterable[tuple[str, str]],
+    readers: Mapping[str, Categories],
+    truth: Mapping[str, Mapping[str, str]],
+) -> tuple[Stated, ...]:
+    """Measure which people's texts state their value of each column.
+
+    texts : people and texts of theirs. truth : by column, each person's value.
+
+    Cost: O(characters) for each column. Memory: the people, not their texts.
+    """
+    said: dict[str, dict[str, frozenset[str]]] = {one: defaultdict(frozenset) for one in readers}
+    for person, text in texts:
+        for column, reader in readers.items():
+            said[column][person] |= reader.read(text)
+    return tuple(
+        Stated(name, len(own.keys() & truth[name].keys()), find_stated(own, truth[name]))
+        for name, own in said.items()
+    )
+
+
+def true_values(source: Source, subject: str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return, by column, each person's value; of several rows the last."""
+    found: dict[str, dict[str, str]] = {name: {} for name in columns}
+    for batch in source.batches([subject, *columns]) if columns else ():
+        people, *cells = (x.to_pylist() for x in batch.columns)
+        for name, own in zip(columns, cells, strict=True):
+            found[name] |= {
+                str(who): str(x) for who, x in zip(people, own, strict=True) if None not in (who, x)
+            }
+    return found

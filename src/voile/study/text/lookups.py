@@ -1,0 +1,216 @@
+"""The lookup values of a study: every unreleased value of a person goes from the person's texts.
+
+A column counts by its role and not by its header: identifiers, dropped and generalised columns of
+every part, and all that an export has of its people. The words of all columns of names of a person
+make one name. A value that many people share is no lookup value unless its column holds names,
+numbers, days or ways to reach a person. A name that notes use as a word goes with its other words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import pyarrow as pa
+
+from voile.data import Source
+from voile.data.column_words import glossary
+from voile.data.column_words import mentions as mentions_words
+from voile.data.roles import AS_IT_IS
+from voile.data.source import BATCH_ROWS
+from voile.documents.replacements import Removal
+from voile.documents.replacements.kinds import kind_of
+from voile.documents.start.known import KnownValues
+from voile.documents.start.known.cells import SCHEMA, subject_of, texts_of
+from voile.documents.start.known.columns import Kind, kind_of_column
+from voile.documents.start.known.days import read_days
+from voile.documents.text.document import Document
+from voile.gate.values.search import SearchLimits
+from voile.study.plan.entries import Mention
+
+LOOKED_AT = 1000
+"""First rows by which the kind of a column is decided."""
+NAME_WORDS = 3
+"""Words of a name that one column has, at most."""
+DISTINCT = 0.5
+"""Of the values of a column of names without such a header: as many differ."""
+SHORTEST = 3
+"""Letters and digits of a lookup value."""
+BORN, VALUE = "BIRTHDATE", "VALUE"
+"""Types of a day of birth where the plan drops no type of date, and of values of no known kind."""
+SHARED: tuple[Kind | None, ...] = (None, "place", "organisation")
+"""Kinds of values that are lookup values only where few people have them."""
+_DIGITS_BEHIND = re.compile(r"(?<=[^\W\d_]{3})\d+\b")
+
+
+@dataclass(frozen=True)
+class UnreleasedColumns:
+    """The columns of one table of people that are not released as they are.
+
+    columns : with the quasi-identifier's name where the column is one, else "".
+    """
+
+    name: str
+    source: Source
+    subject: str
+    columns: Mapping[str, str]
+
+
+def unreleased_of(
+    name: str, source: Source, subject: str, roles: Mapping[str, str]
+) -> UnreleasedColumns:
+    """Return the unreleased columns of a part by the roles of its columns; others are dropped."""
+    released = (*AS_IT_IS, "text", "items")
+    own = {column: roles.get(column, "drop") for column in source.columns}
+    columns = {x: x if role == "quasi" else "" for x, role in own.items() if role not in released}
+    return UnreleasedColumns(name, source, subject, columns)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """How the values of a column are looked for, and under which type they go."""
+
+    name: str
+    kind: Kind
+    label: str
+    is_shared: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Lookups:
+    """Finds the lookup values of each document's person; each goes under the type of its column."""
+
+    known: KnownValues
+    labels: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        tables: Sequence[UnreleasedColumns],
+        mentions: Mapping[str, Mention],
+        first: Sequence[Document],
+    ) -> Lookups | None:
+        """Read the values of tables; None where there are none. Memory: one row a value.
+
+        mentions : of the plan: what a text may keep, and under which type a column's values go.
+        first : documents from which the ordinary words are learnt.
+        """
+        kept = {one.column for one in mentions.values() if one.keep}
+        types = {one.column: x for x, one in reversed([*mentions.items()]) if one.column}
+        born = next(
+            (x for x, one in mentions.items() if kind_of(x) == "date" and one.is_drop), BORN
+        )
+        rows: list[tuple[str, str, str, str]] = []
+        labels: dict[str, str] = {}
+        for table in tables:
+            for name, quasi in table.columns.items():
+                if quasi in kept:
+                    continue
+                own = _column_of(table, name, types.get(quasi, ""), born)
+                if own is not None and (found := list(_rows(table, own))):
+                    labels[own.name] = own.label
+                    rows += found
+        if not rows:
+            return None
+        known = KnownValues(_table(rows))
+        known.propose(first)
+        return cls(known, labels)
+
+    def __call__(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        """Find the values of each document, in order and apart."""
+        return [
+            [Removal(x.start, x.end, self._label(x), x.by) for x in own]
+            for own in self.known.propose_sure(documents)
+        ]
+
+    def _label(self, found: Removal) -> str:
+        """Return the type of what was found; of columns of several types the one of the finder."""
+        own = {self.labels[reason.name] for reason in found.by if reason.name in self.labels}
+        own.discard("")
+        return own.pop() if len(own) == 1 else found.label
+
+
+def _column_of(table: UnreleasedColumns, name: str, label: str, born: str) -> _Column | None:
+    """Decide the kind of a column by its values and its header; None of a column without values.
+
+    A column of unknown kind holds names where its values are few words with capitals that mostly
+    differ; else each value is looked for as a whole.
+    """
+    first = next(islice(table.source.batches([name], batch_rows=LOOKED_AT), 1), None)
+    cells = pa.array([]) if first is None else first.column(0)
+    values = [text for cell in cells.to_pylist() for text in texts_of(cell)]
+    if not values:
+        return None
+    called = f"{table.name}.{name}"
+    kind = kind_of_column(name, cells)
+    if kind is None and _are_names(values):
+        return _Column(called, "name", label, False)
+    if kind == "date" and (glossary()["birth"].found_in(name) or table.columns[name]):
+        return _Column(called, kind, label or born, False)
+    unknown = "" if kind else VALUE
+    by_looks = kind == "name" and not mentions_words(name, "name", "staff")
+    is_shared = kind in SHARED or (by_looks and not _mostly_differ(values))
+    return _Column(called, kind or "id", label or unknown, is_shared)
+
+
+def _are_names(values: Sequence[str]) -> bool:
+    """Say whether most values are a few words in capitals, and most differ.
+
+    >>> _are_names(["Lamar193", "Ana Torp"]), _are_names(["Ana", "Ana"]), _are_names(["ldl", "Na"])
+    (True, False, False)
+    """
+    named = sum(len(x.split()) <= NAME_WORDS and x[:1].isalpha() and x[:1] == x[:1].upper()
+                and not any(map(str.isdigit, x.split()[0][:SHORTEST])) for x in values)  # fmt: skip
+    return named > DISTINCT * len(values) and _mostly_differ(values)
+
+
+def _mostly_differ(values: Sequence[str]) -> bool:
+    return len({*values}) > DISTINCT * len(values)
+
+
+def _rows(table: UnreleasedColumns, column: _Column) -> Iterator[tuple[str, str, str, str]]:
+    """Yield subject, column, kind and value, each once a person; shared values of few people."""
+    name = column.name.removeprefix(f"{table.name}.")
+    wanted = list(dict.fromkeys([table.subject, name]))
+    holders: dict[str, dict[str, None]] = defaultdict(dict)
+    people: set[str] = set()
+    for batch in table.source.batches(wanted, batch_rows=BATCH_ROWS):
+        whose = batch.column(batch.schema.get_field_index(table.subject)).to_pylist()
+        cells = batch.column(batch.schema.get_field_index(name)).to_pylist()
+        for who, cell in zip(map(subject_of, whose), cells, strict=True):
+            if who is None:
+                continue
+            people.add(who)
+            for value in _written(column.kind, cell):
+                holders[value][who] = None
+    limits = SearchLimits()
+    most = max(limits.holders, int(limits.holders_share * len(people)))
+    for value, own in holders.items():
+        if not column.is_shared or len(own) <= most:
+            yield from ((who, column.name, column.kind, value) for who in own)
+
+
+def _written(kind: Kind, cell: object) -> Iterable[str]:
+    """Yield the forms of a cell that are looked for; of a name with digits behind it also without.
+
+    >>> list(_written("name", "Lamar193 Torp")), list(_written("id", "Na"))
+    (['Lamar193 Torp', 'Lamar Torp'], [])
+    """
+    for text in texts_of(cell):
+        if kind == "date":
+            yield from sorted(map(str, read_days(text)))
+        elif sum(map(str.isalnum, text)) >= SHORTEST:
+            yield text
+            if kind == "name" and (bare := _DIGITS_BEHIND.sub("", text)) != text:
+                yield bare
+
+
+def _table(rows: Sequence[tuple[str, str, str, str]]) -> pa.Table:
+    """Return rows as known values; all values of one person make one name."""
+    subjects, columns, kinds, values = (list(own) for own in zip(*rows, strict=True))
+    numbers = {who: number for number, who in enumerate(dict.fromkeys(subjects))}
+    own = [subjects, [numbers[who] for who in subjects], columns, kinds, values]
+    return pa.table(dict(zip(SCHEMA.names, own, strict=True)), schema=SCHEMA)
