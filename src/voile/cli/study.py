@@ -110,6 +110,8 @@ def _apply(
     Beside it appears its .private folder, which never leaves. Exits with 1 when rows or texts could
     not be released and were set aside.
     """
+    from voile.study.text.mentions import SUPPRESSED_PERSON
+
     with screen.progress() as progress:
         study = _opened(plan, ledger)
         release = study.apply(override=override, force=force, progress=progress)
@@ -121,9 +123,12 @@ def _apply(
             f"{name}: {counts['released']:,} of {count(counts['read'], 'row')}, of "
             f"{whose['released']:,} of {whose['read']:,} people, released"
         )
-        set_aside += counts["set_aside"]
         for by in counts["set_aside_by"]:
-            screen.insist(f"voile: {name}: {count(by['rows'], 'row')} set aside: {by['reason']}")
+            if by["reason"] == SUPPRESSED_PERSON:
+                screen.say(f"  {count(by['rows'], 'row')} suppressed: {by['reason']}")
+                continue
+            set_aside += by["rows"]
+            screen.insist(f"voile: {name}: {count(by['rows'], 'row')} rejected: {by['reason']}")
     if release.public["figures"]["values_in_text"]:
         screen.insist(f"voile: {(release.private or {})['values'][0]['sentence']}")
     set_aside += _say_export(screen, (release.private or {}).get("export", {}).get("counts", {}))
@@ -164,7 +169,7 @@ def _say_export(screen: Screen, counts: dict[str, Any]) -> int:
         for reason, rows in one["set_aside_by"].items():
             if reason not in SUPPRESSED:
                 set_aside += rows
-                screen.insist(f"voile: export, {name}: {count(rows, 'row')} set aside: {reason}")
+                screen.insist(f"voile: export, {name}: {count(rows, 'row')} rejected: {reason}")
     return set_aside
 
 

@@ -18,7 +18,7 @@ from voile.keys.date_rule import DateRule
 from voile.keys.pseudonyms import Secret, date_shift, pseudonym
 from voile.study.plan.entries import Mention
 from voile.study.readers import reader_of
-from voile.study.text.mentions import NO_ROW, Rules, writer_of
+from voile.study.text.mentions import NO_ROW, SUPPRESSED_PERSON, Rules, writer_of
 from voile.study.text.shown import Shown
 from voile.tables.recoding.codebook import Codebook, CodebookEntry, CodedColumn
 
@@ -48,7 +48,7 @@ def rules(cuts: list[int], age: int, zip_area: str = "002") -> Rules:
     )
     own = next(i for i, entry in enumerate(ages) if int(entry.first) <= age <= int(entry.last))
     rows = {"age": frozenset([own]), "zip": frozenset([0 if zip_area == "002" else 1])}
-    shown = Shown(book, SECRET, {pseudonym(SECRET, "P"): rows})
+    shown = Shown(book, SECRET, {pseudonym(SECRET, "P"): rows}, {pseudonym(SECRET, "R")})
     readers = {label: reader_of(label) for label in ("AGE", "ZIP", "DOB")}
     return Rules(MENTIONS, readers, shown, DateRule(30), None, "english")
 
@@ -140,7 +140,8 @@ def test_what_says_more_than_a_row(written, more):
 
 
 @pytest.mark.parametrize(
-    ("subject", "said"), [("P", None), *((nobody, NO_ROW) for nobody in ("Q", None, " "))]
+    ("subject", "said"),
+    [("P", None), ("R", SUPPRESSED_PERSON), *((nobody, NO_ROW) for nobody in ("Q", None, " "))],
 )
 def test_whose_text_may_be_released(subject, said):
     assert rules([], 47).refuse(Document("Nothing new .", subject=subject)) == said

@@ -30,7 +30,8 @@ from voile.study.readers import MentionFinder, Reader
 from voile.study.text.shown import Shown
 from voile.tables.domains.labels import ANY
 
-NO_ROW = "no subject, or one that no released row of the table has"
+NO_ROW = "no row of the table is of its person"
+SUPPRESSED_PERSON = "its person's rows of the table are suppressed"
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,13 @@ class Rules(Brief):
     language: Language
 
     def refuse(self, document: Document) -> str | None:
-        """Say why a document may not be released: nobody's row goes with it."""
+        """Return why a document may not be released: its person has no released row."""
         subject = document.subject or ""
-        return None if subject.strip() and self.shown.has(subject) else NO_ROW
+        if not subject.strip():
+            return NO_ROW
+        if self.shown.has(subject):
+            return None
+        return SUPPRESSED_PERSON if self.shown.is_suppressed(subject) else NO_ROW
 
     def write(self, subject: str, label: str, value: str) -> str:
         """Return what stands in the place of a mention."""

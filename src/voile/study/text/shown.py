@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -36,6 +36,8 @@ class Shown(Brief):
     codebook: Codebook
     secret: Secret = field(repr=False)
     people: Mapping[str, Entries] = field(repr=False)
+    suppressed: Set[str] = field(default=frozenset(), repr=False)
+    """The pseudonyms of people of the table without a released row."""
 
     @classmethod
     def of(
@@ -62,10 +64,14 @@ class Shown(Brief):
             name: {column: frozenset(entries) for column, entries in shown.items()}
             for name, shown in people.items()
         }
-        return cls(codebook, secret, frozen)
+        every = map(named, subjects.unique().drop_null().to_pylist())
+        return cls(codebook, secret, frozen, frozenset(every) - frozen.keys())
 
     def has(self, subject: str) -> bool:
         return self.name_of(subject) in self.people
+
+    def is_suppressed(self, subject: str) -> bool:
+        return self.name_of(subject) in self.suppressed
 
     def labels(self, subject: str, column: str) -> tuple[str, ...]:
         """Return what a person's rows show of a column."""
