@@ -231,8 +231,8 @@ def test_a_promise_of_facts_is_refused_with_remedies_that_keep_it(dialysis, tmp_
     with pytest.raises(InfeasibleError, match="all facts single out 40 of 60") as error:
         Study.open(plan).apply(force=True)
     said = str(error.value)
-    assert 'links = "none" in [parts.dialysis] helps 40 of 40' in said
-    assert "most_rows = 1 in [parts.dialysis] helps 40 of 40" in said
+    assert 'links = "none" in [parts.dialysis] helps 40 of the 40 people' in said
+    assert "most_rows = 1 in [parts.dialysis] helps 40 of the 40 people" in said
     rows = pa.csv.read_csv(tmp_path / "dialysis.csv").num_rows
     for option in ("most_rows = 1", 'links = "none"'):
         plan.write_text(f"{promised}{option}\n")

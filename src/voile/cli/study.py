@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from voile.study import Study
 
 SET_ASIDE = 1
+MOST_REMEDIES = 3
+"""Remedies that apply lists; the report lists all."""
 
 
 def _init(
@@ -110,6 +112,7 @@ def _apply(
     Beside it appears its .private folder, which never leaves. Exits with 1 when rows or texts could
     not be released and were set aside.
     """
+    from voile.study.risk.remedies import Remedy
     from voile.study.text.mentions import SUPPRESSED_PERSON
 
     with screen.progress() as progress:
@@ -141,6 +144,8 @@ def _apply(
     _say_guesses(screen, release.public["guesses"])
     informed = (release.private or {})["informed"]
     _say_informed(screen, informed)
+    for one in (release.private or {})["remedies"][:MOST_REMEDIES]:
+        screen.insist(f"voile: remedy: {Remedy(**one).says}")
     result = {"release": str(release.path), "counts": dict(release.counts), "figures": found}
     screen.result({**result, "informed": informed})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE

@@ -165,7 +165,10 @@ def test_what_a_killed_run_left_of_the_raw_tables_goes_with_the_next(fhir):
     with unpacked(plan):
         assert pq.read_table(left / "notes.parquet").num_rows > 0
         assert left.stat().st_mode & 0o777 == 0o700
-        with pytest.raises(RequestError, match="another run has these sources open"), unpacked(plan):
+        with (
+            pytest.raises(RequestError, match="another run has these sources open"),
+            unpacked(plan),
+        ):
             pass
     assert not left.parent.exists()
 

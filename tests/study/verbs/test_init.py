@@ -295,3 +295,40 @@ def test_no_file_is_written_where_a_link_leads(clinic, tmp_path, name):
     assert not (tmp_path / "elsewhere").exists()
     assert (tmp_path / name).is_symlink()
     assert not list(tmp_path.glob(".*"))
+
+
+VISITS = ("person_id,ward\n", [f"p{n},{'AB'[n % 2]}\n" for n in range(40) for _ in range(n % 23)])
+PEOPLE = (
+    "person_id,age,sex\n",
+    [f"p{n},{40 + 10 * (n % 2)},{'fm'[n // 2 % 2]}\n" for n in range(40)],
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "option"),
+    [
+        ({"people": PEOPLE, "visits": VISITS}, 'links = "none"'),
+        ({"visits": VISITS}, "join = false"),
+    ],
+)
+def test_by_default_the_number_of_rows_singles_nobody_out(tmp_path, files, option):
+    (tmp_path / "export").mkdir()
+    for name, (head, rows) in files.items():
+        (tmp_path / "export" / f"{name}.csv").write_text(head + "".join(rows))
+    made = init(str(tmp_path / "export"), tmp_path / "study.toml")
+    assert option in made.plan.read_text()
+
+    def count_alone():
+        study = Study.open(made.plan)
+        study.fit(force=True)
+        found = study.apply(force=True).private["informed"]
+        return max((x["alone"] for x in found if x["facts"] is None), default=0)
+
+    assert count_alone() == 0
+    lines = made.plan.read_text().splitlines()
+    kept = [one for one in lines if not one.startswith(option)]
+    joined = 'apply = { accept_risk = "the recipient links visits" }'
+    made.plan.write_text(
+        "\n".join(kept).replace('roles = "visits.toml"', f'{joined}\nroles = "visits.toml"')
+    )
+    assert count_alone() > 0

@@ -45,9 +45,8 @@ class Remedy:
         loss = "its rows are no longer joined to people"
         if self.left_out is not None:
             loss = f"{rounded(self.left_out, 'up'):.0%} of its rows are left out"
-        return (
-            f"{self.option} in [parts.{self.part}] helps {self.helped:,} of {self.alone:,}: {loss}"
-        )
+        helped = f"{self.helped:,} of the {self.alone:,} people whom all facts single out"
+        return f"{self.option} in [parts.{self.part}] helps {helped}: {loss}"
 
     def to_data(self) -> dict[str, Any]:
         return vars(self)

@@ -54,6 +54,9 @@ _TENTH = "max_relative_risk = 0.1  # a tenth of the matches that the source as i
 _LEAST = "least_loss = true  # no population says how rare people are: the least loss at this k"
 HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
 """How the files begin that init writes."""
+_UNJOINED = (
+    "join = false  # rows have no pseudonym: several rows of one person single people out together"
+)
 _UNMARKED = (
     'DATE = "drop"  # some are birth dates, which beside moved dates reveal the age to the day'
 )
@@ -168,6 +171,7 @@ def _head(found: FoundParts, key: str, population: str | None) -> list[str]:
         f"subject = {json.dumps(found.subject, ensure_ascii=False)}  # {found.why}",
         f'key_file = "{key}"  # pseudonyms and dates depend on it: it never leaves',
         "date_shift_days = 365  # one offset for each person, in every part and in text",
+        *([] if found.is_joined else [_UNJOINED]),
         "",
         "[promise]",
         _LEAST if population is None else _TENTH,

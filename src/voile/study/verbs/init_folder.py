@@ -39,8 +39,10 @@ from voile.study.verbs.init_subject import find_subject
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 LOOKED_FOR = ("name", "phone", "email", "id", "address", "organisation")
 """Kinds of identifiers that are looked for in notes; places and days of birth go with them."""
-JOINED = "rows of a person are joined: figures with known facts state what their number adds"
-"""The reason to release several rows of a person under one pseudonym, which the report repeats."""
+_UNLINKED = (
+    'links = "none"  # its rows have no pseudonym: several rows of one person single people out; '
+    "most_rows = 1 keeps one row of each person, with the pseudonym"
+)
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,19 @@ def plan_folder(asked: Asked) -> FoundParts:
     columns = [*order[0].quasi]
     code = next((name for name in columns if "zip" in name.lower()), None)
     codes = None if code is None else (code, "values = true")
-    parts, roles, has_notes = plan.parts(), plan.roles(), bool(plan.notes)
-    return FoundParts(subject, why, [], parts, roles, columns, promised, has_notes, codes, omitted)
+    return FoundParts(
+        subject,
+        why,
+        [],
+        plan.parts(),
+        plan.roles(),
+        columns,
+        promised,
+        bool(plan.notes),
+        codes,
+        omitted,
+        plan.is_joined,
+    )
 
 
 @dataclass
@@ -158,7 +171,7 @@ class _FolderPlan:
         for text in table.texts:
             said = json.dumps(text, ensure_ascii=False)
             where = f'of = "{stem}"\ntext = {said}'
-            part = NotesPart(self._place(table), where, (text,), is_column=True)
+            part = NotesPart(self._place(table), where, (text,), is_column=True, of=stem)
             try:
                 part = part.checked(self.asked, self.subject, self.known)
             except RequestError as error:
@@ -176,10 +189,25 @@ class _FolderPlan:
         """Write the parts, the tables first."""
         lines: list[str] = []
         for n, (stem, table) in enumerate(self.tables.items()):
-            lines += _table_part(stem, table, self.asked, self.promised, is_first=n == 0)
+            unlinked = self.is_joined and table.rows > table.people
+            lines += _table_part(
+                stem, table, self.asked, self.promised, is_first=n == 0, is_unlinked=unlinked
+            )
         for stem, part in self.notes.items():
             lines += part.lines(stem, self.asked, self.subject)
         return lines
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether parts share pseudonyms: no part that others follow has several rows of a person.
+
+        Other parts with several rows of a person have no pseudonyms by themselves.
+        """
+        first = next(iter(self.tables))
+        followed = {first, *(part.of for part in self.notes.values())}
+        return not any(
+            table.rows > table.people for stem, table in self.tables.items() if stem in followed
+        )
 
     def roles(self) -> dict[str, str]:
         """Write the roles of each table; with notes, the first keeps bands of ages."""
@@ -201,7 +229,13 @@ class _FolderPlan:
 
 
 def _table_part(
-    stem: str, table: FoundTable, asked: Asked, promised: Promised, *, is_first: bool
+    stem: str,
+    table: FoundTable,
+    asked: Asked,
+    promised: Promised,
+    *,
+    is_first: bool,
+    is_unlinked: bool,
 ) -> list[str]:
     """Write a part of rows. An event table without quasi-identifiers has one policy."""
     columns = ", ".join(map(printable, table.quasi))
@@ -218,8 +252,8 @@ def _table_part(
         k = min(promised.k, table.people)
         lines.append(f"fit = {{ k = {k} }}  # no class of fewer people")
         lines.append("choose = { knee = true }  # where more detail begins to cost more risk")
-    if table.quasi and table.rows > table.people:
-        lines.append(f'apply = {{ accept_risk = "{JOINED}" }}  # or one_row = true')
+    if is_unlinked:
+        lines.append(_UNLINKED)
     return [*lines, ""]
 
 

@@ -100,7 +100,8 @@ class FoundParts:
     """What a place holds: lines of the plan, of the export and the parts; roles by part.
 
     codes : the column of ZIP codes, and how they are looked for in notes, as TOML. omitted : a
-    comment for everything that is there and not in the study.
+    comment for everything that is there and not in the study. is_joined : whether the parts share
+    pseudonyms.
     """
 
     subject: str
@@ -113,6 +114,7 @@ class FoundParts:
     has_notes: bool = True
     codes: tuple[str, str] | None = None
     omitted: Sequence[str] = ()
+    is_joined: bool = True
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,8 @@ class NotesPart:
     """Whether the plan names their column elsewhere: of a table, or of an export."""
     known: Known = field(default_factory=lambda: Known())
     """The tables whose values are looked for in them."""
+    of: str | None = None
+    """The part of rows that has their column; None: they are a file or an export's."""
 
     def in_folder(self, folder: Path) -> NotesPart:
         """Return the notes of an export where it lies open."""
