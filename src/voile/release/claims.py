@@ -74,14 +74,14 @@ STANDARDS: Mapping[str, NamedStandard] = {
         source="EMA Policy 0070: at most 0.09",
         limit=0.09,
         allows="at most 0.09, 1 in 11.1",
-        unit="chance that a released person is identified by quasi-identifiers and texts, the "
-        "largest over people",
+        unit="chance that a released person is identified by quasi-identifiers, texts and linked "
+        "rows, the largest over people",
         refers_to="the population that the data holder states: the trial's people, those of "
         "similar trials, or of the region",
-        figures=("max_risk", "joint_at_recall_max_risk", "k", ATTACK),
+        figures=("max_risk", "joint_at_recall_max_risk", "all_parts_group_risk", "k", ATTACK),
         sentence="{says}: {figure}; population: {population}",
         note="A group of 11 has a risk of 1/11 = .0909, which misses .09 by .0009: groups of 12 "
-        "meet it. Another criterion judges other facts, such as the number of a person's rows",
+        "meet it. The number of a person's linked rows counts",
     ),
     "k-11": NamedStandard(
         title="groups of at least 11",

@@ -92,9 +92,9 @@ class JointGroup:
     def read(
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
     ) -> Iterator[Measurement]:
-        """Yield the risk for a limit on groups; nothing of a release from before."""
+        """Yield the risk for a limit on persons; nothing of a release from before."""
         most = public["figures"].get("all_parts_group_risk")
-        if bounds == "group" and most is not None:
+        if bounds != "mean" and most is not None:
             says = "people in the smallest group by all parts and numbers of rows: "
             says += f"fewer than {FEW}" if most == 1 else f"at least {FEW}"
             yield Measurement(says, share(most), CERTIFIED, most, "manifest: all_parts_group_risk")
