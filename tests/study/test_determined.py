@@ -223,6 +223,17 @@ def dialysis(tmp_path) -> Study:
     return study
 
 
+def test_a_limit_on_each_person_counts_linked_rows(dialysis):
+    """The mean link by quasi-identifiers is rare; 40 people are alone by their rows."""
+    public = StudyRelease.open(dialysis.plan.release).public
+    found = {
+        bounds: worst_figure("re-identification", CRITERIA, public, (), bounds).most
+        for bounds in ("largest", "group", "mean")
+    }
+    assert found["largest"] == found["group"] == 1.0
+    assert found["mean"] < 1.0
+
+
 def test_a_promise_of_facts_is_refused_with_remedies_that_keep_it(dialysis, tmp_path):
     """Each remedy that the refusal names helps as many people as it says."""
     plan = tmp_path / "study.toml"
