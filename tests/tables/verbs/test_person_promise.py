@@ -228,9 +228,23 @@ def test_the_advice_of_a_refused_release_runs(tmp_path):
     released(again, table, tmp_path)
     released(kit, table, tmp_path, no_pseudonyms=True)
     released(kit, table, tmp_path, one_row=True)
-    with pytest.raises(InfeasibleError, match="the role drop for that column; apply with one_row"):
+    with pytest.raises(
+        InfeasibleError, match="drop for each column that joins rows; apply with one_row"
+    ):
         keep_a_joining_column(table, tmp_path)
     released(kit, table, tmp_path, accept_risk="a recipient under contract")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_kept_order_of_a_source_grouped_by_person_is_refused(tmp_path):
+    """Rows in the source's order follow one another by person, and need no pseudonym."""
+    table = stays(3)
+    kit = fit(table, promise="row")
+    with pytest.raises(InfeasibleError, match=r"the kept order joins.*without keep_order"):
+        released(kit, table, tmp_path, no_pseudonyms=True, keep_order=True)
+    released(kit, table, tmp_path, no_pseudonyms=True)
+    release, _, _ = released(fit(table), table, tmp_path, no_pseudonyms=True, keep_order=True)
+    assert all(check.holds is not False for check in release.verify())
 
 
 def keep_a_joining_column(table, folder):
