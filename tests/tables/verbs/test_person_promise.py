@@ -236,6 +236,25 @@ def test_the_advice_of_a_refused_release_runs(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_promised_risk_in_a_population_holds_for_all_rows_of_a_person(tmp_path):
+    """The population hides each row; the pseudonyms join rows that nobody else has."""
+    table = stays(3, people=200)
+    columns = {name: ROLES["columns"][name] for name in ("age", "sex")}
+    roles = {"subject": "who", "columns": {"who": "identifier", **columns}}
+    table = table.select(["who", *columns])
+    cells = [{"age": age, "sex": sex, "people": 90} for age in range(20, 67) for sex in "fm"]
+    everyone = pa.Table.from_pylist(cells)
+    given = {"max_risk": 0.1, "population": everyone}
+    kit = vt.fit(table, roles, promise=None, seed=1, **given)
+    with pytest.raises(InfeasibleError, match=r"fewer than 10 people share.*choose one") as refused:
+        released(kit, table, tmp_path)
+    assert "with promise person and without population; apply with" in str(refused.value)
+    released(kit, table, tmp_path, no_pseudonyms=True)
+    released(kit, table, tmp_path, one_row=True)
+    released(vt.fit(table, roles, promise="person", max_risk=0.1, seed=1), table, tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_a_kept_order_of_a_source_grouped_by_person_is_refused(tmp_path):
     """Rows in the source's order follow one another by person, and need no pseudonym."""
     table = stays(3)

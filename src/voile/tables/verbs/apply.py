@@ -319,9 +319,8 @@ class _Recoding(Applying[Any, AnyPublished]):
 
     @property
     def _promised(self) -> int:
-        space = self.content.space
-        rules = space.constraints
-        return promised_people(rules.k, rules.max_risk, population_known=space.counts_others)
+        rules = self.content.space.constraints
+        return promised_people(rules.k, rules.max_risk)
 
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
