@@ -33,6 +33,7 @@ class RowsWithPeople(Source):
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         shown = [name for name in columns if name not in (PERSON, ORDER)]
+        shown = shown or [*self._release.columns][:1]  # no format reads rows without a column
         last, run = None, 0
         release = evenly(self._release.batches(shown, batch_rows=rows), rows)
         people = evenly(self._people.batches(["person"], batch_rows=rows), rows)
