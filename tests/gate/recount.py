@@ -47,7 +47,7 @@ def recount(
     for own in of.values():
         for group in own:
             mass[group] += Fraction(1, len(own))
-    unique, people = count_unique(rows, who, known), len(of)
+    unique, people = count_unique([rows[n] for n in shown], [who[n] for n in shown], known), len(of)
     hidden = 11 if 0 < unique <= 10 else people if 0 < people - unique <= 10 else unique
     found = {
         "k": min(least.values()),

@@ -178,7 +178,7 @@ class ReleasedGroups:
         return ValueCounts(found["g"], found["i"], found["n"], values.column(0).to_pylist())
 
     def count_unique(self, columns: Sequence[str]) -> int:
-        """Count the people with a row whose values in these columns no other person has."""
+        """Count the people with a row of a group whose values here no other person has."""
         types, who = self._rows.columns, identifier(PERSON)
         keys = ", ".join(
             identifier(name) + "::VARCHAR" * pa.types.is_floating(types[name]) for name in columns
@@ -186,8 +186,10 @@ class ReleasedGroups:
         alone = f"min({who}) = max({who})" if self._has_people else "count(*) = 1"
         person = f"min({who})" if self._has_people else "1"
         people = "count(DISTINCT p)" if self._has_people else "count(*)"
-        reads = [*dict.fromkeys([*columns, *([PERSON] if self._has_people else [])])]
-        grouped = f"SELECT {person} AS p FROM source GROUP BY {keys or '()'} HAVING {alone}"
+        reads = [*dict.fromkeys([*columns, *self._labels, *[PERSON] * self._has_people])]
+        grouped = (
+            f"SELECT {person} AS p FROM source {self._where} GROUP BY {keys or '()'} HAVING {alone}"
+        )
         (found,) = self._read(reads, f"SELECT {people} FROM ({grouped})")
         return int(found)
 
@@ -246,7 +248,7 @@ def open_groups(
     people : a column `person` of tokens in the release's order, and maybe `row` of the source's
         rows; None: each row is a person.
     suppressed : of each label column the cells that stand for no value. A row of such cells alone
-        is in no group; it counts where all released columns are compared.
+        is in no group.
     directory : where what does not fit in memory is kept meanwhile.
 
     Raises

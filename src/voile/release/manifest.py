@@ -235,6 +235,11 @@ class Release(Brief):
         return rows if rows is not None and PERSON in rows.columns else None
 
     @property
+    def counted_unit(self) -> str:
+        """The unit that a check counts: "people" where the private folder has those of the rows."""
+        return "people" if (self.folder / ROWS).exists() else "rows"
+
+    @property
     def is_sealed(self) -> bool:
         """Whether this is its maker's: its private folder has anything that apply wrote there."""
         return any((self.folder / name).exists() for name in APPLIED)

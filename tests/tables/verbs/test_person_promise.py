@@ -275,6 +275,13 @@ def keep_a_joining_column(table, folder):
     released(kit, wide, folder, no_pseudonyms=True)
 
 
+@pytest.mark.parametrize("reason", ["xxxxxxxxxxxx", "because because because", "1 2 3 4", "ok ok"])
+def test_a_reason_of_fewer_than_three_words_is_refused(reason, tmp_path):
+    table = stays(3)
+    with pytest.raises(RequestError, match="accept_risk: a reason has at least three different"):
+        released(fit(table), table, tmp_path, accept_risk=reason)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_an_accepted_risk_is_stated_first_and_claims_no_group_of_11(tmp_path):
     """Every row is in a group of 11 people; the records of people are in none."""
