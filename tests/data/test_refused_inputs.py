@@ -88,7 +88,12 @@ def test_a_folder_of_several_types_is_refused_with_a_pattern(tmp_path: Path) -> 
     (folder / "people.csv").write_text("age,zip\n30,00501\n")
     (said,) = refusals(folder, tmp_path)
     pattern = f"name a file, or files of one type by a pattern, as {folder}/*.csv"
-    assert said.endswith(f"is a folder, not a file; {pattern}")
+    only = "and only a folder of Parquet files is one table"
+    assert said.endswith(f"is a folder of .csv files, {only}; {pattern}")
+    (folder / "scan.pdf").touch()
+    (said,) = refusals(folder, tmp_path)
+    assert said.endswith(f"is a folder with files of several types: .csv and .pdf; {pattern}")
+    (folder / "scan.pdf").unlink()
     (folder / "notes.txt").write_text("hello")
     pq.write_table(pa.table({"age": [30]}), folder / "part.parquet")
     (said,) = refusals(folder, tmp_path)

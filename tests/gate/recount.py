@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 Rows = Sequence[Mapping[str, Any]]
@@ -22,6 +23,7 @@ def recount(
     known: Sequence[str] = (),
     joining: Sequence[str] = (),
     empty: Collection[str] = (),
+    in_order: bool = False,
 ) -> dict[str, float]:
     """Count every finding of a release's own bytes.
 
@@ -31,6 +33,7 @@ def recount(
     labels : the generalised columns. known : the columns that an adversary may know.
     joining : the columns that may join the rows of a person.
     empty : the cells that stand for no value; a row of these alone is in no group.
+    in_order : whether the rows are in the source's order.
     """
     shown = [n for n, row in enumerate(rows) if any(row[name] not in empty for name in labels)]
     groups = {n: tuple(rows[n][name] for name in labels) for n in shown}
@@ -44,7 +47,7 @@ def recount(
     for own in of.values():
         for group in own:
             mass[group] += Fraction(1, len(own))
-    unique, people = count_unique(rows, who, known), len(of)
+    unique, people = count_unique([rows[n] for n in shown], [who[n] for n in shown], known), len(of)
     hidden = 11 if 0 < unique <= 10 else people if 0 < people - unique <= 10 else unique
     found = {
         "k": min(least.values()),
@@ -57,16 +60,17 @@ def recount(
         "most_unique_with_kept": min(hidden / people, 1),
         "discernibility": float(sum(x * x for x in mass.values())),
     }
-    records = recount_records(rows, who, groups, joining)
+    records = recount_records(rows, who, groups, joining, in_order=in_order)
     if records is None:
         found["groups_under_11"] = sum(x < 11 for x in sizes.values())
         found["people_under_11"] = sum(x < 11 for x in least.values())
     else:
-        found["k_all_rows"] = min(records)
-        found["unique_all_rows"] = sum(x == 1 for x in records)
-        found["people_below_k"] = sum(x for x in records if x < k)
-        found["groups_under_11"] = sum(x < 11 for x in records)
-        found["people_under_11"] = sum(x for x in records if x < 11)
+        people, classes = records
+        found["k_all_rows"] = min(people)
+        found["unique_all_rows"] = sum(x == 1 for x in people)
+        found["people_below_k"] = sum(x < k for x in people)
+        found["groups_under_11"] = sum(x < 11 for x in classes)
+        found["people_under_11"] = sum(x < 11 for x in people)
     for column in sensitive:
         found |= recount_values(rows, who, groups, column)
     return found
@@ -81,35 +85,61 @@ def count_unique(rows: Rows, who: Who, known: Sequence[str]) -> int:
 
 
 def recount_records(
-    rows: Rows, who: Who, groups: Mapping[int, Hashable], joining: Sequence[str]
-) -> list[int] | None:
-    """Return the people of each class of equal records, by the column that joins most rows."""
+    rows: Rows,
+    who: Who,
+    groups: Mapping[int, Hashable],
+    joining: Sequence[str],
+    *,
+    in_order: bool = False,
+) -> tuple[list[int], list[int]] | None:
+    """Return the least people who share a record of each person, and of each class of records."""
     if len(set(groups)) == len({who[n] for n in groups}):
         return None
-    joined = {}
-    for column in joining:
-        owners, times = defaultdict(set), Counter()
-        for row, person in zip(rows, who, strict=True):
-            if row[column] is not None:
-                owners[row[column]].add(person)
-                times[row[column]] += 1
-        if all(len(own) == 1 for own in owners.values()):
-            joined[column] = sum(x for x in times.values() if x > 1)
-    most = max(joined.values(), default=0)
-    classes = []
-    for column, count in joined.items():
-        if count != most or not most:
-            continue
-        of, person = defaultdict(Counter), {}
-        for n, group in groups.items():
-            if (value := rows[n][column]) is not None:
-                of[value][group] += 1
-                person[value] = who[n]
-        alike = defaultdict(set)
-        for value, own in of.items():
-            alike[frozenset(own.items())].add(person[value])
-        classes.append([len(own) for own in alike.values()])
-    return min(classes, key=lambda own: (min(own), -own.count(1)), default=None)
+    record = join_naively(rows, who, joining, in_order=in_order)
+    if len(set(record)) == len(rows):
+        return None
+    of, owner, whole = defaultdict(Counter), {}, defaultdict(Counter)
+    for n, group in groups.items():
+        of[record[n]][group] += 1
+        owner[record[n]] = who[n]
+        whole[who[n]][group] += 1
+    alike, same = defaultdict(set), Counter(frozenset(own.items()) for own in whole.values())
+    for one, own in of.items():
+        alike[frozenset(own.items())].add(owner[one])
+    least, classes = defaultdict(list), []
+    for own in alike.values():
+        sizes = {one: max(len(own), same[frozenset(whole[one].items())]) for one in own}
+        classes.append(min(sizes.values()))
+        for one, size in sizes.items():
+            least[one].append(size)
+    return [min(sizes) for sizes in least.values()], classes
+
+
+def join_naively(rows: Rows, who: Who, joining: Sequence[str], *, in_order: bool) -> list[int]:
+    """Return the record of each row: rows with values of one person alone have one."""
+    owners = defaultdict(set)
+    for row, person in zip(rows, who, strict=True):
+        for value in values_of(row, joining):
+            owners[value].add(person)
+    own = [{x for x in values_of(row, joining) if len(owners[x]) == 1} for row in rows]
+    near = [a == b for a, b in pairwise(who)]
+    if in_order and 2 * sum(near) >= len(rows) - len(set(who)):
+        for n in (n for n, is_same in enumerate(near) if is_same):
+            own[n].add(("order", n))
+            own[n + 1].add(("order", n))
+    record = list(range(len(rows)))
+    for _ in rows:
+        for a in range(len(rows)):
+            for b in range(a):
+                if own[a] & own[b]:
+                    record[a] = record[b] = min(record[a], record[b])
+    return record
+
+
+def values_of(row: Mapping[str, Any], columns: Sequence[str]) -> set[Hashable]:
+    """Return the values of a row, and its pairs of values of two columns."""
+    single = {(name, row[name]) for name in columns if row[name] is not None}
+    return single | {(a, b) for a in single for b in single if a < b}
 
 
 def recount_values(

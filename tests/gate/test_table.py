@@ -57,9 +57,11 @@ def expected_of(rows, who, k):
     )
 
 
-def measure(rows, who, *, k=1, people=True, population=None):
+def measure(rows, who, *, k=1, people=True, population=None, source_rows=None):
     released = open_source(pa.table({name: pa.array(x, pa.string()) for name, x in rows.items()}))
-    tokens = open_source(pa.table({"person": pa.array(who, pa.int64())})) if people else None
+    truth = {"person": pa.array(who, pa.int64())}
+    truth |= {} if source_rows is None else {"row": pa.array(source_rows, pa.int64())}
+    tokens = open_source(pa.table(truth)) if people else None
     columns = TableColumns(
         sensitive=["ill"], known=[*LABELS, "ill"], others=[x for x in rows if x not in LABELS]
     )
@@ -77,8 +79,40 @@ def test_findings_equal_a_naive_recount_on_many_worlds(part):
             assert found[name] == pytest.approx(value, rel=1e-9, abs=1e-12), (seed, name)
 
 
+def make_linked_world(seed):
+    """Return rows of people in few groups, and values that some people alone have."""
+    rng = np.random.default_rng(seed)
+    people = int(rng.integers(2, 9))
+    who = rng.integers(0, people, int(rng.integers(3, 20)))
+    who = np.sort(who) if seed % 2 else who
+    rows = {name: [["a", "b"][x] for x in rng.integers(0, 2, len(who))] for name in LABELS[:1]}
+    rows |= {name: ["a"] * len(who) for name in LABELS[1:]}
+    for name in ("ill", "device", "ward"):
+        of = rng.integers(0, int(rng.integers(2, 12)), (people, 2))
+        own = of[who, rng.integers(0, 2, len(who))]
+        rows[name] = [None if rng.random() < 0.2 else f"v{x}" for x in own]
+    return rows, who.tolist()
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_records_equal_a_naive_recount_where_only_some_values_join_rows(in_order):
+    joined = 0
+    for seed in range(60):
+        rows, who = make_linked_world(seed)
+        listed = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
+        given = {"labels": LABELS, "known": [*LABELS, "ill"], "joining": ["ill", "device", "ward"]}
+        expected = recount(listed, who, 3, **given, in_order=in_order)
+        numbers = range(0, 2 * len(who), 2)
+        source_rows = numbers if in_order else [*reversed(numbers)]
+        found = figures_of(measure(rows, who, k=3, source_rows=source_rows))
+        assert {x: found.get(x) for x in expected} == pytest.approx(expected), seed
+        joined += "k_all_rows" in expected
+        assert ("k_all_rows" in found) == ("k_all_rows" in expected), seed
+    assert joined > 20
+
+
 def test_records_that_are_listed_in_parts_are_the_same(monkeypatch):
-    monkeypatch.setattr("voile.gate.groups.LISTED", 2)
+    monkeypatch.setattr("voile.gate.records.LISTED", 2)
     for seed in range(20):
         rows, who = make_world(seed)
         found, expected = figures_of(measure(rows, who, k=3)), expected_of(rows, who, 3)
@@ -125,14 +159,58 @@ def test_the_number_of_rows_is_a_fact_that_pseudonyms_reveal():
     ("cells", "joins"),
     [
         (["9", "8", "7", "7"], True),  # a kept value of each person's own
-        (["9", "9", "7", "7"], False),  # two people share a value
+        (["9", "9", "7", "7"], True),  # two people share another value
+        (["9", "7", "7", "7"], False),  # each value of several rows is of two people
         (["9", "8", "7", "6"], False),  # each row has its own
         ([None, None, "7", "7"], True),  # only some rows have a value
     ],
 )
-def test_a_kept_column_joins_rows_where_its_values_belong_to_one_person(cells, joins):
+def test_a_kept_column_joins_the_rows_of_a_value_that_one_person_alone_has(cells, joins):
     found = figures_of(measure(alike(4, weight=cells), [1, 2, 3, 3]))
     assert ("k_all_rows" in found) is joins
+
+
+def test_two_kept_columns_join_rows_where_one_person_alone_has_both_values():
+    rows = alike(4, ward=["n", "s", "n", "n"], doctor=["x", "y", "y", "y"])
+    assert "k_all_rows" not in figures_of(measure({**rows, "doctor": ["y"] * 4}, [1, 2, 3, 3]))
+    findings = measure(rows, [1, 2, 3, 3], k=2)
+    assert figures_of(findings)["people_below_k"] == 1
+    knows = {one.knows for one in findings if one.name == "people_below_k"}
+    assert knows == {
+        "knows the quasi-identifiers of all rows of a person, which ward and doctor join"
+    }
+
+
+def test_one_shared_value_does_not_hide_the_others():
+    """Each of 40 people has a device of her own, but for one that two people share."""
+    who = [person for person in range(40) for _ in range(1 + person % 3)]
+    rows = alike(len(who), device=[f"d{max(person, 1)}" for person in who])
+    rows["age"] = [["a", "b"][n % 2] for n in range(len(who))]
+    whole = figures_of(measure({**rows, "device": [f"d{x}" for x in who]}, who, k=20))
+    found = figures_of(measure(rows, who, k=20))
+    assert 0 < whole["people_below_k"] - 2 <= found["people_below_k"]
+
+
+def test_people_with_equal_rows_stay_alike_where_values_join_only_some():
+    """Each of three people has the same two rows, and a device joins those of one."""
+    rows = alike(6, device=["d", "d", *"eeee"])
+    rows["age"] = ["a", "b"] * 3
+    found = figures_of(measure(rows, [1, 1, 2, 2, 3, 3], k=3))
+    assert (found["k_all_rows"], found["people_below_k"], found["people_under_11"]) == (3, 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("who", "rows", "joins"),
+    [
+        ([1, 2, 3, 3], [0, 4, 5, 9], True),
+        ([1, 2, 3, 3], [9, 5, 4, 0], False),  # shuffled
+        ([1, 2, 3, 3], None, False),  # no row numbers are known
+        ([3, 2, 1, 3], [0, 1, 2, 3], False),  # the source is not grouped by person
+    ],
+)
+def test_a_kept_order_joins_consecutive_rows_of_a_person(who, rows, joins):
+    found = figures_of(measure(alike(4), who, k=2, source_rows=rows))
+    assert found.get("people_below_k", 0) == joins
 
 
 def test_an_empty_release_has_no_risk():
@@ -178,4 +256,4 @@ def test_a_row_without_a_label_is_in_no_group(empty):
     whole = empty is None  # a missing value is a value that an adversary may know
     assert (found["k"], found["subjects"]) == (1, 4 if whole else 3)
     assert found["sample_uniques"] == (2 if whole else 1)
-    assert found["unique_with_kept"] == 2
+    assert found["unique_with_kept"] == (2 if whole else 1)

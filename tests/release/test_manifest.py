@@ -92,6 +92,14 @@ def test_a_source_that_changed_is_refused(tmp_path):
         held.check_source(open_source(wider.set_column(0, "age", pa.array([30, 32]))), 2)
     copy = place.rename(tmp_path / "annotated.csv")
     release.check_source(open_source(copy), 3)  # a copy may have columns of its own
+    whole = Release(out, {}, {**release.private, "inventory": {"age": "generalised"}})
+    with pytest.raises(RequestError, match="the columns of the released source, and other bytes"):
+        whole.check_source(open_source(copy), 3)
+    copy.write_text("age\n30\n31\n32\n")
+    whole.check_source(open_source(copy), 3)  # the same bytes under another name
+    copy.write_text("age,note\n30,a\n31,b\n33,c\n")
+    whole.check_source(open_source(copy), 3)  # annotated
+    whole.check_source(open_source(pa.table({"age": [30, 31, 32]})), 3)
     Release(out, {}).check_source(source, 4)  # received: the number of rows is not known
 
 

@@ -406,26 +406,28 @@ def _check_file(path: Path) -> None:
 
 def _check_folder(path: Path) -> None:
     """Refuse a folder, unless all its tables are Parquet files."""
-    ends = sorted({end for file in path.rglob("*") if (end := _known_end(file)) is not None})
+    files = [file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._"]
+    ends = sorted({end for file in files if (end := _known_end(file)) is not None})
     if is_partitioned(path) and ends == [PARQUET]:
         return
-    instead = (
-        f"name a file, or files of one type by a pattern, as {path}/*{ends[0]}" if ends else ""
-    )
-    if len(ends) > 1:
-        types = f"{', '.join(ends[:-1])} and {ends[-1]}"
+    if not ends:
         raise RequestError(
-            f"is a folder with files of several types: {types}", where=str(path), instead=instead
+            "is a folder without a table", where=str(path), instead="name a file of a table"
         )
+    others = {file.suffix or "no end" for file in files if _known_end(file) is None}
+    *most, last = [*ends, *sorted(others)]
+    reason = f"is a folder of {last} files, and only a folder of Parquet files is one table"
+    if most:
+        reason = f"is a folder with files of several types: {', '.join(most)} and {last}"
     raise RequestError(
-        "is a folder, not a file", where=str(path), instead=instead or "name a file of a table"
+        reason,
+        where=str(path),
+        instead=f"name a file, or files of one type by a pattern, as {path}/*{ends[0]}",
     )
 
 
 def _known_end(file: Path) -> str | None:
     """Return the end of a file's name, by which a format reads it; None if none does."""
-    if file.name.startswith((".", "_")) or not file.is_file():
-        return None
     ends = [suffix.lower() for suffix in file.suffixes]
     return next((end for n in (2, 1) if (end := "".join(ends[-n:])) in FORMATS), None)
 

@@ -63,11 +63,6 @@ class GateFinding:
         return max(0.0, self.value - (self.expected or 0.0))
 
     @property
-    def exceeds_chance(self) -> bool:
-        """Whether the figure is above chance by more than two deviations."""
-        return self.value > (self.expected or 0.0) + 2 * (self.deviation or 0.0)
-
-    @property
     def key(self) -> str:
         """Its name among the figures of a manifest.
 

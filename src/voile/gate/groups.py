@@ -2,10 +2,6 @@
 
 A *group* is a tuple of released labels, as written. It counts each person who has a row in it
 once. Without people each row is a person. A person's risk is the largest over her rows.
-
-A person's *record* is the multiset of the groups of all her rows. The adversary can join the rows
-where a released column works as a pseudonym: each of its values belongs to one person, and some
-value covers several rows. The number of rows is then a fact about the person.
 """
 
 from __future__ import annotations
@@ -14,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,15 +19,14 @@ from numpy.typing import NDArray
 from voile.data import Source
 from voile.data.source import identifier
 from voile.engines.duck import connect
-from voile.gate.people_of_rows import PERSON, RowsWithPeople
+from voile.gate.people_of_rows import ORDER, PERSON, RowsWithPeople
+from voile.gate.records import RecordClasses, RecordLinks
 from voile.gate.sensitive import ValueCounts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Floats = NDArray[np.float64]
-LISTED = 500_000
-"""Pairs of a person and a group that are listed at a time, since lists do not spill."""
 PeopleOf = Callable[[pa.Table], Floats]
 """Counts the people of the population in each group, given the groups' labels."""
 
@@ -54,35 +49,6 @@ class PeopleAtRisk:
         return float(self.people.sum())
 
 
-@dataclass(frozen=True)
-class RecordClasses:
-    """People by the multiset of the groups of all their rows, joined by one column.
-
-    column : the released column that joins rows. sizes : (c,) people of each class of equal
-    records. rows : the largest number of rows of a person.
-    """
-
-    column: str
-    sizes: NDArray[np.int64]
-    rows: int
-
-    def people_below(self, k: int) -> int:
-        """Count the people of whom fewer than `k` people have an equal record."""
-        return int(self.sizes[self.sizes < k].sum())
-
-
-class JoiningColumn(NamedTuple):
-    """What a column joins: the rows of a person, if each value belongs to one person.
-
-    joined : rows that are joined with others. is_full : whether every row has a value.
-    values : how many values there are.
-    """
-
-    joined: int
-    is_full: bool
-    values: int
-
-
 class ReleasedGroups:
     """The groups of one release, in a database of their own; see `open_groups`."""
 
@@ -97,7 +63,6 @@ class ReleasedGroups:
     ) -> None:
         self._rows, self._labels = rows, tuple(labels)
         self._has_people, self._connection = has_people, connection
-        self._joins: dict[str, JoiningColumn] = {}
         named = [identifier(name) for name in self._labels] or ["0"]  # without labels, one group
         keys = [f"k{place}" for place in range(len(named))]
         self._named = ", ".join(f"{name} AS {key}" for name, key in zip(named, keys, strict=True))
@@ -213,7 +178,7 @@ class ReleasedGroups:
         return ValueCounts(found["g"], found["i"], found["n"], values.column(0).to_pylist())
 
     def count_unique(self, columns: Sequence[str]) -> int:
-        """Count the people with a row whose values in these columns no other person has."""
+        """Count the people with a row of a group whose values here no other person has."""
         types, who = self._rows.columns, identifier(PERSON)
         keys = ", ".join(
             identifier(name) + "::VARCHAR" * pa.types.is_floating(types[name]) for name in columns
@@ -221,8 +186,10 @@ class ReleasedGroups:
         alone = f"min({who}) = max({who})" if self._has_people else "count(*) = 1"
         person = f"min({who})" if self._has_people else "1"
         people = "count(DISTINCT p)" if self._has_people else "count(*)"
-        reads = [*dict.fromkeys([*columns, *([PERSON] if self._has_people else [])])]
-        grouped = f"SELECT {person} AS p FROM source GROUP BY {keys or '()'} HAVING {alone}"
+        reads = [*dict.fromkeys([*columns, *self._labels, *[PERSON] * self._has_people])]
+        grouped = (
+            f"SELECT {person} AS p FROM source {self._where} GROUP BY {keys or '()'} HAVING {alone}"
+        )
         (found,) = self._read(reads, f"SELECT {people} FROM ({grouped})")
         return int(found)
 
@@ -234,75 +201,16 @@ class ReleasedGroups:
         sql = "SELECT 1 FROM persons WHERE rows > 1 LIMIT 1"
         return bool(self._connection.execute(sql).fetchall())
 
-    def count_joined_rows(self, column: str) -> int:
-        """Count the rows that a column joins with others of their person; 0 where it joins none.
+    def classes_of_records(self, columns: Sequence[str]) -> RecordClasses | None:
+        """Count people by the records that these columns join, and the rows' order if it is kept.
 
-        It joins rows where each of its values belongs to one person, and some value covers several.
+        None where no person has several rows, or where nothing joins them.
         """
-        return self._joining(column).joined
-
-    def _joining(self, column: str) -> JoiningColumn:
-        if column not in self._joins:
-            name, who = identifier(column), identifier(PERSON)
-            own = (
-                f"SELECT {name} AS p, count(*) AS n, min({who}) = max({who}) AS alone FROM source "
-                f"GROUP BY {name}"
-            )
-            counts = (
-                "coalesce(bool_and(alone) FILTER (p IS NOT NULL), false), "
-                "coalesce(sum(n) FILTER (n > 1 AND p IS NOT NULL), 0), "
-                "count(p) = count(*), count(p)"
-            )
-            found = self._read([column, PERSON], f"SELECT {counts} FROM ({own})")
-            alone, joined, is_full, values = found
-            self._joins[column] = JoiningColumn(int(joined) if alone else 0, is_full, values)
-        return self._joins[column]
-
-    def classes_of_records(self, column: str) -> RecordClasses:
-        """Count people by the multiset of the groups of their rows that `column` joins."""
-        joining = self._joining(column)
-        (subjects,) = self._connection.execute("SELECT count(*) FROM persons").fetchone() or (0,)
-        if joining.is_full and joining.values == subjects:  # a value of her own for each person
-            held = "SELECT person AS p, person, g, times FROM pairs"
-            return self._classes_in(column, held, "SELECT person AS p, * FROM persons")
-        self._create(
-            "own",
-            [*self._labels, column],
-            f"SELECT {self._named}, {identifier(column)} AS p, {identifier(PERSON)} AS person, "
-            "count(*) AS times",
-        )
-        found = self._classes_in(
-            column,
-            f"SELECT p, person, g, times FROM own JOIN groups ON {self._same} WHERE p IS NOT NULL",
-            "SELECT p, any_value(person) AS person, count(*) AS groups, min(g) AS g, "
-            "sum(times)::BIGINT AS rows FROM held GROUP BY p",
-        )
-        self._connection.execute("DROP TABLE own")
-        return found
-
-    def _classes_in(self, column: str, held: str, joined: str) -> RecordClasses:
-        """Count people by record; `held` has a row for each joined value and group.
-
-        `joined` has one for each value: its person, groups, first group and rows.
-        """
-        self._connection.execute(f"CREATE VIEW held AS {held}; CREATE TABLE joined AS {joined}")
-        alone = "SELECT DISTINCT g, rows, person FROM joined WHERE groups = 1"
-        sizes = [self._fetch(f"SELECT count(*) AS n FROM ({alone}) GROUP BY g, rows")["n"]]
-        counts = "coalesce(max(rows), 0), coalesce(sum(groups) FILTER (groups > 1), 0)"
-        counted = self._connection.execute(f"SELECT {counts} FROM joined").fetchone()
-        assert counted is not None
-        most, listed = map(int, counted)
-        parts = -(-listed // LISTED)
-        for part in range(parts):  # equal records have one first group, so they are in one part
-            several = f"SELECT p FROM joined WHERE groups > 1 AND g % {parts} = {part}"
-            places = (
-                "SELECT p, any_value(person) AS person, list_sort(list([g, times])) AS places "
-                f"FROM held SEMI JOIN ({several}) USING (p) GROUP BY p"
-            )
-            alike = f"SELECT DISTINCT places, person FROM ({places})"
-            sizes.append(self._fetch(f"SELECT count(*) AS n FROM ({alike}) GROUP BY places")["n"])
-        self._connection.execute("DROP VIEW held; DROP TABLE joined")
-        return RecordClasses(column, np.sort(np.concatenate(sizes)).astype(np.int64), most)
+        if not self.has_several_rows:
+            return None
+        order = [ORDER] * (ORDER in self._rows.columns)
+        links = RecordLinks(self._rows, self._named, self._labels, self._same, self._connection)
+        return links.count_classes([*columns, *order])
 
 
 def _spread(table: str, keys: str, shares: str) -> str:
@@ -337,9 +245,10 @@ def open_groups(
     ----------
     rows : the release, as written.
     labels : its generalised columns, at least one. sensitive : the columns that are counted by.
-    people : a column `person` of tokens in the release's order; None: each row is a person.
+    people : a column `person` of tokens in the release's order, and maybe `row` of the source's
+        rows; None: each row is a person.
     suppressed : of each label column the cells that stand for no value. A row of such cells alone
-        is in no group; it counts where all released columns are compared.
+        is in no group.
     directory : where what does not fit in memory is kept meanwhile.
 
     Raises

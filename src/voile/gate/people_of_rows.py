@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import zip_longest
 
+import numpy as np
 import pyarrow as pa
 
 from voile.core.errors import TamperedError
@@ -12,10 +13,13 @@ from voile.data import Source
 from voile.data.source import evenly
 
 PERSON = "voile person"
+ROW = "row"
+ORDER = "the kept order"
+"""The column that numbers the runs of consecutive rows of one person."""
 
 
 class RowsWithPeople(Source):
-    """A release's rows with a column `PERSON`.
+    """A release's rows with a column `PERSON`, and `ORDER` where they are in the source's order.
 
     Raises `TamperedError` on reading where the two files differ in their number of rows.
     """
@@ -23,18 +27,41 @@ class RowsWithPeople(Source):
     def __init__(self, release: Source, people: Source) -> None:
         fields = [pa.field(name, type_) for name, type_ in release.columns.items()]
         fields.append(pa.field(PERSON, pa.int64()))
+        fields += [pa.field(ORDER, pa.int64())] * is_in_order(people)
         super().__init__(release.name, release.kind, fields)
         self._release, self._people = release, people
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        shown = [name for name in columns if name != PERSON]
+        shown = [name for name in columns if name not in (PERSON, ORDER)]
+        shown = shown or [*self._release.columns][:1]  # no format reads rows without a column
+        last, run = None, 0
         release = evenly(self._release.batches(shown, batch_rows=rows), rows)
         people = evenly(self._people.batches(["person"], batch_rows=rows), rows)
         for part, who in zip_longest(release, people):
             if part is None or who is None or len(part) != len(who):
                 raise TamperedError("the release has not the rows that its people have")
-            yield from part.append_column(PERSON, who.column(0)).select(columns).to_batches()
+            token = who.column(0).combine_chunks()
+            tokens = token.to_numpy(zero_copy_only=False)
+            runs = run + np.cumsum(
+                np.diff(tokens, prepend=tokens[:1] if last is None else last) != 0
+            )
+            last, run = tokens[-1:], runs[-1] if len(runs) else run
+            joined = part.append_column(PERSON, token).append_column(ORDER, pa.array(runs))
+            yield from joined.select(columns).to_batches()
 
     def fingerprint(self) -> str:
         """Return the release's own."""
         return self._release.fingerprint()
+
+
+def is_in_order(people: Source) -> bool:
+    """Whether released rows are in the order of the source's rows, where these are given."""
+    if ROW not in people.columns:
+        return False
+    last = -1
+    for batch in people.batches([ROW]):
+        rows = batch.column(0).to_numpy()
+        if (np.diff(rows, prepend=last) <= 0).any():
+            return False
+        last = int(rows[-1]) if len(rows) else last
+    return True

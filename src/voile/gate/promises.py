@@ -72,15 +72,15 @@ def promises_of(
             yield from (ColumnPromise(name, column, limit) for column in columns)
 
 
-def promised_people(k: int, max_risk: float, *, population_known: bool) -> int:
+def promised_people(k: int, max_risk: float) -> int:
     """Return how many people must share a record: k, or 1 / the largest risk where that is more.
 
-    With a population the largest risk is one of a register, which has no records of several rows.
+    A register of the population has no records of several rows, so these people are released ones.
 
-    >>> promised_people(2, 0.2, population_known=False)
+    >>> promised_people(2, 0.2)
     5
     """
-    return k if population_known else max(k, math.ceil(1 / max_risk - 1e-9))
+    return max(k, math.ceil(1 / max_risk - 1e-9))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from voile.gate.finding import NOBODY, Adversary, GateFinding, Unit
-from voile.gate.groups import Floats, PeopleAtRisk, PeopleOf, RecordClasses, ReleasedGroups
+from voile.gate.groups import Floats, PeopleAtRisk, PeopleOf, ReleasedGroups
+from voile.gate.records import RecordClasses
 from voile.gate.sensitive import measure_sensitive
 
 SMALL_GROUP = 11
@@ -27,9 +28,10 @@ EVERY_COLUMN = Adversary("knows every released column of one row, except pseudon
 LEVELS = ("distinct_l", "entropy_l")
 
 
-def all_rows(column: str) -> Adversary:
-    """Return the adversary who joins the rows of a person by a released column."""
-    return Adversary(f"knows the quasi-identifiers of all rows of a person, which {column} joins")
+def all_rows(columns: Sequence[str]) -> Adversary:
+    """Return the adversary who joins the rows of a person by released columns."""
+    joining = " and ".join(columns) + (" joins" if len(columns) == 1 else " join")
+    return Adversary(f"knows the quasi-identifiers of all rows of a person, which {joining}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,7 @@ def measure_table(
     people = groups.people
     register = people if people_of is None else people_of(groups.labels)
     at_risk = groups.people_at_risk(register)
-    records = worst_records(groups, columns.others)
+    records = groups.classes_of_records(columns.others)
     return (
         *_of_prosecutor(at_risk),
         *_of_journalist(at_risk),
@@ -76,19 +78,6 @@ def measure_table(
         *_of_every_column(groups.count_unique(columns.known), at_risk.subjects),
         *(_of_small_groups(people, at_risk) if records is None else _of_records(records, k)),
     )
-
-
-def worst_records(groups: ReleasedGroups, columns: Sequence[str]) -> RecordClasses | None:
-    """Return the classes of people's records by the column that joins the most rows.
-
-    None where no person has several rows, or where no column joins them.
-    """
-    if not groups.has_several_rows:
-        return None
-    joined = {column: groups.count_joined_rows(column) for column in columns}
-    most = max(joined.values(), default=0)
-    found = (groups.classes_of_records(x) for x, rows in joined.items() if rows == most > 0)
-    return min(found, key=lambda one: (one.sizes.min(), -one.people_below(2)), default=None)
 
 
 def _of_prosecutor(at_risk: PeopleAtRisk) -> Iterator[GateFinding]:
@@ -155,17 +144,16 @@ def _of_small_groups(people: Floats, at_risk: PeopleAtRisk) -> Iterator[GateFind
 
 
 def _of_records(records: RecordClasses, promised: int) -> Iterator[GateFinding]:
-    adversary, sizes = all_rows(records.column), records.sizes
-    people = float(sizes.sum())
-    yield adversary.finds("k_all_rows", sizes.min(), "people")
+    adversary = all_rows(records.columns)
+    yield adversary.finds("k_all_rows", records.k, "people")
     counts = (
         ("unique_all_rows", 2),
         ("people_below_k", promised),
         ("people_under_11", SMALL_GROUP),
     )
     for name, k in counts:
-        yield adversary.finds(name, records.people_below(k), "people", n=people)
-    yield adversary.finds("groups_under_11", (sizes < SMALL_GROUP).sum(), "groups")
+        yield adversary.finds(name, records.count_people(k), "people", n=records.subjects)
+    yield adversary.finds("groups_under_11", records.count_classes(SMALL_GROUP), "groups")
 
 
 def _least(values: Floats) -> float:

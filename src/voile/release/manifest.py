@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from voile.core.arguments import check_arguments
@@ -235,6 +235,11 @@ class Release(Brief):
         return rows if rows is not None and PERSON in rows.columns else None
 
     @property
+    def counted_unit(self) -> str:
+        """The unit that a check counts: "people" where the private folder has those of the rows."""
+        return "people" if (self.folder / ROWS).exists() else "rows"
+
+    @property
     def is_sealed(self) -> bool:
         """Whether this is its maker's: its private folder has anything that apply wrote there."""
         return any((self.folder / name).exists() for name in APPLIED)
@@ -255,21 +260,31 @@ class Release(Brief):
         """Raise `RequestError` if original data of so many rows are not the released source.
 
         Data under the name that they had then must have the same hash; a frame may have further
-        columns. A file under another name, as an annotated copy, needs the same number of rows.
+        columns. So must a file under another name with the same columns, in the same format. Other
+        data, as an annotated copy or a frame of a file's rows, need the same number of rows.
         """
         self.check_rows(rows, source.name)
         private = self.private or {}
-        applied = private.get("source", {})
-        if applied.get("name") != source.name:
+        applied, known = private.get("source", {}), private.get(INVENTORY)
+        name = str(applied.get("name"))
+        is_copy = name != source.name
+        end = PurePath(source.name).suffix
+        is_alike = known is not None and known.keys() == source.columns.keys()
+        if is_copy and not (is_alike and end and end == PurePath(name).suffix):
             return
-        if known := private.get(INVENTORY):
+        if known:
             source = source.without_others(known)
-        if applied["sha256"] != source.fingerprint():
-            raise RequestError(
-                "the source has changed since the release was made",
-                where=source.name,
-                instead="give the source as it was, or apply the policy again",
-            )
+        if applied["sha256"] == source.fingerprint():
+            return
+        reason, instead = "the source has changed since the release was made", ""
+        if is_copy:
+            reason = "the file has the columns of the released source, and other bytes"
+            instead = "; a copy with further columns or in another format is held to its rows alone"
+        raise RequestError(
+            reason,
+            where=source.name,
+            instead=f"give the source as it was, or apply the policy again{instead}",
+        )
 
     def check_rows(self, rows: int, name: str) -> None:
         """Raise `RequestError` if original data of so many rows are not the released source."""

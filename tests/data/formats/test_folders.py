@@ -88,7 +88,7 @@ def test_names_that_differ_in_case_alone_are_one(tmp_path):
 def test_a_folder_is_a_source_where_a_release_was_asked_for(tmp_path):
     written(tmp_path / "out", PLAIN, ["a"], ["x"])
     assert open_released(tmp_path / "out").kind == "folder"
-    with pytest.raises(RequestError, match="is a folder, not a file"):
+    with pytest.raises(RequestError, match=r"is a folder of \.txt files"):
         open_source(tmp_path / "out")
 
 

@@ -7,11 +7,13 @@ import binascii
 import re
 import unicodedata
 from collections import defaultdict
-from datetime import date
+from datetime import date, timedelta
 from itertools import product
-from math import floor, prod
+from math import floor, prod, sqrt
 from typing import NamedTuple
 from urllib.parse import unquote_plus
+
+from scipy.stats import norm, poisson
 
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 FULL = ["january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -49,6 +51,13 @@ def fold(text):
 
 def split(text):
     return re.findall(r"[0-9]+|[^0-9\s]+", fold(text))
+
+
+def serials(tokens, hidden):
+    """Return the days of a spreadsheet that numbers may be."""
+    for one, hides in zip(tokens, hidden, strict=True):
+        if one.isdecimal() and len(one) in (4, 5) and not hides and 61 <= int(one) <= 73050:
+            yield f"#{date(1899, 12, 30) + timedelta(int(one)):%Y%m%d}"
 
 
 def days(tokens, hidden):
@@ -110,6 +119,12 @@ def value_keys(value):
     return found
 
 
+def is_long(tokens):
+    """Say whether tokens are three bytes, or a number of two digits."""
+    size = len("".join(tokens).encode())
+    return size >= 3 or (size == 2 and len(tokens) == 1 and tokens[0].isdecimal())
+
+
 def _keys_of(tokens, has_date):
     n, whole, found = len(tokens), "".join(tokens), set()
 
@@ -121,7 +136,7 @@ def _keys_of(tokens, has_date):
         for start in [*range(0, n - 6, 6), n - 6]:
             add("".join(tokens[start : start + 6]), "passage", 6)
         return found
-    if len(whole.encode()) >= 3:
+    if is_long(tokens):
         add(whole, "whole", n)
     for one in tokens:
         if n > 1 and not one.isdecimal() and len(one.encode()) >= 3:
@@ -146,7 +161,7 @@ def text_keys(text, labels):
         for a, b in product(range(len(tokens)), range(1, 7)):
             key = "".join(tokens[a : a + b])
             stands = a + b <= len(tokens) and not hidden[a] and not hidden[a + b - 1]
-            if stands and len(key.encode()) >= 3:
+            if stands and is_long(tokens[a : a + b]):
                 yield Seen(key, False, b, encoding, b == len(tokens))
         for one, hides in zip(tokens, hidden, strict=True):
             if hides:
@@ -156,7 +171,8 @@ def text_keys(text, labels):
             if not one.isdecimal():
                 pieces = {one[a:b] for a in range(len(one)) for b in range(a + 5, len(one) + 1)}
                 yield from (Seen(x, True, 1, encoding, False) for x in pieces - {one})
-        yield from (Seen(x, False, 3, encoding, False) for x in days(tokens, hidden) if x)
+        dates = {*days(tokens, hidden), *serials(tokens, hidden)} - {None}
+        yield from (Seen(x, False, 3, encoding, False) for x in dates)
 
 
 def _decoded(text):
@@ -209,19 +225,31 @@ def search(values, texts, *, generalised=(), labels=(), chance=0.01, holders=5, 
     people = readers | {person for person, *_ in values}
     most = max(holders, int(share * len(people)))
     found, elsewhere, chances = set(), set(), defaultdict(list)
+    common = defaultdict(lambda: (set(), []))
     for (key, glued), own in stands.items():
         whose = {person for person, *_ in held[key]}
         others = max(len(readers - whose), 1)
         strangers = {person for person, *_ in own} - whose
-        if not whose or len(whose) > most or len(strangers) > floor(chance * others) + 1:
+        if not whose or len(whose) > most:
             continue
-        for person in whose & readers:
-            chances[person].append(len(strangers) / others)
+        if len(strangers) <= floor(chance * others) + 1:
+            for person in whose & readers:
+                chances[person].append(len(strangers) / others)
         if len(strangers) > floor(chance * others):
+            if not glued:
+                add_common(common, held[key], own, readers, others)
             continue
         found |= {person for person, *_ in own} & whose
         if len(whose) <= rare and not glued and strangers:
             elsewhere |= {person for person, _, one in held[key] if one.rare}
+    tests = sum(bool(hits) for hits, _ in common.values())
+    for hits, shares in common.values():
+        expected, level = sum(share for _, share, _ in shares), 1 - 0.01 / max(tests, 1)
+        deviation = sqrt(sum(more for *_, more in shares))
+        if len(hits) > max(poisson.ppf(level, expected), expected + norm.ppf(level) * deviation):
+            found |= hits
+            for person, share, _ in shares:
+                chances[person].append(share)
     lured = set()
     for key, own in decoys.items():
         readers_of = {person for person, *_ in stands.get((key, False), ())}
@@ -229,3 +257,19 @@ def search(values, texts, *, generalised=(), labels=(), chance=0.01, holders=5, 
             lured |= {who for who, _ in own if readers_of - {who}}
     expected = sum(1 - prod(1 - min(p, 1 - 1e-12) for p in own) for own in chances.values())
     return found, expected, elsewhere, lured
+
+
+def add_common(common, held, own, readers, others):
+    """Add a key's people with it in running text, and each reader's chance, by pair of columns."""
+    texts, places, whose = defaultdict(set), defaultdict(set), {person for person, *_ in held}
+    for person, seen_place, one in own:
+        if not one.is_cell:
+            texts[seen_place].add(person)
+    for person, place, _ in held:
+        places[place].add(person)
+    for place, holders in places.items():
+        for seen_place, people in texts.items():
+            hits, shares = common[place, seen_place]
+            hits |= holders & people
+            share, known = len(people - whose) / others, holders & readers
+            shares += [(x, share, len(known) * share / others) for x in known if share]

@@ -101,6 +101,10 @@ def test_the_search_agrees_with_plain_loops(seed):
         ("10.07.1933", "on 1933-07-10T00:00", "date"),
         ("1933-07-10", "on 7/10/33", "date"),
         ("1933-07-10", "19330710", "digits"),
+        ("1933-07-10", "born 12245", "date"),
+        ("1904-02-29", "born 1521.5", "date"),
+        ("1999-12-31", "36525", "date"),
+        ("63", "aged 63 years", "whole"),
         ("Anna Stone", base64.b64encode(b"x Anna Stone").decode(), "base64"),
         ("Anna Stone", base64.urlsafe_b64encode("»» Anna Stone ÿ".encode()).decode(), "base64"),
         ("Anna Stone", b"anna stone".hex().upper(), "hex"),
@@ -120,6 +124,8 @@ def test_a_form_of_a_value_is_found(value, text, form):
         ("1933-07-10", "1933-07-11"),
         ("7000037", "17000037"),
         ("M", "M"),
+        ("12245", "1933-07-10"),
+        ("6", "6"),
         ("", ""),
         ("\x00", "\x00"),
     ],
@@ -166,6 +172,42 @@ def test_a_word_that_many_hold_or_have_is_no_finding():
         ].value
         == 1
     )
+
+
+def notes_of_ages(rng, *, are_own):
+    """Return the ages of 1,000 people, and notes with their own age or with somebody's."""
+    ages = rng.integers(20, 90, 1000)
+    said = ages if are_own else rng.permutation(ages)
+    return [(f"p{n}", "t", "age", str(x)) for n, x in enumerate(ages)], [
+        (f"p{n}", "n", "note", f"a patient of {x} years, seen {n % 28 + 1} May")
+        for n, x in enumerate(said)
+    ]
+
+
+def test_exact_ages_in_notes_are_more_than_chance_gives():
+    """Each age is in more than 1% of all notes, and all ages together count."""
+    rng = np.random.default_rng(2)
+    own, _ = find(*notes_of_ages(rng, are_own=True), more={"generalised": [("t", "age")]})
+    assert own.exceeds_chance
+    assert own.value == 1000
+    assert own.expected < 60
+    assert [(x.column, x.in_column, x.people) for x in own.forms] == [("age", "note", 1000)]
+
+
+def test_ages_of_others_are_chance():
+    rng, exceeding = np.random.default_rng(2), 0
+    for _ in range(20):
+        own, _ = find(*notes_of_ages(rng, are_own=False))
+        exceeding += own.exceeds_chance
+    assert exceeding <= 1
+
+
+def test_a_common_value_that_is_a_whole_cell_of_another_column_is_no_text():
+    values = [(f"p{n}", "t", "items", str(20 + n % 60)) for n in range(600)]
+    cells = [(f"p{n}", "t", "stays", str(20 + n % 60)) for n in range(600)]
+    cells += [(f"p{n}", "t", "other", str(20 + (n + 7) % 60)) for n in range(600)]
+    own, _ = find(values, cells)
+    assert own.value == 0
 
 
 def test_a_rare_code_in_a_text_of_somebody_else_is_found():

@@ -62,6 +62,7 @@ def released(county, family, **how):
         seed=1,
     )
     policy = kit.choose(max_relative_risk=0.2)
+    how |= {"accept_risk": "these people are made up"}  # two kept columns join some rows
     return kit.apply(policy, county / "patients.csv", no_pseudonyms=True, **how)
 
 

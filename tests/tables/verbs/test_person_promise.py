@@ -228,9 +228,42 @@ def test_the_advice_of_a_refused_release_runs(tmp_path):
     released(again, table, tmp_path)
     released(kit, table, tmp_path, no_pseudonyms=True)
     released(kit, table, tmp_path, one_row=True)
-    with pytest.raises(InfeasibleError, match="the role drop for that column; apply with one_row"):
+    with pytest.raises(
+        InfeasibleError, match="drop for each column that joins rows; apply with one_row"
+    ):
         keep_a_joining_column(table, tmp_path)
     released(kit, table, tmp_path, accept_risk="a recipient under contract")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_promised_risk_in_a_population_holds_for_all_rows_of_a_person(tmp_path):
+    """The population hides each row; the pseudonyms join rows that nobody else has."""
+    table = stays(3, people=200)
+    columns = {name: ROLES["columns"][name] for name in ("age", "sex")}
+    roles = {"subject": "who", "columns": {"who": "identifier", **columns}}
+    table = table.select(["who", *columns])
+    cells = [{"age": age, "sex": sex, "people": 90} for age in range(20, 67) for sex in "fm"]
+    everyone = pa.Table.from_pylist(cells)
+    given = {"max_risk": 0.1, "population": everyone}
+    kit = vt.fit(table, roles, promise=None, seed=1, **given)
+    with pytest.raises(InfeasibleError, match=r"fewer than 10 people share.*choose one") as refused:
+        released(kit, table, tmp_path)
+    assert "with promise person and without population; apply with" in str(refused.value)
+    released(kit, table, tmp_path, no_pseudonyms=True)
+    released(kit, table, tmp_path, one_row=True)
+    released(vt.fit(table, roles, promise="person", max_risk=0.1, seed=1), table, tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_kept_order_of_a_source_grouped_by_person_is_refused(tmp_path):
+    """Rows in the source's order follow one another by person, and need no pseudonym."""
+    table = stays(3)
+    kit = fit(table, promise="row")
+    with pytest.raises(InfeasibleError, match=r"the kept order joins.*without keep_order"):
+        released(kit, table, tmp_path, no_pseudonyms=True, keep_order=True)
+    released(kit, table, tmp_path, no_pseudonyms=True)
+    release, _, _ = released(fit(table), table, tmp_path, no_pseudonyms=True, keep_order=True)
+    assert all(check.holds is not False for check in release.verify())
 
 
 def keep_a_joining_column(table, folder):
@@ -240,6 +273,13 @@ def keep_a_joining_column(table, folder):
     wide = table.append_column("device", device)
     kit = vt.fit(wide, roles, k=5, promise="row", seed=1)
     released(kit, wide, folder, no_pseudonyms=True)
+
+
+@pytest.mark.parametrize("reason", ["xxxxxxxxxxxx", "because because because", "1 2 3 4", "ok ok"])
+def test_a_reason_of_fewer_than_three_words_is_refused(reason, tmp_path):
+    table = stays(3)
+    with pytest.raises(RequestError, match="accept_risk: a reason has at least three different"):
+        released(fit(table), table, tmp_path, accept_risk=reason)
 
 
 @pytest.mark.filterwarnings("ignore")

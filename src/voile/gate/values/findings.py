@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from voile.gate.finding import GateFinding
 
-CONFIDENCE, NORMAL = 0.99, 2.33
-"""Of the bound on chance, and the deviations of a normal law that it has."""
+CONFIDENCE = 0.99
+"""Of the bound on chance."""
 SHOWN = 5
 """Columns and forms that a sentence lists."""
 
@@ -36,7 +36,7 @@ class ValueFinding(GateFinding):
     says : what the people found have. forms : where the found values stand.
     certain : of these people, the ones of whom a whole value stands there by no chance: nobody
         else's text has it, and fewer than one token in a million by its digits and letters.
-    not_searched : values of fewer than three letters and digits.
+    not_searched : values of fewer than three letters and two digits.
     """
 
     says: str
@@ -50,11 +50,12 @@ class ValueFinding(GateFinding):
 
         The expected number is estimated; its own deviation counts where that is more.
         """
-        from scipy.stats import poisson
+        return bound_chance(self.expected or 0.0, self.deviation or 0.0)
 
-        expected = self.expected or 0.0
-        drawn = float(poisson.ppf(CONFIDENCE, expected))
-        return max(drawn, expected + NORMAL * (self.deviation or 0.0))
+    @property
+    def exceeds_chance(self) -> bool:
+        """Whether there are more people than chance alone gives in 99 of 100 releases."""
+        return self.value > self.most_by_chance
 
     @property
     def sentence(self) -> str:
@@ -67,3 +68,15 @@ class ValueFinding(GateFinding):
             f"{self.value:,.0f} of {self.n:,} {self.unit} {self.says}, {self.expected:.2g} of "
             f"them by chance{f': {most}' if most else ''}"
         )
+
+
+def bound_chance(expected: float, deviation: float, *, tests: int = 1) -> float:
+    """Return what chance alone exceeds in one of 100 releases, in any of some tests.
+
+    expected : the mean of a Poisson law, estimated with a `deviation`.
+    """
+    from scipy.stats import norm, poisson
+
+    confidence = 1 - (1 - CONFIDENCE) / tests
+    drawn = float(poisson.ppf(confidence, expected))
+    return max(drawn, expected + float(norm.ppf(confidence)) * deviation)

@@ -102,10 +102,10 @@ class QuotedLabels:
 
 
 class _Tokens:
-    """The tokens of folded cells."""
+    """The tokens of folded cells; numbers of texts may be days of a spreadsheet."""
 
-    def __init__(self, cells: FoldedCells) -> None:
-        self.cells = cells
+    def __init__(self, cells: FoldedCells, *, has_serials: bool) -> None:
+        self.cells, self.has_serials = cells, has_serials
         data, offsets = cells.data, cells.offsets
         count = count_tokens(data, offsets)
         self.canonical = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
@@ -136,7 +136,7 @@ class _Tokens:
     def days(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The cell and the day of each date."""
         found = np.empty((len(self.of_cell) // 2 + 16, 2), np.int64)
-        given = (self.canonical, self.starts, self.of_cell, self.hidden)
+        given = (self.canonical, self.starts, self.of_cell, self.hidden, self.has_serials)
         count = find_days(*given, found)
         if count > len(found):
             found = np.empty((count, 2), np.int64)
@@ -165,7 +165,7 @@ class _Tokens:
 class ValueKeys:
     """The keys of values, and the decoys: keys of the same shape that are nobody's by design.
 
-    short : values of fewer than three letters and digits, which are not searched.
+    short : values of fewer than three letters and two digits, which are not searched.
     """
 
     keys: CellKeys
@@ -178,7 +178,7 @@ def find_value_keys(values: pa.LargeStringArray) -> ValueKeys:
 
     A decoy is a key of a rare shape with the characters after its first backwards.
     """
-    tokens = _Tokens(fold_with_spellings(values))
+    tokens = _Tokens(fold_with_spellings(values), has_serials=False)
     found, dates = tokens.find(kernels.find_value_keys), tokens.dates
     is_date, is_searched = np.zeros((2, len(values)), np.bool_)
     is_date[dates.rows] = True
@@ -208,7 +208,7 @@ def _reverse(keys: pa.LargeStringArray) -> pa.LargeStringArray:
 
 def find_text_keys(texts: pa.LargeStringArray, values: KeyFilter, labels: QuotedLabels) -> CellKeys:
     """Return the keys of texts that the filter of the values may contain."""
-    tokens = _Tokens(fold_with_decoded(texts))
+    tokens = _Tokens(fold_with_decoded(texts), has_serials=True)
     if len(labels.digests):
         kernels.hide_labels(
             tokens.canonical,

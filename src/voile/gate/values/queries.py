@@ -73,7 +73,8 @@ JUDGE_KEYS = (
        SELECT id, glued, s.who, o.who IS NOT NULL AS own
        FROM (SELECT DISTINCT id, glued, who FROM seen) s LEFT JOIN owned o USING (id, who)""",
     """CREATE TABLE chances AS
-       SELECT *, strangers / others AS share, strangers <= floor($chance * others) AS counts
+       SELECT *, strangers / others AS share, strangers <= floor($chance * others) AS counts,
+              strangers <= floor($chance * others) + 1 AS is_near
        FROM (SELECT id, glued, any_value(people) AS people, any_value(readers) AS readers,
                     count(*) FILTER (NOT own) AS strangers,
                     greatest($readers - any_value(readers), 1) AS others
@@ -83,10 +84,9 @@ JUDGE_KEYS = (
                     key[1] != '#' AND 10.0 ** -digits * 26.0 ** (digits - length(key)) < 1e-6
                     AS is_long
              FROM (SELECT *, length(regexp_replace(key, '[^0-9]', '', 'g')) AS digits FROM codes))
-            USING (id)
-       WHERE strangers <= floor($chance * others) + 1""",
+            USING (id)""",
     """CREATE TABLE stands AS
-       SELECT s.id, s.glued, s.who, s.place, s.tokens, s.encoding, own
+       SELECT s.id, s.glued, s.who, s.place, s.tokens, s.encoding, s.mark, own
        FROM seen s JOIN readings USING (id, glued, who) SEMI JOIN chances c
        ON s.id = c.id AND s.glued = c.glued""",
     f"""CREATE TABLE hits AS
@@ -94,16 +94,18 @@ JUDGE_KEYS = (
               is_long AND strangers = 0 AND h.form != 1 AS is_certain
        FROM held h JOIN (FROM stands WHERE own) s USING (id, who) JOIN chances c USING (id, glued)
        WHERE counts""",
-    f"""CREATE TABLE chance_forms AS
-       SELECT h.place, s.place AS seen_place, {_FORM} AS form,
-              sum(h.readers * s.strangers / others ORDER BY h.readers, s.strangers, others)
-              AS expected
-       FROM (SELECT id, place, form, tokens, count(*) AS readers
-             FROM held WHERE reads GROUP BY ALL) h
-       JOIN (SELECT id, glued, place, tokens, encoding, count(*) AS strangers
-             FROM stands WHERE NOT own GROUP BY ALL) s USING (id)
-       JOIN chances c USING (id, glued)
-       GROUP BY ALL""",
+    f"""CREATE TABLE common_hits AS
+       SELECT DISTINCT h.who, h.place, s.place AS seen_place, {_FORM} AS form, false AS is_certain
+       FROM held h JOIN (FROM stands WHERE own AND NOT glued AND NOT mark) s USING (id, who)
+       JOIN (FROM chances WHERE NOT counts) c USING (id, glued)""",
+    """CREATE TABLE common_chances AS
+       SELECT h.id, h.place, s.place AS seen_place, h.readers, others,
+              s.strangers / others AS share
+       FROM (SELECT id, place, count(DISTINCT who) AS readers FROM held WHERE reads GROUP BY ALL) h
+       JOIN (SELECT id, place, count(DISTINCT who) AS strangers
+             FROM stands WHERE NOT own AND NOT glued AND NOT mark GROUP BY ALL) s USING (id)
+       JOIN (FROM chances WHERE NOT counts AND NOT glued) c USING (id)""",
+    "CREATE TABLE excess (place INT, seen_place INT)",
     f"""CREATE TABLE elsewhere AS
        SELECT DISTINCT h.who, h.place, s.place AS seen_place, {_FORM} AS form
        FROM held h JOIN (FROM chances WHERE people <= $rare AND counts AND NOT glued) USING (id)
@@ -119,13 +121,45 @@ JUDGE_KEYS = (
        SEMI JOIN (SELECT id FROM seen SEMI JOIN decoys USING (id) WHERE NOT glued GROUP BY id
                   HAVING count(DISTINCT who) <= floor($chance * $readers)) few ON few.id = h.id""",
 )
+COMMON_PAIRS = """
+    SELECT place, seen_place, people, coalesce(expected, 0), coalesce(variance, 0)
+    FROM (SELECT place, seen_place, count(DISTINCT who) AS people FROM common_hits GROUP BY ALL)
+    LEFT JOIN (SELECT place, seen_place, sum(readers * share ORDER BY readers, share) AS expected,
+                 sum(readers * readers * share / others ORDER BY readers, share, others)
+                 AS variance
+          FROM common_chances GROUP BY ALL) USING (place, seen_place)
+    ORDER BY place, seen_place
+"""
+TAKE_COMMON = """
+    INSERT INTO hits FROM (FROM common_hits SEMI JOIN excess USING (place, seen_place))
+    ANTI JOIN hits USING (who, place, seen_place, form)
+"""
+COUNT_CHANCE = (
+    f"""CREATE TABLE chance_forms AS
+       SELECT h.place, s.place AS seen_place, {_FORM} AS form,
+              sum(h.readers * s.strangers / others ORDER BY h.readers, s.strangers, others)
+              AS expected
+       FROM (SELECT id, place, form, tokens, count(*) AS readers
+             FROM held WHERE reads GROUP BY ALL) h
+       JOIN (SELECT id, glued, place, tokens, encoding, count(DISTINCT who) AS strangers
+             FROM stands WHERE NOT own GROUP BY ALL) s USING (id)
+       JOIN chances c USING (id, glued)
+       WHERE is_near OR (h.place, s.place) IN (SELECT (place, seen_place) FROM excess)
+       GROUP BY ALL""",
+    """CREATE TABLE shares AS
+       SELECT who, share, readers, others FROM owned JOIN chances USING (id)
+       WHERE is_near AND reads AND share > 0
+       UNION ALL
+       SELECT who, share, c.readers, others
+       FROM (FROM common_chances SEMI JOIN excess USING (place, seen_place)) c
+       JOIN (SELECT DISTINCT id, place, who FROM held WHERE reads) USING (id, place)""",
+)
 EXPECTED = """
     SELECT sum(1 - exp(less) ORDER BY less),
            sum((1 - exp(less)) * exp(less) ORDER BY less) + any_value(more) FROM (
         SELECT sum(ln(1 - least(share, 1 - 1e-12)) ORDER BY share) AS less
-        FROM owned JOIN chances USING (id) WHERE reads AND share > 0 GROUP BY who
-    ), (SELECT sum(readers * readers * share / others ORDER BY readers, share, others) AS more
-       FROM chances)
+        FROM shares GROUP BY who
+    ), (SELECT sum(readers * share / others ORDER BY readers, share, others) AS more FROM shares)
 """
 FORMS = """
     SELECT place, seen_place, form, count(DISTINCT who), any_value(expected)

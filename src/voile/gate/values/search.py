@@ -8,6 +8,9 @@ if that share is at most 1% and few people hold it. `expected` sums the shares o
 keys near the limit only those count that chance puts below it. Their shares sum without bias where
 one occurrence above the limit is included, since for X of Bin(n, p)
 E[X; X <= t + 1] / n = p P(Bin(n - 1, p) <= t) (Robbins).
+
+Of other keys, as ages, one says nothing. They count in running text, for all values of a column in
+one released column together, where more people have their own than the 99% bound on chance.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import pyarrow.compute as pc
 from voile.core.errors import RequestError
 from voile.engines.duck import connect
 from voile.gate.values import queries
-from voile.gate.values.findings import FormCount, ValueFinding
+from voile.gate.values.findings import FormCount, ValueFinding, bound_chance
 from voile.gate.values.keys import (
     CellKeys,
     KeyFilter,
@@ -54,8 +57,9 @@ OWN, ELSEWHERE = "people_with_values", "people_with_rare_values_elsewhere"
 class SearchLimits:
     """When a key that people have in their text counts as a value of theirs.
 
-    chance : most people of those who do not hold it, as a share. holders : most holders, or
-    `holders_share` of all people where that is more. rare : holders of a rare value at most.
+    chance : most people of those who do not hold it, as a share, for one key by itself.
+    holders : most holders, or `holders_share` of all people where that is more.
+    rare : holders of a rare value at most.
     """
 
     chance: float = 0.01
@@ -204,7 +208,18 @@ class _Search:
         given = {"most": most, "chance": limits.chance, "readers": readers, "rare": limits.rare}
         for one in queries.JUDGE_KEYS:
             engine.execute(one, {name: x for name, x in given.items() if f"${name}" in one})
+        self._take_common()
+        for one in queries.COUNT_CHANCE:
+            engine.execute(one)
         return self._own_finding(readers), self._elsewhere(holders)
+
+    def _take_common(self) -> None:
+        """Take the common keys of the columns in which more people have theirs than by chance."""
+        pairs = self.engine.execute(queries.COMMON_PAIRS).fetchall()
+        for place, seen, people, expected, variance in pairs:
+            if people > bound_chance(expected, sqrt(variance), tests=len(pairs)):
+                self.engine.execute("INSERT INTO excess VALUES (?, ?)", [place, seen])
+        self.engine.execute(queries.TAKE_COMMON)
 
     def _own_finding(self, readers: int) -> ValueFinding:
         expected, variance = self._row(queries.EXPECTED)

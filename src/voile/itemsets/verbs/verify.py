@@ -41,14 +41,15 @@ def verify(release: Release) -> Iterator[Check]:
         yield Check("every cell holds what the policy publishes", False)
         return
     yield Check("every cell holds what the policy publishes", True)
+    unit = release.counted_unit
     if policy and found["rows"]:
         said = (
-            f"at k = {constraint.k}, at least so many people share whatever the adversary may know"
+            f"at k = {constraint.k}, at least so many {unit} share whatever the adversary may know"
         )
         yield Check(said, found["anonymity"] >= constraint.k)
     if "interval_anonymity" in found:
         said = (
-            f"at k = {constraint.k}, at least so many people are in the same intervals of numbers"
+            f"at k = {constraint.k}, at least so many {unit} are in the same intervals of numbers"
         )
         yield Check(said, found["interval_anonymity"] >= constraint.k)
     yield from recounted(release, found, left=LEFT)

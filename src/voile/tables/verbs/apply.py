@@ -15,6 +15,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.data.roles import AS_IT_IS
 from voile.gate.finding import NOBODY, GateFinding, figures_of
+from voile.gate.people_of_rows import ORDER
 from voile.gate.promises import TableLimits, check_records, promised_people
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
@@ -296,7 +297,11 @@ class _Recoding(Applying[Any, AnyPublished]):
         limits = TableLimits(rules.k, rules.max_risk, vars(rules), content.sensitive)
         limits.check(figures_of(findings), instead=instead)
         if self.accepted is None:
-            choices = list_choices(self.kit.facts.get(OPTIONS, {}), has_pseudonyms=bool(unknown))
+            choices = list_choices(
+                self.kit.facts.get(OPTIONS, {}),
+                has_pseudonyms=bool(unknown),
+                joins_by_order=any(ORDER in one.knows for one in findings),
+            )
             check_records(findings, self._promised, instead=choices)
         batches = replace(self, columns=content.space.quasi).batches()
         findings += measure_against_source(batches, written, codebook, content)
@@ -314,9 +319,8 @@ class _Recoding(Applying[Any, AnyPublished]):
 
     @property
     def _promised(self) -> int:
-        space = self.content.space
-        rules = space.constraints
-        return promised_people(rules.k, rules.max_risk, population_known=space.counts_others)
+        rules = self.content.space.constraints
+        return promised_people(rules.k, rules.max_risk)
 
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""

@@ -29,7 +29,7 @@ class ForeignRows(Brief):
 
     table : the labels, and the other columns. labels : the names of the labels.
     columns : the use of the columns. empty : by label, the texts that stand for no value.
-    everyone : the person of each row of the original. who : the person of each row.
+    everyone : the person of each row of the original. rows : the original's row of each row.
     """
 
     shows = ("labels",)
@@ -39,7 +39,7 @@ class ForeignRows(Brief):
     columns: TableColumns
     empty: Mapping[str, frozenset[str]]
     everyone: Numbers
-    who: Numbers
+    rows: Numbers
 
     @classmethod
     def of(cls, stage: ForeignStage) -> ForeignRows:
@@ -75,15 +75,19 @@ class ForeignRows(Brief):
         )
         for name, texts in labels.items():
             table = table.append_column(name, texts)
-        everyone = _number_people(stage)
         return cls(
             table,
             [*labels],
             columns,
             {name: _empty_texts(table.column(name)) for name in labels},
-            everyone,
-            everyone[stage.rows],
+            _number_people(stage),
+            stage.rows,
         )
+
+    @property
+    def who(self) -> Numbers:
+        """(rows,) the person of each row."""
+        return self.everyone[self.rows]
 
     @property
     def is_suppressed(self) -> NDArray[np.bool_]:
@@ -97,7 +101,8 @@ class ForeignRows(Brief):
     def measure(self, people_of: PeopleOf, *, has_people: bool) -> tuple[GateFinding, ...]:
         """Return the gate's findings."""
         shown = len(np.unique(self.who[~self.is_suppressed]))
-        people = TableSource(pa.table({"person": self.who}), "people", "memory")
+        truth = pa.table({"person": self.who, "row": self.rows})
+        people = TableSource(truth, "people", "memory")
         with open_groups(
             TableSource(self.table, "release", "memory"),
             self.labels,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 import voile.release.options
 from voile.data.places import Data, Described
@@ -15,6 +16,20 @@ from voile.release.options import Pseudonymous
 
 AXES = {"risk": "risk", "loss": "loss"}
 """What risk and loss are called."""
+
+
+LEAST_WORDS = 3
+"""Distinct words of a reason."""
+
+
+def _check_reason(given: str) -> str:
+    """Refuse a reason of fewer than three distinct words of letters."""
+    if len(set(re.findall(r"[^\W\d_]{2,}", given.casefold()))) < LEAST_WORDS:
+        raise ValueError("a reason has at least three different words; state why it is acceptable")
+    return given
+
+
+Reason = Annotated[str, AfterValidator(_check_reason)]
 
 
 class FitOptions(voile.release.options.FitOptions):
@@ -164,9 +179,8 @@ class ApplyOptions(Pseudonymous):
         "day; groups, risk and loss are then theirs",
     )
     one_row: bool = Field(False, description="release one row of each person, chosen at random")
-    accept_risk: str | None = Field(
+    accept_risk: Reason | None = Field(
         None,
-        min_length=12,
         description="release although a column joins the rows of people whom their rows single "
         "out; give the reason, which the report repeats on its first line",
     )

@@ -26,18 +26,23 @@ ROWS_ALONE = (
 ACCEPT = "apply with --accept-risk REASON, which the report repeats on its first line"
 
 
-def list_choices(fitted: Mapping[str, Any], *, has_pseudonyms: bool) -> str:
+def list_choices(
+    fitted: Mapping[str, Any], *, has_pseudonyms: bool, joins_by_order: bool = False
+) -> str:
     """List the choices of a data holder if a release singles people out by all their rows.
 
     fitted : the options of the fit, without those at their defaults. has_pseudonyms : whether the
-    release has them; if not, a kept column joins the rows.
+    release has them; if not, kept columns join the rows, or `joins_by_order` the kept order.
     """
     given = [f"--{name.replace('_', '-')}" for name in ROWS_ALONE if name in fitted]
     given += ["--family global"] * (fitted.get("family") == "global")
     without = f" and without {listed(given)}" if given else ""
-    unjoined = "apply with --no-pseudonyms"
-    if not has_pseudonyms:
-        unjoined = "fit with the role drop for that column"
+    if has_pseudonyms:
+        unjoined = "apply with --no-pseudonyms"
+    elif joins_by_order:
+        unjoined = "apply without --keep-order"
+    else:
+        unjoined = "fit with the role drop for each column that joins rows"
     return (
         f"choose one: fit with --promise person{without}; {unjoined}; apply with --one-row; "
         f"or {ACCEPT}"

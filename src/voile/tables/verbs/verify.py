@@ -60,7 +60,7 @@ def verify(release: Release) -> Iterator[Check]:
     if isinstance(codebook, BoxCodebook) and public.get("promise") != "person":
         yield Check("no two boxes share a combination of values", codebook.are_disjoint)
     found = figures_of(one for one in findings if one.origin == "release")
-    yield from _promises(public, found, people_counted=release.is_sealed)
+    yield from _promises(public, found, unit=release.counted_unit)
     yield from _marginals(release, codebook, found["subjects"])
     yield from recounted(release, found, left=LEFT)
 
@@ -105,7 +105,7 @@ def _of_role(public: Mapping[str, Any], role: str) -> list[str]:
 
 
 def _promises(
-    public: Mapping[str, Any], found: Mapping[str, float], *, people_counted: bool = True
+    public: Mapping[str, Any], found: Mapping[str, float], *, unit: str = "people"
 ) -> Iterator[Check]:
     """Hold the release, and the figures that its manifest states, to the constraints.
 
@@ -114,10 +114,12 @@ def _promises(
     """
     constraints, stated = public["constraints"], public["figures"]
     k = constraints["k"]
-    people = "1 person" if k == 1 else f"{k} people"
-    yield Check(f"every group holds at least {people}", found["k"] >= k >= 1)
+    one = {"people": "person", "rows": "row"}[unit] if k == 1 else unit
+    yield Check(f"every group holds at least {k} {one}", found["k"] >= k >= 1)
     if "k" in stated:
-        yield Check("every group holds as many as the manifest says", found["k"] >= stated["k"])
+        yield Check(
+            f"every group holds as many {unit} as the manifest says", found["k"] >= stated["k"]
+        )
     if "max_risk" in stated:
         within = stated["max_risk"] <= rounded(float(constraints["max_risk"]), "up")
         yield Check(f"the largest risk stated is at most {constraints['max_risk']:g}", within)
@@ -126,7 +128,7 @@ def _promises(
         shared = found["k_all_rows"] >= least
         said = f"at least {least} people show the rows of any one person"
         yield Check(said, None if accepted and not shared else shared)
-    yield from _of_sensitive(public, found, people_counted)
+    yield from _of_sensitive(public, found, unit == "people")
 
 
 def _of_sensitive(

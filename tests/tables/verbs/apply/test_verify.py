@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from tests.tables.verbs.apply.visits import finest, run
 
@@ -123,6 +125,17 @@ def test_verify_fails_when_more_is_promised_than_is_kept(received, asked, said):
     assert failed(Release(received.path, more)) == [said]
 
 
+@pytest.mark.parametrize(("private", "unit"), [(True, "person"), (False, "row")])
+def test_a_check_states_the_unit_that_it_counted(kit, patients, key_file, tmp_path, private, unit):
+    """A recipient has no private folder, and counts rows: of one person there may be several."""
+    out = tmp_path / "out.csv"
+    release = run(kit, patients, out, chosen=finest(kit), key_file=key_file)
+    if not private:
+        shutil.rmtree(release.folder)
+        release = Release.open(out)
+    assert dict(verify(release))[f"every group holds at least 1 {unit}"]
+
+
 def test_verify_holds_a_release_to_no_constraint_that_its_manifest_does_not_name(received):
     """Releases of earlier versions name fewer."""
     constraints = {name: received.public["constraints"][name] for name in ("k", "max_risk")}
@@ -152,7 +165,7 @@ def test_sensitive_values_are_counted_only_where_several_were_promised(received,
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ({"k": 2}, ["every group holds as many as the manifest says"]),
+        ({"k": 2}, ["every group holds as many people as the manifest says"]),
         ({"k": 1}, []),
         ({"max_risk": 0.51}, ["the largest risk stated is at most 0.5"]),
         ({"max_risk": 0.5}, []),

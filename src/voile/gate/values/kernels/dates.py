@@ -1,6 +1,7 @@
 """Days in tokens: `1933-07-10`, `10.07.33`, `July 10th, 1933`, `10 de julio de 1933`, `19330710`.
 
-Each order that gives a day counts: 03/04/1933 is a day of March and one of April.
+Each order that gives a day counts: 03/04/1933 is a day of March and one of April. A number of four
+or five digits in a text may be a day of a spreadsheet: 12245 is 1933-07-10.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ _NAMED = sorted(
 WORDS = np.array([digest for digest, _ in _NAMED], np.uint64)
 MEANS = np.array([meaning for _, meaning in _NAMED], np.int64)
 FILLER = -1
+FIRST_SERIAL, LAST_SERIAL = 61, 73_050
+"""Of 1 March 1900, from which a spreadsheet counts days rightly, and of 31 December 2099."""
 DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 
 
@@ -51,11 +54,12 @@ def find_days(
     starts: Places,
     cells: NDArray[np.int32],
     hidden: NDArray[np.bool_],
+    has_serials: bool,
     found: NDArray[np.int64],
 ) -> int:
     """Write the cell and the day, as year, month and day in 8 digits; return how many there are.
 
-    found : (capacity, 2).
+    has_serials : whether numbers may be days of a spreadsheet. found : (capacity, 2).
     """
     count, tokens = 0, len(cells)
     numbers, months = np.full(tokens, -1, np.int64), np.zeros(tokens, np.int64)
@@ -73,6 +77,8 @@ def find_days(
             continue
         if number < 0 and months[first] <= 0:
             continue
+        if has_serials and 4 <= starts[first + 1] - starts[first] <= 5:
+            count = _put_serial(found, count, cell, number)
         second = _next(months, first, tokens)
         third = _next(months, second, tokens)
         if third >= tokens or cells[third] != cell or hidden[third]:
@@ -116,6 +122,20 @@ def _put_triple(
         if sizes[1] == 4:
             break
     return count
+
+
+@bare
+def _put_serial(found: NDArray[np.int64], count: int, cell: int, serial: int) -> int:
+    """Write the day of a spreadsheet's serial number, from March 1900 to 2099."""
+    if not FIRST_SERIAL <= serial <= LAST_SERIAL:
+        return count
+    day = serial - FIRST_SERIAL  # since 1 March 1900, in years that end with February
+    year = (4 * day + 3) // 1461  # of 365.25 days, as every fourth year is a leap year but 1900
+    month = (5 * (day - 1461 * year // 4) + 2) // 153
+    of_month = day - 1461 * year // 4 - (153 * month + 2) // 5 + 1
+    if month < 10:
+        return _put(found, count, cell, 1900 + year, month + 3, of_month)
+    return _put(found, count, cell, 1901 + year, month - 9, of_month)
 
 
 @bare

@@ -26,8 +26,8 @@ Found = NDArray[np.int64]
 
 MOST = 6
 """Tokens of the longest key."""
-LEAST = 3
-"""Bytes of the shortest key."""
+LEAST, LEAST_NUMBER = 3, 2
+"""Bytes of the shortest key, and digits of the shortest whole number."""
 LEAST_GLUED, MOST_GLUED = 5, 40
 """Bytes of a key within a longer token of letters."""
 LEAST_DIGITS = 5
@@ -51,6 +51,13 @@ def _is_number(canonical: Bytes, starts: Places, token: int) -> bool:
     return bool(KINDS[canonical[starts[token]]] == DIGIT)
 
 
+@bare
+def _is_long(canonical: Bytes, starts: Places, first: int, end: int) -> bool:
+    """Say whether some tokens are long enough for a key, as an age of two digits is."""
+    is_number = end - first == 1 and _is_number(canonical, starts, first)
+    return bool(starts[end] - starts[first] >= (LEAST_NUMBER if is_number else LEAST))
+
+
 @compiled
 def find_value_keys(
     canonical: Bytes, starts: Places, cells: NDArray[np.int32], found: Found
@@ -63,7 +70,7 @@ def find_value_keys(
             last += 1
         n = last - first
         if n <= MOST:
-            if starts[last] - starts[first] >= LEAST:
+            if _is_long(canonical, starts, first, last):
                 count = _put(found, count, starts[first], starts[last], cell, WHOLE, n, 1)
         else:
             for start in range(first, last - MOST, MOST):
@@ -129,7 +136,8 @@ def find_text_keys(
             for place in range(starts[last], starts[last + 1]):
                 digest = add_byte(digest, canonical[place])
             end = starts[last + 1]
-            if end - start < LEAST or hidden[last] or not has_bit(bitmap, slot_of(digest, bits)):
+            is_long = _is_long(canonical, starts, first, last + 1)
+            if hidden[last] or not is_long or not has_bit(bitmap, slot_of(digest, bits)):
                 continue
             closes = last + 1 == tokens or cells[last + 1] != cells[first]
             whole = 1 if opens and closes else 0
