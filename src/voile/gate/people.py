@@ -18,7 +18,7 @@ labels of their own. Taking them as wildcards leaves at least as many candidates
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -111,8 +111,10 @@ def count_people(
     tuple of GateFinding : as `count_candidates` states, the worst set for each person of each
         number in `known`, then all facts of all people; empty if the release has no people.
 
-    Guarantee: exact, for the facts above. Cost: O(rows log rows) in DuckDB, which spills; for few
-    facts O(targets x facts^max(known) x people / 64) at worst. Memory: the facts of people.
+    Guarantee: exact, for the facts above, unless two of them share an MD5 hash (chance < 1e-24).
+    Cost: O(rows log rows) in DuckDB, which spills; for few facts O(targets x facts^max(known) x
+    people / 64) at worst. Memory: 1 GB of DuckDB at most, and 16 bytes for each fact that a person
+    shares with a target.
     """
     if not parts:
         return ()
@@ -126,9 +128,9 @@ def count_people(
             return ()
         found: list[GateFinding] = []
         if known:
-            atoms = _load_atoms(engine, parts, given, are_moved=are_moved)
-            crowd = _Crowd(atoms, sizes)
             drawn = np.random.default_rng(0).permutation(len(sizes))[:targets]
+            _load_facts(engine, parts, given, are_moved=are_moved)
+            crowd = _Crowd(_find_shared(engine, drawn), sizes)
             least = [crowd.find_fewest(int(one), known) for one in drawn]
             for n, own in zip(known, zip(*least, strict=True), strict=True):
                 found += count_candidates(KNOWS_FEW, name_few(n, of), own)
@@ -138,17 +140,20 @@ def count_people(
 def _load_part(
     engine: duckdb.DuckDBPyConnection, number: int, part: ReleasedPart, *, are_months: bool
 ) -> None:
-    """Make the table rows_N of a part: p, labels k0.., items i0.., days d0.., label number r."""
+    """Make the table read_N of a part: p, the hash r of a row's labels, items i0.., days d0..."""
     types = part.rows.columns
     if absent := {part.person, *part.facts, *part.dates} - types.keys():
         raise RequestError(f"there is no column {min(absent)}", where=part.rows.name)
     lists = [name for name in part.facts if pa.types.is_list(types[name])]
-    plain = [name for name in part.facts if name not in lists]
+    plain = [_as_text(identifier(name)) for name in part.facts if name not in lists]
     unit = "month" if are_months else "day"
     shown = [
         f"CAST({identifier(part.person)} AS VARCHAR) AS p",
-        *(f"{_as_label(name, types[name])} AS k{n}" for n, name in enumerate(plain)),
-        *(f"list_sort({identifier(name)}) AS i{n}" for n, name in enumerate(lists)),
+        f"md5({_join(plain)}) AS r",
+        *(
+            f"list_sort([{_as_text('x')} for x in {identifier(name)}]) AS i{n}"
+            for n, name in enumerate(lists)
+        ),
         *(
             f"date_diff('{unit}', DATE '1970-01-01', {_as_day(name, types[name])}) AS d{n}"
             for n, name in enumerate(part.dates)
@@ -156,20 +161,18 @@ def _load_part(
     ]
     names = list(dict.fromkeys([part.person, *part.facts, *part.dates]))
     relation = part.rows.relation(engine, names)
-    relation.query("source", f"SELECT {', '.join(shown)} FROM source").create(f"read_{number}")
-    keys = ", ".join(f"k{n}" for n in range(len(plain)))
-    rank = f"dense_rank() OVER (ORDER BY {keys})" if keys else "CAST(0 AS BIGINT)"
-    engine.execute(
-        f"CREATE TABLE rows_{number} AS SELECT *, {rank} AS r FROM read_{number} "
-        "WHERE p IS NOT NULL"
+    relation.query("source", f"SELECT {', '.join(shown)} FROM source WHERE p IS NOT NULL").create(
+        f"read_{number}"
     )
-    engine.execute(f"DROP TABLE read_{number}")
 
 
-def _as_label(name: str, kind: pa.DataType) -> str:
-    """Return a column's labels; numbers with a point as written, since floats are no keys."""
-    is_float = pa.types.is_floating(kind)
-    return f"CAST({identifier(name)} AS VARCHAR)" if is_float else identifier(name)
+def _as_text(value: str) -> str:
+    """Return a value with its length: joined texts are equal only if all of their values are."""
+    return f"coalesce(length(CAST({value} AS VARCHAR)) || ':' || CAST({value} AS VARCHAR), '-')"
+
+
+def _join(texts: Iterable[str]) -> str:
+    return " || ".join(["''", *texts])
 
 
 def _as_day(name: str, kind: pa.DataType) -> str:
@@ -179,48 +182,55 @@ def _as_day(name: str, kind: pa.DataType) -> str:
 
 
 def _number_people(engine: duckdb.DuckDBPyConnection, parts: int) -> None:
-    """Make the table `people` (p, person): a number for each person of any part, in order."""
-    every = " UNION ".join(f"SELECT p FROM rows_{number}" for number in range(parts))
+    """Number the people of any part, in order, and make the tables rows_N, by these numbers."""
+    every = " UNION ALL ".join(f"SELECT p FROM read_{number}" for number in range(parts))
     engine.execute(
-        "CREATE TABLE people AS SELECT p, row_number() OVER (ORDER BY p) - 1 AS person "
-        f"FROM (SELECT DISTINCT p FROM ({every}))"
+        "CREATE TABLE people AS SELECT p, CAST(row_number() OVER (ORDER BY p) - 1 AS INTEGER) "
+        f"AS person FROM (SELECT DISTINCT p FROM ({every}))"
     )
+    for number in range(parts):
+        engine.execute(
+            f"CREATE TABLE rows_{number} AS SELECT person, read.* EXCLUDE (p) "
+            f"FROM read_{number} AS read JOIN people USING (p); DROP TABLE read_{number}"
+        )
 
 
 def _load_days(
     engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart], *, are_moved: bool
 ) -> None:
-    """Make the tables `days` (p, day; distinct) and `origins` (p, the day that counts as 0)."""
+    """Make the tables `days` (person, day; distinct) and `origins`, the day that counts as 0."""
     every = [
-        f"SELECT DISTINCT p, d{n} AS day FROM rows_{number} WHERE d{n} IS NOT NULL"
+        f"SELECT person, d{n} AS day FROM rows_{number} WHERE d{n} IS NOT NULL"
         for number, part in enumerate(parts.values())
         for n in range(len(part.dates))
-    ] or ["SELECT p, CAST(0 AS BIGINT) AS day FROM people WHERE false"]
-    engine.execute(f"CREATE TABLE days AS {' UNION '.join(every)}")
+    ] or ["SELECT person, CAST(0 AS BIGINT) AS day FROM people WHERE false"]
+    engine.execute(f"CREATE TABLE days AS SELECT DISTINCT * FROM ({' UNION ALL '.join(every)})")
     origin = "min(day)" if are_moved else "0"
-    engine.execute(f"CREATE TABLE origins AS SELECT p, {origin} AS origin FROM days GROUP BY p")
+    engine.execute(
+        f"CREATE TABLE origins AS SELECT person, {origin} AS origin FROM days GROUP BY person"
+    )
 
 
 def _find_sizes(engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart]) -> Ints:
-    """Return, for each person in order, the people with the same multiset of rows in every part."""
+    """Return, for each person in order, the people with the same multiset of rows in every part.
+
+    The sum of the hashes of a person's rows stands for the multiset.
+    """
     cells = []
     for number, part in enumerate(parts.values()):
-        lists = [f"i{n}" for n in range(_count_lists(part))]
-        days = [f"d{n} - origin AS d{n}" for n in range(len(part.dates))]
-        shown = ", ".join(["p", "r", *lists, *days])
-        order = ", ".join(["r", *lists, *(f"d{n}" for n in range(len(part.dates)))])
+        lists = [f"coalesce(array_to_string(i{n}, ''), 'none')" for n in range(_count_lists(part))]
+        days = [_as_text(f"(d{n} - origin)") for n in range(len(part.dates))]
+        row = _join([f"'{number} '", "r", *lists, *days])
         cells.append(
-            f"SELECT p, {number} AS part, row, count(*) AS n FROM (SELECT p, dense_rank() OVER "
-            f"(ORDER BY {order}) AS row FROM (SELECT {shown} FROM rows_{number} "
-            "LEFT JOIN origins USING (p))) GROUP BY ALL"
+            f"SELECT person, md5_number({row}) AS h FROM rows_{number} "
+            "LEFT JOIN origins USING (person)"
         )
     found = engine.execute(
         f"""
-        WITH cells AS ({" UNION ALL ".join(cells)}),
-        records AS (SELECT p, list((part, row, n) ORDER BY part, row) AS record
-                    FROM cells GROUP BY p)
-        SELECT count(*) OVER (PARTITION BY record) AS size
-        FROM records JOIN people USING (p) ORDER BY person"""
+        WITH records AS (SELECT person, sum(CAST(h >> 64 AS UBIGINT)) AS a,
+                                sum(CAST(h & {2**64 - 1} AS UBIGINT)) AS b
+                         FROM ({" UNION ALL ".join(cells)}) GROUP BY person)
+        SELECT count(*) OVER (PARTITION BY a, b) AS size FROM records ORDER BY person"""
     ).to_arrow_table()
     return np.asarray(found.column("size").to_numpy(), np.int64)
 
@@ -229,79 +239,80 @@ def _count_lists(part: ReleasedPart) -> int:
     return sum(pa.types.is_list(part.rows.columns[name]) for name in part.facts)
 
 
-def _load_atoms(
+def _load_facts(
     engine: duckdb.DuckDBPyConnection,
     parts: Mapping[str, ReleasedPart],
     given: Sequence[str],
     *,
     are_moved: bool,
-) -> pa.Table:
-    """Return person, fact, n and whether the fact is given, by fact and most of it first."""
+) -> None:
+    """Make the table `facts`: person, the hash of a fact, how often, and whether it is given."""
     queries = []
     for number, (name, part) in enumerate(parts.items()):
         is_given, own = name in given, f"rows_{number}"
         if len(part.facts) > _count_lists(part):
             queries.append(_fact(f"labels {number}", "r", own, is_given=is_given))
         queries += [
-            _fact(f"item {number} {n}", "item", f"(SELECT p, unnest(i{n}) AS item FROM {own})",
-                  is_given=is_given)
+            _fact(f"item {number} {n}", "item",
+                  f"(SELECT person, unnest(i{n}) AS item FROM {own})", is_given=is_given)
             for n in range(_count_lists(part))
         ]  # fmt: skip
         queries += [
-            _fact(f"stay {number} {a} {b}", f"d{b} - d{a}", own, f"d{a} + d{b} IS NOT NULL")
+            _fact(f"stay {number} {a} {b}", f"(d{b} - d{a})", own, f"d{a} + d{b} IS NOT NULL")
             for a, b in itertools.combinations(range(len(part.dates)), 2)
         ]
-        queries.append(
-            f"SELECT p, 'rows {number}' AS kind, CAST(count(r) AS VARCHAR) AS value, 1 AS n, "
-            f"{is_given} AS given FROM people LEFT JOIN {own} USING (p) GROUP BY p"
-        )
-    gaps = "(SELECT p, day - lag(day) OVER (PARTITION BY p ORDER BY day) AS gap FROM days)"
-    queries.append(_fact("gap", "gap", gaps, "gap IS NOT NULL"))
+        many = f"SELECT person, count(r) AS x FROM people LEFT JOIN {own} USING (person) GROUP BY 1"
+        queries.append(_fact(f"rows {number}", "x", f"({many})", is_given=is_given))
+    gaps = "SELECT person, day - lag(day) OVER (PARTITION BY person ORDER BY day) AS x FROM days"
+    queries.append(_fact("gap", "x", f"({gaps})", "x IS NOT NULL"))
     ends = {"span": "max(day) - min(day)"}
     ends |= {} if are_moved else {"first": "min(day)", "last": "max(day)"}
     queries += [
-        f"SELECT p, '{kind}' AS kind, CAST({end} AS VARCHAR) AS value, 1 AS n, false AS given "
-        "FROM days GROUP BY p"
+        _fact(kind, "x", f"(SELECT person, {end} AS x FROM days GROUP BY person)")
         for kind, end in ends.items()
     ]
-    return engine.execute(
-        f"""
-        WITH facts AS ({" UNION ALL ".join(queries)})
-        SELECT person, dense_rank() OVER (ORDER BY kind, value) - 1 AS fact, n, given
-        FROM facts JOIN people USING (p) ORDER BY fact, n DESC, person"""
-    ).to_arrow_table()
+    engine.execute(f"CREATE TABLE facts AS {' UNION ALL '.join(queries)}")
 
 
 def _fact(kind: str, value: str, rows: str, where: str = "true", *, is_given: bool = False) -> str:
     return (
-        f"SELECT p, '{kind}' AS kind, CAST({value} AS VARCHAR) AS value, count(*) AS n, "
-        f"{is_given} AS given FROM {rows} WHERE {where} GROUP BY ALL"
+        f"SELECT person, md5_number('{kind} ' || {value}) AS fact, count(*)::INTEGER AS n, "
+        f"{is_given} AS given FROM {rows} WHERE {where} GROUP BY person, {value}"
     )
 
 
-class _Crowd:
-    """The facts of all people; a set of people is a row of bits."""
+def _find_shared(engine: duckdb.DuckDBPyConnection, drawn: Ints) -> pa.Table:
+    """Return the facts of drawn people, of all who have them: by fact, most of it first."""
+    engine.register("drawn", pa.table({"person": drawn.astype(np.int32)}))
+    engine.execute(
+        "CREATE TABLE wanted AS SELECT fact, CAST(row_number() OVER () - 1 AS INTEGER) AS number "
+        "FROM (SELECT DISTINCT fact FROM facts JOIN drawn USING (person))"
+    )
+    return engine.execute(
+        "SELECT person, number AS fact, n, given FROM facts JOIN wanted USING (fact) "
+        "ORDER BY number, n DESC, person"
+    ).to_arrow_table()
 
-    def __init__(self, atoms: pa.Table, sizes: Ints) -> None:
-        self._person, fact, self._n = (
-            np.asarray(atoms.column(name).to_numpy(), np.int64) for name in ("person", "fact", "n")
+
+class _Crowd:
+    """The facts that people share with the drawn ones; a set of people is a row of bits."""
+
+    def __init__(self, shared: pa.Table, sizes: Ints) -> None:
+        self._person, self._fact, self._n, self._given = (
+            shared.column(name).to_numpy() for name in ("person", "fact", "n", "given")
         )
-        self._given = atoms.column("given").to_numpy()
         self._sizes = sizes
-        self._starts = np.searchsorted(fact, np.arange(int(fact.max(initial=-1)) + 2))
-        order = np.argsort(self._person, kind="stable")
-        ends = np.searchsorted(self._person[order], np.arange(len(sizes) + 1))
-        self._of = [order[a:b] for a, b in itertools.pairwise(ends)]
-        self._fact = fact
+        self._starts = np.searchsorted(self._fact, np.arange(self._fact.max(initial=-1) + 2))
 
     def find_fewest(self, person: int, known: Sequence[int]) -> list[int]:
         """Return the fewest candidates that some sets of so many facts of a person leave."""
-        has = np.zeros((len(self._of[person]), len(self._sizes)), np.bool_)
-        for row, place in enumerate(self._of[person]):
+        places = np.flatnonzero(self._person == person)
+        has = np.zeros((len(places), len(self._sizes)), np.bool_)
+        for row, place in enumerate(places):
             start, end = self._starts[self._fact[place] : self._fact[place] + 2]
             many = np.searchsorted(-self._n[start:end], -self._n[place], side="right")
             has[row, self._person[start : start + many]] = True
-        is_given = self._given[self._of[person]]
+        is_given = self._given[places]
         group = has[is_given].all(axis=0)
         free = has[~is_given][:, group]
         if not len(free):

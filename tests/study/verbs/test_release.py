@@ -162,7 +162,7 @@ def test_texts_of_nobody_in_the_table_are_refused(change, folder):
 
 @pytest.mark.parametrize(
     ("module", "point"),
-    [(measuring, "certify"), (people, "facts_of"), (measuring, "reaches"), (applying, "_seal")],
+    [(measuring, "certify"), (people, "read_dates"), (measuring, "reaches"), (applying, "_seal")],
 )
 def test_a_run_that_fails_at_any_point_leaves_the_old_release(
     cohort, release, monkeypatch, module, point

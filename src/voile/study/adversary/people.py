@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
 from voile.data import Source, open_source
 from voile.data.roles import AS_IT_IS
 from voile.gate.people import ReleasedPart
@@ -24,40 +23,50 @@ LINKED_ROLES = frozenset({"quasi", "items"})
 """Of these, the ones by which an adversary links people to others; the rest only link rows."""
 Fact = tuple[Any, ...]
 Days = NDArray[np.int64]
+DATES = pa.schema([("person", pa.string()), ("true", pa.int32()), ("released", pa.int32())])
 
 
-@dataclass(frozen=True, eq=False)
-class PartFacts(Brief):
-    """Of one part: the facts of each person, each with the number of rows; and the dates.
+def number_facts(part: Release, source: Source, subject: str) -> dict[str, tuple[int, ...]]:
+    """Return the multiset of linked facts that a part shows of each person, as sorted numbers.
 
-    dates : of each person, true and released days, (dates, 2), counted from 1970.
+    Memory: a number for each fact of a person.
     """
+    roles = {one["column"]: one["role"] for one in part.public["columns"]}
+    released = open_source(part.path)
+    linked = [n for n in released.columns if roles.get(n) in LINKED_ROLES and n != subject]
+    people = _people_of(part, source, subject)
+    found: dict[str, list[int]] = {one: [] for one in people.unique().to_pylist()}
+    number: dict[Fact, int] = defaultdict(lambda: len(number))
+    first = 0
+    for batch in released.batches(linked) if linked else ():
+        own = people.slice(first, len(batch)).to_pylist()
+        for person, row in zip(own, batch.to_pylist(), strict=True):
+            found[person] += (number[one] for one in _facts(linked, row))
+        first += len(batch)
+    return {person: tuple(sorted(own)) for person, own in found.items()}
 
-    facts: Mapping[str, frozenset[Fact]] = field(repr=False)
-    dates: Mapping[str, Days] = field(repr=False)
 
-
-def facts_of(
-    part: Release, source: Source, subject: str, known_roles: frozenset[str] = KNOWN_ROLES
-) -> PartFacts:
-    """Read a released part beside its source. Memory: the facts of people, not their texts."""
+def read_dates(part: Release, source: Source, subject: str) -> pa.Table:
+    """Return the dates of a part's released rows: person, true and released day since 1970."""
     roles = {one["column"]: one["role"] for one in part.public["columns"]}
     released = open_source(part.path)
     kept = [n for n in released.columns if roles.get(n) in AS_IT_IS and n in source.columns]
     dates = day_columns(released, kept)
-    known = [
-        n
-        for n in released.columns
-        if roles.get(n) in known_roles and n != subject and n not in dates
-    ]
-    facts: dict[str, Counter[Fact]] = defaultdict(Counter)
-    days: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for person, row, true in released_rows(part, source, subject, known, dates):
-        facts[person].update(_facts(known, row))
-        days[person] += [(true[n], row[n]) for n in dates if None not in (true[n], row[n])]
-    return PartFacts(
-        {one: frozenset(found.items()) for one, found in facts.items()},
-        {one: np.array(sorted({*found}), np.int64).reshape(-1, 2) for one, found in days.items()},
+    people, numbers = _people_of(part, source, subject), source_rows(part.folder)
+    return (
+        pa.concat_tables(
+            pa.table(
+                [
+                    people,
+                    *(_as_numbers(one) for one in (true.take(numbers), released.read([name]))),
+                ],
+                schema=DATES,
+            ).drop_null()
+            for name in dates
+            for true in [source.read([name])]
+        )
+        if dates
+        else DATES.empty_table()
     )
 
 
@@ -112,16 +121,18 @@ def open_group(
 
 def open_days(dates: Mapping[str, Days], name_of: Callable[[str], str]) -> ReleasedPart:
     """Open the released days of people, a row each. name_of : how the parts name a person."""
-    rows = [(name_of(one), int(day)) for one, own in dates.items() for day in own[:, 1]]
-    people, days = zip(*rows, strict=True) if rows else ((), ())
-    table = {"person": pa.array(people, pa.string()),
-             "day": pa.array(days, pa.int32()).cast(pa.date32())}  # fmt: skip
-    return ReleasedPart(rows=open_source(pa.table(table)), person="person", dates=("day",))
+    names = pa.array(map(name_of, dates), pa.string())
+    rows = np.repeat(np.arange(len(dates)), [len(own) for own in dates.values()])
+    days = np.concatenate([own[:, 1] for own in dates.values()]).astype(np.int32)
+    table = pa.table(
+        {"person": names.take(pa.array(rows)), "day": pa.array(days).cast(pa.date32())}
+    )
+    return ReleasedPart(rows=open_source(table), person="person", dates=("day",))
 
 
-def numbered(parts: Sequence[Mapping[str, frozenset[Fact]]]) -> Mapping[str, int]:
+def number_people(parts: Sequence[Mapping[str, tuple[int, ...]]]) -> Mapping[str, int]:
     """Number what parts show of each person together, from 0; of whom they show nothing, too."""
-    numbers: dict[tuple[frozenset[Fact] | None, ...], int] = {}
+    numbers: dict[tuple[tuple[int, ...] | None, ...], int] = {}
     found: dict[str, int] = defaultdict(lambda: len(numbers))
     for person in sorted({person for facts in parts for person in facts}):
         shown = tuple(facts.get(person) for facts in parts)
@@ -129,13 +140,21 @@ def numbered(parts: Sequence[Mapping[str, frozenset[Fact]]]) -> Mapping[str, int
     return found
 
 
-def join_dates(parts: Iterable[Mapping[str, Days]]) -> dict[str, Days]:
-    """Return the dates of each person in all parts."""
-    found: dict[str, list[Days]] = defaultdict(list)
-    for dates in parts:
-        for person, own in dates.items():
-            found[person].append(own)
-    return {person: np.unique(np.concatenate(own), axis=0) for person, own in found.items()}
+def join_dates(parts: Iterable[pa.Table]) -> dict[str, Days]:
+    """Return the distinct dates of each person in all parts, sorted: (dates, 2), true and released.
+
+    Memory: 16 bytes for a date.
+    """
+    every = pa.concat_tables([DATES.empty_table(), *parts])
+    people = every.column("person").combine_chunks().dictionary_encode()
+    rows = np.column_stack(
+        [people.indices.to_numpy(), *(every.column(n).to_numpy() for n in ("true", "released"))]
+    ).astype(np.int64)
+    rows = rows[np.lexsort(rows.T[::-1])]
+    rows = rows[np.append(True, (rows[1:] != rows[:-1]).any(axis=1))[: len(rows)]]
+    names = people.dictionary.to_pylist()
+    ends = np.searchsorted(rows[:, 0], np.arange(1, len(names)))
+    return dict(zip(names, np.split(rows[:, 1:], ends), strict=False))
 
 
 def _facts(known: list[str], row: Mapping[str, Any]) -> Iterator[Fact]:
@@ -147,24 +166,11 @@ def _facts(known: list[str], row: Mapping[str, Any]) -> Iterator[Fact]:
         yield from ((name, one) for one in row[name])
 
 
-def released_rows(
-    part: Release, source: Source, subject: str, known: list[str], dates: list[str]
-) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield of each released row its person, its values, and the true days of its source's row."""
-    numbers = source_rows(part.folder)
-    truth = _numbered(source.read([subject, *dates]), dates)
-    first = 0
-    for batch in open_source(part.path).batches([*known, *dates]):
-        own = truth.take(numbers.slice(first, len(batch))).to_pylist()
-        shown = _numbered(pa.Table.from_batches([batch]), dates).to_pylist()
-        for row, true in zip(shown, own, strict=True):
-            yield str(true[subject]), row, true
-        first += len(batch)
+def _people_of(part: Release, source: Source, subject: str) -> pa.ChunkedArray:
+    """Return the person of each released row."""
+    return source.read([subject]).column(0).cast(pa.string()).take(source_rows(part.folder))
 
 
-def _numbered(table: pa.Table, dates: list[str]) -> pa.Table:
+def _as_numbers(days: pa.Table) -> pa.ChunkedArray:
     """Return dates as numbers of days; text that is not a date is null."""
-    for name in dates:
-        at = table.schema.get_field_index(name)
-        table = table.set_column(at, name, as_days(table.column(name)).cast(pa.int32()))
-    return table
+    return as_days(days.column(0)).cast(pa.int32())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -22,6 +22,7 @@ from voile.tables.domains.parser import NotInKind
 from voile.tables.recoding.codebook import Codebook, CodebookEntry, CodedColumn
 
 Entries = Mapping[str, frozenset[int]]
+_NONE = frozenset[int]()
 MOST = 1000
 """Whole numbers of an interval that are listed: no mention says more of them."""
 
@@ -30,7 +31,7 @@ MOST = 1000
 class Shown(Brief):
     """The intervals of each person's released rows, by column, under the person's pseudonym.
 
-    Memory: one set of intervals a person and column.
+    Memory: a pseudonym a person; people with the same intervals share them.
     """
 
     codebook: Codebook
@@ -51,21 +52,20 @@ class Shown(Brief):
         secret: Secret,
     ) -> Shown:
         """Read a released table, by its private folder beside its source."""
-        people: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        people: dict[str, Entries] = {}
+        names = [column.column for column in codebook.columns]
+        shared: dict[tuple[frozenset[int], ...], Entries] = {}
         named = cache(lambda one: pseudonym(secret, one))
         subjects = source.read([subject]).column(0).combine_chunks()
         for batch, numbers in _together(release, private, codebook.released):
             codes = codebook.released_codes(pa.Table.from_batches([batch]))
-            for person, own in zip(subjects.take(numbers).to_pylist(), codes.tolist(), strict=True):
-                shown = people[named(person)]
-                for column, entry in zip(codebook.columns, own, strict=True):
-                    shown[column.column].add(entry)
-        frozen = {
-            name: {column: frozenset(entries) for column, entries in shown.items()}
-            for name, shown in people.items()
-        }
+            for one, own in zip(subjects.take(numbers).to_pylist(), codes.tolist(), strict=True):
+                person = named(one)
+                seen = people.get(person, {})
+                sets = tuple(seen.get(n, _NONE) | {x} for n, x in zip(names, own, strict=True))
+                people[person] = shared.setdefault(sets, dict(zip(names, sets, strict=True)))
         every = map(named, subjects.unique().drop_null().to_pylist())
-        return cls(codebook, secret, frozen, frozenset(every) - frozen.keys())
+        return cls(codebook, secret, people, frozenset(every) - people.keys())
 
     def has(self, subject: str) -> bool:
         return self.name_of(subject) in self.people

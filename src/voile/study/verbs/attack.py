@@ -27,7 +27,7 @@ from voile.gate.finding import GateFinding, findings_to_data
 from voile.gate.people import KNOWS_ALL, KNOWS_FEW
 from voile.release.manifest import source_rows
 from voile.study.adversary.date_attack import attack_dates
-from voile.study.adversary.people import facts_of, join_dates
+from voile.study.adversary.people import join_dates, read_dates
 from voile.study.adversary.readings import read
 from voile.study.adversary.unjoined import Rejoined, rejoin
 from voile.study.plan.plan import Plan
@@ -112,7 +112,7 @@ def attack(plan: Plan, release: StudyRelease, register: Source | None) -> Attack
         )
     check_applied(plan, release)
     subject = plan.study.subject
-    dates = [facts_of(release.part(name), plan.opened(name), subject).dates for name in plan.rows]
+    dates = [read_dates(release.part(name), plan.opened(name), subject) for name in plan.rows]
     if found := read_exported(plan, release.path, release.extract):
         dates.append(found.dates)
     rule = plan.date_rule(*release.extract)

@@ -9,14 +9,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from voile.core.brief import Brief
 from voile.data import open_source
 from voile.gate.people import ReleasedPart
 from voile.keys.pseudonyms import pseudonym
-from voile.study.adversary.people import Days
+from voile.study.adversary.people import DATES
 from voile.study.carriers.carrier import Carrier, Extract, is_day_of_people
 from voile.study.plan.plan import Plan
 from voile.study.study_release import EXPORT
@@ -30,7 +29,7 @@ _PERSON = "person"
 class Exported(Brief):
     """What the files of a written export show: days, and the events of each kind, a row each."""
 
-    dates: Mapping[str, Days]
+    dates: pa.Table
     events: Mapping[str, ReleasedPart]
 
     @classmethod
@@ -57,13 +56,14 @@ class Exported(Brief):
             label = {_PERSON: joined, "fact": repr(event.fact)}
             own = {f"day {n}": day for n, day in enumerate(event.days)}
             rows[event.kind].append({**label, **own})
-        pairs: dict[str, set[tuple[int, int]]] = defaultdict(set)
+        pairs: set[tuple[str, int, int]] = set()
         for event in source.events(written=False):
             for day in event.days if event.subject in days else ():
                 new = move(event.subject, day) if is_day_of_people(day) else None
                 if new is not None and new in days[event.subject]:
-                    pairs[event.subject].add((_number(day), _number(new)))
-        dates = {one: np.array(sorted(own), np.int64) for one, own in pairs.items()}
+                    pairs.add((event.subject, _number(day), _number(new)))
+        columns = zip(*sorted(pairs), strict=True) if pairs else ((), (), ())
+        dates = pa.table([pa.array(x, y.type) for x, y in zip(columns, DATES, strict=True)], DATES)
         return cls(dates, {kind: _as_part(own) for kind, own in rows.items()})
 
 

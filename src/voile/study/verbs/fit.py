@@ -23,7 +23,7 @@ from voile.modules import find_module
 from voile.release.choice import ROUNDING, Choice, Chosen, default_choice
 from voile.release.kit import Kit
 from voile.release.options import with_options
-from voile.study.adversary.people import LINKED_ROLES, facts_of, numbered
+from voile.study.adversary.people import number_facts, number_people
 from voile.study.plan.entries import JOINT
 from voile.study.plan.plan import Plan
 from voile.study.readers import finds_alone
@@ -204,8 +204,8 @@ def _beside(
         release = find_module(plan.rows[name].kind).apply(
             kits[name], chosen[name], source, None, options, force=False, progress=silent
         )
-        facts.append(facts_of(release, source, plan.study.subject, LINKED_ROLES).facts)
-    return RowsBeside.read(content, sources[plan.table[0]], numbered(facts)) if facts else None
+        facts.append(number_facts(release, source, plan.study.subject))
+    return RowsBeside.read(content, sources[plan.table[0]], number_people(facts)) if facts else None
 
 
 @dataclass(eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -183,19 +183,9 @@ class Measuring:
 
     def _beside(self) -> Mapping[str, int] | None:
         """Number what other tables and items show of each person; None where there are none."""
-        others = self.plan.linked_rows
-        facts = self._facts(others, people.LINKED_ROLES).values()
-        return people.numbered([one.facts for one in facts]) if others else None
-
-    def _facts(
-        self, names: Iterable[str], roles: frozenset[str] = people.KNOWN_ROLES
-    ) -> dict[str, people.PartFacts]:
-        """Read what written parts of rows show of each person."""
-        subject = self.plan.study.subject
-        return {
-            name: people.facts_of(self.writing.part(name), self.plan.opened(name), subject, roles)
-            for name in names
-        }
+        subject, others = self.plan.study.subject, self.plan.linked_rows
+        facts = (people.number_facts(*self._part(one), subject) for one in others)
+        return people.number_people([*facts]) if others else None
 
     @property
     def guessed(self) -> list[str]:
@@ -244,7 +234,7 @@ class Measuring:
         """Attack what was written by what parts show of a person, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
-        dates = [one.dates for one in self._facts(plan.rows).values()]
+        dates = [people.read_dates(*self._part(x), plan.study.subject) for x in plan.rows]
         parts = {x: self._opened(x) for x in plan.files if x not in self._unlinked}
         if found is not None:
             dates.append(found.dates)

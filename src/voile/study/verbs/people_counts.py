@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -22,20 +21,19 @@ PEOPLE = "people.parquet"
 NOBODY = "nobody"
 """Whose the rows are that name no subject."""
 _COUNTED = ("read", "released", "set_aside")
-_SCHEMA = pa.schema([("part", pa.string()), ("person", pa.string()),
-                     *((name, pa.int64()) for name in _COUNTED)])  # fmt: skip
+_SCHEMA = pa.schema([("person", pa.string()), *((name, pa.int64()) for name in _COUNTED)])
 
 
 @dataclass(frozen=True)
 class PeopleCounts(Brief):
     """The rows of each person in one part, by pseudonym; a row set aside for two reasons is one.
 
-    Memory: three numbers a person.
+    table : person, and the rows read, released and set aside. Memory: three numbers a person.
     """
 
-    read: Counter[str] = field(repr=False)
-    released: Counter[str] = field(repr=False)
-    set_aside: Counter[str] = field(repr=False)
+    shows = ()
+
+    table: pa.Table
 
     @classmethod
     def of(
@@ -49,31 +47,30 @@ class PeopleCounts(Brief):
         nobody = without_subject(subjects)
         known = pc.if_else(nobody, NOBODY, subjects.cast(pa.string()))
         named = pc.if_else(nobody, NOBODY, pseudonyms_of(secret, known))
-        numbers = {
-            "released": source_rows(private),
-            "set_aside": open_source(private / ASIDE).read([ROW]).column(0).unique(),
-        }
-        counted = {}
-        for name, rows in numbers.items():
-            rows = rows.cast(pa.int64())
-            counted[name] = _count(named.take(rows if table is None else table.take(rows)))
-        return cls(_count(named if table is None else named.take(table)), **counted)
+        if table is not None:
+            named = named.take(table)
+        people = named.dictionary_encode()
+        aside = open_source(private / ASIDE).read([ROW]).column(0).unique()
+        rows = (pa.array(range(len(named))), source_rows(private), aside)
+        counts = (_count(people, one.cast(pa.int64())) for one in rows)
+        found = pa.table([people.dictionary, *counts], schema=_SCHEMA)
+        return cls(found.sort_by("person"))
 
     def to_data(self) -> dict[str, int]:
         """Return how many people have a row of each kind."""
-        return {name: len(getattr(self, name).keys() - {NOBODY}) for name in _COUNTED}
-
-    def rows(self, part: str) -> Iterator[dict[str, Any]]:
-        for person in sorted(self.read):
-            counts = {name: getattr(self, name)[person] for name in _COUNTED}
-            yield {"part": part, "person": person, **counts}
+        known = self.table.filter(pc.field("person") != NOBODY)
+        return {name: pc.sum(pc.greater(known[name], 0)).as_py() or 0 for name in _COUNTED}
 
 
 def write_people(counted: Mapping[str, PeopleCounts], private: Path) -> None:
     """Write the counts of each person in each part."""
-    rows = [row for part, one in counted.items() for row in one.rows(part)]
-    pq.write_table(pa.Table.from_pylist(rows, _SCHEMA), private / PEOPLE)
+    schema = pa.schema([pa.field("part", pa.string()), *_SCHEMA])
+    with pq.ParquetWriter(private / PEOPLE, schema) as writer:
+        for part, one in counted.items():
+            name = pa.repeat(part, len(one.table))
+            writer.write_table(one.table.add_column(0, "part", name))
 
 
-def _count(names: pa.Array) -> Counter[str]:
-    return Counter({x["values"].as_py(): x["counts"].as_py() for x in pc.value_counts(names)})
+def _count(people: pa.DictionaryArray, rows: pa.Array) -> pa.Array:
+    own = people.indices.take(rows)
+    return pa.array(np.bincount(own.to_numpy(), minlength=len(people.dictionary)))
