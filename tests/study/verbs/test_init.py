@@ -335,3 +335,14 @@ def test_a_study_of_events_alone_has_no_pseudonyms_by_default(tmp_path):
     plan = plan_files(tmp_path, visits=VISITS)
     released = run_study(plan).path / "visits.csv"
     assert released.read_text().splitlines()[0] == "ward"
+
+
+def test_days_over_lifetimes_are_taken_for_birth_dates_whatever_their_header(tmp_path):
+    born = [f"p{n},{1930 + 2 * n}-03-0{1 + n % 9},{'fm'[n % 2]}\n" for n in range(40)]
+    seen = [f"p{n},20{10 + n % 9}-03-01\n" for n in range(40)]
+    plan = plan_files(
+        tmp_path, people=("person_id,dz,sex\n", born), visits=("person_id,on\n", seen)
+    )
+    assert Roles.read(tmp_path / "people.toml").columns["dz"].role != "keep"
+    assert Roles.read(tmp_path / "visits.toml").columns["on"].role == "keep"
+    assert run_study(plan).private["informed"]

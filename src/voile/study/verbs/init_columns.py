@@ -17,12 +17,14 @@ from voile.data.roles import AS_IT_IS
 from voile.engines.counting import count_combinations
 from voile.proposals.proposal import ColumnProposal, Proposal
 from voile.proposals.propose import propose
-from voile.study.adversary.days import can_be_moved, day_columns
+from voile.study.adversary.days import as_days, can_be_moved, day_columns
 from voile.tables.policies.space import PolicySpace
 
 LONG = 60
 """Characters that a cell of text has on average where it is a note."""
 SAMPLE = 1000
+LIVES = 40
+"""Years that nine tenths of a column's days span at most if they are days of events."""
 WIDTHS = (20, 30, 40)
 """Years of a band of ages that every policy keeps: the first that the people allow."""
 
@@ -47,8 +49,9 @@ def propose_table(source: Source, subject: str) -> Proposal:
             return ColumnProposal(one.name, "drop", f"not released until you decide; {one.why}")
         if one.name not in days:
             return one
-        if names_as(one.name, "birth"):
-            return one if one.role == "quasi" else ColumnProposal(one.name, "drop", "a birth date")
+        if names_as(one.name, "birth") or _spans_lives(source, one.name):
+            why = "a birth date by its name or its years"
+            return one if one.role == "quasi" else ColumnProposal(one.name, "drop", why)
         if can_be_moved(source, one.name):
             return ColumnProposal(one.name, "keep", "a day: it moves by its person's one offset")
         return ColumnProposal(one.name, "drop", "its days are not written as 2013-07-01: they stay")
@@ -76,6 +79,15 @@ def _usable(source: Source, one: ColumnProposal, subject: str) -> ColumnProposal
             return one
         return ColumnProposal(one.name, "drop", error.what)
     return one
+
+
+def _spans_lives(source: Source, name: str) -> bool:
+    """Return whether nine tenths of the days of a column span more years than events do."""
+    days = as_days(source.read([name]).column(0)).drop_null().to_numpy().astype("datetime64[D]")
+    if not len(days):
+        return False
+    low, high = np.quantile(days.astype(np.int64), [0.05, 0.95])
+    return bool(high - low > LIVES * 365.25)
 
 
 def _text_columns(source: Source) -> Iterator[str]:

@@ -234,7 +234,8 @@ class Measuring:
         """Attack what was written by what parts show of a person, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
-        dates = [people.read_dates(*self._part(x), plan.study.subject) for x in plan.rows]
+        dates = [people.read_dates(*self._part(x), plan.study.subject)
+                 for x in plan.rows if x not in self._unlinked]  # fmt: skip
         parts = {x: self._opened(x) for x in plan.files if x not in self._unlinked}
         if found is not None:
             dates.append(found.dates)
