@@ -23,6 +23,8 @@ GROUP = "the table's columns"
 """What an acquaintance knows at least, next to facts of a part."""
 DAYS = "days"
 """The days of all parts, as a part of their own."""
+ONE_ROW = "one row of"
+"""What is known of a part whose rows have no pseudonym, before its name."""
 FEW_FACTS = (1, 2, 3)
 
 
@@ -59,6 +61,11 @@ def reaches(
             are_months=are_months,
         )
     return tuple(found)
+
+
+def unit_of(knows: str) -> str:
+    """Return the unit of the counts of an adversary with some knowledge."""
+    return "row" if knows.startswith(ONE_ROW) else "person"
 
 
 def name_with(part: str) -> str:

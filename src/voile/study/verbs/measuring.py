@@ -22,7 +22,7 @@ from voile.release.manifest import FINDINGS
 from voile.release.writing import Manifests
 from voile.report.wording import listed
 from voile.study.adversary import people
-from voile.study.adversary.acquaintance import known_facts, reaches
+from voile.study.adversary.acquaintance import ONE_ROW, known_facts, reaches
 from voile.study.adversary.date_attack import attack_dates
 from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
@@ -256,7 +256,7 @@ class Measuring:
         apart = [
             one
             for name, part in alone.items()
-            for one in count_people({name: part}, of=f"one row of {name}", are_months=rule.months)
+            for one in count_people({name: part}, of=f"{ONE_ROW} {name}", are_months=rule.months)
         ]
         known = reaches(parts, are_months=rule.months, group=group, days=days)
         return (*known, *apart, *by_dates)
