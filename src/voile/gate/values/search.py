@@ -59,13 +59,15 @@ class SearchLimits:
 
     chance : most people of those who do not hold it, as a share, for one key by itself.
     holders : most holders, or `holders_share` of all people where that is more.
-    rare : holders of a rare value at most.
+    rare : holders of a rare value at most. has_common : whether the keys of a column that each are
+    too common count together, above the bound on chance.
     """
 
     chance: float = 0.01
     holders: int = 5
     holders_share: float = 0.05
     rare: int = 5
+    has_common: bool = True
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,8 @@ class _Search:
         given = {"most": most, "chance": limits.chance, "readers": readers, "rare": limits.rare}
         for one in queries.JUDGE_KEYS:
             engine.execute(one, {name: x for name, x in given.items() if f"${name}" in one})
-        self._take_common()
+        if limits.has_common:
+            self._take_common()
         for one in queries.COUNT_CHANCE:
             engine.execute(one)
         return self._own_finding(readers), self._elsewhere(holders)

@@ -12,7 +12,7 @@ from voile.core.rounding import rounded
 from voile.data import Source
 from voile.data.opening import open_released
 from voile.gate.values.findings import ValueFinding
-from voile.gate.values.search import search_values
+from voile.gate.values.search import SearchLimits, search_values
 from voile.keys.pseudonyms import pseudonym
 from voile.release.manifest import Release, source_rows
 from voile.release.values import Searched, SearchedPart, inputs_of
@@ -50,8 +50,8 @@ def search_release(
     """Search the released bytes of a plan's parts, and of its written export if there is one.
 
     export : the folder of the written export. directory : where keys spill, in the clear.
-    identifying : whether only identifiers and dropped columns are searched for; [mentions] of the
-    plan decides about other values in text.
+    identifying : whether only identifiers and dropped columns are searched for, by the frequency
+    rules by which their values are removed from texts; [mentions] decides about other values.
     """
     subject, hidden = plan.study.subject, NOT_IDENTIFYING if identifying else {}
     own = [name for name, part in plan.parts.items() if part.of is None]
@@ -62,7 +62,8 @@ def search_release(
         people = plan.opened(plan.table[0]).read([subject]).column(0).unique().to_pylist()
         whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
         every.append(SearchedExport(export, plan.known(), subject, whose))
-    return search_values(inputs_of(every), directory=directory)
+    limits = SearchLimits(has_common=not identifying)
+    return search_values(inputs_of(every), limits, directory=directory)
 
 
 def public_value(found: ValueFinding) -> dict[str, Any]:
