@@ -23,7 +23,7 @@ def out_of(shown: dict[int, tuple[int, int]], space: str | None) -> Out:
     """A release of people: the group of each, 0 where it is suppressed, and one kept value."""
     who = np.array(sorted(shown), np.uint64)
     group, kept = (np.array([shown[int(p)][i] for p in who], np.uint64) for i in (0, 1))
-    return Out(ReleasedPeople.of_rows(who, group, {"kept": kept}), space)
+    return Out(ReleasedPeople.of_rows(who, group, {"kept": kept}, are_joined=False), space)
 
 
 def looks(person: int, releases: list[tuple[dict[int, tuple[int, int]], str | None]]) -> tuple:
@@ -59,19 +59,24 @@ def test_classes_are_those_of_the_long_way(releases, others):
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(RELEASE, min_size=2, max_size=4))
-def test_the_order_of_rows_changes_nothing_and_a_row_twice_shows_by_kept_values_alone(releases):
+def test_the_order_of_rows_changes_nothing_and_a_row_twice_shows_where_rows_are_joined(releases):
     shown, space = releases[0]
     one = out_of(shown, space).people
     who = np.array([*sorted(shown, reverse=True)], np.uint64)
     group, kept = (np.array([shown[int(p)][i] for p in who], np.uint64) for i in (0, 1))
-    again = ReleasedPeople.of_rows(who, group, {"kept": kept})
+    again = ReleasedPeople.of_rows(who, group, {"kept": kept}, are_joined=False)
     assert again.digest() == one.digest()
-    both = ReleasedPeople.of_rows(
-        *(np.append(x, x) for x in (who, group)), {"kept": np.append(kept, kept)}
+    twice = [np.append(x, x) for x in (who, group)]
+    both, joined = (
+        ReleasedPeople.of_rows(*twice, {"kept": np.append(kept, kept)}, are_joined=are_joined)
+        for are_joined in (False, True)
     )
     assert list(both.who) == list(one.who)
     assert (both.shown == one.shown).all()
+    assert not (joined.shown == one.shown)[one.shown != 0].any()
     assert not (both.kept["kept"] == one.kept["kept"]).any()
     some = group != 0
-    more = ReleasedPeople.of_rows(np.append(who, who[some]), np.append(group, group[some] + 9), {})
+    more = ReleasedPeople.of_rows(
+        np.append(who, who[some]), np.append(group, group[some] + 9), {}, are_joined=False
+    )
     assert not (more.shown == one.shown)[one.shown != 0].any()

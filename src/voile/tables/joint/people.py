@@ -41,11 +41,14 @@ class ReleasedPeople(Brief):
     kept: Mapping[str, Tokens]
 
     @classmethod
-    def of_rows(cls, who: Tokens, shown: Tokens, kept: Mapping[str, Tokens]) -> ReleasedPeople:
+    def of_rows(
+        cls, who: Tokens, shown: Tokens, kept: Mapping[str, Tokens], *, are_joined: bool
+    ) -> ReleasedPeople:
         """Join the rows of each person; the order of rows does not matter.
 
-        Of what is shown, each group counts once: how many rows of a person are in it is no
-        quasi-identifier. Of kept values all rows count, since one more shows a change.
+        are_joined : whether a release shows which rows are one person's. A group of several of
+            these rows then counts as often, else once. Of kept values all rows count, since one
+            more shows a change.
         """
         order = np.lexsort((shown, who))
         people, first = np.unique(who[order], return_index=True)
@@ -57,7 +60,8 @@ class ReleasedPeople(Brief):
             mixed = np.where(again, ABSENT, mixed) if once else mixed
             return np.add.reduceat(mixed, first) if len(first) else mixed
 
-        return cls(people, each(shown, once=True), {name: each(one) for name, one in kept.items()})
+        kept_of_each = {name: each(one) for name, one in kept.items()}
+        return cls(people, each(shown, once=not are_joined), kept_of_each)
 
     def __len__(self) -> int:
         return len(self.who)

@@ -95,8 +95,13 @@ class FollowedRows(Brief):
             tokens = np.where(np.isin(keys, policy.keys_of(released)), tokens, ABSENT)
         return replace(self, shown=tokens[self.combination])
 
-    def people(self) -> ReleasedPeople:
-        return ReleasedPeople.of_rows(self.who, self.shown, self.kept)
+    @property
+    def has_several(self) -> bool:
+        """Whether somebody has several rows."""
+        return len(np.unique(self.who)) < len(self.who)
+
+    def people(self, *, are_joined: bool) -> ReleasedPeople:
+        return ReleasedPeople.of_rows(self.who, self.shown, self.kept, are_joined=are_joined)
 
     def without(self, left_out: Mask) -> FollowedRows:
         """Return the rows, some of which are shown no more."""

@@ -222,12 +222,12 @@ class Case(Brief):
         return past.joined.with_one(Shown.of(self.policy, past.rules)).figures(), None
 
     def shows_whose_rows(self, past: Past) -> bool:
-        """Say whether a release shows which rows are one person's, and these rows differ.
+        """Say whether a release shows which rows are one person's, and somebody has several.
 
         Pseudonyms show it, and so may the source's order, where a person's rows stand together.
-        Whoever knows several rows of a person then knows the person by all of their groups.
+        Whoever knows several rows of a person then knows the person by how many are in each group.
         """
-        if self.rows is None or not self.rows.differ:
+        if self.rows is None or not self.rows.has_several:
             return False
         earlier = any(said.get("space") or said.get("ordered") for said in past.said)
         return self.space is not None or self.ordered or earlier
@@ -237,7 +237,8 @@ class Case(Brief):
         assert self.rows is not None
         rows = self.rows
         whole = past.joined.with_one(Shown.of(self.policy, past.rules))
-        same = ReleasedPeople.of_rows(rows.who, self._shown_by(past.shown), {}).shown
+        tokens, are_joined = self._shown_by(past.shown), self.shows_whose_rows(past)
+        same = ReleasedPeople.of_rows(rows.who, tokens, {}, are_joined=are_joined).shown
         others = rows.per_person(whole.outside * past.knows_others)
         return Timeline(past.followed, Out(self._people(past), self.space), same, others)
 
@@ -256,22 +257,24 @@ class Case(Brief):
         for people whose rows differ: kept columns may link their rows one by one.
         """
         assert self.rows is not None
-        rows, people = self.rows, self.rows.people()
+        rows, are_joined = self.rows, self.shows_whose_rows(past)
+        people = rows.people(are_joined=are_joined)
         if not (rows.differ and past.all_shown):
             return people
-        each = self._linked_rows(past.shown)
+        each = self._linked_rows(past.shown, are_joined=are_joined)
         if past.followed:
-            each = np.where(rows.several(), self._linked_rows(past.all_shown), each)
+            every = self._linked_rows(past.all_shown, are_joined=are_joined)
+            each = np.where(rows.several(), every, each)
         shown = np.where(people.shown == ABSENT, ABSENT, mix(people.shown + each))
         return replace(people, shown=shown)
 
-    def _linked_rows(self, releases: Sequence[Shown]) -> Tokens:
+    def _linked_rows(self, releases: Sequence[Shown], *, are_joined: bool) -> Tokens:
         """Return a token of each person's rows, each by its group in every release and in this."""
         assert self.rows is not None
         before, shown = self._shown_by(releases), self.rows.shown
         nowhere = (before == ABSENT) & (shown == ABSENT)
         linked = np.where(nowhere, ABSENT, mix(mix(before) + shown))
-        return ReleasedPeople.of_rows(self.rows.who, linked, {}).shown
+        return ReleasedPeople.of_rows(self.rows.who, linked, {}, are_joined=are_joined).shown
 
     def _linked(self, past: Past, own: Shown, low: float, high: float) -> float | None:
         """Measure linking with the newest releases of the same rows, through what both show."""

@@ -163,5 +163,5 @@ def _follow(line: Line, content: Content, rows: FollowedRows | None, found: Earl
 
 def values_of(rows: FollowedRows, keys: Keys) -> str:
     """Return a keyed hash of who has which kept values."""
-    people = rows.people()
+    people = rows.people(are_joined=False)
     return keys.hash("values", ReleasedPeople(people.who, people.who, people.kept).digest())

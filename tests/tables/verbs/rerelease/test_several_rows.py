@@ -41,6 +41,30 @@ def test_who_is_known_by_several_rows_is_counted_by_all_of_them(again, by, how, 
     assert found.private["figures"]["k"] > alike.min()  # of shares, by one row of each
 
 
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("differ", [True, False])
+def test_the_number_of_a_persons_rows_is_known_where_pseudonyms_join_them(
+    again, differ, how, tmp_path
+):
+    """A naive adversary counts the rows of each group of a person, and looks for the same."""
+    rng = np.random.default_rng(3)
+    times = [1] * 30 + [2] * 20 + [3] * 9 + [7]
+    who = np.repeat([f"CANARY{i}" for i in range(60)], times)
+    age = rng.choice([20, 30], len(who) if differ else 60).repeat(1 if differ else times)
+    rows = pa.table({"who": who, "age": age, "job": ["cook"] * len(who)})
+    how["override"] = "counted, not kept"
+    how["accept_risk"] = "counted, not kept"
+    if again:
+        release(rows, tmp_path / "a.csv", **how)
+    found = release(rows, tmp_path / "b.csv", **how)
+    frame = Release.open(tmp_path / "b.csv").frame.to_pandas()
+    records = frame.groupby("who")["age"].agg(lambda own: tuple(sorted(own)))
+    alike = records.map(records.value_counts())
+    high = found.private["ledger"]["high"]
+    assert high["k"] == alike.min() == 1
+    assert high["matches"] == pytest.approx((1 / alike).sum())
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_in_the_same_order_are_joined_row_by_row_within_a_person(seed, how, tmp_path):
     """A naive adversary knows the groups of each row in both releases, and whose rows these are."""
@@ -71,7 +95,7 @@ def test_rows_in_the_same_order_are_joined_row_by_row_within_a_person(seed, how,
 
 def test_one_of_a_kind_by_all_rows_is_refused_where_pseudonyms_join_them(how, tmp_path):
     rows = county((20, 0, 20), (30, 20, 40))
-    both = pa.concat_tables([rows, county((20, 40, 41), (30, 40, 41))])
+    both = pa.concat_tables([rows, county((20, 40, 46)), county((20, 41, 46), (30, 40, 41))])
     create(tmp_path / "k", Promise(k=K), how["key_file"])
     how["ledger"] = tmp_path / "k"
     with pytest.raises(InfeasibleError, match=r"fewer than the 5 people.*known by all of them"):
@@ -81,7 +105,6 @@ def test_one_of_a_kind_by_all_rows_is_refused_where_pseudonyms_join_them(how, tm
     with pytest.raises(RequestError, match="people whose rows differ are known by all of them"):
         kit.choose(**after)
     chosen = kit.choose(**after, source=both)
-    how["accept_risk"] = "the ledger counts the rows of a person as a set"
     assert kit.apply(chosen, both, tmp_path / "a.csv", **how).private["ledger"]["high"]["k"] >= K
 
 
