@@ -189,3 +189,30 @@ def test_a_column_that_is_absent_is_refused() -> None:
     part = rows_of({"a": 1})
     with pytest.raises(RequestError, match="there is no column age"):
         count({"x": ReleasedPart(rows=part.rows, person="who", facts=("age",))})
+
+
+def test_labels_that_look_alike_when_joined_are_different() -> None:
+    pairs = [("a", "b"), ("ab", ""), ("", "ab"), ("a1:b", None), (None, "a1:b"), ("-", None),
+             (None, "-"), (None, None), ("-", "-")]  # fmt: skip
+    lists = [["a", "b"], ["ab"], ["a1:b"], [], None, [None], ["-"], ["none"], ["a", "b", "b"]]
+    whose = [f"P{n}" for n in range(len(pairs))]
+    columns = {
+        "who": whose,
+        "x": [x for x, _ in pairs],
+        "y": [y for _, y in pairs],
+    }
+    plain, listed = pa.table(columns), pa.table({"who": whose, "items": lists})
+    for table, facts in ((plain, ("x", "y")), (listed, ("items",))):
+        part = ReleasedPart(rows=open_source(table), person="who", facts=facts)
+        assert count({"one": part}, known=(3,))["people_alone(all)"] == len(whose)
+
+
+def test_a_count_fits_where_a_list_of_rows_for_each_person_does_not() -> None:
+    """Count 20,000 people with 40 days each."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(20_000), 40)
+    days = pa.array(rng.integers(0, 2_000, len(who)).astype(np.int32)).cast(pa.date32())
+    part = ReleasedPart(
+        rows=open_source(pa.table({"who": who, "day": days})), person="who", dates=("day",)
+    )
+    assert count({"v": part})["people_alone(all)"] == 20_000
