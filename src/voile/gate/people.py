@@ -38,6 +38,8 @@ ALONE, FEWEST, MATCHES = "people_alone", "fewest_candidates", "expected_matches"
 """Findings about the candidates of each person."""
 KNOWS_ALL = Adversary("knows all named facts of a person exactly, and joins the person's rows")
 KNOWS_FEW = Adversary("knows a few facts of a person, the worst set, and joins the person's rows")
+MEMORY = 500_000_000
+"""Bytes that a count may use, half of them DuckDB's: it spills beyond."""
 TARGETS = 300
 """People for whom sets of a few facts are tried, at most."""
 Mask = NDArray[np.bool_]
@@ -113,12 +115,12 @@ def count_people(
 
     Guarantee: exact, for the facts above, unless two of them share an MD5 hash (chance < 1e-24).
     Cost: O(rows log rows) in DuckDB, which spills; for few facts O(targets x facts^max(known) x
-    people / 64) at worst. Memory: 1 GB of DuckDB at most, and 16 bytes for each fact that a person
-    shares with a target.
+    people / 64) at worst. Memory: 250 MB of DuckDB at most, and 16 bytes for each fact that a
+    person shares with a target.
     """
     if not parts:
         return ()
-    with connect() as engine:
+    with connect(memory=MEMORY) as engine:
         for number, part in enumerate(parts.values()):
             _load_part(engine, number, part, are_months=are_months)
         _number_people(engine, len(parts))
@@ -324,12 +326,17 @@ class _Crowd:
 
 def _drop_needless(has: Mask) -> Mask:
     """Return the rows of bits that contain no other row, each once."""
-    has = has[np.unique(np.packbits(has, axis=1), axis=0, return_index=True)[1]]
-    bits = has.astype(np.float32)
-    both = bits @ bits.T
-    own = np.diag(both)
-    contains = (both == own[:, None]) & ~np.eye(len(has), dtype=np.bool_)
+    has = has[[*{row.tobytes(): place for place, row in enumerate(has)}.values()]]
+    both = _count_both(has)
+    contains = (both == np.diag(both)[:, None]) & ~np.eye(len(has), dtype=np.bool_)
     return np.asarray(has[~contains.any(axis=0)])
+
+
+def _count_both(has: Mask) -> Ints:
+    """Return how many people each two rows of bits share, (rows, rows), by machine words."""
+    padded = np.pad(has, ((0, 0), (0, -has.shape[1] % 64)))
+    words = np.ascontiguousarray(np.packbits(padded, axis=1)).view(np.uint64)
+    return np.array([np.bitwise_count(words & one).sum(axis=1) for one in words], np.int64)
 
 
 def _fewest(has: Mask, facts: int, least: int) -> int:
@@ -337,8 +344,7 @@ def _fewest(has: Mask, facts: int, least: int) -> int:
     if facts == 1 or len(has) == 1:
         return int(has.sum(axis=1).min())
     if facts == 2:
-        bits = has.astype(np.float32)
-        return int((bits @ bits.T).min())
+        return int(_count_both(has).min())
     found = int(has.shape[1])
     for row in has:
         found = min(found, _fewest(np.asarray(has[:, row]), facts - 1, least))

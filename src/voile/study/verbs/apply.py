@@ -39,7 +39,7 @@ def apply(
     Under a ledger it is judged, as one line for all parts, with all that is out; what is about to
     be published is written down before it appears, and after.
 
-    Memory follows the batch, but for the intervals that each person's rows show.
+    Memory follows the batch, and about 5 KB for each person: pseudonym, intervals, dates, facts.
 
     Raises
     ------
