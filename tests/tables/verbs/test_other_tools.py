@@ -72,7 +72,7 @@ def recount(people, released):
             for row, size in zip(shown, sizes, strict=True)
             if set(row) != {"*"}
         ),
-        sum(whole.count(row) == 1 for row in whole),
+        sum(whole.count(row) == 1 for row in whole if set(row[:-1]) != {"*"}),
     )
 
 
