@@ -21,7 +21,7 @@ from voile.study.text.exported_texts import SearchedExport
 
 EARLIER = 0.05
 """The share of people that releases without a finding of stated categories were held to."""
-NOT_IDENTIFYING = dict.fromkeys(("quasi", "text", "items"), "keep")
+NOT_IDENTIFYING = dict.fromkeys(("quasi", "text", "items", "reading"), "keep")
 """Roles whose columns are not searched for where only identifying values are."""
 
 
