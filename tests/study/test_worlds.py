@@ -14,7 +14,7 @@ PLANNED = (16, 29, 103, 106, 110, 132)
 EXPLAINED = {
     15: "no file has a column that others may know",
     104: "no common column of subjects",
-    199: "rows of events 0.csv have no Patient ID",
+    199: "rows without Patient ID",
 }
 
 

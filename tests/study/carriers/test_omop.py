@@ -166,7 +166,7 @@ def test_the_same_people_through_omop_and_through_fhir(clinic, omop_release, fhi
 
 
 def test_known_facts_come_to_the_same_through_omop_and_through_fhir(omop_release, fhir_release):
-    """Figures of all parts differ: OMOP's eight tables have no prescriptions."""
+    """Figures of all parts differ: OMOP has no prescriptions here."""
     informed = [
         {(x["part"], x["facts"]): (x["alone"], x["matches"]) for x in one.private["informed"]}
         for one in (fhir_release, omop_release)

@@ -59,5 +59,5 @@ def test_a_person_is_written_in_one_way_in_every_part(plan, tmp_path, rows, note
 @pytest.mark.parametrize("nobody", [None, " "])
 def test_a_row_of_nobody_is_refused(plan, tmp_path, nobody):
     pq.write_table(pa.table({"person_id": ["P1", nobody, nobody]}), tmp_path / "visits.parquet")
-    with pytest.raises(RequestError, match=r"2 rows of visits\.parquet have no person_id; fill"):
+    with pytest.raises(RequestError, match=r"visits\.parquet has 2 rows without person_id; fill"):
         check_written_once(plan)

@@ -346,3 +346,16 @@ def test_days_over_lifetimes_are_taken_for_birth_dates_whatever_their_header(tmp
     assert Roles.read(tmp_path / "people.toml").columns["dz"].role != "keep"
     assert Roles.read(tmp_path / "visits.toml").columns["on"].role == "keep"
     assert run_study(plan).private["informed"]
+
+
+def test_a_failed_init_leaves_the_files_as_they_were(tmp_path):
+    plan = plan_files(tmp_path, people=PEOPLE)
+    paths = [*tmp_path.glob("*.toml"), *tmp_path.glob("*.key")]
+    before = {path: path.read_bytes() for path in paths}
+    with (tmp_path / "export" / "people.csv").open("a") as file:
+        file.write(",50,f\n")
+    for out in (plan, tmp_path / "other" / "plan.toml"):
+        with pytest.raises(RequestError, match="1 row without person_id"):
+            init(str(tmp_path / "export"), out, force=True)
+    assert before == {path: path.read_bytes() for path in paths}
+    assert not [*(tmp_path / "other").iterdir()]

@@ -50,7 +50,7 @@ def check_written_once(plan: Plan) -> None:
                     )
         if nobody:
             raise RequestError(
-                f"{count(nobody, 'row')} of {source.name} have no {printable(plan.study.subject)}",
+                f"{source.name} has {count(nobody, 'row')} without {printable(plan.study.subject)}",
                 where=f"parts.{name}",
                 instead="fill the column, or take these rows out",
             )

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -101,12 +102,11 @@ def init(
         the notes themselves, which are searched for what `place` has of its people.
     known, known_people : more tables to search for: of what is known of each person, by the
         subject's column; and of people whom any note may name.
-    as_of : the day on which ages are counted; without it the last visit's. force : replace a plan
-        and roles that voile wrote; a secret that is there stays.
+    as_of : the day on which ages are counted; without it the last visit's.
+    subject : the column of people of a folder's files; without it names and values decide.
+    force : replace a plan and roles that voile wrote; an existing secret stays.
 
-    subject : the column that says whose a row is, of a folder; without it names and values decide.
-
-    The plan passes `check` before init returns. Where it does not, nothing is written.
+    The plan passes `check` before init returns. If it fails, all files are as before.
 
     Raises
     ------
@@ -125,23 +125,34 @@ def init(
         _PLAN.check_free(path, force=force)
     out.parent.mkdir(parents=True, exist_ok=True)
     is_new = not os.path.lexists(key)
-    if is_new:
-        write_text(key, secrets.token_hex(32), _SECRET)
-    for path, text in roles.items():
-        write_text(path, text, _PLAN, force=force)
     mentions = _mentions(found, labels_of(asked)) if found.has_notes else []
     lines = [*_head(found, key.name, population), *found.export, *found.parts, *mentions, ""]
-    write_text(out, "\n".join([*lines, *found.omitted, ""]), _PLAN, force=force)
-    try:
+    with _restored_on_error(out, *roles, *([key] if is_new else [])):
+        if is_new:
+            write_text(key, secrets.token_hex(32), _SECRET)
+        for path, text in roles.items():
+            write_text(path, text, _PLAN, force=force)
+        write_text(out, "\n".join([*lines, *found.omitted, ""]), _PLAN, force=force)
         with catch_warnings():
             simplefilter("ignore")  # fit warns of the same
             with unpacked(Plan.read(out)) as plan:
                 check(plan)
-    except RequestError:
-        for path in (out, *roles, *([key] if is_new else [])):
-            path.unlink()
-        raise
     return PlanFiles(out, tuple(roles), key if is_new else None)
+
+
+@contextmanager
+def _restored_on_error(*paths: Path) -> Iterator[None]:
+    """Restore small files to what they were if the block fails."""
+    earlier = {path: path.read_text() for path in paths if path.is_file()}
+    try:
+        yield
+    except BaseException:
+        for path in paths:
+            if path not in earlier:
+                path.unlink(missing_ok=True)
+            elif path.read_text() != earlier[path]:
+                write_text(path, earlier[path], _PLAN, force=True)
+        raise
 
 
 def _is_ours(path: Path) -> bool:
@@ -182,28 +193,9 @@ def _head(found: FoundParts, key: str, population: str | None) -> list[str]:
 
 
 def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) -> FoundParts:
-    opened = ExportTable(form=form, source=asked.place, as_of=as_of or date.min)
-    ruleless = open_export(opened, asked.place).without_rule()
-    carrier = open_export(opened.model_copy(update={"drop": ruleless}), asked.place)
-    day, why = as_of, "it was asked for"
-    if day is None:
-        found = carrier.last_day()
-        day, why = found or date.today(), "the last visit began then"
-        why = why if found else "no visit has a day: it is today"
-        why += "; a population must count ages on it" if asked.population else ""
-    file = "a resource of FHIR" if form == "fhir" else "a table person"
-    drop = f"drop = {json.dumps(ruleless)}  # nothing says what of these may be released"
-    export = [
-        "[export]",
-        f'form = "{form}"  # there is {file}',
-        f"source = {asked.beside(asked.place)}",
-        f"as_of = {day}  # the day on which ages are counted: {why}",
-        *([drop] if ruleless else []),
-        "",
-    ]
-    carrier = open_export(opened.model_copy(update={"drop": ruleless, "as_of": day}), asked.place)
-    known = Known() if asked.kit or asked.annotated else _known(carrier)
-    known = known.with_asked(asked, SUBJECT)
+    export, lines = _export_table(form, asked, as_of)
+    carrier = open_export(export, asked.place)
+    known = Known() if asked.kit or asked.annotated else _find_known(carrier)
     with TemporaryDirectory() as name:  # of mode 0700
         folder = Path(name)
         carrier.unpack(folder)
@@ -218,18 +210,10 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
                 instead="study them in a folder of tables with other columns",
             )
         promised = Promised.of(people, SUBJECT, quasi)
-        where = NotesPart(f"{EXPORT}{NOTES}", f'source = "{EXPORT}{NOTES}"', (NOTE,), True)
-        why_not = None
-        try:
-            there = where.in_folder(folder).checked(asked, SUBJECT, known.in_folder(folder))
-            is_met = bool(there.known.own or there.known.everyone)
-            where = replace(where, known=known if is_met else there.known)
-        except RequestError as error:
-            why_not = error.what
-        if why_not is None and promised.keeps_sex and "sex" in quasi:
+        notes, omitted = _export_notes(folder, asked, known.with_asked(asked, SUBJECT))
+        if notes and promised.keeps_sex and "sex" in quasi:
             kept = keep_age_bands(people, proposal.columns, SUBJECT, "sex", promised.k, SUPPRESS)
             proposal = replace(proposal, columns=kept)
-        rows = sum(len(one) for one in open_source(folder / f"{NOTES}.parquet").batches([SUBJECT]))
     parts = [
         f"[parts.{PEOPLE}]",
         'kind = "tables"',
@@ -238,28 +222,55 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
         asked.fit,
         "",
     ]
-    released = [f"#   {name}: {rows:,} rows" for name, rows in carrier.covered().items()]
-    omitted = ["# Released by rules:", *released, "# Not released:"]
-    omitted += _list_uncovered(carrier)
-    if why_not is None:
-        parts += where.lines(NOTES, asked, SUBJECT)
-    else:
-        omitted.append(f"#   {NOTES}: {rows:,} rows: {why_not}")
-    why = "every resource names its patient" if form == "fhir" else "every table has it"
-    has_codes = "zip" in quasi
-    codes = ("zip", f'words = "{EXPORT}{ZIPS}"') if has_codes else None
     return FoundParts(
         SUBJECT,
-        why,
-        export,
-        parts,
+        "every resource names its patient" if form == "fhir" else "every table has it",
+        lines,
+        [*parts, *(notes.lines(NOTES, asked, SUBJECT) if notes else ())],
         {PEOPLE: proposal.to_toml()},
         quasi,
         promised,
-        why_not is None,
-        codes,
-        omitted,
+        notes is not None,
+        ("zip", f'words = "{EXPORT}{ZIPS}"') if "zip" in quasi else None,
+        [*_list_content(carrier), *omitted],
     )
+
+
+def _export_table(
+    form: Literal["fhir", "omop"], asked: Asked, as_of: date | None
+) -> tuple[ExportTable, list[str]]:
+    """Return the export with its day of ages and without types that have no rule; write both."""
+    opened = ExportTable(form=form, source=asked.place, as_of=as_of or date.min)
+    drop = open_export(opened, asked.place).without_rule()
+    opened = opened.model_copy(update={"drop": drop})
+    day, why = as_of, "it was asked for"
+    if day is None:
+        found = open_export(opened, asked.place).last_day()
+        day, why = found or date.today(), "the last visit began then"
+        why = why if found else "no visit has a day: it is today"
+        why += "; a population must count ages on it" if asked.population else ""
+    file = "a resource of FHIR" if form == "fhir" else "a table person"
+    dropped = f"drop = {json.dumps(drop)}  # no rule releases these"
+    lines = [
+        "[export]",
+        f'form = "{form}"  # there is {file}',
+        f"source = {asked.beside(asked.place)}",
+        f"as_of = {day}  # the day on which ages are counted: {why}",
+        *([dropped] if drop else []),
+        "",
+    ]
+    return opened.model_copy(update={"as_of": day}), lines
+
+
+def _export_notes(folder: Path, asked: Asked, known: Known) -> tuple[NotesPart | None, list[str]]:
+    """Return the notes of an open export if a kit can be made of them, else a comment with why."""
+    notes = NotesPart(f"{EXPORT}{NOTES}", f'source = "{EXPORT}{NOTES}"', (NOTE,), True)
+    try:
+        found = notes.in_folder(folder).checked(asked, SUBJECT, known.in_folder(folder)).known
+    except RequestError as error:
+        rows = sum(len(one) for one in open_source(folder / f"{NOTES}.parquet").batches([SUBJECT]))
+        return None, [f"#   {NOTES}: {rows:,} rows: {error.what}"]
+    return replace(notes, known=known if found.own or found.everyone else found), []
 
 
 def _people_proposal(people: Source) -> Proposal:
@@ -273,12 +284,16 @@ def _people_proposal(people: Source) -> Proposal:
     return Proposal("people", people.read([SUBJECT]).num_rows, tuple(columns), SUBJECT)
 
 
-def _list_uncovered(carrier: Carrier) -> Iterator[str]:
-    """Yield a comment for each file that is not released, and for the fields of each other."""
+def _list_content(carrier: Carrier) -> Iterator[str]:
+    """Yield comments with the rows of each released file, then of content that no rule releases."""
+    covered = carrier.covered()
+    yield "# Released by rules:"
+    yield from (f"#   {name}: {rows:,} rows" for name, rows in covered.items())
+    yield "# Not released:"
     fields: dict[tuple[str, str], list[str]] = {}
     for one in carrier.uncovered():
         file, dot, field = one.name.partition(".")
-        if dot and file in carrier.covered():
+        if dot and file in covered:
             fields.setdefault((file, one.why), []).append(f"{field} {one.rows:,}")
         else:
             yield f"#   {one.name}: {one.rows:,} rows: {one.why}"
@@ -286,7 +301,7 @@ def _list_uncovered(carrier: Carrier) -> Iterator[str]:
         yield f"#   {file}: {', '.join(counted)} rows: {why}"
 
 
-def _known(carrier: Carrier) -> Known:
+def _find_known(carrier: Carrier) -> Known:
     """Say what an export has of its people and staff that their notes may mention."""
     tables = known_in(carrier)
     own = [f"{EXPORT}{KNOWN}"] if KNOWN in tables else []
