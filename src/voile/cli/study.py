@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -14,13 +14,19 @@ import click
 from voile.cli.determine import say_verdicts, template, write_context
 from voile.cli.parameters import Command, Group, argument, flag, out, path, place
 from voile.cli.screen import Screen, count, short, show_table
+from voile.cli.study_figures import (
+    describe_matches,
+    say_dates,
+    say_export,
+    say_guesses,
+    say_informed,
+)
 from voile.cli.verify import FAILED, show_checks
 from voile.cli.wing_options import WingCommand
 from voile.core.errors import RequestError
 from voile.data.files.outputs import DETERMINATION, KIT, REPORT
 
 if TYPE_CHECKING:
-    from voile.gate.finding import GateFinding
     from voile.study import Study
 
 SET_ASIDE = 1
@@ -77,7 +83,7 @@ def _fit(screen: Screen, *, plan: str, ledger: Path | None, force: bool) -> None
     row = next(x for x in kit.tables["frontier"].to_pylist() if x["number"] == number)
     which = "one beside" if number is None else f"policy {number} of"
     screen.say(f"{study.plan.kit}: {which} {count(kit.policies, 'policy')} is picked")
-    screen.say(f"  expected matches: {_two_figures(row, kit.facts)}")
+    screen.say(f"  expected matches: {describe_matches(row, kit.facts)}")
     screen.result({"kit": str(study.plan.kit), "id": kit.id, "policy": number, "figures": row})
 
 
@@ -134,64 +140,21 @@ def _apply(
             screen.insist(f"voile: {name}: {count(by['rows'], 'row')} rejected: {by['reason']}")
     if release.public["figures"]["values_in_text"]:
         screen.insist(f"voile: {(release.private or {})['values'][0]['sentence']}")
-    set_aside += _say_export(screen, (release.private or {}).get("export", {}).get("counts", {}))
+    set_aside += say_export(screen, (release.private or {}).get("export", {}).get("counts", {}))
     found = (release.private or {})["figures"]
     screen.say(
         f"{release.path}: expected matches of {short(found['subjects'])} people: "
-        f"{_two_figures(found, release.public)}"
+        f"{describe_matches(found, release.public)}"
     )
-    _say_dates(screen, release.findings)
-    _say_guesses(screen, release.public["guesses"])
+    say_dates(screen, release.findings)
+    say_guesses(screen, release.public["guesses"])
     informed = (release.private or {})["informed"]
-    _say_informed(screen, informed)
+    say_informed(screen, informed)
     for one in (release.private or {})["remedies"][:MOST_REMEDIES]:
         screen.insist(f"voile: remedy: {Remedy(**one).says}")
     result = {"release": str(release.path), "counts": dict(release.counts), "figures": found}
     screen.result({**result, "informed": informed})
     return 0 if allow_set_aside or not set_aside else SET_ASIDE
-
-
-def _two_figures(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """Say the expected matches of the table and of all parts, with the texts at best and at worst.
-
-    facts : of the kit or the public manifest: which parts of texts nobody accepted.
-    """
-    from voile.study.study_release import unaccepted_in
-
-    table, best, worst = (short(found[x]) for x in ("table", "joint", "joint_at_recall"))
-    if unaccepted_in(facts):
-        return f"table {table}, all parts with all names hidden {best}, with no name hidden {worst}"
-    return f"table {table}, all parts {best}, at the recall of the notes' kits {worst}"
-
-
-def _say_export(screen: Screen, counts: dict[str, Any]) -> int:
-    """Say what became of the export's rows; return how many of released people were set aside."""
-    from voile.study.carriers.carrier import SUPPRESSED
-
-    set_aside = 0
-    for name, one in counts.items():
-        screen.say(f"export, {name}: {one['released']:,} of {count(one['read'], 'row')} released")
-        for reason, rows in one["set_aside_by"].items():
-            if reason not in SUPPRESSED:
-                set_aside += rows
-                screen.insist(f"voile: export, {name}: {count(rows, 'row')} rejected: {reason}")
-    return set_aside
-
-
-def _say_dates(screen: Screen, findings: Iterable[GateFinding]) -> None:
-    """Say what an adversary gets who knows some true dates of a person."""
-    from voile.gate.people import ALONE
-    from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
-
-    for one in findings:
-        if (one.name, one.knows) == (ALONE, KNOWS_DATES.knows):
-            share = one.value / (one.n or 1)
-            screen.say(f"  {one.of} leave one released person: {share:.0%} of people")
-        if one.name == GUESSED:
-            screen.say(
-                f"  the offset is guessed of {one.value:,.0f} of {count(one.n or 0, 'person')}, "
-                "by weekdays, months, and the first and last day"
-            )
 
 
 def _frontier(screen: Screen, *, plan: str) -> None:
@@ -211,7 +174,7 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
     is found then is kept in the private folder for `determine`, as is what --parts finds.
     """
     from voile.gate.people import ALONE, MATCHES
-    from voile.study.adversary.acquaintance import by_knowledge, unit_of
+    from voile.study.adversary.acquaintance import GROUP, by_knowledge, unit_of
 
     with screen.progress() as progress:
         found = _opened(plan).attack(register, parts=parts, progress=progress)
@@ -222,6 +185,8 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
             "certain"
         )
     for knows, counts in by_knowledge(found.known).items():
+        if GROUP in knows:  # say_informed has these
+            continue
         matches = counts[MATCHES]
         screen.say(
             f"  knowing {knows}: {short(matches.value)} expected matches of "
@@ -233,38 +198,13 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
             f"linked rightly by {', '.join(row.by) or 'nothing'}, {row.certain:,} certain"
         )
     data = found.to_data()
-    _say_informed(screen, data["informed"])
-    _say_dates(screen, found.dates)
-    _say_guesses(screen, found.guesses)
+    say_informed(screen, data["informed"])
+    say_dates(screen, found.dates)
+    say_guesses(screen, found.guesses)
     for name, own in found.of_parts.items():
         what = f"not attacked: {own}" if isinstance(own, str) else count(len(own), "attack")
         screen.say(f"  {name}: {what}")
     screen.result(data)
-
-
-def _say_informed(screen: Screen, informed: Sequence[Mapping[str, Any]]) -> None:
-    """Say what an adversary gets who knows the group of a released person, and some facts."""
-    for one in informed:
-        found = f"{short(one['matches'])} expected matches of {count(one['people'], 'person')}"
-        if one["facts"] == 0:
-            screen.say(f"  knowing the table's columns, and that the person is released: {found}")
-        elif one["facts"] == SAID:
-            screen.say(f"    and the worst {SAID} facts of {one['part']}: {found}")
-        elif one["facts"] is None:
-            screen.say(f"    and every fact of {one['part']}: {found}, {one['alone']:,.0f} alone")
-
-
-SAID = 2
-"""How many facts the shown figures are of, next to none and all."""
-
-
-def _say_guesses(screen: Screen, guesses: Sequence[Mapping[str, Any]]) -> None:
-    """Say how well a classifier guesses a column from the released texts."""
-    for one in guesses:
-        screen.say(
-            f"  {one['column']} guessed from the texts: balanced accuracy {one['accuracy']:.1%} "
-            f"({one['low']:.1%} to {one['high']:.1%}; chance {one['chance']:.0%})"
-        )
 
 
 def _verify(screen: Screen, *, plan: str) -> int:

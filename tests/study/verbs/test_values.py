@@ -83,7 +83,7 @@ def test_a_value_in_a_file_of_the_export_is_found(form, request, tmp_path):
     folder = tmp_path / "export"
     shutil.copytree(release.path / "export", folder)
     with unpacked(study.plan) as plan:
-        known = plan.known()
+        known = plan.open_known()
         rows_of = known.read(["person_id", "record_number"]).to_pylist()
         numbers = {
             pseudonym(plan.secret, row["person_id"]): row["record_number"]

@@ -99,15 +99,15 @@ def known_facts(findings: Iterable[GateFinding]) -> Iterator[KnownFacts]:
     """Yield what is known of each part, by number of facts; first of the table's columns alone."""
     found = by_knowledge(findings)
     if GROUP in found:
-        yield _known(ALL, 0, found[GROUP])
+        yield _read_known(ALL, 0, found[GROUP])
     parts = [of.removeprefix(name_with("")) for of in found if of.startswith(name_with(""))]
     for part in parts:
         for facts in FEW_FACTS:
-            yield _known(part, facts, found[name_few(facts, name_with(part))])
-        yield _known(part, None, found[name_with(part)])
+            yield _read_known(part, facts, found[name_few(facts, name_with(part))])
+        yield _read_known(part, None, found[name_with(part)])
 
 
-def _known(part: str, facts: int | None, own: Mapping[str, GateFinding]) -> KnownFacts:
+def _read_known(part: str, facts: int | None, own: Mapping[str, GateFinding]) -> KnownFacts:
     matches = own[MATCHES]
     return KnownFacts(part, facts, matches.n or 0, own[ALONE].value, matches.value)
 

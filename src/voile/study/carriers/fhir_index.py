@@ -79,12 +79,12 @@ class ExportIndex:
             elif rule.person:
                 named = Named.of(one, rule, self.key_of(one))
                 if all(self._is_person(text) for text in named.references):
-                    self._own(named)
+                    self._set_owner(named)
                 else:
                     later.append(named)
         if self.people:
             for named in later:
-                self._own(named)
+                self._set_owner(named)
         for key in self._indirect:
             self._owners[key] = self._follow(key, set())
 
@@ -115,7 +115,7 @@ class ExportIndex:
     def _is_person(self, reference: str) -> bool:
         return (self.find_key(reference) or "").startswith(f"{PATIENT}/")
 
-    def _own(self, named: Named) -> None:
+    def _set_owner(self, named: Named) -> None:
         targets = self._find_targets(named)
         if named.key is None or self._owners[named.key] is not None:
             return

@@ -207,9 +207,9 @@ class _Elements:
         return found
 
     def _value(self, rule: ElementRule, raw: Any, path: str) -> Any:
-        return map_values(rule.element, raw, lambda _, each: self._one(rule, each, path))
+        return map_values(rule.element, raw, lambda _, each: self._write_value(rule, each, path))
 
-    def _one(self, rule: ElementRule, raw: Any, path: str) -> Any:
+    def _write_value(self, rule: ElementRule, raw: Any, path: str) -> Any:
         element, operation = rule.element, rule.operation
         if operation is None:
             if not isinstance(raw, dict) or self._is_withheld(raw):

@@ -304,7 +304,7 @@ class Plan(entries.Entry):
         place = self.source(str(part.source))
         return open_source(place) if part.kind == "tables" else find_module(part.kind).open(place)
 
-    def known(self) -> Source | None:
+    def open_known(self) -> Source | None:
         """Open what an export has of its people: names, addresses, numbers; None of no export."""
         place = None if self._unpacked is None else self._unpacked / f"{KNOWN}.parquet"
         return open_source(place) if place is not None and place.exists() else None

@@ -7,7 +7,7 @@ share of the part's rows that the remedy leaves out, or the rows that nobody can
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,7 +81,8 @@ def _remedies_of(
     caps = sorted({int(np.quantile(numbers, share, method="lower")) for share in SHARES})
     tried = []
     for most in (one for one in caps if one < numbers[-1]):
-        capped = replace(parts[name], rows=open_source(rows.filter(_are_first(people, most))))
+        kept = rows.filter(are_first(people, most, Counter()))
+        capped = replace(parts[name], rows=open_source(kept))
         helped = alone - _count_alone({**others, name: capped}, group)
         left_out = 1 - sum(min(one, most) for one in numbers) / sum(numbers)
         tried.append(Remedy(name, f"most_rows = {most}", helped, alone, left_out))
@@ -89,9 +90,11 @@ def _remedies_of(
         yield max(tried, key=lambda one: (one.helped, -(one.left_out or 0.0)))
 
 
-def _are_first(people: list[Any], most: int) -> pa.Array:
-    """Say which rows are among the first of their person."""
-    seen = Counter[Any]()
+def are_first(people: Sequence[Any], most: int, seen: Counter[Any]) -> pa.Array:
+    """Return which rows are among the first of their person.
+
+    seen : the rows of each person in earlier batches, to which these are added.
+    """
     kept = []
     for who in people:
         seen[who] += 1

@@ -61,7 +61,7 @@ def search_release(
     if plan.export is not None:
         people = plan.opened(plan.table[0]).read([subject]).column(0).unique().to_pylist()
         whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}
-        every.append(SearchedExport(export, plan.known(), subject, whose))
+        every.append(SearchedExport(export, plan.open_known(), subject, whose))
     limits = SearchLimits(has_common=not identifying)
     return search_values(inputs_of(every), limits, directory=directory)
 

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.data import Source
 from voile.study.plan.plan import Plan
+from voile.study.risk.remedies import are_first
 
 
 def write_capped(source: Source, subject: str, most: int, folder: Path, name: str) -> None:
     """Write the first rows of each person. Memory: one number a person."""
+    seen = Counter[Any]()
     with pq.ParquetWriter(folder / f"{name}.capped.parquet", source.schema()) as file:
-        for batch in _first_rows(source, subject, most):
-            file.write_batch(batch)
-
-
-def _first_rows(source: Source, subject: str, most: int) -> Iterator[pa.RecordBatch]:
-    seen = Counter[object]()
-    for batch in source.batches():
-        kept = []
-        for who in batch.column(batch.schema.get_field_index(subject)).to_pylist():
-            seen[who] += 1
-            kept.append(seen[who] <= most)
-        yield batch.filter(pa.array(kept))
+        for batch in source.batches():
+            people = batch.column(batch.schema.get_field_index(subject)).to_pylist()
+            file.write_batch(batch.filter(are_first(people, most, seen)))
 
 
 def count_left_out(plan: Plan, name: str) -> dict[str, int]:

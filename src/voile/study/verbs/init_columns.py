@@ -40,7 +40,7 @@ def propose_table(source: Source, subject: str) -> Proposal:
     moved = [c.name for c in proposal.columns if c.role in ("quasi", *AS_IT_IS)]
     days = set(day_columns(source, moved))
 
-    def own(one: ColumnProposal) -> ColumnProposal:
+    def propose_role(one: ColumnProposal) -> ColumnProposal:
         if one.name == subject:
             return ColumnProposal(subject, "identifier", f"whose a row is; {one.why}")
         if one.name in texts:
@@ -56,7 +56,7 @@ def propose_table(source: Source, subject: str) -> Proposal:
             return ColumnProposal(one.name, "keep", "a day: it moves by its person's one offset")
         return ColumnProposal(one.name, "drop", "its days are not written as 2013-07-01: they stay")
 
-    columns = tuple(_usable(source, own(one), subject) for one in proposal.columns)
+    columns = tuple(_usable(source, propose_role(one), subject) for one in proposal.columns)
     return replace(proposal, columns=columns, subject=subject)
 
 

@@ -71,7 +71,7 @@ class Measuring:
     def manifests(self) -> Manifests:
         """Return the one manifest that goes with the release, and the one that stays."""
         counted = {name: self._certificate(name) for name in self.plan.texts}
-        known = self._known()
+        known = self._count_known()
         facts = list(known_facts(known))
         check_alone(self.plan, known, self.remedies)
         self.residue = self._residue([one.by_person for one in counted.values()])
@@ -230,7 +230,7 @@ class Measuring:
             if None not in (who, cell) and not shown.shows_within(str(who), column, [str(cell)])
         }
 
-    def _known(self) -> tuple[GateFinding, ...]:
+    def _count_known(self) -> tuple[GateFinding, ...]:
         """Attack what was written by what parts show of a person, by true dates, by a few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
@@ -247,7 +247,7 @@ class Measuring:
         group = people.open_group(
             *self._part(plan.table[0]), plan.study.subject, self._said, is_joined=plan.study.join
         )
-        days = people.open_days(joined, self._named) if joined else None
+        days = people.open_days(joined, self._name_person) if joined else None
         self.remedies = find_remedies(parts, [x for x in plan.linked_rows if x in parts], group)
         alone = {
             name: people.open_unlinked(*self._part(name), plan.study.subject)
@@ -267,7 +267,7 @@ class Measuring:
         joins = self.plan.study.join
         return [one for one in self.plan.files if joins and not self.plan.is_joined(one)]
 
-    def _named(self, person: str) -> str:
+    def _name_person(self, person: str) -> str:
         """Return how the written parts name a person; without pseudonyms the person joins them."""
         return self.writing.shown.name_of(person) if self.plan.study.join else person
 
@@ -275,7 +275,7 @@ class Measuring:
         if self.plan.parts[name].kind == SIGNALS:
             from voile.study.adversary.messages import open_readings
 
-            return open_readings(*self._part(name), self._named)
+            return open_readings(*self._part(name), self._name_person)
         own = self.plan.study
         return people.open_part(*self._part(name), own.subject, is_joined=own.join)
 

@@ -93,6 +93,32 @@ def _events(part: PartRelease) -> Section:
     return Section("events", "Kept columns", (Prose(said), grid))
 
 
+_KNOWING = (
+    (
+        "Acquaintance",
+        "all_parts_known_mean_risk",
+        "mean risk from an adversary who knows what every part shows of a person",
+    ),
+    (
+        "Three dates",
+        "three_dates_known_mean_risk",
+        "mean risk from an adversary who knows three true dates of a person",
+    ),
+    (
+        "In the release",
+        "no_fact_known_mean_risk",
+        "mean risk from an adversary who knows the table's columns, and who is released",
+    ),
+    (
+        "Two facts",
+        "two_facts_known_mean_risk",
+        "from one who also knows two facts or days: the most that any two give",
+    ),
+    ("All facts", "all_facts_known_mean_risk", "from one who also knows every fact and day"),
+)
+"""Figures of adversaries who know facts: label, name, meaning."""
+
+
 def _joint(release: StudyRelease) -> Section:
     public, says_recall = release.public["figures"], _at_recall(release)
     hidden = "All names hidden" if release.unaccepted else "All parts"
@@ -102,34 +128,10 @@ def _joint(release: StudyRelease) -> Section:
         (
             hidden,
             "joint_mean_risk",
-            "mean risk by the table and what the texts still show, were no mention missed",
+            "mean risk by the table and texts, if no mention is missed",
         ),
         (missed, "joint_at_recall_mean_risk", f"mean risk by all parts, {says_recall}"),
-        (
-            "Acquaintance",
-            "all_parts_known_mean_risk",
-            "mean risk from an adversary who knows what every part shows of a person",
-        ),
-        (
-            "Three dates",
-            "three_dates_known_mean_risk",
-            "mean risk from an adversary who knows three true dates of a person",
-        ),
-        (
-            "In the release",
-            "no_fact_known_mean_risk",
-            "mean risk from an adversary who knows the table's columns, and who is released",
-        ),
-        (
-            "Two facts",
-            "two_facts_known_mean_risk",
-            "from one who also knows two facts or days: the most that any two give",
-        ),
-        (
-            "All facts",
-            "all_facts_known_mean_risk",
-            "from one who also knows every fact and day",
-        ),
+        *_KNOWING,
     ]
     figures = tuple(
         Figure(label, share(public[name]), meaning)

@@ -162,7 +162,7 @@ class Writing:
             source = self.plan.opened(name)
             kept = dict.fromkeys({*released} - {subject}, "keep")
             tables.append(unreleased_of(name, source, subject, kept))
-        if known := self.plan.known():
+        if known := self.plan.open_known():
             own = unreleased_of(KNOWN, known, subject, {})
             codes = {ZIP: "zip"} if ZIP in own.columns else {}
             tables.append(replace(own, columns={**own.columns, **codes}))

@@ -1,0 +1,78 @@
+"""The figures of a study as lines on the screen: matches, dates, known facts, guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from voile.cli.screen import Screen, count, short
+
+if TYPE_CHECKING:
+    from voile.gate.finding import GateFinding
+
+SAID = 2
+"""How many facts the shown figures are of, next to none and all."""
+
+
+def describe_matches(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """Say the expected matches of the table and of all parts, with the texts at best and at worst.
+
+    facts : of the kit or the public manifest: which parts of texts nobody accepted.
+    """
+    from voile.study.study_release import unaccepted_in
+
+    table, best, worst = (short(found[x]) for x in ("table", "joint", "joint_at_recall"))
+    if unaccepted_in(facts):
+        return f"table {table}, all parts with all names hidden {best}, with no name hidden {worst}"
+    return f"table {table}, all parts {best}, at the recall of the notes' kits {worst}"
+
+
+def say_export(screen: Screen, counts: dict[str, Any]) -> int:
+    """Say what became of the export's rows; return how many of released people were set aside."""
+    from voile.study.carriers.carrier import SUPPRESSED
+
+    set_aside = 0
+    for name, one in counts.items():
+        screen.say(f"export, {name}: {one['released']:,} of {count(one['read'], 'row')} released")
+        for reason, rows in one["set_aside_by"].items():
+            if reason not in SUPPRESSED:
+                set_aside += rows
+                screen.insist(f"voile: export, {name}: {count(rows, 'row')} rejected: {reason}")
+    return set_aside
+
+
+def say_dates(screen: Screen, findings: Iterable[GateFinding]) -> None:
+    """Say what an adversary gets who knows some true dates of a person."""
+    from voile.gate.people import ALONE
+    from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
+
+    for one in findings:
+        if (one.name, one.knows) == (ALONE, KNOWS_DATES.knows):
+            share = one.value / (one.n or 1)
+            screen.say(f"  {one.of} leave one released person: {share:.0%} of people")
+        if one.name == GUESSED:
+            screen.say(
+                f"  the offset is guessed of {one.value:,.0f} of {count(one.n or 0, 'person')}, "
+                "by weekdays, months, and the first and last day"
+            )
+
+
+def say_informed(screen: Screen, informed: Sequence[Mapping[str, Any]]) -> None:
+    """Say what an adversary gets who knows the group of a released person, and some facts."""
+    for one in informed:
+        found = f"{short(one['matches'])} expected matches of {count(one['people'], 'person')}"
+        if one["facts"] == 0:
+            screen.say(f"  knowing the table's columns, and that the person is released: {found}")
+        elif one["facts"] == SAID:
+            screen.say(f"    and the worst {SAID} facts of {one['part']}: {found}")
+        elif one["facts"] is None:
+            screen.say(f"    and every fact of {one['part']}: {found}, {one['alone']:,.0f} alone")
+
+
+def say_guesses(screen: Screen, guesses: Sequence[Mapping[str, Any]]) -> None:
+    """Say how well a classifier guesses a column from the released texts."""
+    for one in guesses:
+        screen.say(
+            f"  {one['column']} guessed from the texts: balanced accuracy {one['accuracy']:.1%} "
+            f"({one['low']:.1%} to {one['high']:.1%}; chance {one['chance']:.0%})"
+        )
