@@ -115,8 +115,8 @@ def _apply(
 ) -> int:
     """Write the release of a plan: a folder with every part and one manifest.
 
-    Beside it appears its .private folder, which never leaves. Exits with 1 when rows or texts could
-    not be released and were set aside.
+    Beside it appears its .private folder, which never leaves. Exits with 1 if rows or texts are
+    rejected; suppressed ones are no failure.
     """
     from voile.study.risk.remedies import Remedy
     from voile.study.text.mentions import SUPPRESSED_PERSON

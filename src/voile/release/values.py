@@ -130,7 +130,7 @@ class SearchedPart:
         return self.source.read([subject]).column(0).combine_chunks()
 
 
-class Searched(Protocol):
+class SearchableRelease(Protocol):
     """Anything with unreleased values of people, and released cells of theirs."""
 
     @property
@@ -151,7 +151,7 @@ class Searched(Protocol):
         ...
 
 
-def inputs_of(parts: Sequence[Searched]) -> SearchInputs:
+def inputs_of(parts: Sequence[SearchableRelease]) -> SearchInputs:
     """Return the streams that the search reads of some parts."""
     return SearchInputs(
         values=lambda: (batch for part in parts for batch in part.values()),

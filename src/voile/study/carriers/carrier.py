@@ -72,7 +72,7 @@ class Event(NamedTuple):
     days: tuple[date, ...]
 
 
-class Uncovered(NamedTuple):
+class UncoveredContent(NamedTuple):
     """Content of an export that is not released: a file or a field of one, its rows, and why."""
 
     name: str
@@ -119,7 +119,7 @@ class Carrier(Protocol):
         """Return the rows of each file that a rule releases."""
         ...
 
-    def uncovered(self) -> list[Uncovered]:
+    def uncovered(self) -> list[UncoveredContent]:
         """Return the content that no rule releases: whole files, then fields of the others."""
         ...
 

@@ -106,10 +106,12 @@ class Fhir:
         rows = Counter(one.kind for one in read_export(self.folder))
         return {kind: rows[kind] for kind in sorted(rows.keys() & self.released_rules.keys())}
 
-    def uncovered(self) -> list[carrier.Uncovered]:
+    def uncovered(self) -> list[carrier.UncoveredContent]:
         """Return files without resources, types that are not released, and removed elements."""
         others = count_other_files(self.folder).items()
-        files = [carrier.Uncovered(name, rows, carrier.NO_RESOURCES) for name, rows in others]
+        files = [
+            carrier.UncoveredContent(name, rows, carrier.NO_RESOURCES) for name, rows in others
+        ]
         ruled = read_rules_with(self.rules)
         types, elements = Counter[str](), Counter[str]()
         for one in read_export(self.folder):
@@ -119,11 +121,13 @@ class Fhir:
                 removed = (name for name in one.resource if rule.removes(name))
                 elements.update(f"{one.kind}.{name}" for name in removed)
         dropped = [
-            carrier.Uncovered(kind, rows, "the plan drops it" if kind in ruled else NO_RULE)
+            carrier.UncoveredContent(kind, rows, "the plan drops it" if kind in ruled else NO_RULE)
             for kind, rows in sorted(types.items())
         ]
         why = "its rule removes it"
-        left = [carrier.Uncovered(name, rows, why) for name, rows in sorted(elements.items())]
+        left = [
+            carrier.UncoveredContent(name, rows, why) for name, rows in sorted(elements.items())
+        ]
         return [*files, *dropped, *left]
 
     def extract(self) -> carrier.Extract:

@@ -18,7 +18,7 @@ PATIENT = "Patient"
 _TARGET = re.compile(r"(?:https?://[^\s?#]*/)?([A-Za-z]+/[A-Za-z0-9.-]{1,64})(?:/_history/[^/]+)?")
 
 
-class Named(NamedTuple):
+class NamedPatients(NamedTuple):
     """The references of a resource to its patient."""
 
     key: str | None
@@ -77,7 +77,7 @@ class ExportIndex:
                 person = make(one)
                 self.people[person.subject] = person
             elif rule.person:
-                named = Named.of(one, rule, self.key_of(one))
+                named = NamedPatients.of(one, rule, self.key_of(one))
                 if all(self._is_person(text) for text in named.references):
                     self._set_owner(named)
                 else:
@@ -115,7 +115,7 @@ class ExportIndex:
     def _is_person(self, reference: str) -> bool:
         return (self.find_key(reference) or "").startswith(f"{PATIENT}/")
 
-    def _set_owner(self, named: Named) -> None:
+    def _set_owner(self, named: NamedPatients) -> None:
         targets = self._find_targets(named)
         if named.key is None or self._owners[named.key] is not None:
             return
@@ -127,7 +127,7 @@ class ExportIndex:
         people = {self._owners[one] for one in targets if one.startswith(f"{PATIENT}/")}
         return people.pop() if len(people) == 1 else None
 
-    def _find_targets(self, named: Named) -> list[str]:
+    def _find_targets(self, named: NamedPatients) -> list[str]:
         """Return the resources that a resource names as its patient.
 
         Raises RequestError: it names a patient that the export does not have.
@@ -162,7 +162,9 @@ class ExportIndex:
         """Return whose a resource is; None where it names no patient, or several."""
         if (key := self.key_of(one)) is not None:
             return self._owners.get(key)
-        return self._only_person(self._find_targets(Named.of(one, self.rules[one.kind], None)))
+        return self._only_person(
+            self._find_targets(NamedPatients.of(one, self.rules[one.kind], None))
+        )
 
     def owner_of(self, key: str) -> str | None:
         """Return the person of a resource; None where it is of no person, or of several."""

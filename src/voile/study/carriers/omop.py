@@ -141,17 +141,17 @@ class Omop:
     def covered(self) -> dict[str, int]:
         return {name: _count(self._sources()[name]) for name in self._tables()}
 
-    def uncovered(self) -> list[carrier.Uncovered]:
+    def uncovered(self) -> list[carrier.UncoveredContent]:
         tables, columns = [], []
         for name, source in self._sources().items():
             rows = _count(source)
             if name not in table_rules() or name in self.drop:
                 why = "the plan drops it" if name in self.drop else why_unreleased(name)
-                tables.append(carrier.Uncovered(name, rows, why))
+                tables.append(carrier.UncoveredContent(name, rows, why))
                 continue
             reasons = {one: table_rules()[name].reason(one.lower()) for one in source.columns}
             columns += [
-                carrier.Uncovered(f"{name}.{column.lower()}", rows, reason)
+                carrier.UncoveredContent(f"{name}.{column.lower()}", rows, reason)
                 for column, reason in reasons.items()
                 if reason is not None
             ]

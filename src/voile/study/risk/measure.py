@@ -21,7 +21,7 @@ from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
 from voile.release.manifest import source_rows
 from voile.study.risk.joint import Chance, JointRisk, Leaks, Records, places_in
-from voile.study.risk.stating import Stated
+from voile.study.risk.stating import StatedCategory
 from voile.study.text.mentions import Rules
 from voile.tables.verbs.content import Content
 
@@ -59,7 +59,7 @@ class Residue(Brief):
         *,
         guessed: Sequence[str] = (),
         beside: Mapping[str, int] | None = None,
-        stated: Sequence[Stated] = (),
+        stated: Sequence[StatedCategory] = (),
     ) -> Residue:
         """Read whose each released row of the table is, and what was counted of the person.
 

@@ -17,7 +17,7 @@ from voile.study.readers.categories import MOST_VALUES, Categories, find_stated
 
 
 @dataclass(frozen=True)
-class Stated(Brief):
+class StatedCategory(Brief):
     """The people whose texts state their value of a column, for an adversary who knows the words.
 
     of : the people with texts and a value. people : by the key of their texts.
@@ -65,7 +65,7 @@ def measure_stated(
     texts: Iterable[tuple[str, str]],
     readers: Mapping[str, Categories],
     truth: Mapping[str, Mapping[str, str]],
-) -> tuple[Stated, ...]:
+) -> tuple[StatedCategory, ...]:
     """Measure which people's texts state their value of each column.
 
     texts : people and texts of theirs. truth : by column, each person's value.
@@ -77,7 +77,7 @@ def measure_stated(
         for column, reader in readers.items():
             said[column][person] |= reader.read(text)
     return tuple(
-        Stated(name, len(own.keys() & truth[name].keys()), find_stated(own, truth[name]))
+        StatedCategory(name, len(own.keys() & truth[name].keys()), find_stated(own, truth[name]))
         for name, own in said.items()
     )
 

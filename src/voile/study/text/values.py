@@ -15,7 +15,7 @@ from voile.gate.values.findings import ValueFinding
 from voile.gate.values.search import SearchLimits, search_values
 from voile.keys.pseudonyms import pseudonym
 from voile.release.manifest import Release, source_rows
-from voile.release.values import Searched, SearchedPart, inputs_of
+from voile.release.values import SearchableRelease, SearchedPart, inputs_of
 from voile.study.plan.plan import Plan
 from voile.study.text.exported_texts import SearchedExport
 
@@ -57,7 +57,7 @@ def search_release(
     own = [name for name, part in plan.parts.items() if part.of is None]
     parts = [open_part(one, part_of(one), plan.opened(one), subject) for one in own]
     parts = [replace(x, roles={c: hidden.get(r, r) for c, r in x.roles.items()}) for x in parts]
-    every: list[Searched] = [*parts]
+    every: list[SearchableRelease] = [*parts]
     if plan.export is not None:
         people = plan.opened(plan.table[0]).read([subject]).column(0).unique().to_pylist()
         whose = {pseudonym(plan.secret, str(one)): str(one) for one in people}

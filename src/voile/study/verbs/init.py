@@ -45,7 +45,7 @@ from voile.study.verbs.init_parts import (
     FoundParts,
     Known,
     NotesPart,
-    Promised,
+    ClassPromise,
     labels_of,
     sex_in,
 )
@@ -209,7 +209,7 @@ def _of_export(form: Literal["fhir", "omop"], asked: Asked, as_of: date | None) 
                 where=asked.place,
                 instead="study them in a folder of tables with other columns",
             )
-        promised = Promised.of(people, SUBJECT, quasi)
+        promised = ClassPromise.of(people, SUBJECT, quasi)
         notes, omitted = _export_notes(folder, asked, known.with_asked(asked, SUBJECT))
         if notes and promised.keeps_sex and "sex" in quasi:
             kept = keep_age_bands(people, proposal.columns, SUBJECT, "sex", promised.k, SUPPRESS)

@@ -31,7 +31,7 @@ from voile.study.verbs.init_parts import (
     FoundParts,
     Known,
     NotesPart,
-    Promised,
+    ClassPromise,
     sex_in,
 )
 from voile.study.verbs.init_subject import find_subject
@@ -114,7 +114,7 @@ def plan_folder(asked: Asked) -> FoundParts:
             where=asked.place,
             instead="add a table of the people with their ages, sexes or places",
         )
-    promised = Promised.of(order[0].source, subject, order[0].quasi)
+    promised = ClassPromise.of(order[0].source, subject, order[0].quasi)
     known = _known(whose, subject, asked.place).with_asked(asked, subject)
     plan = _FolderPlan(asked, subject, known, promised, omitted)
     for table in (one for one in tables if one.is_notes):
@@ -146,7 +146,7 @@ class _FolderPlan:
     asked: Asked
     subject: str
     known: Known
-    promised: Promised
+    promised: ClassPromise
     omitted: list[str]
     tables: dict[str, FoundTable] = field(default_factory=dict)
     notes: dict[str, NotesPart] = field(default_factory=dict)
@@ -232,7 +232,7 @@ def _table_part(
     stem: str,
     table: FoundTable,
     asked: Asked,
-    promised: Promised,
+    promised: ClassPromise,
     *,
     is_first: bool,
     is_unlinked: bool,

@@ -63,14 +63,14 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Promised:
+class ClassPromise:
     """What the first table can promise: k people in a class, and whether sexes can stay apart."""
 
     k: int
     keeps_sex: bool
 
     @classmethod
-    def of(cls, source: Source, subject: str, quasi: Sequence[str]) -> Promised:
+    def of(cls, source: Source, subject: str, quasi: Sequence[str]) -> ClassPromise:
         """Count people: k is 5, or as many as there are.
 
         Raises InfeasibleError: there are fewer than two people.
@@ -110,7 +110,7 @@ class FoundParts:
     parts: Sequence[str]
     roles: Mapping[str, str]
     columns: Sequence[str]
-    promised: Promised
+    promised: ClassPromise
     has_notes: bool = True
     codes: tuple[str, str] | None = None
     omitted: Sequence[str] = ()

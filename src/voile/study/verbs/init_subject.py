@@ -17,14 +17,14 @@ SHARED = 0.5
 _ASK = "name the column that every table of people has with --subject"
 
 
-class Subject(NamedTuple):
+class SubjectColumn(NamedTuple):
     """The column of subjects, and why it is taken."""
 
     column: str
     why: str
 
 
-def find_subject(files: Mapping[str, Source], place: str, asked: str | None) -> Subject:
+def find_subject(files: Mapping[str, Source], place: str, asked: str | None) -> SubjectColumn:
     """Return the column of subjects: as asked, by its name, or by values that files share.
 
     Raises RequestError: no column is found.
@@ -35,17 +35,17 @@ def find_subject(files: Mapping[str, Source], place: str, asked: str | None) -> 
             raise RequestError(
                 f"there is no column {asked}", where=place, instead=nearest(asked, times)
             )
-        return Subject(asked, "it was asked for")
+        return SubjectColumn(asked, "it was asked for")
     named = [c for c in times if names_as(c, "people") or names_as(c, "number")]
     likely = min(named, key=lambda c: (-times[c], not names_as(c, "people"), c), default=None)
     if likely is None or (times[likely] == 1 and len(files) > 1):
         return _by_values(files, place)
     has = [name for name, source in files.items() if likely in source.columns]
     every = "every file has it" if len(has) == len(files) else "most files have it"
-    return Subject(likely, f"{every}: {listed(list(map(printable, has)))}")
+    return SubjectColumn(likely, f"{every}: {listed(list(map(printable, has)))}")
 
 
-def _by_values(files: Mapping[str, Source], place: str) -> Subject:
+def _by_values(files: Mapping[str, Source], place: str) -> SubjectColumn:
     """Find the column of most distinct values that several files have, or one a row of one file."""
     found: dict[str, tuple[int, int]] = {}
     for column in dict.fromkeys(c for source in files.values() for c in source.columns):
@@ -67,7 +67,7 @@ def _by_values(files: Mapping[str, Source], place: str) -> Subject:
         )
     best = max(found, key=lambda one: found[one])
     why = f"{found[best][0]} files share its values" if len(files) > 1 else "one value a row"
-    return Subject(best, f"{why}: correct it with --subject")
+    return SubjectColumn(best, f"{why}: correct it with --subject")
 
 
 def _distinct(source: Source, column: str) -> set[str]:

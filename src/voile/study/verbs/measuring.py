@@ -30,7 +30,7 @@ from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
 from voile.study.risk.measure import Residue
 from voile.study.risk.remedies import find_remedies
-from voile.study.risk.stating import Stated, category_columns, measure_stated, true_values
+from voile.study.risk.stating import StatedCategory, category_columns, measure_stated, true_values
 from voile.study.study_release import EXPORT, FORMAT, UNACCEPTED, UTILITY, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.text.values import check_values, find_promised, public_value, search_release
@@ -205,7 +205,7 @@ class Measuring:
         return tuple(one for one in found if one is not None)
 
     @cached_property
-    def stated(self) -> tuple[Stated, ...]:
+    def stated(self) -> tuple[StatedCategory, ...]:
         """The people whose released texts state a category that the table has, by pseudonym."""
         if not self.plan.texts:
             return ()
