@@ -42,10 +42,10 @@ from voile.study.verbs.init_folder import plan_folder
 from voile.study.verbs.init_parts import (
     SUPPRESS,
     Asked,
+    ClassPromise,
     FoundParts,
     Known,
     NotesPart,
-    ClassPromise,
     labels_of,
     sex_in,
 )

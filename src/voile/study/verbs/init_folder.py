@@ -28,10 +28,10 @@ from voile.study.verbs.init_columns import (
 from voile.study.verbs.init_parts import (
     SUPPRESS,
     Asked,
+    ClassPromise,
     FoundParts,
     Known,
     NotesPart,
-    ClassPromise,
     sex_in,
 )
 from voile.study.verbs.init_subject import find_subject
