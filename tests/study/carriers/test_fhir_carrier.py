@@ -226,3 +226,13 @@ def test_a_bad_export_is_refused_in_one_sentence(export, tmp_path, spoil, error,
     with pytest.raises(error) as caught:
         carried(export, tmp_path)
     assert str(caught.value).startswith(said)
+
+
+def test_no_element_of_the_release_is_listed_as_unreleased(export, tmp_path):
+    _, out = carried(export, tmp_path)
+    released = {f"{one['resourceType']}.{name}" for one in resources(out) for name in one}
+    listed = {one.name for one in Fhir(export, AS_OF).uncovered()}
+    assert {"Patient.gender", "Patient.address"} <= released
+    assert {"Patient.name", "Patient.telecom"} <= listed
+    twice = {one for one in released & listed if not one.endswith(".meta")}  # meta is voile's own
+    assert twice == set()

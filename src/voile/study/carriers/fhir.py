@@ -23,7 +23,7 @@ from voile.study.carriers import carrier
 from voile.study.carriers.fhir_index import PATIENT, ExportIndex
 from voile.study.carriers.fhir_known import STAFF, events_of, known_of, name_of, staff_of
 from voile.study.carriers.fhir_packing import FhirPacking
-from voile.study.carriers.fhir_writing import FhirWriting, Marks, read_notes
+from voile.study.carriers.fhir_writing import FROM_ROW, FhirWriting, Marks, read_notes
 
 NO_RULE = "no rule releases this type"
 SEX_WORDS = {code: word for word, code in fhir_codes(SEXES).items()}
@@ -119,7 +119,7 @@ class Fhir:
                 types[one.kind] += 1
             else:
                 removed = (name for name in one.resource if rule.removes(name))
-                elements.update(f"{one.kind}.{name}" for name in removed)
+                elements.update({f"{one.kind}.{name}" for name in removed} - FROM_ROW)
         dropped = [
             carrier.UncoveredContent(kind, rows, "the plan drops it" if kind in ruled else NO_RULE)
             for kind, rows in sorted(types.items())

@@ -41,11 +41,13 @@ from voile.data.fhir.rules import (
 from voile.data.fhir.values import generalise_value, keep_value, map_values
 from voile.data.person_codes import HISPANIC, OMB, RACES, SEXES, US_CORE, fhir_codes
 from voile.study.carriers import carrier
-from voile.study.carriers.fhir_index import ExportIndex
+from voile.study.carriers.fhir_index import PATIENT, ExportIndex
 
 INTERVAL = "urn:voile:interval:"
 """The extension that holds what a released row shows of a column."""
 CODE_OF_PERSON = "its code states what the person's row generalises"
+FROM_ROW = {f"{PATIENT}.{name}" for name in ("gender", "address", "extension")}
+"""Elements that the person's released row gives again, so no rule removes them."""
 GENDERS = fhir_codes(SEXES)
 RACE_CODES = {  # "Other" is not a category of US Core
     **{word: ("race", code) for word, code in fhir_codes(RACES).items() if word != "Other"},
@@ -193,6 +195,11 @@ class _Elements:
             raise carrier.WithheldError(CODE_OF_PERSON)
         return self._part(self.rule.elements, one, self.rule.kind)
 
+    @property
+    def _written_elsewhere(self) -> set[str]:
+        """Elements that are in the release without a rule."""
+        return {f"{self.rule.kind}.resourceType", f"{self.rule.kind}.id", *FROM_ROW}
+
     def _part(self, rules: Mapping[str, ElementRule], one: Resource, path: str) -> dict[str, Any]:
         """Return the released elements; count the others by their names."""
         found: dict[str, Any] = {}
@@ -202,7 +209,7 @@ class _Elements:
             if value is not None:
                 found[name] = value
                 self._mark(found, rule, name)
-            elif not (name in ("resourceType", "id") and path == self.rule.kind):
+            elif own not in self._written_elsewhere:
                 self.tally.dropped[own if rule or _is_known(path, name) else _other(path)] += 1
         return found
 
