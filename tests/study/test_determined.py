@@ -223,6 +223,24 @@ def dialysis(tmp_path) -> Study:
     return study
 
 
+def test_joined_rows_below_k_are_refused_with_options_of_the_plan(dialysis, tmp_path):
+    plan, part = tmp_path / "study.toml", f"{DIALYSIS}fit = {{ k = 5 }}\n"
+    plan.write_text(part)
+    with pytest.raises(InfeasibleError, match=r"^parts\.dialysis: 40 people have") as error:
+        Study.open(plan).fit(force=True)
+    options = str(error.value).partition("choose one: ")[2].split("; ")
+    assert len(options) == 3
+    for option in options:
+        chosen = option.replace("REASON", "the recipient links visits").partition(", which")[0]
+        plan.write_text(f"{part}{chosen}\n")
+        study = Study.open(plan)
+        study.fit(force=True)
+        assert study.apply(force=True).counts["dialysis"]["released"]
+    study.report(tmp_path / "report.html")
+    said = "Accepted risk of part dialysis: the recipient links visits"
+    assert said in (tmp_path / "report.html").read_text()
+
+
 def test_a_limit_on_each_person_counts_linked_rows(dialysis):
     """The mean link by quasi-identifiers is rare; 40 people are alone by their rows."""
     public = StudyRelease.open(dialysis.plan.release).public

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence
@@ -40,8 +40,7 @@ def is_it_enough(
         for name, figure in found.items()
         if figure is not None
     )
-    reason = public.get(ACCEPTED)
-    said = [] if reason is None else [f"Accepted risk: {reason} (see In short)."]
+    said = [*_list_accepted(public)]
     claims = find_claims(public, measures, evidence)
     if (largest := found.get("re-identification")) is not None:
         said.append(_by_standards(largest, claims))
@@ -61,6 +60,14 @@ def is_it_enough(
     if "re-identification" in asked:
         blocks.append(list_claims(claims))
     return Section("enough", "Is it enough?", tuple(blocks), first=True)
+
+
+def _list_accepted(public: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the reasons for accepted risks, of a release and of each part of a study."""
+    for name, one in {"": public, **public.get("parts", {})}.items():
+        if (reason := one.get(ACCEPTED)) is not None:
+            part = f" of part {name}" if name else ""
+            yield f"Accepted risk{part}: {reason} (see In short)."
 
 
 def _by_standards(largest: Measurement, claims: Sequence[Claim]) -> str:

@@ -120,18 +120,22 @@ class TableLimits:
                 promise.check(figures, instead=instead)
 
 
+class JoinedRowsError(InfeasibleError):
+    """The joined rows of people single them out."""
+
+
 def check_records(findings: Iterable[GateFinding], k: int, *, instead: str) -> None:
     """Refuse a release that singles people out by all their rows.
 
     Raises
     ------
-    InfeasibleError : fewer than `k` people have the same rows as some person.
+    JoinedRowsError : fewer than `k` people have the same rows as some person.
     """
     below = next((one for one in findings if one.name == "people_below_k"), None)
     if below is None or not below.value:
         return
     people = "1 person has" if below.value == 1 else f"{below.value:,.0f} people have"
-    raise InfeasibleError(
+    raise JoinedRowsError(
         f"{people} records that fewer than {k} people share, for an adversary who {below.knows}",
         instead=instead,
     )

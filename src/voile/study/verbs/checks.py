@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow.compute as pc
@@ -12,6 +13,7 @@ from voile.core.wording import count
 from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
 from voile.gate.finding import GateFinding
+from voile.gate.promises import JoinedRowsError
 from voile.keys.pseudonyms import without_subject
 from voile.proposals.seen import printable
 from voile.release.choice import ROUNDING
@@ -133,6 +135,21 @@ def check_surrogates(plan: Plan, name: str, kit: Kit, extract: Extract) -> None:
             where=f"parts.{name}",
             instead=f'write {loose[0]} = "shift" or "drop" in [mentions]',
         )
+
+
+@contextmanager
+def offer_plan_options(plan: Plan, name: str) -> Iterator[None]:
+    """Offer the options of a plan if the joined rows of a part single people out."""
+    try:
+        yield
+    except JoinedRowsError as error:
+        is_followed = name in {plan.table[0], *(text.of for text in plan.texts.values())}
+        options = ["join = false in [study]" if is_followed else 'links = "none"']
+        options += ["most_rows = 1"] if plan.export is None else []
+        accept = 'apply = { accept_risk = "REASON" }, which the report repeats on its first line'
+        raise InfeasibleError(
+            error.what, where=f"parts.{name}", instead=f"choose one: {'; '.join(options)}; {accept}"
+        ) from None
 
 
 def check_alone(plan: Plan, known: Sequence[GateFinding], remedies: Sequence[Remedy]) -> None:

@@ -33,6 +33,7 @@ from voile.study.risk.stating import category_columns, measure_stated, true_valu
 from voile.study.study_kit import named_in_kit, pack, searched
 from voile.study.study_release import UNACCEPTED
 from voile.study.verbs.check import FitInputs, check, holds_events, on_another_day
+from voile.study.verbs.checks import offer_plan_options
 from voile.study.verbs.notes_kit import open_kit
 from voile.study.verbs.writing import options_of_rows
 from voile.tables.module import TABLES
@@ -201,9 +202,10 @@ def _beside(
     facts = []
     for name in plan.linked_rows:
         source, options = plan.opened(name), options_of_rows(plan, name)
-        release = find_module(plan.rows[name].kind).apply(
-            kits[name], chosen[name], source, None, options, force=False, progress=silent
-        )
+        with offer_plan_options(plan, name):
+            release = find_module(plan.rows[name].kind).apply(
+                kits[name], chosen[name], source, None, options, force=False, progress=silent
+            )
         facts.append(number_facts(release, source, plan.study.subject))
     return RowsBeside.read(content, sources[plan.table[0]], number_people(facts)) if facts else None
 

@@ -92,7 +92,8 @@ class Writing:
         step = find_module(part.kind).prepare(
             self.kits[name], self.chosen[name], self.plan.opened(name), options
         )
-        return self._run(name, step, options, self.place(name))
+        with checks.offer_plan_options(self.plan, name):
+            return self._run(name, step, options, self.place(name))
 
     def place(self, name: str) -> Path:
         """Return where the rows of a part are released."""
