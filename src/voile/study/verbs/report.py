@@ -60,7 +60,7 @@ def sections(
     found = [
         _joint(release),
         _utility(release),
-        write_section(release),
+        write_section(release, audience),
         _values(release),
         _dates(release),
         _mentions(release),
