@@ -73,11 +73,15 @@ class Event(NamedTuple):
 
 
 class UncoveredContent(NamedTuple):
-    """Content of an export that is not released: a file or a field of one, its rows, and why."""
+    """Content of an export that is not released: a file or a field of one, its rows, and why.
+
+    is_standard : whether the name is of FHIR or OMOP. Other names may be of people.
+    """
 
     name: str
     rows: int
     why: str
+    is_standard: bool = True
 
 
 class Carrier(Protocol):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.fhir import fields
+from voile.data.fhir.definitions import read_elements
 from voile.data.fhir.exports import FoundResource, count_other_files, read_export
 from voile.data.fhir.rules import TypeRule, read_rules_with
 from voile.data.person_codes import HISPANIC, RACES, SEXES, US_CORE, fhir_codes
@@ -110,7 +111,8 @@ class Fhir:
         """Return files without resources, types that are not released, and removed elements."""
         others = count_other_files(self.folder).items()
         files = [
-            carrier.UncoveredContent(name, rows, carrier.NO_RESOURCES) for name, rows in others
+            carrier.UncoveredContent(name, rows, carrier.NO_RESOURCES, is_standard=False)
+            for name, rows in others
         ]
         ruled = read_rules_with(self.rules)
         types, elements = Counter[str](), Counter[str]()
@@ -121,7 +123,12 @@ class Fhir:
                 removed = (name for name in one.resource if rule.removes(name))
                 elements.update({f"{one.kind}.{name}" for name in removed} - FROM_ROW)
         dropped = [
-            carrier.UncoveredContent(kind, rows, "the plan drops it" if kind in ruled else NO_RULE)
+            carrier.UncoveredContent(
+                kind,
+                rows,
+                "the plan drops it" if kind in ruled else NO_RULE,
+                kind in read_elements(),
+            )
             for kind, rows in sorted(types.items())
         ]
         why = "its rule removes it"

@@ -147,13 +147,14 @@ class Omop:
             rows = _count(source)
             if name not in table_rules() or name in self.drop:
                 why = "the plan drops it" if name in self.drop else why_unreleased(name)
-                tables.append(carrier.UncoveredContent(name, rows, why))
+                is_standard = name in table_rules() or why_unreleased(name) != NO_RULE
+                tables.append(carrier.UncoveredContent(name, rows, why, is_standard))
                 continue
-            reasons = {one: table_rules()[name].reason(one.lower()) for one in source.columns}
+            rules = table_rules()[name]
             columns += [
-                carrier.UncoveredContent(f"{name}.{column.lower()}", rows, reason)
-                for column, reason in reasons.items()
-                if reason is not None
+                carrier.UncoveredContent(f"{name}.{one}", rows, reason, one in rules.columns)
+                for one in map(str.lower, source.columns)
+                if (reason := rules.reason(one)) is not None
             ]
         return [*sorted(tables, key=lambda one: one.why == NO_RULE), *columns]
 

@@ -33,6 +33,7 @@ from voile.study.carriers.carrier import (
     Extract,
     Names,
     Released,
+    UncoveredContent,
 )
 from voile.study.carriers.carrier import Shown as Intervals
 from voile.study.plan.entries import ExportTable
@@ -46,6 +47,8 @@ UNKNOWN = (
     "the adversary of the joint figures knows no diagnosis, reading, prescription or day of the "
     "export's files; figures with known facts are of one who does"
 )
+
+OTHER_NAME = "content with a name of its own"
 
 
 def carrier_of(plan: Plan) -> Carrier:
@@ -175,16 +178,20 @@ def pack(
         for name, rows in packed.rows.items()
     }
     counts = {name: tally.to_data() for name, tally in packed.tallies.items()}
-    uncovered = [one._asdict() for one in carrier.uncovered()]
+    uncovered = carrier.uncovered()
     return (
-        {"form": plan.export.form, "files": files, "unreleased": _without_rows(uncovered)},
-        {"counts": counts, "uncovered": uncovered},
+        {"form": plan.export.form, "files": files, "unreleased": _list_public(uncovered)},
+        {"counts": counts, "uncovered": [one._asdict() for one in uncovered]},
     )
 
 
-def _without_rows(uncovered: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return what is not released and why, for the public: a count may be of few people."""
-    return [{"name": one["name"], "why": one["why"]} for one in uncovered]
+def _list_public(uncovered: Sequence[UncoveredContent]) -> list[dict[str, str]]:
+    """Return what is not released and why, for the public.
+
+    A count may be of few people, and a name that is of no standard may be a person's.
+    """
+    found = [(one.name if one.is_standard else OTHER_NAME, one.why) for one in uncovered]
+    return [{"name": name, "why": why} for name, why in dict.fromkeys(found)]
 
 
 def mover(plan: Plan, extract: Extract = (None, None)) -> Any:
