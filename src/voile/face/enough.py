@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from voile.core.evidence import Evidence
@@ -27,11 +28,16 @@ FOR_WHOM = (
 
 
 def is_it_enough(
-    public: Mapping[str, Any], measures: Sequence[Measure], evidence: Sequence[Evidence]
+    public: Mapping[str, Any],
+    measures: Sequence[Measure],
+    evidence: Sequence[Evidence],
+    *,
+    parts: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Section:
     """Return the figures that a determination judges, and the thresholds that have a name.
 
-    public : the release's manifest. measures : the wing's.
+    public : the release's manifest. measures : the module's. parts : the manifests of a study's
+    parts.
     """
     asked = [name for name in NAMES if any(one.criterion == name for one in measures)]
     found = {name: worst_figure(name, measures, public, evidence) for name in asked}
@@ -40,7 +46,7 @@ def is_it_enough(
         for name, figure in found.items()
         if figure is not None
     )
-    said = [*_list_accepted(public)]
+    said = [*_list_accepted(public, parts)]
     claims = find_claims(public, measures, evidence)
     if (largest := found.get("re-identification")) is not None:
         said.append(_by_standards(largest, claims))
@@ -62,9 +68,11 @@ def is_it_enough(
     return Section("enough", "Is it enough?", tuple(blocks), first=True)
 
 
-def _list_accepted(public: Mapping[str, Any]) -> Iterator[str]:
+def _list_accepted(
+    public: Mapping[str, Any], parts: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
     """Yield the reasons for accepted risks, of a release and of each part of a study."""
-    for name, one in {"": public, **public.get("parts", {})}.items():
+    for name, one in {"": public, **parts}.items():
         if (reason := one.get(ACCEPTED)) is not None:
             part = f" of part {name}" if name else ""
             yield f"Accepted risk{part}: {reason} (see In short)."

@@ -193,7 +193,8 @@ class Study(Brief):
                 raise TamperedError(wrong[0], where=str(release.path), instead="apply again")
             facts = {"date of this report": today().isoformat(), "voile": release.public["voile"]}
             audience: Audience = "internal" if internal else "public"
-            enough = is_it_enough(release.public, CRITERIA, read_evidence(release, secret))
+            evidence, parts = read_evidence(release, secret), release.public["parts"]
+            enough = is_it_enough(release.public, CRITERIA, evidence, parts=parts)
             page = report(release, enough, audience=audience, facts=facts)
             write_text(out, page, INTERNAL_REPORT if internal else REPORT, force=force)
             return Path(out)
