@@ -29,7 +29,7 @@ from voile.documents.adversary.inspections import Inspections
 from voile.documents.adversary.predictions import Apprentice, predict
 from voile.documents.committee.publication import publish
 from voile.documents.learning.named_learners import learners_of
-from voile.documents.replacements import Removal, make_replacer, merge_neighbours
+from voile.documents.replacements import Removal, make_replacer, join_adjacent
 
 MISS_COSTS = (5, 10)
 ATTACKERS = ("crf", "svm", "adaboost", "consensus")
@@ -78,7 +78,7 @@ def release(corpus: Corpus, parts: Sequence[Outcome]) -> tuple[Corpus, Corpus]:
         for of in Outcome.pooled(parts).removals
     ]
     put = (
-        publish(one, merge_neighbours(one.text, of), marks)
+        publish(one, join_adjacent(one.text, of), marks)
         for one, of in zip(truth, gone, strict=True)
     )
     return Corpus(put), truth

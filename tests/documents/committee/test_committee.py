@@ -21,6 +21,7 @@ from voile.documents.committee.committee import (
 from voile.documents.learners.calibration import Calibration
 from voile.documents.learners.svm import SVM
 from voile.documents.learning.training import Training
+from voile.documents.words.tokens import tokenise
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 
@@ -102,14 +103,15 @@ def test_a_member_decides_by_cost_or_by_its_own_rule():
         np.array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0] + [1] * 10, dtype=np.int16),
         np.ones(20, dtype=np.bool_),
     )
-    margins = np.array([[-1.0], [1.0]])
+    margins, tokens, left = np.array([[-1.0], [1.0]]), tokenise(["an x"]), np.ones(2, np.bool_)
     for decision, cost, expected in (
         ("accuracy", 99, [0, 1]),
         ("cost", 99, [1, 1]),
         ("cost", 2, [0, 1]),
     ):
         member = Member("m", Told({}, 1), calibration, decision)
-        assert member.decided(margins, np.array([float(cost)])).types.tolist() == expected
+        found = member.decided(tokens, margins, np.array([float(cost)]), left)
+        assert found.types.tolist() == expected
 
 
 SVMS = [SVM(C=C).fit(EXAMPLES, seed=1) for C in (0.01, 1.0)]

@@ -223,7 +223,8 @@ def test_several_removers_of_one_value_are_all_told():
     finders = (PhraseList(["Ana Ruiz came"]),)
     (one,) = done(Worker(recipe(finders=finders)), TEXT)
     assert [(e.source_start, e.source_end, e.label, e.by) for e in one.edits] == [
-        (8, 21, "NAME", (SAYS, DENIED))
+        (8, 16, "NAME", (SAYS,)),
+        (17, 21, "LISTED", (DENIED,)),
     ]
 
 
@@ -245,13 +246,13 @@ def spoken(**types):
         ({"_4111": 2, "_1111": 3}, [], "CARD", CARD),
         ({}, [CARD], "CARD", CARD),
         ({"_4111": 2}, [CARD], "CARD", CARD),
-        ({}, ["card 4111"], "CARD", f"card {CARD}"),
-        ({"card": 2}, [f"by card {CARD}"], "CARD", f"by card {CARD}"),
+        ({}, ["card 4111"], "CARD", CARD),
+        ({"card": 2}, [f"by card {CARD}"], "CARD", CARD),
         ({"_12345678Z": 2}, ["DNI"], "DNI", "12345678Z"),
-        ({"_4567": 3}, [], "DOCTOR", "555-123-4567"),
-        ({"_4567": 3}, ["called 555"], "DOCTOR", "called 555-123-4567"),
-        ({}, ["called 555"], "PHONE", "called 555-123-4567"),
-        ({"paid": 3}, ["Ana paid"], "DOCTOR", "Ana paid"),
+        ({"_4567": 3}, [], "PHONE", "555-123-4567"),
+        ({"_4567": 3, "_123": 3}, [], "DOCTOR", "555-123-4567"),
+        ({}, ["called 555"], "PHONE", "555-123-4567"),
+        ({"paid": 3}, ["Ana paid"], "DOCTOR", "paid"),
         ({"Ana": 1}, ["ana@"], "EMAIL", "ana@tardis.example"),
     ],
 )
@@ -263,9 +264,9 @@ def test_who_knows_best_what_it_is_gives_the_label(committee, phrases, label, wo
 
 
 def places(one):
-    """Return the characters, blanks aside, that a document lost."""
+    """Return the letters and digits that a document lost."""
     parts = (range(edit.source_start, edit.source_end) for edit in one.edits)
-    return {at for part in parts for at in part if not PAID[at].isspace()}
+    return {at for part in parts for at in part if PAID[at].isalnum()}
 
 
 @given(

@@ -8,7 +8,8 @@ from tests.documents.context.rule_trial import try_rules
 
 from voile.core.errors import RequestError
 from voile.documents.context import RuleThresholds, find_pointing_words
-from voile.documents.replacements.removal import Removal, join_removals
+from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.spans import settle_spans
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 
@@ -78,7 +79,8 @@ def test_with_the_words_removed_no_rule_is_left():
         texts = [document.text[one.start : one.end] for one in ones]
         assert all(text.startswith("Ward") for text in texts)
         assert len(texts) == ("Ward" in document.text)
-    both = [join_removals(old, new) for old, new in zip(removals, found.removals, strict=True)]
+    texts = [one.text for one in corpus]
+    both = [*map(settle_spans, texts, removals, found.removals)]
     again = find_pointing_words(corpus, both)
     assert len(again.rules) == 0
     assert again.values == found.values  # the context's own removals are not values

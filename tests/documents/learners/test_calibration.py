@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.learners.calibration import Calibration, decide
+from voile.documents.learners.calibration import Calibration
 
 COSTS = (1.01, 2.0, 3.5, 5.0, 10.0, 20.0, 50.0)
 
@@ -43,7 +43,7 @@ def test_no_cut_of_the_margin_does_better_at_any_cost(drawn):
     cuts = [-np.inf, *np.unique(margins)]
     for cost in COSTS:
         if cost <= surely_harmless or not surely_harmless:
-            found = worth(labels, decide(chances, np.array([cost])) > 0, cost)
+            found = worth(labels, chances[:, 0] > 1 / (1 + cost), cost)
             best = min(worth(labels, margins[:, 0] > cut, cost) for cut in cuts)
             assert found <= best
 
@@ -111,21 +111,6 @@ def test_types_never_sum_to_more_than_one(seed, types):
     assert (told >= 0).all()
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
-def test_a_token_is_removed_where_keeping_it_costs_more(seed, types):
-    rng = np.random.default_rng(seed)
-    chances = rng.dirichlet(np.ones(types + 1), 50)[:, 1:]
-    costs = rng.uniform(0.5, 30, types)
-    for row, label in zip(chances, decide(chances, costs), strict=True):
-        keeping, losing = sum(row * costs), 1 - sum(row)
-        assert label == (int(np.argmax(row)) + 1 if keeping > losing else 0)
-
-
-def test_no_type_removes_nothing():
-    assert decide(np.zeros((3, 0)), np.zeros(0)).tolist() == [0, 0, 0]
-
-
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_is_refused(wrong):
     margins, labels = np.array([[0.0], [1.0]]), np.array([0, 1], np.int16)
@@ -160,9 +145,3 @@ def test_arrays_give_it_back_and_wrong_ones_do_not():
     }.items():
         with pytest.raises(RequestError, match="not of this kind"):
             Calibration.from_arrays({**arrays, name: wrong})
-
-
-def test_examples_of_decide():
-    assert decide(
-        np.array([[0.1, 0.05], [0.1, 0.0], [0.0, 0.2]]), np.array([5.0, 10.0])
-    ).tolist() == [1, 0, 2]

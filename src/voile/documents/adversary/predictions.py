@@ -19,7 +19,7 @@ from voile.core.errors import RequestError
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.learners.learner import Examples, Learner, Margins
 from voile.documents.learning.cross_fitting import cross_fit
-from voile.documents.start.starter.starter import ODDS, Starter
+from voile.documents.start.starter.starter import LIKELY_ODDS, Starter
 
 FOLDS = 5
 CHOOSING = 3
@@ -131,9 +131,9 @@ def subjects_of(ground: AttackText) -> NDArray[np.intp]:
 
 
 def rank_by_starter(ground: AttackText, starter: Starter) -> Prediction:
-    """Return what a starter says of the release; its positives are what it would propose."""
+    """Return what a starter says of the release; its positives are its likely proposals."""
     odds = starter.odds(ground.tokens)[ground.tokens_of(ground.attacked)]
-    return Prediction(f"the starter {starter.name}", ground.attacked, odds - ODDS)
+    return Prediction(f"the starter {starter.name}", ground.attacked, odds - LIKELY_ODDS)
 
 
 def predict(

@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.documents.learners.calibration import Calibration, decide
+from voile.documents.learners.calibration import Calibration
 from voile.documents.learners.learner import Classifier, Margins
 from voile.documents.replacements.marks import mark
 from voile.documents.text.document import Document
 from voile.documents.words import tokens as words
+from voile.documents.words.decoder import decode_types
 from voile.documents.words.features import Extractor, Features, Space
 from voile.documents.words.scorer import Scorer
 
 Types = NDArray[np.int16]
+Bools = NDArray[np.bool_]
 Decision = Literal["cost", "accuracy"]
 
 
@@ -41,8 +43,15 @@ class Decided(NamedTuple):
         return cls(types, types > 0)
 
     @classmethod
-    def by_cost(cls, probabilities: NDArray[np.float64], costs: NDArray[np.float64]) -> Decided:
-        return cls(decide(probabilities, costs), probabilities.sum(axis=1) > SURE)
+    def by_cost(
+        cls,
+        tokens: words.Tokens,
+        probabilities: NDArray[np.float64],
+        costs: NDArray[np.float64],
+        left: NDArray[np.bool_] | None = None,
+    ) -> Decided:
+        types, chances = decode_types(tokens, probabilities, costs, left)
+        return cls(types, chances > SURE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +67,13 @@ class Member(Brief):
     # the classifier by its own rule says identifier
     decision: Decision
 
-    def decided(self, margins: Margins, costs: NDArray[np.float64]) -> Decided:
-        """Decide for each token by its margins."""
+    def decided(
+        self, tokens: words.Tokens, margins: Margins, costs: NDArray[np.float64], left: Bools
+    ) -> Decided:
+        """Decide for each token by its margins; `left` are those not removed before, (n,)."""
         if self.decision == "accuracy" or self.calibration is None:
             return Decided.by_own_rule(margins)
-        return Decided.by_cost(self.calibration.probabilities(margins), costs)
+        return Decided.by_cost(tokens, self.calibration.probabilities(margins), costs, left)
 
 
 def types_by_own_rule(margins: Margins) -> Types:
@@ -164,7 +175,7 @@ class Remover:
         for number, one in enumerate(self._committee.members):
             margins = one.classifier.margins(sight)
             check_margins(margins, one.learner, (len(tokens), len(self.labels)))
-            found = one.decided(margins, self._committee.costs)
+            found = one.decided(tokens, margins, self._committee.costs, types == 0)
             new = (found.types > 0) & (types == 0)
             types[new], member[new], sure[new] = found.types[new], number, found.sure[new]
             if new.any():

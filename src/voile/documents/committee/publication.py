@@ -17,8 +17,8 @@ from voile.documents.replacements import (
     Reason,
     Removal,
     Replacer,
+    join_adjacent,
     make_replacer,
-    merge_neighbours,
 )
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
@@ -67,7 +67,7 @@ def _published(
 ) -> Iterator[PublishedDocument]:
     removed = remover(documents)
     for document, removals in zip(documents, removals_by_text(remover, removed), strict=True):
-        yield publish(document, merge_neighbours(document.text, removals), put)
+        yield publish(document, join_adjacent(document.text, removals), put)
 
 
 def publish(document: Document, removals: Sequence[Removal], put: Replacer) -> PublishedDocument:

@@ -15,8 +15,16 @@ from voile.documents.committee.committee import Committee
 from voile.documents.committee.publication import PublishedDocument, publish, removals_by_text
 from voile.documents.committee.repeats import NameWords, find_mentions, mentions_as_removals
 from voile.documents.patterns import Finder, PhraseList, find
-from voile.documents.replacements import Removal, Replacer, join_removals, merge_neighbours
+from voile.documents.replacements import (
+    Removal,
+    Replacer,
+    complete_units,
+    join_adjacent,
+    settle_spans,
+)
+from voile.documents.replacements.spans import label_as_learnt
 from voile.documents.text.document import Document
+from voile.documents.words.decoder import unit_places
 
 Proposing = Callable[[Sequence[Document]], list[list[Removal]]]
 """Find what goes by whose document it is: one list for each document, in its order and apart."""
@@ -30,8 +38,9 @@ class JoinedProposals:
 
     def __call__(self, documents: Sequence[Document]) -> list[list[Removal]]:
         """Find what goes of each document, in order and apart."""
+        texts = [one.text for one in documents]
         found = (one(documents) for one in self.several)
-        return [join_removals(*own) for own in zip(*found, strict=True)]
+        return [settle_spans(*own) for own in zip(texts, *found, strict=True)]
 
 
 CHARACTERS = 1 << 19
@@ -49,6 +58,7 @@ class Recipe:
     names: frozenset[str]
     put: Replacer  # what comes instead
     known: Proposing | None = None  # finds what is known of each document's people
+    rules: Proposing | None = None  # finds dates, numbers and the like by their form
 
 
 @dataclass(frozen=True)
@@ -104,40 +114,55 @@ class Worker:
     def _done(self, documents: Sequence[Document]) -> Iterator[Done]:
         recipe = self.recipe
         removed = self._remover(documents)
-        again = find_mentions(removed, self._names, self._words) if recipe.names else None
-        learnt = removals_by_text(self._remover, removed)
-        known = [[] for _ in documents] if recipe.known is None else recipe.known(documents)
-        for number, (document, own, found) in enumerate(zip(documents, learnt, known, strict=True)):
+        again = np.zeros(len(removed.tokens), np.int16)
+        if recipe.names:
+            again = find_mentions(removed, self._names, self._words)
+        each = zip(
+            documents,
+            _proposed(recipe.known, documents),
+            _proposed(recipe.rules, documents),
+            removals_by_text(self._remover, removed),
+            unit_places(removed.tokens),
+            strict=True,
+        )
+        for number, (document, known, rules, own, units) in enumerate(each):
             text = document.text
-            further = (
-                []
-                if again is None
-                else mentions_as_removals(removed, again, number, self._remover.labels)
-            )
-            removals = self._joined(text, found, own, further)
+            further = mentions_as_removals(removed, again, number, self._remover.labels)
+            spans = complete_units(text, self._settled(text, known, rules, own, further), units)
             if recipe.allow is not None:
-                removals = recipe.allow.subtract(text, removals)
+                spans = recipe.allow.subtract(text, spans)
             try:
-                yield publish(document, merge_neighbours(text, removals), recipe.put)
+                yield publish(document, join_adjacent(text, spans), recipe.put)
             except RequestError as error:
                 yield Failure(str(error), is_expected=True)
 
-    def _joined(
-        self, text: str, known: Sequence[Removal], own: Sequence[Removal], again: Sequence[Removal]
+    def _settled(
+        self,
+        text: str,
+        known: Sequence[Removal],
+        rules: Sequence[Removal],
+        own: Sequence[Removal],
+        again: Sequence[Removal],
     ) -> list[Removal]:
-        """Join removals. Where some overlap, the label is a known value's, else a checked
-        pattern's, the committee's, which learnt the corpus's types, another pattern's, a repeat's,
-        a list's.
+        """Settle spans. Lookup values come first, then checked patterns, patterns and rules, which
+        find whole numbers and dates, then the committee's tokens, repeats and lists.
         """
         found = find(text, self._patterns) if self._patterns else []
         listed = find(text, self._lists) if self._lists else []
         sure = [one for one in found if not self._checked.isdisjoint(one.by)]
         rest = [one for one in found if self._checked.isdisjoint(one.by)]
-        return join_removals(known, sure, own, rest, again, listed)
+        formed = label_as_learnt(settle_spans(text, rest, rules), own)
+        return settle_spans(text, known, sure, formed, own, again, listed)
 
     @property
     def _names(self) -> NDArray[np.bool_]:
         return np.array([False, *(label in self.recipe.names for label in self._remover.labels)])
+
+
+def _proposed(
+    proposing: Proposing | None, documents: Sequence[Document]
+) -> Sequence[Sequence[Removal]]:
+    return [()] * len(documents) if proposing is None else proposing(documents)
 
 
 def in_parts(documents: Iterable[Document]) -> Iterator[list[Document]]:

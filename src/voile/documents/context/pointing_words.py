@@ -12,7 +12,8 @@ from scipy import sparse
 from voile.core.errors import RequestError
 from voile.documents.context.outside import OutsideWords, Places, incidence
 from voile.documents.context.rules import ContextRules, RuleThresholds, Target, mine_rules
-from voile.documents.replacements.removal import Reason, Removal, merge_neighbours
+from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.spans import join_adjacent
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
 from voile.documents.words.normalisation import normalise
@@ -101,7 +102,7 @@ def value_incidence(
 
 def _targets(text: str, removals: Sequence[Removal]) -> list[Target]:
     """Return the type and the value of each removal but this module's own."""
-    others = [one for one in merge_neighbours(text, removals) if one.by != BY]
+    others = [one for one in join_adjacent(text, removals) if one.by != BY]
     values = (normalise(text[one.start : one.end]).text.casefold() for one in others)
     return [(one.label, " ".join(value.split())) for one, value in zip(others, values, strict=True)]
 

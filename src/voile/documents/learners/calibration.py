@@ -110,18 +110,6 @@ def _curve(margins: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats
     return values[both[kept]], np.repeat(share, 2)[kept]
 
 
-def decide(probabilities: Floats, costs: Floats) -> NDArray[np.int16]:
-    """Return the type as which each token is removed, (n,): 0 to keep it, else its likeliest, 1 to
-    T.
-
-    It is removed where keeping it costs more: where sum_t costs_t p_t > 1 - sum_t p_t.
-    """
-    if not probabilities.shape[1]:
-        return np.zeros(len(probabilities), np.int16)
-    removed = probabilities @ costs > 1.0 - probabilities.sum(axis=1)
-    return np.where(removed, probabilities.argmax(axis=1) + 1, 0).astype(np.int16)
-
-
 FAR = 8.0
 """Log-odds of what is always or never there."""
 

@@ -16,6 +16,7 @@ from voile.documents.committee.committee import Decided, check_margins
 from voile.documents.learners.calibration import Calibration
 from voile.documents.learners.learner import Examples, Learner, Margins
 from voile.documents.words.kernels import SEVERAL, meet
+from voile.documents.words.tokens import Tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +26,17 @@ class OutOfFold:
     margins: Margins  # (n, T)
     fold: NDArray[np.intp]  # (n,) of the tokens
 
-    def decided(self, examples: Examples, decision: str) -> Decided:
-        """Decide for each token, calibrated on the other folds."""
+    def decided(self, tokens: Tokens, examples: Examples, decision: str) -> Decided:
+        """Decide for each token, calibrated on the other folds; `tokens` are those of the text."""
         types, sure = Decided.by_own_rule(self.margins)
         if decision == "cost":
+            known = np.zeros(self.margins.shape)
             for fold in np.unique(self.fold[examples.left]):
                 here = self.fold == fold
                 others = ~here if examples.counted[~here].any() else here
-                known = self._calibration(examples, others).probabilities(self.margins[here])
-                types[here], sure[here] = Decided.by_cost(known, examples.costs)
+                curve = self._calibration(examples, others)
+                known[here] = curve.probabilities(self.margins[here])
+            return Decided.by_cost(tokens, known, examples.costs, examples.left)
         return Decided(np.where(examples.left, types, 0).astype(np.int16), sure & examples.left)
 
     def calibration(self, examples: Examples) -> Calibration:

@@ -181,7 +181,7 @@ def _turn(
     decisions: tuple[Decision, ...] = tuple(dict.fromkeys((decision, "accuracy")))
     for name, look in looks.items():
         for how in decisions:
-            found[name, how] = look.decided(examples, how)
+            found[name, how] = look.decided(fits.training.tokens, examples, how)
             attempts[name, how] = count_attempt(name, how, found[name, how].types, examples)
     attacker = max((attempts[name, "accuracy"] for name in looks), key=lambda one: one.accuracy)
     best = min((attempts[name, decision] for name in looks), key=lambda one: one.change)

@@ -8,6 +8,7 @@ from itertools import starmap
 from typing import Protocol, TypeAlias
 
 from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.spans import settle_spans
 from voile.documents.words.normalisation import normalise
 
 Slice: TypeAlias = tuple[int, int]
@@ -54,32 +55,13 @@ def find(text: str, finders: Iterable[Finder]) -> list[Removal]:
     """Return what any of the finders finds, in the order of the text and apart. Cost: O(characters)
     each.
 
-    Where findings overlap, all their characters go, as one removal. The longest gives the label and
-    the name; of equally long ones the finder that is named first, then the one that starts first.
+    Where findings overlap, the longest has its characters; of equally long ones the one that starts
+    first, then that of the finder named first (see `settle_spans`).
     """
     plain = normalise(text)
     found = [
-        (end - start, -rank, -start, Removal(start, end, finder.label, (finder.by,)))
-        for rank, finder in enumerate(finders)
+        Removal(start, end, finder.label, (finder.by,))
+        for finder in finders
         for start, end in starmap(plain.original, finder.slices(plain.text))
     ]
-    found.sort(key=lambda one: one[3].start)
-    return _settled(found)
-
-
-def _settled(found: list[tuple[int, int, int, Removal]]) -> list[Removal]:
-    groups: list[list[tuple[int, int, int, Removal]]] = []
-    end = 0
-    for one in found:
-        if groups and one[3].start < end:
-            groups[-1].append(one)
-        else:
-            groups.append([one])
-        end = max(end, one[3].end)
-    return [_union(group) for group in groups]
-
-
-def _union(group: list[tuple[int, int, int, Removal]]) -> Removal:
-    best = max(group)[3]
-    end = max(one[3].end for one in group)
-    return Removal(group[0][3].start, end, best.label, best.by)
+    return settle_spans(text, found)

@@ -4,8 +4,9 @@ from voile.documents.replacements.kinds import KINDS, kind_of
 from voile.documents.replacements.marks import Categories, Marks
 from voile.documents.replacements.names import Names
 from voile.documents.replacements.published import Edit, PublishedText
-from voile.documents.replacements.removal import Reason, Removal, join_removals, merge_neighbours
+from voile.documents.replacements.removal import Reason, Removal
 from voile.documents.replacements.replacer import HOW, Replacer, make_replacer
+from voile.documents.replacements.spans import complete_units, join_adjacent, settle_spans
 from voile.documents.replacements.surrogates import Surrogates
 
 __all__ = [
@@ -20,8 +21,9 @@ __all__ = [
     "Removal",
     "Replacer",
     "Surrogates",
-    "join_removals",
+    "complete_units",
+    "join_adjacent",
     "kind_of",
     "make_replacer",
-    "merge_neighbours",
+    "settle_spans",
 ]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.replacements.published import PublishedText, replace_removals
-from voile.documents.replacements.removal import Removal, merge_neighbours
+from voile.documents.replacements.removal import Removal, check_removals
+from voile.documents.replacements.spans import join_adjacent
 from voile.documents.text.document import Document
 
 
@@ -24,7 +25,7 @@ class Marks:
     """
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
-        runs = merge_neighbours(document.text, removals)
+        runs = join_adjacent(document.text, check_removals(document.text, removals))
         return replace_removals(document.text, runs, [mark(one.label) for one in runs])
 
 

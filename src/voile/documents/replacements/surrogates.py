@@ -16,7 +16,8 @@ from voile.documents.replacements.kinds import KINDS, check_kinds, kind_of
 from voile.documents.replacements.marks import mark
 from voile.documents.replacements.names import LANGUAGES, Language, Names, Pool, builtin_pool
 from voile.documents.replacements.published import PublishedText, replace_removals
-from voile.documents.replacements.removal import Removal, merge_neighbours
+from voile.documents.replacements.removal import Removal, check_removals
+from voile.documents.replacements.spans import join_adjacent
 from voile.documents.text.document import Document
 from voile.keys.pseudonyms import Secret, date_shift
 
@@ -104,7 +105,7 @@ class Surrogates:
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
         text = document.text
-        runs = merge_neighbours(text, removals)
+        runs = join_adjacent(text, check_removals(text, removals))
         values = [
             Value(
                 self._kinds.get(one.label) or kind_of(one.label),

@@ -14,7 +14,8 @@ from functools import cached_property
 from itertools import chain, filterfalse, starmap
 
 from voile.documents.patterns import PATTERNS
-from voile.documents.replacements.removal import Reason, Removal, join_removals
+from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.proposer import Proposer
 from voile.documents.start.rules import NAME, RULES
 from voile.documents.text.corpus import Corpus
@@ -60,13 +61,18 @@ class ProposedMarks:
         """
         plain = [replace(one, spans=(), unknown=()) for one in documents]
         proposed = list(zip(*(one.propose(plain) for one in proposers), strict=True))
-        sure = [join_removals(*(filter(is_sure, one) for one in by)) for by in proposed]
-        return cls(tuple(plain), tuple(sure), tuple(map(_doubtful, proposed)))
+        texts = [one.text for one in plain]
+        sure = [
+            settle_spans(text, *(filter(is_sure, one) for one in by))
+            for text, by in zip(texts, proposed, strict=True)
+        ]
+        return cls(tuple(plain), tuple(sure), tuple(map(_doubtful, texts, proposed)))
 
     @cached_property
     def proposed(self) -> Sequence[list[Removal]]:
         """All that is proposed of each document, what is sure first."""
-        return [*starmap(join_removals, zip(self.sure, self.doubtful, strict=True))]
+        texts = (one.text for one in self.documents)
+        return [*starmap(settle_spans, zip(texts, self.sure, self.doubtful, strict=True))]
 
     def _taught(self) -> Mapping[str, Callable[[Removal], bool]]:
         """Return for each type which of its doubtful proposals are identifiers nevertheless.
@@ -124,7 +130,8 @@ class ProposedMarks:
         for document, sure, rest in zip(self.documents, self.sure, self.doubtful, strict=True):
             believed = [one for one in rest if taught[one.label](one)]
             doubted = [(one.start, one.end) for one in rest if not taught[one.label](one)]
-            spans = (Span(one.start, one.end, one.label) for one in join_removals(sure, believed))
+            settled = settle_spans(document.text, sure, believed)
+            spans = (Span(one.start, one.end, one.label) for one in settled)
             documents.append(replace(document, spans=tuple(spans), unknown=tuple(doubted)))
         return documents
 
@@ -136,12 +143,11 @@ def is_sure(removal: Removal) -> bool:
     )
 
 
-def _doubtful(proposed: Iterable[Sequence[Removal]]) -> list[Removal]:
+def _doubtful(text: str, proposed: Iterable[Sequence[Removal]]) -> list[Removal]:
     """Join what is proposed and not sure of a document, by its proposers."""
     rest = [[*filterfalse(is_sure, one)] for one in proposed]
-    return join_removals(
-        *(filter(is_trusted, one) for one in rest), *(filterfalse(is_trusted, one) for one in rest)
-    )
+    trusted = (filter(is_trusted, one) for one in rest)
+    return settle_spans(text, *trusted, *(filterfalse(is_trusted, one) for one in rest))
 
 
 def _always(removal: Removal) -> bool:

@@ -23,8 +23,9 @@ from voile.documents.learning.quantities import LEFT, REMOVED
 from voile.documents.learning.training import count_by_subject, number_subjects
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_names, fold
-from voile.documents.replacements.removal import Removal, join_removals
+from voile.documents.replacements.removal import Removal
 from voile.documents.replacements.roles import TITLES
+from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.known import KnownValues
 from voile.documents.start.rules import NAME, guess_language
 from voile.documents.start.starter import STARTERS
@@ -284,7 +285,9 @@ def _named(truth: Corpus, known: KnownValues | None, by: str | None) -> Corpus:
     for document, values in zip(truth, found, strict=True):
         names = [one for one in values if one.label == NAME]
         own = [Removal(one.start, one.end, one.label) for one in document.spans]
-        spans = (Span(one.start, one.end, one.label) for one in join_removals(names, own))
+        spans = (
+            Span(one.start, one.end, one.label) for one in settle_spans(document.text, names, own)
+        )
         documents.append(replace(document, spans=tuple(spans)))
     return Corpus(documents)
 

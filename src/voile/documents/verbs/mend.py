@@ -20,7 +20,7 @@ from voile.data.formats.folders import DOCX, FILE, TEXT, FolderWriter
 from voile.data.opening import open_released
 from voile.documents.acceptance.kept import READER, Pair
 from voile.documents.committee.publication import PublishedDocument, publish
-from voile.documents.replacements import Marks, Removal, Replacer, join_removals
+from voile.documents.replacements import Marks, Removal, Replacer, settle_spans
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.files import WORD, DocumentCells, schema_of
@@ -139,7 +139,7 @@ def _mended(
             replace(one, label=safe_label(kinds.get(one.label) or kind_of(one.label)))
             for one in found
         ]
-    return publish(origin, join_removals(before, found), put)
+    return publish(origin, settle_spans(origin.text, before, found), put)
 
 
 def _kinds(release: Release) -> Mapping[str, str]:

@@ -61,7 +61,9 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
     if options.repeats and not repeated:
         warn(NAMELESS, NamelessWarning)
     sure = None if beside is None else beside.propose_sure
-    return Recipe(committee, finders, allow, repeated, put, sure)
+    hinter = committee.hinter if "start" in content.found else None
+    rules = None if hinter is None else hinter.propose_by_form
+    return Recipe(committee, finders, allow, repeated, put, sure, rules)
 
 
 def known_values(content: Content, options: ApplyOptions) -> KnownValues | None:

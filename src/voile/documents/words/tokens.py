@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 from unicodedata import category
 
 import numpy as np
@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
+from voile.documents.words.guards import guard_of
+from voile.documents.words.looks import look_of
 from voile.documents.words.normalisation import Normalised, normalise
 
 Ints: TypeAlias = NDArray[np.int32]
@@ -49,6 +51,21 @@ GLUED, BLANK, LINE, PARAGRAPH = range(4)
 """What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
 
 
+class FormValues:
+    """A small number for each form, computed once."""
+
+    def __init__(self, value_of: Callable[[str], int]) -> None:
+        self._value_of = value_of
+        self._values = np.zeros(0, np.uint8)
+
+    def of(self, forms: Forms) -> NDArray[np.uint8]:
+        """Return the values of all forms, by their numbers. Cost: O(those new)."""
+        if new := forms.since(len(self._values)):
+            values = np.fromiter(map(self._value_of, new), np.uint8, len(new))
+            self._values = np.concatenate([self._values, values])
+        return self._values
+
+
 class Forms:
     """Number the distinct tokens, in the order in which they are first met."""
 
@@ -56,6 +73,7 @@ class Forms:
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
         self._words: list[str] = []
+        self._looks, self._guards = FormValues(look_of), FormValues(guard_of)
 
     def number(self, words: Iterable[str]) -> Ints:
         """Return the number of each word, (n,); a new one gets the next."""
@@ -67,6 +85,16 @@ class Forms:
         new = len(self._numbers) - len(self._words)
         self._words += [*islice(reversed(self._numbers), new)][::-1]
         return self._words
+
+    @property
+    def looks(self) -> NDArray[np.uint8]:
+        """The look of each word, by its number (`words.looks`). Cost: O(those new)."""
+        return self._looks.of(self)
+
+    @property
+    def guards(self) -> NDArray[np.uint8]:
+        """The lists that hold each word, by its number (`words.guards`). Cost: O(those new)."""
+        return self._guards.of(self)
 
     def find(self, word: str) -> int:
         """Return the number of a word; NOWHERE if it was never met."""
@@ -185,6 +213,9 @@ class Hinter(Protocol):
 
     def levels(self, tokens: Tokens) -> Ints:
         """Return each token's level, (n,), from 0 to `HINTS` - 1."""
+
+    def propose_by_form(self, documents: Sequence[Document]) -> list[list[Any]]:
+        """Return the removals that rules are sure of in each document, in order and apart."""
 
 
 def lists_behind(hinter: Hinter | None) -> Lists:

@@ -14,7 +14,7 @@ from datetime import date
 from functools import cache, cached_property
 
 from voile.core.brief import Brief
-from voile.documents.replacements import PublishedText, Removal, Replacer, merge_neighbours
+from voile.documents.replacements import PublishedText, Removal, Replacer, join_adjacent
 from voile.documents.replacements.ages import find_age
 from voile.documents.replacements.date_ranges import move_dates
 from voile.documents.replacements.dates import DateOrder, read_date
@@ -159,7 +159,7 @@ class _MentionWriter:
     base: Replacer
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
-        runs = merge_neighbours(document.text, removals)
+        runs = join_adjacent(document.text, removals)
         made = self.base(document, runs)
         whose = str(document.subject)
         new = [

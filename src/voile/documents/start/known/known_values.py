@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.core.warn import warn
 from voile.data.source import Source
-from voile.documents.replacements.removal import Removal, join_removals
+from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.known.cells import SCHEMA, read_values, subject_of
 from voile.documents.start.known.columns import KINDS, column_kinds
 from voile.documents.start.known.guard import Guard
@@ -154,7 +155,7 @@ class KnownValues:
         for matches in search.find():
             for document, removals in matches.items():
                 found[document].append(removals)
-        proposed = [join_removals(*ranked) for ranked in found]
+        proposed = [settle_spans(text, *ranked) for text, ranked in zip(texts, found, strict=True)]
         self._count(proposed, int(np.count_nonzero(whose != NOBODY)))
         return proposed
 

@@ -97,11 +97,18 @@ class Rules:
         """Return the proposals for each document, in its order and apart. Cost: O(characters)."""
         return [found for part in in_parts(documents) for found in self._proposed(part)]
 
-    def _proposed(self, documents: Sequence[Document]) -> list[list[Removal]]:
+    def propose_by_form(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        """Return the finds of each document that are sure, and all that are no names."""
+        return [found for part in in_parts(documents) for found in self._proposed(part, sure=True)]
+
+    def _proposed(
+        self, documents: Sequence[Document], *, sure: bool = False
+    ) -> list[list[Removal]]:
         if len(self._known) > MOST_FORMS:
             self._known = Forms()
         tokens = tokenise((document.text for document in documents), self._known)
-        return removals_by_document(tokens, self.find(tokens))
+        found = [one for one in self.find(tokens) if one.is_sure or not sure]
+        return removals_by_document(tokens, found, [one.text for one in documents])
 
     def find(self, tokens: Tokens) -> list[Finding]:
         """Return what the rules find, in their order, then further mentions."""

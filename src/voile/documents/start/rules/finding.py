@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voile.documents.replacements.removal import Removal, join_removals
+from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.rules.rule import NAME, Rule
+from voile.documents.words.decoder import join_tokens
+from voile.documents.words.guarded import find_guarded
 from voile.documents.words.tokens import NOWHERE, Forms, Tokens
 
 
@@ -26,19 +29,28 @@ class Finding(NamedTuple):
         return self.rule.sure or self.rule.label != NAME
 
 
-def removals_by_document(tokens: Tokens, found: Sequence[Finding]) -> list[list[Removal]]:
+def removals_by_document(
+    tokens: Tokens, found: Sequence[Finding], texts: Sequence[str]
+) -> list[list[Removal]]:
     """Return what is found in each text, in its order and apart.
 
-    Where findings overlap the label is that of the first rule whose finds are not names: a street
-    or a hospital is called after somebody.
+    Guarded words at the ends of a find are left out. Where findings overlap, the first rule whose
+    finds are no names comes before others: a street or a hospital is called after somebody.
     """
+    guarded = find_guarded(tokens, join_tokens(tokens))
     by_document: list[dict[str, list[Removal]]] = [{} for _ in tokens.first[1:]]
     for one in sorted(found, key=lambda one: one.rule.label == NAME):
-        start, end = int(tokens.starts[one.start]), int(tokens.ends[one.end - 1])
+        inside = np.flatnonzero(~guarded[one.start : one.end]) + one.start
+        if not len(inside):
+            continue
+        start, end = int(tokens.starts[inside[0]]), int(tokens.ends[inside[-1]])
         removal = Removal(start, end, one.rule.label, (one.rule.by,))
         by_rule = by_document[tokens.document[one.start]]
         by_rule.setdefault(one.rule.name, []).append(removal)
-    return [join_removals(*by_rule.values()) for by_rule in by_document]
+    return [
+        settle_spans(text, *by_rule.values())
+        for text, by_rule in zip(texts, by_document, strict=True)
+    ]
 
 
 def tag_tokens(tokens: Tokens, found: Sequence[Finding], names: Sequence[str]) -> Tokens:

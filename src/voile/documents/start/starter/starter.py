@@ -12,27 +12,26 @@ from numpy.typing import NDArray
 from voile.documents.committee.worker import in_parts
 from voile.documents.learners.consensus import ConsensusClassifier
 from voile.documents.replacements.names import Language
-from voile.documents.replacements.removal import Reason, Removal, join_removals
+from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.rules import MOST_FORMS, NAME, Rules
 from voile.documents.start.rules.details import EMAIL
 from voile.documents.start.rules.finding import Finding, removals_by_document, tag_tokens
 from voile.documents.start.rules.names import TITLE
 from voile.documents.text.document import Document
+from voile.documents.words.decoder import decode_types
 from voile.documents.words.features import Extractor, Features, Space
 from voile.documents.words.scorer import Scorer
 from voile.documents.words.tokens import HINTS, LINE, Forms, Lists, Tokens, tokenise
 
-CUT = 1 / 11
-"""Chance of a name from which a token is proposed: a missed one costs ten harmless ones."""
+MISS_COST = np.array([10.0])
+"""Harmless tokens that a missed token of a name is worth where tokens are proposed."""
 LIKELY = 0.2
 """A proposal is unlikely if no token of it has a larger chance. It is made as a miss costs so much,
 but is mostly harmless: to learn that it is a name, and to cut at that cost again, would weigh the
 cost twice."""
-ODDS, LIKELY_ODDS = (float(np.log(chance / (1 - chance))) for chance in (CUT, LIKELY))
-"""Their logarithms as odds."""
+LIKELY_ODDS = float(np.log(LIKELY / (1 - LIKELY)))
 _LOWEST, _HIGHEST = -6.0, 5.0
-INNER = ".,-'"
-"""Signs that are part of a name between two of its words."""
 BY, UNLIKELY = (Reason("starter"),), (Reason("starter", "unlikely"),)
 
 
@@ -40,7 +39,7 @@ class Starter:
     """Propose names by the chances that a classifier gives, and what rules find surely.
 
     Its chances are not calibrated probabilities of another text: they order its tokens, learners
-    take their level as a feature, and `propose` cuts them at 1 / 11.
+    take their level as a feature, and `propose` decodes spans at `MISS_COST`.
     """
 
     lists: ClassVar[Lists] = {}  # the classifier has seen them
@@ -79,45 +78,23 @@ class Starter:
         """
         return [found for part in in_parts(documents) for found in self._proposed(part)]
 
+    def propose_by_form(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        """Return the spans that rules find surely in each document; see `Rules`."""
+        return self.rules.propose_by_form(documents)
+
     def _proposed(self, documents: Sequence[Document]) -> Iterator[list[Removal]]:
         known = self._known if len(self._known) < MOST_FORMS else Forms()
-        tokens = tokenise((document.text for document in documents), known)
+        texts = [document.text for document in documents]
+        tokens = tokenise(texts, known)
         found = self.rules.find(tokens)
         odds = self._odds(tokens, found)
-        proposed = self._proposable(tokens, found, odds)
-        by_rule = removals_by_document(tokens, [one for one in found if one.is_sure])
-        for number, rules in enumerate(by_rule):
+        chances = np.where(_are_excluded(tokens, found), 0.0, 1 / (1 + np.exp(-odds)))
+        names = decode_types(tokens, chances[:, np.newaxis], MISS_COST)[0] > 0
+        by_rule = removals_by_document(tokens, [one for one in found if one.is_sure], texts)
+        for number, (text, rules) in enumerate(zip(texts, by_rule, strict=True)):
             start, end = tokens.first[number : number + 2]
-            places = np.flatnonzero(proposed[start:end]) + start
-            yield join_removals(rules, _runs(tokens, places, odds > LIKELY_ODDS))
-
-    @staticmethod
-    def _proposable(
-        tokens: Tokens, found: Sequence[Finding], odds: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """Return which tokens are proposed: not of mail addresses, no titles, signs between words.
-
-        Where a token is beyond doubt a name, a rule says so.
-        """
-        likely = odds > ODDS
-        beside = likely.copy()
-        forms, form = tokens.forms, tokens.form
-        for one in found:
-            if one.rule.label == EMAIL:
-                likely[one.start : one.end] = beside[one.start : one.end] = False
-            elif one.rule.label == NAME and one.rule.sure:
-                beside[one.start : one.end] = True
-            if one.rule.name == TITLE:
-                before = one.start - 1
-                while not forms[form[before]][0].isalnum():
-                    before -= 1
-                likely[before : one.start] = False
-        for place in np.flatnonzero(likely).tolist():
-            sign = forms[form[place]]
-            if not sign[0].isalnum():
-                inner = 0 < place < len(form) - 1 and beside[place - 1] and beside[place + 1]
-                likely[place] = inner and sign in INNER
-        return np.asarray(likely)
+            places = np.flatnonzero(names[start:end]) + start
+            yield settle_spans(text, rules, _runs(tokens, places, odds > LIKELY_ODDS))
 
     def _odds(self, tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.float64]:
         if tokens.known is not self._known:
@@ -146,6 +123,21 @@ class _Sight:
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         return self._scorer(self._features)
+
+
+def _are_excluded(tokens: Tokens, found: Sequence[Finding]) -> NDArray[np.bool_]:
+    """Return which tokens are no names by the rules, (n,): mail addresses and titles."""
+    excluded = np.zeros(len(tokens), np.bool_)
+    forms, form = tokens.forms, tokens.form
+    for one in found:
+        if one.rule.label == EMAIL:
+            excluded[one.start : one.end] = True
+        elif one.rule.name == TITLE:
+            before = one.start - 1
+            while not forms[form[before]][0].isalnum():
+                before -= 1
+            excluded[before : one.start] = True
+    return excluded
 
 
 def _runs(tokens: Tokens, places: NDArray[np.intp], likely: NDArray[np.bool_]) -> list[Removal]:

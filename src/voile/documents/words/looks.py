@@ -1,0 +1,33 @@
+"""What a token looks like to the decoder: a word, a number, an initial, or one of the signs."""
+
+from __future__ import annotations
+
+WORD, LOWER, INITIAL, POSSESSIVE, NUMBER = range(5)
+"""Looks of tokens with a letter or a digit: LOWER has small letters alone, NUMBER has a digit,
+INITIAL is one capital or a word that a full stop follows within a name, POSSESSIVE is an s."""
+HYPHEN, APOSTROPHE, DOT, SLASH, COLON, COMMA, INNER, BARRIER = range(5, 13)
+"""Looks of signs: INNER may stand within an identifier, BARRIER may not."""
+FIRST_SIGN = HYPHEN
+_SIGNS = {
+    **dict.fromkeys("-_@–‐", HYPHEN),
+    **dict.fromkeys("'’", APOSTROPHE),
+    ".": DOT,
+    "/": SLASH,
+    ":": COLON,
+    ",": COMMA,
+    **dict.fromkeys("()&#ºª°", INNER),
+}
+_STOPPED = frozenset(
+    ("jr", "sr", "st", "ste", "dr", "mr", "mrs", "ms", "prof", "ave", "rd", "blvd", "dra", "sra")
+)
+
+
+def look_of(form: str) -> int:
+    """Return the look of a token's normalised form."""
+    if not form[0].isalnum():
+        return _SIGNS.get(form, BARRIER)
+    if any(map(str.isdigit, form)):
+        return NUMBER
+    if len(form) == 1:
+        return POSSESSIVE if form == "s" else INITIAL if form.isupper() else LOWER
+    return INITIAL if form.lower() in _STOPPED else LOWER if form.islower() else WORD
