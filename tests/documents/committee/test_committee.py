@@ -21,9 +21,9 @@ from voile.documents.committee.committee import (
 from voile.documents.learners.calibration import Calibration
 from voile.documents.learners.svm import SVM
 from voile.documents.learning.training import Training
-from voile.documents.words.tokens import tokenise
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
+from voile.documents.words.tokens import tokenise
 
 TRAINING = Training.of(notes(2))
 EXAMPLES = TRAINING.examples(TRAINING.truth * 0, np.ones(2))

@@ -27,6 +27,8 @@ from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.fits import Fits
 from voile.documents.learning.training import Training
 
+NOTHING_LEARNT = "too little text"
+"""The end of a loop that has no pass, as too little text would be left."""
 LEAST_LEFT = 300
 """Tokens that must be left: of fewer, nothing found still allows a share above 1% (3 / n)."""
 
@@ -134,6 +136,15 @@ def sanitize_greedily(
     return Loop(
         committee, tuple(turn.record for turn in turns), removed, when, sure, learnt, stopped
     )
+
+
+def remove_nothing(fits: Fits, costs: NDArray[np.float64]) -> Loop:
+    """Return a loop without a pass, for text that is too little to learn from."""
+    training = fits.training
+    none = np.zeros(len(training.tokens), dtype=np.int16)
+    reading = training.tokeniser, training.hinter
+    committee = Committee(training.labels, costs, training.space, (), *reading)
+    return Loop(committee, (), none, none.copy(), none > 0, None, NOTHING_LEARNT)
 
 
 @dataclass(frozen=True, eq=False)

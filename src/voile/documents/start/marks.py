@@ -18,12 +18,15 @@ from voile.documents.replacements.removal import Reason, Removal
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.start.proposer import Proposer
 from voile.documents.start.rules import NAME, RULES
+from voile.documents.start.rules.forms import FORM_NAMES
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
 NEARLY_ALL = 0.9
 """Of the names that are mostly right: if as many are known anyway, the rest are errors."""
-SURE_RULES = frozenset(rule.name for rule in RULES if rule.sure or rule.label != NAME)
+SURE_RULES = frozenset(
+    (*(rule.name for rule in RULES if rule.sure or rule.label != NAME), *FORM_NAMES)
+)
 """Rules that are mostly right: of names, those that say so; of all else, all."""
 CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
 

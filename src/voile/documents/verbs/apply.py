@@ -88,7 +88,8 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     recipe = make_recipe(content, policy, options)
     content = content.repeating(recipe.names)
     chosen = chosen.as_read(content, policy)
-    policy.warn()
+    if recipe.rules is None:
+        policy.warn()
     secret = Secret.find(options.key_file)
     kept = {*reader.roles.of(*KEPT)} - {reader.roles.subject, *reader.pos}
     written = dict.fromkeys([*reader.texts, *_pseudonymous(options, reader, secret)], pa.string())

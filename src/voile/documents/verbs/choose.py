@@ -18,5 +18,6 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     policies = Policies.of(kit)
     chosen = Chosen.from_kit(kit, policies, choice)
     policies.warn()
-    Policy.from_data(chosen.policy).warn()
+    if "start" not in policies.found:  # else rules find what no pass does
+        Policy.from_data(chosen.policy).warn()
     return chosen

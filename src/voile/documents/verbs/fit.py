@@ -28,7 +28,12 @@ from voile.documents.learning.figures import (
     policy_figures,
 )
 from voile.documents.learning.fits import Fits, prepare_fits
-from voile.documents.learning.greedy import Loop, sanitize_greedily
+from voile.documents.learning.greedy import (
+    NOTHING_LEARNT,
+    Loop,
+    remove_nothing,
+    sanitize_greedily,
+)
 from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.start.lists import name_clusters
@@ -50,7 +55,7 @@ class CostlyWarning(UserWarning):
     """A miss is worth so much that too little text would be left."""
 
 
-STOPS = ("interrupted", "max passes", "unconfirmed")
+STOPS = ("interrupted", NOTHING_LEARNT, "max passes", "unconfirmed")
 """Ends of a loop that is not finished, the one that says most first."""
 MOSTLY_LAST = 0.8
 """Of a loop's time after its first pass, the share of the next pass: the second mostly ends it."""
@@ -150,7 +155,7 @@ def learn(
         n_jobs=options.jobs,
         folder=folder,
     )
-    loops = dict(_loops(fits, options, progress))
+    loops = dict(_loops(fits, options, progress, may_be_none=marks != ANNOTATED))
     key = draws.seen.bytes(32)
     stopped = {loop.stopped for loop in loops.values()}
     rows = _points(training, loops, repeats=True)
@@ -200,10 +205,13 @@ def _check_held_out(corpus: Corpus, options: FitOptions) -> None:
         )
 
 
-def _loops(fits: Fits, options: Learning, progress: Progress) -> Iterator[tuple[float, Loop]]:
+def _loops(
+    fits: Fits, options: Learning, progress: Progress, *, may_be_none: bool
+) -> Iterator[tuple[float, Loop]]:
     """Run the algorithm for each cost, from the least, of which most text is left.
 
-    Ctrl-C, or a cost that leaves too little text, ends with the committees found until then.
+    Ctrl-C, or a cost that leaves too little text, ends with the committees found until then. With
+    `may_be_none` too little text for any cost gives a committee without members: rules remain.
     """
     labels = fits.training.labels
     weights = _weights(options.weight)
@@ -222,7 +230,9 @@ def _loops(fits: Fits, options: Learning, progress: Progress) -> Iterator[tuple[
                 least_left=options.least_left,
             )
         except (KeyboardInterrupt, InfeasibleError) as ended:
-            if not number:
+            if not number and may_be_none and isinstance(ended, InfeasibleError):
+                yield cost, remove_nothing(fits, costs)
+            elif not number:
                 raise
             if isinstance(ended, InfeasibleError):
                 warn(f"{COSTLY.format(cost)}: {ended}", CostlyWarning)

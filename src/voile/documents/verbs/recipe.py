@@ -10,7 +10,7 @@ from voile.core.errors import DamagedError, RequestError, nearest
 from voile.core.warn import warn
 from voile.data import open_source
 from voile.documents.committee.committee import Committee
-from voile.documents.committee.worker import Recipe
+from voile.documents.committee.worker import Proposing, Recipe
 from voile.documents.patterns import Finder, Pattern, PhraseList, patterns_of
 from voile.documents.replacements import Names, Replacer, Surrogates, make_replacer
 from voile.documents.replacements.kinds import check_kinds, name_types
@@ -61,9 +61,20 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
     if options.repeats and not repeated:
         warn(NAMELESS, NamelessWarning)
     sure = None if beside is None else beside.propose_sure
-    hinter = committee.hinter if "start" in content.found else None
-    rules = None if hinter is None else hinter.propose_by_form
-    return Recipe(committee, finders, allow, repeated, put, sure, rules)
+    return Recipe(
+        committee, finders, allow, repeated, put, sure, _rules(content, policy, committee)
+    )
+
+
+def _rules(content: Content, policy: Policy, committee: Committee) -> Proposing | None:
+    """Return what rules find for a kit of notes that nobody marked.
+
+    Without a pass of the policy they also find all that they and the pretrained model propose.
+    """
+    hinter = committee.hinter
+    if hinter is None or "start" not in content.found:
+        return None
+    return hinter.propose_by_form if policy.passes else hinter.propose
 
 
 def known_values(content: Content, options: ApplyOptions) -> KnownValues | None:

@@ -214,6 +214,9 @@ class Hinter(Protocol):
     def levels(self, tokens: Tokens) -> Ints:
         """Return each token's level, (n,), from 0 to `HINTS` - 1."""
 
+    def propose(self, documents: Sequence[Document]) -> list[list[Any]]:
+        """Return the removals that it proposes in each document, in order and apart."""
+
     def propose_by_form(self, documents: Sequence[Document]) -> list[list[Any]]:
         """Return the removals that rules are sure of in each document, in order and apart."""
 

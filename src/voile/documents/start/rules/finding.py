@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from voile.documents.patterns.pattern import find
 from voile.documents.replacements.removal import Removal
 from voile.documents.replacements.spans import settle_spans
+from voile.documents.start.rules.forms import FORMS
 from voile.documents.start.rules.rule import NAME, Rule
 from voile.documents.words.decoder import join_tokens
 from voile.documents.words.guarded import find_guarded
@@ -32,7 +34,7 @@ class Finding(NamedTuple):
 def removals_by_document(
     tokens: Tokens, found: Sequence[Finding], texts: Sequence[str]
 ) -> list[list[Removal]]:
-    """Return what is found in each text, in its order and apart.
+    """Return what rules and forms find in each text, in its order and apart.
 
     Guarded words at the ends of a find are left out. Where findings overlap, the first rule whose
     finds are no names comes before others: a street or a hospital is called after somebody.
@@ -48,7 +50,7 @@ def removals_by_document(
         by_rule = by_document[tokens.document[one.start]]
         by_rule.setdefault(one.rule.name, []).append(removal)
     return [
-        settle_spans(text, *by_rule.values())
+        settle_spans(text, find(text, FORMS), *by_rule.values())
         for text, by_rule in zip(texts, by_document, strict=True)
     ]
 
