@@ -17,12 +17,15 @@ from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.documents.text import reader as reading
+from voile.documents.text.document import Document, Span
 from voile.documents.text.reader import (
     LONGEST,
+    LOST_CHARACTERS,
     DocumentReader,
     text_hash,
     text_hashes,
     why_unusable,
+    without_controls,
 )
 
 ALL = DocumentReader.all_of(ROLES)
@@ -78,7 +81,7 @@ def test_who_a_row_is_about_is_whose_its_texts_are():
 
 def test_empty_texts_and_those_that_lack_are_not_learnt_from():
     rows = table(["", " \n", "Lost \ufffd .", "Came \x00 .", "Kept ."], [None] * 5)
-    assert texts(ALL.corpus(open_source(rows))) == ["Kept ."]
+    assert texts(ALL.corpus(open_source(rows))) == ["Came  .", "Kept ."]
     assert len(ALL.all(open_source(rows))) == 10
 
 
@@ -88,9 +91,8 @@ def test_empty_texts_and_those_that_lack_are_not_learnt_from():
         ("Ana\tcame\r\n\f\v.", False),
         ("José 😀 \u200b", False),
         ("\ufffd", True),
-        ("a\x07", True),
-        ("a\x1b[0m", True),
-        ("\x7f", True),
+        ("a\x07", False),
+        ("a\x1b[0m", False),
     ],
 )
 def test_what_was_lost_in_decoding_is_seen(text, lost):
@@ -173,6 +175,15 @@ def test_documents_of_a_batch_are_numbered_on():
 
 def test_examples_of_why_unusable():
     assert (why_unusable("Jos\ufffd came"), why_unusable("José came")) == (
-        "characters that were lost in decoding",
+        LOST_CHARACTERS,
         None,
     )
+
+
+def test_control_characters_are_removed_and_spans_move_with_their_text():
+    marked = Document("a\x00Anna\x07 x\x7f", (Span(2, 6, "NAME"),), pos=((2, 7, "NN"),))
+    plain = without_controls(marked)
+    assert plain.text == "aAnna x"
+    assert [plain.text[one.start : one.end] for one in plain.spans] == ["Anna"]
+    assert plain.pos == ((1, 5, "NN"),)
+    assert without_controls(plain) is plain

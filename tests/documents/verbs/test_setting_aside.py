@@ -28,7 +28,7 @@ from voile.documents.committee import worker as working
 from voile.documents.committee.publication import publish
 from voile.documents.module import DOCUMENTS
 from voile.documents.text.document import UnannotatedWarning
-from voile.documents.text.reader import DocumentReader
+from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source
 from voile.documents.verbs.apply import REMOVALS, ROWS_AT_A_TIME
 from voile.documents.verbs.choose import choose
@@ -64,10 +64,10 @@ def test_nulls_stay_nulls_and_empty_texts_empty(tmp_path, name):
 @PLAIN
 def test_what_cannot_be_worked_on_is_set_aside_whole(tmp_path):
     notes = ["Fine .", "SECRET \ufffd", "Fine too .", "SECRET \x00 \ufffd"]
-    letters = ["Well .", "Well .", "SECRET \x1b", "SECRET \x07"]
+    letters = ["Well .", "Well .", "SECRET \ufffd", "SECRET \ufffd"]
     release = applied(table(notes, letters), tmp_path / "r.csv", chosen=by_cost(2.0, 0))
     counts = release.private["counts"]
-    why = "characters that were lost in decoding"
+    why = LOST_CHARACTERS
     assert counts["set_aside_by"] == [
         {"column": "letter", "reason": why, "rows": 2},
         {"column": "note", "reason": why, "rows": 2},
@@ -126,7 +126,7 @@ def test_why_a_file_could_not_be_read_is_told(tmp_path, corpus_kit, jobs):
     assert sorted(aside) == [
         ("b", "byte 3 is not utf-8 text"),
         ("c", "is longer than 64 MiB"),
-        ("d", "characters that were lost in decoding"),
+        ("d", LOST_CHARACTERS),
         ("e", "byte 3 is NUL (a zero byte), which text does not hold"),
     ]
     assert [row["text"] for row in read(release.path)] == ["Fine ."] * len(fine)
@@ -160,7 +160,7 @@ def test_a_row_that_is_no_text_is_set_aside_and_the_others_go_on(tmp_path, name,
     assert read(release.path) == read(whole.path)
     assert numbers(release) == [0, 2]
     assert release.private["counts"]["set_aside_by"] == [
-        {"column": "note", "reason": "characters that were lost in decoding", "rows": 1}
+        {"column": "note", "reason": LOST_CHARACTERS, "rows": 1}
     ]
 
 
@@ -171,7 +171,7 @@ def test_a_row_of_which_any_cell_was_lost_is_set_aside(tmp_path):
     rows = rows.set_column(rows.column_names.index("ward"), "ward", [["x", "y", "z\ufffd", None]])
     release = applied(rows, tmp_path / "r.csv", chosen=by_cost(2.0, 0))
     assert numbers(release) == [0, 3]
-    why = "characters that were lost in decoding"
+    why = LOST_CHARACTERS
     assert release.private["counts"]["set_aside_by"] == [
         {"column": "person", "reason": why, "rows": 1},
         {"column": "ward", "reason": why, "rows": 1},
@@ -299,8 +299,8 @@ def test_a_row_is_set_aside_once_for_a_reason_and_not_where_it_is_held_out(tmp_p
     assert 0 < lost < 15
     assert release.private["counts"]["set_aside_by"] == [
         {"column": "letter", "reason": "could not be worked on", "rows": failed},
-        {"column": "note", "reason": "characters that were lost in decoding", "rows": lost},
         {"column": "note", "reason": "could not be worked on", "rows": failed},
+        {"column": "note", "reason": LOST_CHARACTERS, "rows": lost},
     ]
     assert release.private["counts"]["set_aside"] == lost + failed
 

@@ -20,7 +20,7 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Role, Roles
 from voile.data.text import LOST
 from voile.documents.text.corpus import Corpus
-from voile.documents.text.document import Document, only_annotated
+from voile.documents.text.document import Document, Span, only_annotated
 from voile.documents.text.formats.tables import batch_documents, pos_columns, span_columns
 
 BATCH_ROWS = 512
@@ -29,8 +29,10 @@ LONGEST = 20_000_000
 """Characters of the longest text that is worked on."""
 KEPT: tuple[Role, ...] = ("sensitive", "keep")
 UNTREATED: tuple[Role, ...] = ("quasi", "private", "items", "reading", "weight")
-LOST_CHARACTERS = "characters that were lost in decoding"
-_LOST = re.compile("[\x00-\x08\x0e-\x1b\x7f\ufffd]")
+LOST_CHARACTERS = "the character U+FFFD, which stands for characters that were lost in decoding"
+CONTROLS = r"[\x00-\x08\x0e-\x1b\x7f]"
+"""Control characters, which no note means: they are removed, and counted."""
+_CONTROL = re.compile(CONTROLS)
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class DocumentReader(Brief):
         found = batch_documents(batch, self.roles, first=first + 1, annotated=annotated)
         width = len(self.texts)
         rows = (found[start : start + width] for start in range(0, len(found), width))
-        return [one for row in rows for one in _of_one(row)]
+        return [without_controls(one) for row in rows for one in _of_one(row)]
 
     def _documents(self, source: Source) -> Iterator[Document]:
         annotated = [name for name in span_columns(self.roles, source.schema()).values() if name]
@@ -143,7 +145,35 @@ def why_unusable(text: str) -> str | None:
     """Return why a text cannot be worked on; None if it can."""
     if len(text) > LONGEST:
         return f"a text of more than {LONGEST:,} characters"
-    return LOST_CHARACTERS if _LOST.search(text) else None
+    return LOST_CHARACTERS if LOST in text else None
+
+
+def without_controls(document: Document) -> Document:
+    """Return a document without control characters; its spans move with their text."""
+    gone = np.array([one.start() for one in _CONTROL.finditer(document.text)])
+    if not len(gone):
+        return document
+
+    def moved(place: int) -> int:
+        return place - int(np.searchsorted(gone, place))
+
+    return replace(
+        document,
+        text=_CONTROL.sub("", document.text),
+        spans=tuple(
+            Span(moved(one.start), moved(one.end), one.label)
+            for one in document.spans
+            if moved(one.start) < moved(one.end)
+        ),
+        unknown=tuple((moved(a), moved(b)) for a, b in document.unknown if moved(a) < moved(b)),
+        pos=tuple((moved(a), moved(b), tag) for a, b, tag in document.pos if moved(a) < moved(b)),
+    )
+
+
+def count_controls(column: pa.Array) -> int:
+    """Return how many control characters a column of text contains."""
+    found = pc.sum(pc.count_substring_regex(column.cast(pa.large_string()), CONTROLS)).as_py()
+    return int(found or 0)
 
 
 def has_lost_characters(column: pa.Array) -> NDArray[np.bool_]:

@@ -27,6 +27,7 @@ from voile.documents.text.reader import (
     KEPT,
     LOST_CHARACTERS,
     DocumentReader,
+    count_controls,
     has_lost_characters,
     text_hash,
     why_unusable,
@@ -59,6 +60,7 @@ UNTAGGED, FAILED = "no parts of speech, which the kit learnt from", "could not b
 LEARNT, UNREAD = "learnt from", "why it could not be read"
 ROWS_AT_A_TIME = 128
 """Few, so that several processes have work of a small source; a row may be a whole book."""
+CONTROL_CHARACTERS = Reason("rule", "control characters")
 BUILT_IN = "built in"
 """Where surrogate names come from, unless the user gives lists."""
 PSEUDONYM = "pseudonym, keyed by a secret"
@@ -253,6 +255,8 @@ class _Sanitizing(Applying[Worked, Worked]):
             if left[place // width] and self._is_there(batch, place)
         }
         notes = self._notes(documents, released)
+        if controls := sum(count_controls(batch.rows.column(name)) for name in self.texts):
+            notes.by[CONTROL_CHARACTERS] += controls
         notes.failures.update(
             one if isinstance(one, Failure) else None
             for place, one in found.items()
