@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.documents.patterns.pattern import find
-from voile.documents.start.rules.forms import FORMS
+from voile.documents.start.rules.forms import FORMS, date_forms
 
 
 def found(text: str) -> list[str]:
@@ -51,6 +51,11 @@ def test_a_form_is_found_whole(text, forms):
 )
 def test_a_look_alike_is_not(text):
     assert found(text) == []
+
+
+def test_dates_have_the_label_of_the_corpus():
+    text = "seen 2021-03-04, aged ninety-three"
+    assert [one.label for one in find(text, date_forms("FECHAS"))] == ["FECHAS"]
 
 
 @given(st.text(st.sampled_from("A a1/-.,Pox MN:#"), max_size=60))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,9 @@ from voile.core.warn import warn
 from voile.data import open_source
 from voile.documents.committee.committee import Committee
 from voile.documents.committee.worker import Proposing, Recipe
-from voile.documents.patterns import Finder, Pattern, PhraseList, patterns_of
-from voile.documents.replacements import Names, Replacer, Surrogates, make_replacer
-from voile.documents.replacements.kinds import check_kinds, name_types
+from voile.documents.patterns import Finder, Pattern, PhraseList, find, patterns_of
+from voile.documents.replacements import Names, Removal, Replacer, Surrogates, make_replacer
+from voile.documents.replacements.kinds import check_kinds, kind_of, name_types
 from voile.documents.replacements.names import Language
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import Content
@@ -62,19 +63,39 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
         warn(NAMELESS, NamelessWarning)
     sure = None if beside is None else beside.propose_sure
     return Recipe(
-        committee, finders, allow, repeated, put, sure, _rules(content, policy, committee)
+        committee, finders, allow, repeated, put, sure, _rules(content, policy, committee, options)
     )
 
 
-def _rules(content: Content, policy: Policy, committee: Committee) -> Proposing | None:
-    """Return what rules find for a kit of notes that nobody marked.
+def _rules(
+    content: Content, policy: Policy, committee: Committee, options: ApplyOptions
+) -> Proposing | None:
+    """Return what rules find beside the committee.
 
-    Without a pass of the policy they also find all that they and the pretrained model propose.
+    For a kit of notes that nobody marked, rules find what they are sure of; without a pass of the
+    policy they and the pretrained model find all that they propose. For another kit with surrogates
+    they find dates: one true date of a person reveals how far all of them have moved.
     """
     hinter = committee.hinter
-    if hinter is None or "start" not in content.found:
+    if hinter is not None and "start" in content.found:
+        return hinter.propose_by_form if policy.passes else hinter.propose
+    dates = [label for label in committee.labels if kind_of(label) == "date"]
+    if options.replace != "surrogate" or not dates:
         return None
-    return hinter.propose_by_form if policy.passes else hinter.propose
+    from voile.documents.start.rules.forms import date_forms
+
+    return FormProposals(date_forms(dates[0]))
+
+
+@dataclass(frozen=True)
+class FormProposals:
+    """Find what has one of several forms."""
+
+    forms: tuple[Finder, ...]
+
+    def __call__(self, documents: Sequence[Document]) -> list[list[Removal]]:
+        """Return the finds of each document, in order and apart."""
+        return [find(one.text, self.forms) for one in documents]
 
 
 def known_values(content: Content, options: ApplyOptions) -> KnownValues | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from voile.documents.replacements.removal import Reason
 
@@ -171,3 +171,8 @@ FORMS = (
 )
 """The forms in English; figures and codes have them in other languages as well."""
 FORM_NAMES = tuple(form.name for form in FORMS)
+
+
+def date_forms(label: str) -> tuple[Form, ...]:
+    """Return the forms of dates, with the label that a corpus gives them."""
+    return tuple(replace(form, label=label) for form in FORMS if form.label == "DATE")
