@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from tests.documents.made import NAMES, Remembers, notes, training_of
 
 from voile.core.errors import RequestError
-from voile.documents.learners.calibration import Calibration, decide
+from voile.documents.learners.calibration import Calibration
 from voile.documents.learners.learner import Examples
 from voile.documents.learners.svm import SVM
 from voile.documents.learning.cross_fitting import OutOfFold, cross_fit, drop_rare_columns
 from voile.documents.learning.training import Training
+from voile.documents.words.decoder import decode_types
+from voile.documents.words.tokens import tokenise
 
 
 def fitted(training, folds, learners, **given_):
@@ -122,7 +124,8 @@ def examples_of(rows, seed=0):
 @given(judged)
 def test_the_calibration_of_a_fold_is_of_the_others(rows):
     examples, look = examples_of(rows)
-    found = look.decided(examples, "cost").types
+    tokens = tokenise(["w"] * len(rows))
+    found = look.decided(tokens, examples, "cost").types
     assert (found[~examples.counted] == 0).all()
     for fold in set(look.fold.tolist()):
         here = look.fold == fold
@@ -132,7 +135,8 @@ def test_the_calibration_of_a_fold_is_of_the_others(rows):
         known = Calibration.fit(
             look.margins[others], examples.labels[others], examples.counted[others]
         )
-        expected = decide(known.probabilities(look.margins[here]), examples.costs)
+        chances = known.probabilities(look.margins[here])
+        expected, _ = decode_types(tokenise(["w"] * here.sum()), chances, examples.costs)
         assert found[here].tolist() == np.where(examples.counted[here], expected, 0).tolist()
 
 
@@ -141,7 +145,7 @@ def test_the_calibration_of_a_fold_is_of_the_others(rows):
 def test_by_its_own_rule_the_highest_margin_above_0_decides(rows):
     examples, look = examples_of(rows)
     for type_, counted, margins in zip(
-        look.decided(examples, "accuracy").types,
+        look.decided(tokenise(["w"] * len(rows)), examples, "accuracy").types,
         examples.counted,
         look.margins.tolist(),
         strict=True,
