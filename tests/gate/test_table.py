@@ -13,8 +13,8 @@ from tests.gate.recount import recount
 
 from voile.data import open_source
 from voile.gate.finding import figures_of, findings_from_data, findings_to_data
-from voile.gate.groups import open_groups
-from voile.gate.table import TableColumns, measure_table
+from voile.gate.groups import TableColumns, open_groups
+from voile.gate.table import measure_table
 
 WORLDS, PARTS = 500, 5
 LABELS = ("age", "sex", "town")
@@ -65,8 +65,8 @@ def measure(rows, who, *, k=1, people=True, population=None, source_rows=None):
     columns = TableColumns(
         sensitive=["ill"], known=[*LABELS, "ill"], others=[x for x in rows if x not in LABELS]
     )
-    with open_groups(released, LABELS, sensitive=["ill"], people=tokens) as groups:
-        return measure_table(groups, columns, k=k, people_of=population)
+    with open_groups(released, LABELS, columns=columns, people=tokens) as groups:
+        return measure_table(groups, k=k, people_of=population)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -251,8 +251,8 @@ def test_a_row_without_a_label_is_in_no_group(empty):
     released = open_source(pa.table({name: pa.array(x, pa.string()) for name, x in rows.items()}))
     columns = TableColumns(known=list(rows))
     suppressed = {name: ["*"] for name in LABELS}
-    with open_groups(released, LABELS, suppressed=suppressed) as groups:
-        found = figures_of(measure_table(groups, columns, suppressed=1))
+    with open_groups(released, LABELS, columns=columns, suppressed=suppressed) as groups:
+        found = figures_of(measure_table(groups, suppressed=1))
     whole = empty is None  # a missing value is a value that an adversary may know
     assert (found["k"], found["subjects"]) == (1, 4 if whole else 3)
     assert found["sample_uniques"] == (2 if whole else 1)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from voile.data import Source
 from voile.gate.finding import GateFinding
-from voile.gate.groups import open_groups
+from voile.gate.groups import TableColumns, open_groups
 from voile.gate.losses import number_tuples
-from voile.gate.table import TableColumns, measure_table
+from voile.gate.table import measure_table
 from voile.tables.domains.domain import Domain
 from voile.tables.people.counts import Counts
 from voile.tables.recoding.class_ids import CLASS
@@ -56,11 +56,11 @@ def measure_release(
         others=[n for n in names if n not in {*labels, *texts, CLASS.name}],
     )
     with open_groups(
-        release, labels, sensitive=columns.sensitive, people=people, directory=directory
+        release, labels, columns=columns, people=people, directory=directory
     ) as groups:
         codes = codebook.released_codes(groups.labels)
         count = None if people_of is None else lambda _: people_of(codes)
-        return measure_table(groups, columns, people_of=count, suppressed=suppressed, k=k)
+        return measure_table(groups, people_of=count, suppressed=suppressed, k=k)
 
 
 def count_least_implied(
