@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 PeopleOf = Callable[[pa.Table], Floats]
 """Counts the people of the population in each group, given the groups' labels."""
-MEMORY = 2_000_000_000
+MEMORY = 500_000_000
 """Bytes that a count may use, half of them DuckDB's: it spills beyond."""
 
 

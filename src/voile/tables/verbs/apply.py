@@ -304,7 +304,8 @@ class _Recoding(Applying[Any, AnyPublished]):
             )
             check_records(findings, self._promised, instead=choices)
         batches = replace(self, columns=content.space.quasi).batches()
-        findings += measure_against_source(batches, written, codebook, content)
+        matches = figures_of(findings)["expected_matches"]
+        findings += measure_against_source(batches, written, codebook, content, matches)
         if not (marginals := written.known.marginals):
             return findings
         least = count_least_implied(
@@ -325,6 +326,7 @@ class _Recoding(Applying[Any, AnyPublished]):
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
         space, risk = self.content.space, self.content.measures["risk"].figure
+        predicted = self.chosen.figures
         shown = ["mean_risk", "max_risk"]
         if not needs_suppression(figures["share_under_11"], figures["subjects"], "public"):
             shown.append("share_under_11")
@@ -341,7 +343,8 @@ class _Recoding(Applying[Any, AnyPublished]):
                     if FEW <= figures.get(name, 0) < np.inf
                 },
                 **self._counts_of_people(figures),
-                **{name: self.chosen.figures[name] for name in (risk, "loss")},
+                risk: figures.get(risk, predicted[risk]),
+                "loss": predicted["loss"],
             },
             "measures": {
                 kind: {"title": asked.title, "formula": asked.formula}
