@@ -18,6 +18,7 @@ from voile.core.progress import Progress
 from voile.core.version import __version__, versions
 from voile.core.warn import warn
 from voile.data import open_source, open_writer
+from voile.data.column_digests import digest_columns
 from voile.data.files.memory import AnyPath
 from voile.data.writer import Writer
 from voile.engines.processes import in_order
@@ -28,7 +29,7 @@ from voile.keys.random import Protective
 from voile.release.accounting import Accounting
 from voile.release.found_values import VALUES, VALUES_FOUND, ValuesWarning, detail_values
 from voile.release.inventory import list_fates
-from voile.release.manifest import ESCAPED, FINDINGS, FORMAT, INVENTORY, ROW, ROWS, VERSION
+from voile.release.manifest import DIGESTS, ESCAPED, FINDINGS, FORMAT, INVENTORY, ROW, ROWS, VERSION
 from voile.release.options import OPTIONS, ApplyOptions, stored
 from voile.release.outcomes import Known, Notes, Tally, Written
 from voile.release.step import Applying
@@ -150,7 +151,11 @@ class Run(Generic[Notes, Known]):
         both = {"format": FORMAT, "version": VERSION, "kind": applying.kit.kind}
         hidden = {
             **both,
-            "source": {"name": source.name, "sha256": source.fingerprint()},
+            "source": {
+                "name": source.name,
+                "sha256": source.fingerprint(),
+                DIGESTS: digest_columns(source),
+            },
             "kit": applying.kit.id,
             "made_with": versions(),
             OPTIONS: {"fit": applying.kit.facts.get(OPTIONS, {}), "apply": stored(self._options)},
