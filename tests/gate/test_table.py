@@ -181,6 +181,23 @@ def test_two_kept_columns_join_rows_where_one_person_alone_has_both_values():
     }
 
 
+def test_labels_and_two_kept_columns_join_rows_where_they_mostly_tell_people_apart():
+    """Two columns that many people share, next to labels that do not change for a person."""
+    who = [person for person in range(60) for _ in range(1 + person % 3)]
+    rows = alike(len(who), height=[f"{x % 4}" for x in who], doctor=[f"{x // 4 % 5}" for x in who])
+    rows["age"] = [f"{x // 20}" for x in who]
+    assert "k_all_rows" not in figures_of(measure(rows | {"doctor": ["x"] * len(who)}, who))
+    findings = measure(rows, who, k=5)
+    assert figures_of(findings)["k_all_rows"] == 6
+    knows = {one.knows for one in findings if one.name == "k_all_rows"}
+    assert knows == {
+        "knows the quasi-identifiers of all rows of a person, which height and doctor and the "
+        "labels join"
+    }
+    alone = measure(rows | {"age": ["0"] * len(who)}, who)
+    assert "k_all_rows" not in figures_of(alone)  # three people share each combination
+
+
 def test_one_shared_value_does_not_hide_the_others():
     """Each of 40 people has a device of her own, but for one that two people share."""
     who = [person for person in range(40) for _ in range(1 + person % 3)]

@@ -1,14 +1,16 @@
 """People's records: the released rows of a person that released columns join.
 
 Each value that one person alone has joins the person's rows with it. So do two values of two
-columns that one person alone has together. A *record* is the multiset of the groups of joined rows;
-a row that nothing joins is a record of its own.
+columns that one person alone has together. So do all labels with one or two values, if at least
+half of such combinations that several rows show are of one person. A *record* is the multiset of
+the groups of joined rows; a row that nothing joins is a record of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +21,10 @@ from voile.gate.people_of_rows import ORDER
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+LABELS, GROUP = "the labels", "g"
+"""The labels of a row, all together, as an adversary's column and as that of the table `rows`."""
+SAMPLED = 100_000
+"""Rows, about, in which the labels and other values are tried."""
 LISTED = 500_000
 """Pairs of a record and a group that are listed at a time, since lists do not spill."""
 Counts = NDArray[np.int64]
@@ -69,8 +75,9 @@ def count_records(
     columns : the column of the table `rows` that has each released one.
     connection : to a database with the tables `rows`, `pairs` and `persons` of a release.
 
-    Guarantee: exact, for these columns and their pairs. Cost: O(rows) for each column, and for each
-    pair of columns that have a value in several unjoined rows of a person. It spills.
+    Guarantee: exact, for these columns and their pairs. Of more than 100,000 rows a part decides
+    which columns join with the labels. Cost: O(rows) for each column, and for each pair of columns
+    that have a value in several unjoined rows of a person. It spills.
     """
     if ORDER in columns and not _is_grouped(columns[ORDER], connection):
         columns = {name: value for name, value in columns.items() if name != ORDER}
@@ -126,6 +133,10 @@ def _join_rows(columns: Mapping[str, str], connection: DuckDBPyConnection) -> tu
         for other in values[place + 1 :]:
             if _join_equal(connection, "near", value, other):
                 found |= {value, other}
+    own = [value for name, value in columns.items() if name != ORDER]
+    for some in _find_reliable(own, connection):
+        if _join_equal(connection, "linked", GROUP, *some):
+            found |= {GROUP, *some}
     connection.execute(
         "CREATE TABLE records AS SELECT record, any_value(person) AS person, g, "
         "sum(CASE WHEN is_joined THEN times ELSE 1 END)::BIGINT AS times FROM linked "
@@ -134,7 +145,30 @@ def _join_rows(columns: Mapping[str, str], connection: DuckDBPyConnection) -> tu
         "FROM persons ANTI JOIN several USING (person); "
         "DROP TABLE linked; DROP TABLE several; DROP TABLE near"
     )
-    return tuple(name for name, value in columns.items() if value in found)
+    named = {**columns, LABELS: GROUP}
+    return tuple(name for name, value in named.items() if value in found)
+
+
+def _find_reliable(values: Sequence[str], connection: DuckDBPyConnection) -> Iterator[list[str]]:
+    """Yield one or two columns that, with all labels, tell rows of one person from others' rows.
+
+    At least half of the combinations that several rows show are of one person alone. They are
+    counted in some of the groups, each whole.
+    """
+    (rows,) = connection.execute("SELECT count(*) FROM rows").fetchone() or (0,)
+    connection.execute(
+        f"CREATE TABLE sampled AS SELECT * FROM rows WHERE {GROUP} % {-(-rows // SAMPLED) or 1} = 0"
+    )
+    for some in (*combinations(values, 1), *combinations(values, 2)):
+        known = " AND ".join(f"{value} IS NOT NULL" for value in (GROUP, *some))
+        right, several = connection.execute(
+            "SELECT count(*) FILTER (is_one), count(*) FROM (SELECT min(person) = max(person) "
+            f"AS is_one FROM sampled WHERE {known} GROUP BY {GROUP}, {', '.join(some)} "
+            "HAVING count(*) > 1)"
+        ).fetchone() or (0, 0)
+        if 2 * right >= several > 0:
+            yield [*some]
+    connection.execute("DROP TABLE sampled")
 
 
 def _find_near(value: str, connection: DuckDBPyConnection) -> None:
