@@ -143,7 +143,7 @@ def _join_rows(columns: Mapping[str, str], connection: DuckDBPyConnection) -> tu
         "WHERE g IS NOT NULL GROUP BY record, g UNION ALL "
         "SELECT row_number() OVER () + (SELECT count(*) FROM linked), person, g, rows "
         "FROM persons ANTI JOIN several USING (person); "
-        "DROP TABLE linked; DROP TABLE several; DROP TABLE near"
+        "DROP TABLE linked; DROP TABLE several; DROP TABLE IF EXISTS near"
     )
     named = {**columns, LABELS: GROUP}
     return tuple(name for name, value in named.items() if value in found)
