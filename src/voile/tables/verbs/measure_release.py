@@ -66,8 +66,8 @@ def measure_release(
         count = None if people_of is None else lambda _: people_of(codes)
         found = measure_table(groups, people_of=count, suppressed=suppressed, k=k)
     areas = SMALL_AREAS["2010"] if small_areas is None else small_areas
-    codes = [name for name in unknown if name != CLASS.name]  # a class is no person
-    return *found, *count_safe_harbor(release, codes, areas)
+    pseudonyms = [name for name in unknown if name != CLASS.name]  # a class is no person
+    return *found, *count_safe_harbor(release, pseudonyms, areas)
 
 
 def count_least_implied(

@@ -15,7 +15,7 @@ from voile.gate.finding import GateFinding
 from voile.gate.losses import PlacedRows, compare_matches, measure_losses, number_tuples
 from voile.release.manifest import ROW
 from voile.release.outcomes import Batch, Written
-from voile.tables.domains.domain import OUTSIDE, Domain, encode_cells
+from voile.tables.domains.domain import OUTSIDE, Domain
 from voile.tables.people.counts import Counts
 from voile.tables.recoding.codebook import Codebook
 from voile.tables.verbs.content import Content
@@ -128,8 +128,8 @@ def _released_groups(
 
 def _number_people(names: Sequence[pa.Array]) -> NDArray[np.int64]:
     """Number people; a row without a name is a person of its own."""
-    known, places = encode_cells(pa.chunked_array(names))
-    nobody = np.array([name is None for name in known], dtype=np.bool_)[places]
-    numbers = places.astype(np.int64)
-    numbers[nobody] = len(known) + np.arange(int(nobody.sum()))
+    coded = pa.chunked_array(names).combine_chunks().dictionary_encode()
+    numbers: NDArray[np.int64] = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
+    nobody = numbers < 0
+    numbers[nobody] = len(coded.dictionary) + np.arange(int(nobody.sum()))
     return numbers
