@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 Rows = Sequence[Mapping[str, Any]]
@@ -95,7 +95,7 @@ def recount_records(
     """Return the least people who share a record of each person, and of each class of records."""
     if len(set(groups)) == len({who[n] for n in groups}):
         return None
-    record = join_naively(rows, who, joining, in_order=in_order)
+    record = join_naively(rows, who, groups, joining, in_order=in_order)
     if len(set(record)) == len(rows):
         return None
     of, owner, whole = defaultdict(Counter), {}, defaultdict(Counter)
@@ -115,13 +115,34 @@ def recount_records(
     return [min(sizes) for sizes in least.values()], classes
 
 
-def join_naively(rows: Rows, who: Who, joining: Sequence[str], *, in_order: bool) -> list[int]:
+def join_naively(
+    rows: Rows,
+    who: Who,
+    groups: Mapping[int, Hashable],
+    joining: Sequence[str],
+    *,
+    in_order: bool,
+) -> list[int]:
     """Return the record of each row: rows with values of one person alone have one."""
+    found = [values_of(row, joining) for row in rows]
+    for some in [*combinations(joining, 1), *combinations(joining, 2)]:
+        shown = {
+            n: (groups[n], *((name, rows[n][name]) for name in some))
+            for n in groups
+            if all(rows[n][name] is not None for name in some)
+        }
+        times, people = Counter(shown.values()), defaultdict(set)
+        for n, value in shown.items():
+            people[value].add(who[n])
+        several = [value for value, n in times.items() if n > 1]
+        if several and 2 * sum(len(people[value]) == 1 for value in several) >= len(several):
+            for n, value in shown.items():
+                found[n].add(("labels", some, value))
     owners = defaultdict(set)
-    for row, person in zip(rows, who, strict=True):
-        for value in values_of(row, joining):
+    for own, person in zip(found, who, strict=True):
+        for value in own:
             owners[value].add(person)
-    own = [{x for x in values_of(row, joining) if len(owners[x]) == 1} for row in rows]
+    own = [{x for x in values if len(owners[x]) == 1} for values in found]
     near = [a == b for a, b in pairwise(who)]
     if in_order and 2 * sum(near) >= len(rows) - len(set(who)):
         for n in (n for n, is_same in enumerate(near) if is_same):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from voile.gate.finding import figures_of
-from voile.gate.losses import PlacedRows, measure_losses
+from voile.gate.losses import PlacedRows, compare_matches, measure_losses
 
 
 def nats(counts):
@@ -71,6 +71,27 @@ def test_losses_equal_a_naive_recount():
         expected["information_loss"] = 0.3 * expected["distribution"] + 0.7 * expected["resolution"]
         found = measure_losses(PlacedRows.of_rows(*rows), weight=0.3)
         assert figures_of(found) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("others", [0, 3])
+def test_relative_risk_equals_a_naive_recount(others):
+    """`others` : the people of the population with each combination, for each unit of its sum."""
+    for seed in range(100):
+        values, group, widths, sizes, person = make_rows(seed)
+        members = defaultdict(set)
+        for who, cell in zip(person.tolist(), map(tuple, values.tolist()), strict=True):
+            members[cell].add(who)
+        size = {cell: max(len(own), others * sum(cell)) for cell, own in members.items()}
+        least = {
+            who: min(size[cell] for cell, own in members.items() if who in own)
+            for who in set(person.tolist())
+        }
+        expected = sum(1 / n for n in least.values())
+        rows = PlacedRows.of_rows(
+            values, group, widths, sizes, person, people_of=lambda x: others * x.sum(axis=1)
+        )
+        found = figures_of(compare_matches(rows, expected / 4))
+        assert found == pytest.approx({"source_matches": expected, "relative_risk": 0.25})
 
 
 def test_the_source_itself_loses_nothing_and_one_group_loses_all():

@@ -13,8 +13,8 @@ from tests.gate.recount import recount
 
 from voile.data import open_source
 from voile.gate.finding import figures_of, findings_from_data, findings_to_data
-from voile.gate.groups import open_groups
-from voile.gate.table import TableColumns, measure_table
+from voile.gate.groups import TableColumns, open_groups
+from voile.gate.table import measure_table
 
 WORLDS, PARTS = 500, 5
 LABELS = ("age", "sex", "town")
@@ -65,8 +65,8 @@ def measure(rows, who, *, k=1, people=True, population=None, source_rows=None):
     columns = TableColumns(
         sensitive=["ill"], known=[*LABELS, "ill"], others=[x for x in rows if x not in LABELS]
     )
-    with open_groups(released, LABELS, sensitive=["ill"], people=tokens) as groups:
-        return measure_table(groups, columns, k=k, people_of=population)
+    with open_groups(released, LABELS, columns=columns, people=tokens) as groups:
+        return measure_table(groups, k=k, people_of=population)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -181,6 +181,23 @@ def test_two_kept_columns_join_rows_where_one_person_alone_has_both_values():
     }
 
 
+def test_labels_and_two_kept_columns_join_rows_where_they_mostly_tell_people_apart():
+    """Two columns that many people share, next to labels that do not change for a person."""
+    who = [person for person in range(60) for _ in range(1 + person % 3)]
+    rows = alike(len(who), height=[f"{x % 4}" for x in who], doctor=[f"{x // 4 % 5}" for x in who])
+    rows["age"] = [f"{x // 20}" for x in who]
+    assert "k_all_rows" not in figures_of(measure(rows | {"doctor": ["x"] * len(who)}, who))
+    findings = measure(rows, who, k=5)
+    assert figures_of(findings)["k_all_rows"] == 6
+    knows = {one.knows for one in findings if one.name == "k_all_rows"}
+    assert knows == {
+        "knows the quasi-identifiers of all rows of a person, which height and doctor and the "
+        "labels join"
+    }
+    alone = measure(rows | {"age": ["0"] * len(who)}, who)
+    assert "k_all_rows" not in figures_of(alone)  # three people share each combination
+
+
 def test_one_shared_value_does_not_hide_the_others():
     """Each of 40 people has a device of her own, but for one that two people share."""
     who = [person for person in range(40) for _ in range(1 + person % 3)]
@@ -251,8 +268,8 @@ def test_a_row_without_a_label_is_in_no_group(empty):
     released = open_source(pa.table({name: pa.array(x, pa.string()) for name, x in rows.items()}))
     columns = TableColumns(known=list(rows))
     suppressed = {name: ["*"] for name in LABELS}
-    with open_groups(released, LABELS, suppressed=suppressed) as groups:
-        found = figures_of(measure_table(groups, columns, suppressed=1))
+    with open_groups(released, LABELS, columns=columns, suppressed=suppressed) as groups:
+        found = figures_of(measure_table(groups, suppressed=1))
     whole = empty is None  # a missing value is a value that an adversary may know
     assert (found["k"], found["subjects"]) == (1, 4 if whole else 3)
     assert found["sample_uniques"] == (2 if whole else 1)

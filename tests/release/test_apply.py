@@ -31,6 +31,7 @@ from tests.release.words import (
 from voile import __version__
 from voile.core.errors import RequestError
 from voile.core.progress import silent
+from voile.data.column_digests import digest_columns
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.release.accounting import Accounted, Accounting
@@ -76,7 +77,8 @@ def test_both_manifests_say_what_they_may(out: Path) -> None:
         "columns": [],
     }
     hidden = dict(release.private or {})
-    assert hidden["source"] == {"name": source().name, "sha256": source().fingerprint()}
+    made_of = {"name": source().name, "sha256": source().fingerprint()}
+    assert hidden["source"] == made_of | {"columns": digest_columns(source())}
     assert (hidden["kit"], hidden["own"]) == (KIT.id, {"batches": 3, "rows": 12})
     assert hidden["chosen"] == {
         "number": 0, "choice": {"policy": 0}, "edited": True, "figures": {"loss": 0.5},

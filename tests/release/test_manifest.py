@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import voile
 from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.data import open_source
+from voile.data.column_digests import digest_columns
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ESCAPED, FORMAT, Release, encode, manifest_path, private_path
 
@@ -101,6 +103,39 @@ def test_a_source_that_changed_is_refused(tmp_path):
     whole.check_source(open_source(copy), 3)  # annotated
     whole.check_source(open_source(pa.table({"age": [30, 31, 32]})), 3)
     Release(out, {}).check_source(source, 4)  # received: the number of rows is not known
+
+
+def test_a_source_in_another_format_is_held_to_its_values(tmp_path):
+    days = [dt.date(2020, 1, n) for n in (1, 2, 3)]
+    table = pa.table(
+        {"age": [30, 31, None], "cost": [1.5, 2.0, 3.25], "day": days, "who": [*"abc"]}
+    )
+    place, out = tmp_path / "people.csv", tmp_path / "out.csv"
+    place.write_text(
+        "age,cost,day,who\n30,1.50,2020-01-01,a\n031,2,2020-01-02,b\nNA,3.25,2020-01-03,c\n"
+    )
+    source = open_source(place)
+    made_of = {
+        "name": source.name,
+        "sha256": source.fingerprint(),
+        "columns": digest_columns(source),
+    }
+    release = Release(out, {}, {"counts": {"read": 3}, "source": made_of})
+    pq.write_table(table, tmp_path / "people.parquet")
+    release.check_source(open_source(tmp_path / "people.parquet"), 3)
+    frame = table.to_pandas()  # a missing value makes the ages floats
+    release.check_source(open_source(frame), 3)
+    release.check_source(open_source(frame.assign(note="x").drop(columns="who")), 3)
+    for name, values in {"age": [30, 31, 32], "cost": [1.5, 2.0, 3.0], "who": [*"acb"]}.items():
+        with pytest.raises(RequestError, match=f"column {name} has other values"):
+            release.check_source(open_source(frame.assign(**{name: values})), 3)
+
+
+def test_digests_do_not_depend_on_batches():
+    table = pa.table({"x": [f"{n}" * (n % 3) for n in range(200_000)]})
+    whole, parts = (open_source(pa.Table.from_batches(table.to_batches(n))) for n in (None, 777))
+    assert digest_columns(whole) == digest_columns(parts)
+    assert digest_columns(whole) != digest_columns(open_source(table.slice(1)))
 
 
 def test_what_is_no_release_is_refused(tmp_path):

@@ -20,7 +20,7 @@ from voile.data import Source
 from voile.data.source import identifier
 from voile.engines.duck import connect
 from voile.gate.people_of_rows import ORDER, PERSON, RowsWithPeople
-from voile.gate.records import RecordClasses, RecordLinks
+from voile.gate.records import RecordClasses, count_records
 from voile.gate.sensitive import ValueCounts
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 PeopleOf = Callable[[pa.Table], Floats]
 """Counts the people of the population in each group, given the groups' labels."""
+MEMORY = 500_000_000
+"""Bytes that a count may use, half of them DuckDB's: it spills beyond."""
 
 
 @dataclass(frozen=True)
@@ -49,51 +51,89 @@ class PeopleAtRisk:
         return float(self.people.sum())
 
 
+@dataclass(frozen=True, kw_only=True)
+class TableColumns:
+    """The columns of a released table that are no labels, by an adversary's use of them.
+
+    sensitive : measured for diversity. known : those that an adversary may know of a person, next
+        to the labels. others : a pseudonym or a kept value, which may join the rows of a person.
+    """
+
+    sensitive: Sequence[str] = ()
+    known: Sequence[str] = ()
+    others: Sequence[str] = ()
+
+
+NO_COLUMNS = TableColumns()
+
+
 class ReleasedGroups:
-    """The groups of one release, in a database of their own; see `open_groups`."""
+    """The groups of one release, in a database of their own; see `open_groups`.
+
+    The table `rows` has the released rows with the number `g` of their group, null of a row that is
+    in none.
+    """
 
     def __init__(
         self,
         rows: Source,
         labels: Sequence[str],
-        sensitive: Sequence[str],
+        columns: TableColumns,
         has_people: bool,
         suppressed: Mapping[str, Collection[str | int]],
         connection: DuckDBPyConnection,
     ) -> None:
-        self._rows, self._labels = rows, tuple(labels)
+        self._labels, self.columns = tuple(labels), columns
         self._has_people, self._connection = has_people, connection
-        named = [identifier(name) for name in self._labels] or ["0"]  # without labels, one group
-        keys = [f"k{place}" for place in range(len(named))]
-        self._named = ", ".join(f"{name} AS {key}" for name, key in zip(named, keys, strict=True))
-        self._keys = ", ".join(keys)
-        self._same = " AND ".join(f"own.{key} IS NOT DISTINCT FROM groups.{key}" for key in keys)
-        cells = {name: ", ".join(map(_literal, own)) for name, own in suppressed.items()}
-        empty = [
-            f"{identifier(name)} IN ({own})" if own else "false" for name, own in cells.items()
-        ]
-        self._where = f"WHERE NOT coalesce({' AND '.join(empty)}, false)" if empty else ""
-        person = identifier(PERSON) if has_people else "NULL::BIGINT"
-        self._values = {name: f"v{place}" for place, name in enumerate(sensitive)}
-        counted = "".join(f"{identifier(name)} AS {v}, " for name, v in self._values.items())
-        self._create(
-            "own",
-            [*self._labels, *sensitive],
-            f"SELECT {self._named}, {counted}{person} AS person, count(*) AS times",
-        )
+        order = [ORDER] * (ORDER in rows.columns)
+        used = dict.fromkeys([*columns.sensitive, *columns.known, *columns.others, *order])
+        names = [name for name in used if name not in self._labels]
+        self._values = {name: f"v{place}" for place, name in enumerate(names)}
+        self._joining = [*columns.others, *order]
+        self._keys = [f"k{place}" for place in range(max(len(labels), 1))]
+        self._load_rows(rows, suppressed)
         self._number_groups()
 
+    def _load_rows(self, rows: Source, suppressed: Mapping[str, Collection[str | int]]) -> None:
+        """Make the table `numbered` of groups, and the table `rows`; read the release twice."""
+        named = [identifier(name) for name in self._labels] or ["0"]  # without labels, one group
+        own = ", ".join(f"{name} AS {key}" for name, key in zip(named, self._keys, strict=True))
+        cells = {name: ", ".join(map(_literal, texts)) for name, texts in suppressed.items()}
+        empty = [
+            f"{identifier(name)} IN ({texts})" if texts else "false"
+            for name, texts in cells.items()
+        ]
+        where = f"WHERE NOT coalesce({' AND '.join(empty)}, false)" if empty else ""
+        rows.select(
+            self._connection,
+            f"SELECT row_number() OVER (ORDER BY {', '.join(self._keys)}) AS g, * "
+            f"FROM (SELECT DISTINCT {own} FROM source {where})",
+            columns=self._labels or [*rows.columns][:1],
+            into="numbered",
+        )
+        values = "".join(
+            f", {identifier(name)}{'::VARCHAR' * pa.types.is_floating(rows.columns[name])} AS {v}"
+            for name, v in self._values.items()
+        )
+        who = [PERSON] * self._has_people
+        same = " AND ".join(
+            f"{name} IS NOT DISTINCT FROM numbered.{key}"
+            for name, key in zip(named, self._keys, strict=True)
+        )
+        rows.select(
+            self._connection,
+            f"SELECT g, {identifier(PERSON) if who else 'NULL::BIGINT'} AS person{values} "
+            f"FROM source LEFT JOIN numbered ON {same}",
+            columns=[*self._labels, *self._values, *who] or [*rows.columns][:1],
+            into="rows",
+        )
+
     def _number_groups(self) -> None:
-        """Make the tables of groups, of cells with sensitive values, of pairs and of people."""
-        values = "".join(f"{v}, " for v in self._values.values())
+        """Make the tables of groups, of pairs of a group and a person, and of people."""
         people = "count(*)" if self._has_people else "sum(times)"
         self._connection.execute(
-            f"CREATE TABLE numbered AS SELECT row_number() OVER (ORDER BY {self._keys}) AS g, * "
-            f"FROM (SELECT DISTINCT {self._keys} FROM own); "
-            f"CREATE TABLE cells AS SELECT g, {values}person, times FROM own "
-            f"JOIN numbered AS groups ON {self._same}; DROP TABLE own; "
-            "CREATE TABLE counted AS SELECT g, person, sum(times)::BIGINT AS times FROM cells "
-            "GROUP BY g, person; "
+            "CREATE TABLE counted AS SELECT g, person, count(*) AS times FROM rows "
+            "WHERE g IS NOT NULL GROUP BY g, person; "
             f"CREATE TABLE groups AS SELECT * FROM numbered JOIN (SELECT g, {people}::DOUBLE "
             "AS people FROM counted GROUP BY g) USING (g); DROP TABLE numbered; "
             "CREATE TABLE pairs AS SELECT g, person, times, people FROM counted "
@@ -102,27 +142,13 @@ class ReleasedGroups:
             "sum(times)::BIGINT AS rows FROM pairs GROUP BY person"
         )
 
-    def _create(self, table: str, columns: Sequence[str], select: str) -> None:
-        """Make a table of what the rows have, one row for each distinct combination."""
-        reads = [*dict.fromkeys([*columns, *([PERSON] if self._has_people else [])])]
-        sql = f"{select} FROM source {self._where} GROUP BY ALL"
-        self._rows.select(self._connection, sql, columns=reads, into=table)
-
-    def _read(self, columns: Sequence[str], sql: str) -> tuple[Any, ...]:
-        """Return the one line that a SELECT over the rows gives."""
-        self._rows.select(self._connection, sql, columns=columns, into="answer")
-        row = self._connection.execute("SELECT * FROM answer").fetchone()
-        self._connection.execute("DROP TABLE answer")
-        assert row is not None
-        return row
-
     def _fetch(self, sql: str) -> dict[str, NDArray[Any]]:
         return {n: np.asarray(x) for n, x in self._connection.execute(sql).fetchnumpy().items()}
 
     @property
     def labels(self) -> pa.Table:
         """The labels of each group, in a fixed order."""
-        table = self._connection.execute(f"SELECT {self._keys} FROM groups ORDER BY g")
+        table = self._connection.execute(f"SELECT {', '.join(self._keys)} FROM groups ORDER BY g")
         found = table.to_arrow_table()
         return pa.table(dict(zip(self._labels, found.columns, strict=False)))
 
@@ -163,9 +189,10 @@ class ReleasedGroups:
         value = self._values[column]
         self._connection.execute(
             "CREATE TABLE told AS SELECT row_number() OVER (ORDER BY v NULLS LAST) - 1 AS i, v "
-            f"FROM (SELECT DISTINCT {value} AS v FROM cells); "
-            "CREATE TABLE held AS SELECT g - 1 AS g, i, person, sum(times) AS times FROM cells "
-            f"JOIN told ON cells.{value} IS NOT DISTINCT FROM told.v GROUP BY ALL"
+            f"FROM (SELECT DISTINCT {value} AS v FROM rows WHERE g IS NOT NULL); "
+            "CREATE TABLE held AS SELECT g - 1 AS g, i, person, count(*) AS times FROM rows "
+            f"JOIN told ON rows.{value} IS NOT DISTINCT FROM told.v WHERE g IS NOT NULL "
+            "GROUP BY ALL"
         )
         spread = (
             _spread("held", "g, i", "SELECT person, count(*) AS m FROM held GROUP BY person")
@@ -177,40 +204,27 @@ class ReleasedGroups:
         self._connection.execute("DROP TABLE told; DROP TABLE held")
         return ValueCounts(found["g"], found["i"], found["n"], values.column(0).to_pylist())
 
-    def count_unique(self, columns: Sequence[str]) -> int:
-        """Count the people with a row of a group whose values here no other person has."""
-        types, who = self._rows.columns, identifier(PERSON)
-        keys = ", ".join(
-            identifier(name) + "::VARCHAR" * pa.types.is_floating(types[name]) for name in columns
-        )
-        alone = f"min({who}) = max({who})" if self._has_people else "count(*) = 1"
-        person = f"min({who})" if self._has_people else "1"
+    def count_unique(self) -> int:
+        """Count the people with a row of a group whose known values no other person has."""
+        keys = ", ".join(["g", *(self._values[x] for x in self.columns.known if x in self._values)])
+        alone = "min(person) = max(person)" if self._has_people else "count(*) = 1"
         people = "count(DISTINCT p)" if self._has_people else "count(*)"
-        reads = [*dict.fromkeys([*columns, *self._labels, *[PERSON] * self._has_people])]
-        grouped = (
-            f"SELECT {person} AS p FROM source {self._where} GROUP BY {keys or '()'} HAVING {alone}"
-        )
-        (found,) = self._read(reads, f"SELECT {people} FROM ({grouped})")
-        return int(found)
+        found = self._connection.execute(
+            f"SELECT {people} FROM (SELECT min(person) AS p FROM rows WHERE g IS NOT NULL "
+            f"GROUP BY {keys} HAVING {alone})"
+        ).fetchone()
+        assert found is not None
+        return int(found[0])
 
-    @property
-    def has_several_rows(self) -> bool:
-        """Whether some person has more than one row."""
-        if not self._has_people:
-            return False
-        sql = "SELECT 1 FROM persons WHERE rows > 1 LIMIT 1"
-        return bool(self._connection.execute(sql).fetchall())
+    def classes_of_records(self) -> RecordClasses | None:
+        """Count people by the records that other columns join, and the rows' order if it is kept.
 
-    def classes_of_records(self, columns: Sequence[str]) -> RecordClasses | None:
-        """Count people by the records that these columns join, and the rows' order if it is kept.
-
-        None where no person has several rows, or where nothing joins them.
+        None where no person has several rows of a group, or where nothing joins them.
         """
-        if not self.has_several_rows:
+        several = "SELECT 1 FROM persons WHERE rows > 1 LIMIT 1"
+        if not self._has_people or not self._connection.execute(several).fetchall():
             return None
-        order = [ORDER] * (ORDER in self._rows.columns)
-        links = RecordLinks(self._rows, self._named, self._labels, self._same, self._connection)
-        return links.count_classes([*columns, *order])
+        return count_records({name: self._values[name] for name in self._joining}, self._connection)
 
 
 def _spread(table: str, keys: str, shares: str) -> str:
@@ -234,7 +248,7 @@ def open_groups(
     rows: Source,
     labels: Sequence[str],
     *,
-    sensitive: Sequence[str] = (),
+    columns: TableColumns = NO_COLUMNS,
     people: Source | None = None,
     suppressed: Mapping[str, Collection[str | int]] | None = None,
     directory: Path | None = None,
@@ -244,7 +258,7 @@ def open_groups(
     Parameters
     ----------
     rows : the release, as written.
-    labels : its generalised columns, at least one. sensitive : the columns that are counted by.
+    labels : its generalised columns. columns : the others.
     people : a column `person` of tokens in the release's order, and maybe `row` of the source's
         rows; None: each row is a person.
     suppressed : of each label column the cells that stand for no value. A row of such cells alone
@@ -255,10 +269,10 @@ def open_groups(
     ------
     TamperedError : `people` has another number of rows than the release.
 
-    Cost: one pass over the rows; memory grows with the groups, and spills beyond 1 GB.
+    Cost: two passes over the rows; memory grows with the groups, and spills beyond MEMORY / 2.
     """
     counted = rows if people is None else RowsWithPeople(rows, people)
-    with connect(directory=directory) as connection:
+    with connect(memory=MEMORY, directory=directory) as connection:
         yield ReleasedGroups(
-            counted, labels, sensitive, people is not None, suppressed or {}, connection
+            counted, labels, columns, people is not None, suppressed or {}, connection
         )

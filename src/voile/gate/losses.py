@@ -9,7 +9,7 @@ A row that is not released is fully lost. A person is spread evenly over her dis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 MOST = 2**62
 """Tuples are numbered in one whole number up to here."""
+REGISTER = Adversary(
+    "looks up the quasi-identifiers of a row in a register of the population",
+    "release and population",
+)
 ANALYST = Adversary("has the source and the release", "release and source")
 
 
@@ -32,6 +36,7 @@ class PlacedRows:
     values : (m, q) ints. people : (m,) > 0, how many people have these values in this group.
     group : (m,) from 0, or -1 of rows that are not released. widths : (groups, q) >= 1, how many
     values of the domain a label covers. sizes : (q,) the values of each domain.
+    matches : the expected matches of the source as it is.
     """
 
     values: Ints
@@ -39,6 +44,7 @@ class PlacedRows:
     group: Ints
     widths: Floats
     sizes: Sequence[int]
+    matches: float
 
     @classmethod
     def of_rows(
@@ -48,6 +54,8 @@ class PlacedRows:
         widths: Floats,
         sizes: Sequence[int],
         person: Ints | None = None,
+        *,
+        people_of: Callable[[Ints], Floats] | None = None,
     ) -> PlacedRows:
         """Count the people of rows, (n, q) values and (n,) groups.
 
@@ -59,7 +67,23 @@ class PlacedRows:
         place = number_tuples(cell, group)
         first = _first_of(place)
         people = np.bincount(place, weights).astype(np.float64)
-        return cls(values[first], people, group[first], widths, sizes)
+        combinations = values[_first_of(cell)]
+        register = np.ones(len(combinations)) if people_of is None else people_of(combinations)
+        matches = _count_matches(np.arange(len(cell)) if person is None else person, cell, register)
+        return cls(values[first], people, group[first], widths, sizes, matches)
+
+
+def _count_matches(person: Ints, cell: Ints, register: Floats) -> float:
+    """Add up 1 / people over people, each by the combination of her rows that fewest people have.
+
+    cell : (n,) the number of each row's combination. register : (cells,) >= 0, the people of the
+    population with each; a combination has the people of the rows if they are more.
+    """
+    first = _first_of(number_tuples(person, cell))
+    held = np.bincount(cell[first], minlength=len(register))
+    risk = np.zeros(len(person))
+    np.maximum.at(risk, number_tuples(person)[first], 1 / np.maximum(held, register)[cell[first]])
+    return float(risk.sum())
 
 
 def _spread_people(person: Ints, cell: Ints) -> Floats:
@@ -101,6 +125,20 @@ def measure_losses(
             weight * found["distribution"] + (1 - weight) * found["resolution"]
         )
     return tuple(ANALYST.finds(name, x, "share", n=people) for name, x in found.items())
+
+
+def compare_matches(rows: PlacedRows, released: float) -> tuple[GateFinding, ...]:
+    """Return the findings `source_matches` and `relative_risk`: the released matches as a share.
+
+    released : the expected matches of the release. A source without rows has no findings.
+    """
+    if not rows.matches:
+        return ()
+    people = float(rows.people.sum())
+    return (
+        REGISTER.finds("source_matches", rows.matches, "people", n=people),
+        REGISTER.finds("relative_risk", min(released / rows.matches, 1.0), "share"),
+    )
 
 
 def _divergence(rows: PlacedRows, kept: NDArray[np.bool_]) -> float:

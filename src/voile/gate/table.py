@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from voile.gate.finding import NOBODY, Adversary, GateFinding, Unit
 from voile.gate.groups import Floats, PeopleAtRisk, PeopleOf, ReleasedGroups
@@ -34,22 +33,8 @@ def all_rows(columns: Sequence[str]) -> Adversary:
     return Adversary(f"knows the quasi-identifiers of all rows of a person, which {joining}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableColumns:
-    """The columns of a released table, by an adversary's use of them.
-
-    sensitive : measured for diversity. known : those that an adversary may know of a person.
-    others : those that are no labels: a pseudonym or a kept value may join the rows of a person.
-    """
-
-    sensitive: Sequence[str] = ()
-    known: Sequence[str] = ()
-    others: Sequence[str] = ()
-
-
 def measure_table(
     groups: ReleasedGroups,
-    columns: TableColumns,
     *,
     people_of: PeopleOf | None = None,
     suppressed: float = 0.0,
@@ -59,7 +44,7 @@ def measure_table(
 
     Parameters
     ----------
-    groups : of its labels, opened.
+    groups : of its labels, opened with its other columns.
     people_of : counts the people of the population in each group; None: no population is known.
     suppressed : people of the source without a released row.
     k : the promised number of people, against which records of all rows are counted.
@@ -69,13 +54,13 @@ def measure_table(
     people = groups.people
     register = people if people_of is None else people_of(groups.labels)
     at_risk = groups.people_at_risk(register)
-    records = groups.classes_of_records(columns.others)
+    records = groups.classes_of_records()
     return (
         *_of_prosecutor(at_risk),
         *_of_journalist(at_risk),
         *_of_groups(groups, register, suppressed),
-        *(one for column in columns.sensitive for one in _of_sensitive(groups, column)),
-        *_of_every_column(groups.count_unique(columns.known), at_risk.subjects),
+        *(one for column in groups.columns.sensitive for one in _of_sensitive(groups, column)),
+        *_of_every_column(groups.count_unique(), at_risk.subjects),
         *(_of_small_groups(people, at_risk) if records is None else _of_records(records, k)),
     )
 

@@ -105,10 +105,13 @@ STANDARDS: Mapping[str, NamedStandard] = {
     "safe-harbor": NamedStandard(
         title="HIPAA Safe Harbor",
         limit=0.0,
-        unit="values of the 18 categories in the released bytes",
+        unit="cells with a value of the 18 categories by its form or its column's name, and people "
+        "with such values of their own in released text, beyond chance",
         refers_to="the released people, their relatives, employers and household members",
         figures=("safe_harbor_found", "values_found"),
         sentence="{figure} values of the 18 categories found in the released bytes",
+        note="No search sees a picture, a nickname or a description of a person. The standard also "
+        "requires that the data holder knows of no other way to identify a person",
     ),
 }
 """The holder's own standard is a threshold in the context: `at_most` with its `source`."""

@@ -14,6 +14,8 @@ VALUES = "values"
 LARGEST = 1_000_000_000
 """Bytes of a column of one release that is searched, at most; a larger one is reported."""
 NOT_SEARCHED = "columns_not_searched"
+VALUES_FOUND = "values_found"
+"""The people with own values in the release beyond chance; nothing where some are not searched."""
 
 
 class ValuesWarning(UserWarning):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from voile.core.arguments import check_arguments
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.data.column_digests import find_changed
 from voile.data.files.memory import AnyPath, MemoryPath
 from voile.data.files.outputs import RELEASE_FORMAT, json_at
 from voile.data.files.own_files import read_json
@@ -42,6 +43,8 @@ APPLIED = (SEAL, PRIVATE_MANIFEST, ROWS, CONTROL, ASIDE)
 """What apply writes into every private folder."""
 FINDINGS = "findings"
 """The part of the private manifest with the gate's findings, of which `figures` are the values."""
+DIGESTS = "columns"
+"""The digests of a source's columns, in the private manifest's part about the source."""
 INVENTORY = "inventory"
 """The part of the private manifest with the fate of each source column."""
 ACCEPTED = "accepted_risk"
@@ -261,7 +264,8 @@ class Release(Brief):
 
         Data under the name that they had then must have the same hash; a frame may have further
         columns. So must a file under another name with the same columns, in the same format. Other
-        data, as an annotated copy or a frame of a file's rows, need the same number of rows.
+        data, as an annotated copy or a frame of a file's rows, need the same number of rows, and
+        the same values in each column that both have.
         """
         self.check_rows(rows, source.name)
         private = self.private or {}
@@ -271,7 +275,14 @@ class Release(Brief):
         end = PurePath(source.name).suffix
         is_alike = known is not None and known.keys() == source.columns.keys()
         if is_copy and not (is_alike and end and end == PurePath(name).suffix):
-            return
+            changed = find_changed(applied.get(DIGESTS, {}), source)
+            if changed is None:
+                return
+            raise RequestError(
+                f"column {changed} has other values, or another order, than in the released source",
+                where=source.name,
+                instead="give the source as it was, or apply the policy again",
+            )
         if known:
             source = source.without_others(known)
         if applied["sha256"] == source.fingerprint():
@@ -279,7 +290,7 @@ class Release(Brief):
         reason, instead = "the source has changed since the release was made", ""
         if is_copy:
             reason = "the file has the columns of the released source, and other bytes"
-            instead = "; a copy with further columns or in another format is held to its rows alone"
+            instead = "; a copy with further columns or in another format is held to its values"
         raise RequestError(
             reason,
             where=source.name,

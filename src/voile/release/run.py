@@ -18,6 +18,7 @@ from voile.core.progress import Progress
 from voile.core.version import __version__, versions
 from voile.core.warn import warn
 from voile.data import open_source, open_writer
+from voile.data.column_digests import digest_columns
 from voile.data.files.memory import AnyPath
 from voile.data.writer import Writer
 from voile.engines.processes import in_order
@@ -26,13 +27,14 @@ from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.values.findings import ValueFinding
 from voile.keys.random import Protective
 from voile.release.accounting import Accounting
-from voile.release.found_values import VALUES, ValuesWarning, detail_values
+from voile.release.found_values import VALUES, VALUES_FOUND, ValuesWarning, detail_values
 from voile.release.inventory import list_fates
-from voile.release.manifest import ESCAPED, FINDINGS, FORMAT, INVENTORY, ROW, ROWS, VERSION
+from voile.release.manifest import DIGESTS, ESCAPED, FINDINGS, FORMAT, INVENTORY, ROW, ROWS, VERSION
 from voile.release.options import OPTIONS, ApplyOptions, stored
 from voile.release.outcomes import Known, Notes, Tally, Written
 from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
+from voile.report.suppression import is_few
 
 
 class Run(Generic[Notes, Known]):
@@ -142,14 +144,18 @@ class Run(Generic[Notes, Known]):
         applying, known = self._applying, self._known
         measured = applying.measure(written)
         shown = applying.public_manifest(figures_of(measured), known)
-        values, skipped = self._search(written, shown["columns"])
-        findings = (*measured, *values, *skipped)
+        values, counted = self._search(written, shown["columns"])
+        findings = (*measured, *values, *counted)
         figures = figures_of(findings)
         chosen, source = applying.chosen, applying.source
         both = {"format": FORMAT, "version": VERSION, "kind": applying.kit.kind}
         hidden = {
             **both,
-            "source": {"name": source.name, "sha256": source.fingerprint()},
+            "source": {
+                "name": source.name,
+                "sha256": source.fingerprint(),
+                DIGESTS: digest_columns(source),
+            },
             "kit": applying.kit.id,
             "made_with": versions(),
             OPTIONS: {"fit": applying.kit.facts.get(OPTIONS, {}), "apply": stored(self._options)},
@@ -173,6 +179,9 @@ class Run(Generic[Notes, Known]):
             shown["columns"],
             applying.find_suppressed_columns(known),
         )
+        found = figures.get(VALUES_FOUND)
+        if found is not None and not is_few(found):
+            shown["figures"][VALUES_FOUND] = found
         exact = shown["figures"].items()
         shown["figures"] = {name: applying.stating(x, name) for name, x in exact}
         escaped = {"formulas": ESCAPED} if self._escape else {}
@@ -185,7 +194,12 @@ class Run(Generic[Notes, Known]):
         applying = self._applying
         if not (applying.searches_values and self.searches_values and self._tally.released):
             return (), ()
-        from voile.release.values import SearchedPart, search_part  # which loads kernels
+        from voile.release.values import (  # which loads kernels
+            MOST_ROWS,
+            SearchedPart,
+            count_beyond_chance,
+            search_part,
+        )
 
         part = SearchedPart(
             "",
@@ -200,7 +214,8 @@ class Run(Generic[Notes, Known]):
         for one in values[:1]:
             if one.exceeds_chance:
                 warn(f"{one.sentence}; drop or generalise these columns", ValuesWarning)
-        return values, skipped
+        is_whole = values and not skipped and self._tally.released <= MOST_ROWS
+        return values, (count_beyond_chance(values),) if is_whole else skipped
 
 
 def finished(

@@ -27,7 +27,7 @@ from voile.gate.values.search import (
     SearchInputs,
     search_values,
 )
-from voile.release.found_values import NOT_SEARCHED, is_large
+from voile.release.found_values import NOT_SEARCHED, VALUES_FOUND, is_large
 
 MOST_ROWS = 100_000
 """Released rows that `apply` searches: more would take longer than the release itself."""
@@ -128,6 +128,12 @@ class SearchedPart:
 
     def _read_people(self, subject: str) -> pa.Array:
         return self.source.read([subject]).column(0).combine_chunks()
+
+
+def count_beyond_chance(found: Sequence[ValueFinding]) -> GateFinding:
+    """State the people with own values in the release, or 0 where chance alone may give as many."""
+    people = max((round(x.beyond_chance) for x in found if x.exceeds_chance), default=0)
+    return HOLDER.finds(VALUES_FOUND, people, "people")
 
 
 class SearchableRelease(Protocol):

@@ -17,6 +17,7 @@ from voile.data.roles import AS_IT_IS
 from voile.gate.finding import NOBODY, GateFinding, figures_of
 from voile.gate.people_of_rows import ORDER
 from voile.gate.promises import TableLimits, check_records, promised_people
+from voile.gate.safe_harbor import SAFE_HARBOR_FOUND
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import ACCEPTED
@@ -25,6 +26,7 @@ from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.release.step import Applying
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import needs_suppression
+from voile.tables.domains.zip_areas import count_areas, is_zip
 from voile.tables.policies.family import KitPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
@@ -288,6 +290,7 @@ class _Recoding(Applying[Any, AnyPublished]):
                 else None
             ),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
+            small_areas=_find_small_areas(content.space),
             suppressed=written.suppressed_people(),
             k=self._promised,
             directory=written.scratch,
@@ -304,7 +307,8 @@ class _Recoding(Applying[Any, AnyPublished]):
             )
             check_records(findings, self._promised, instead=choices)
         batches = replace(self, columns=content.space.quasi).batches()
-        findings += measure_against_source(batches, written, codebook, content)
+        matches = figures_of(findings)["expected_matches"]
+        findings += measure_against_source(batches, written, codebook, content, matches)
         if not (marginals := written.known.marginals):
             return findings
         least = count_least_implied(
@@ -325,6 +329,7 @@ class _Recoding(Applying[Any, AnyPublished]):
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
         space, risk = self.content.space, self.content.measures["risk"].figure
+        predicted = self.chosen.figures
         shown = ["mean_risk", "max_risk"]
         if not needs_suppression(figures["share_under_11"], figures["subjects"], "public"):
             shown.append("share_under_11")
@@ -341,7 +346,9 @@ class _Recoding(Applying[Any, AnyPublished]):
                     if FEW <= figures.get(name, 0) < np.inf
                 },
                 **self._counts_of_people(figures),
-                **{name: self.chosen.figures[name] for name in (risk, "loss")},
+                SAFE_HARBOR_FOUND: figures[SAFE_HARBOR_FOUND],
+                risk: figures.get(risk, predicted[risk]),
+                "loss": predicted["loss"],
             },
             "measures": {
                 kind: {"title": asked.title, "formula": asked.formula}
@@ -385,6 +392,14 @@ class _Recoding(Applying[Any, AnyPublished]):
             kept = self.boxed.kept_of_columns(self.content.space, self.policy)
         story = report_data(self.content, self.policy, known, kept)
         return {"story": story, **_marginals(known.marginals)}
+
+
+def _find_small_areas(space: PolicySpace) -> set[str] | None:
+    """Return the three-digit ZIP areas of 20,000 people or fewer; None where nobody is counted."""
+    zips = [x for x in space.domains if is_zip(x) and space.population.counts_by(x.column)]
+    areas = [count_areas(one, space.people_by_value(one.column)) for one in zips]
+    small = {x for one in areas for x in np.array(one.names)[one.small].tolist()}
+    return small if zips else None
 
 
 def _marginals(found: Sequence[Marginal]) -> dict[str, Any]:

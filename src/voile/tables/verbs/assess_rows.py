@@ -13,8 +13,8 @@ from voile.core.brief import Brief
 from voile.data.roles import AS_IT_IS
 from voile.data.source import TableSource
 from voile.gate.finding import GateFinding
-from voile.gate.groups import PeopleOf, open_groups
-from voile.gate.table import TableColumns, measure_table
+from voile.gate.groups import PeopleOf, TableColumns, open_groups
+from voile.gate.table import measure_table
 from voile.tables.domains.domain import encode_cells
 from voile.tables.foreign.bounds import released_as
 from voile.tables.foreign.notation import SUPPRESSED
@@ -106,13 +106,12 @@ class ForeignRows(Brief):
         with open_groups(
             TableSource(self.table, "release", "memory"),
             self.labels,
-            sensitive=self.columns.sensitive,
+            columns=self.columns,
             people=people if has_people else None,
             suppressed=self.empty,
         ) as groups:
             return measure_table(
                 groups,
-                self.columns,
                 people_of=people_of,
                 suppressed=float(len(np.unique(self.everyone)) - shown),
             )

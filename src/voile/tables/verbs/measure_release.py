@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from voile.data import Source
 from voile.gate.finding import GateFinding
-from voile.gate.groups import open_groups
+from voile.gate.groups import TableColumns, open_groups
 from voile.gate.losses import number_tuples
-from voile.gate.table import TableColumns, measure_table
+from voile.gate.safe_harbor import count_safe_harbor
+from voile.gate.table import measure_table
 from voile.tables.domains.domain import Domain
+from voile.tables.domains.zip_areas import SMALL_AREAS
 from voile.tables.people.counts import Counts
 from voile.tables.recoding.class_ids import CLASS
 from voile.tables.recoding.codebook import Codebook
@@ -35,6 +37,7 @@ def measure_release(
     sensitive: Sequence[str] = (),
     unknown: Sequence[str] = (),
     texts: Sequence[str] = (),
+    small_areas: Collection[str] | None = None,
     suppressed: float = 0.0,
     k: int = 1,
     directory: Path | None = None,
@@ -43,7 +46,8 @@ def measure_release(
 
     `labels` are the generalised columns, whatever the codebook lists. `unknown` are the columns
     that nobody can know of a person beforehand: the pseudonym; `texts` those that a study put into
-    the table, and judges itself.
+    the table, and judges itself. `small_areas` are the three-digit ZIP areas of 20,000 people or
+    fewer in the population; None takes those of the census of 2010.
 
     Raises
     ------
@@ -56,11 +60,14 @@ def measure_release(
         others=[n for n in names if n not in {*labels, *texts, CLASS.name}],
     )
     with open_groups(
-        release, labels, sensitive=columns.sensitive, people=people, directory=directory
+        release, labels, columns=columns, people=people, directory=directory
     ) as groups:
         codes = codebook.released_codes(groups.labels)
         count = None if people_of is None else lambda _: people_of(codes)
-        return measure_table(groups, columns, people_of=count, suppressed=suppressed, k=k)
+        found = measure_table(groups, people_of=count, suppressed=suppressed, k=k)
+    areas = SMALL_AREAS["2010"] if small_areas is None else small_areas
+    pseudonyms = [name for name in unknown if name != CLASS.name]  # a class is no person
+    return *found, *count_safe_harbor(release, pseudonyms, areas)
 
 
 def count_least_implied(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 
 from voile.data import Source
 from voile.gate.finding import GateFinding
-from voile.gate.losses import PlacedRows, measure_losses, number_tuples
+from voile.gate.losses import PlacedRows, compare_matches, measure_losses, number_tuples
 from voile.release.manifest import ROW
 from voile.release.outcomes import Batch, Written
-from voile.tables.domains.domain import OUTSIDE, Domain, encode_cells
+from voile.tables.domains.domain import OUTSIDE, Domain
+from voile.tables.people.counts import Counts
 from voile.tables.recoding.codebook import Codebook
 from voile.tables.verbs.content import Content
 
@@ -22,25 +24,37 @@ NOT_RELEASED = -1
 
 
 def measure_against_source(
-    batches: Iterable[Batch], written: Written[Any], codebook: Codebook, content: Content
+    batches: Iterable[Batch],
+    written: Written[Any],
+    codebook: Codebook,
+    content: Content,
+    matches: float,
 ) -> tuple[GateFinding, ...]:
     """Measure the losses of a written release against its source, which is read once more.
 
-    batches : as for `place_rows`. A kit with a loss of its own has no `information_loss`.
+    batches : as for `place_rows`. matches : the expected ones of the release. A kit with a loss of
+    its own has no `information_loss`.
     A table without quasi-identifiers has no loss: nothing of it is generalised.
     """
     space = content.space
     if not space.domains:  # a table of kept events, whose columns lose nothing
         return ()
     rows = place_rows(
-        batches, written.rows, written.truth, codebook, space.domains, content.roles.subject
+        batches,
+        written.rows,
+        written.truth,
+        codebook,
+        space.domains,
+        content.roles.subject,
+        counts=space.counts if space.counts_others else None,
     )
     weight = {"weighted": space.weights.loss_weight, "information": 1.0}
-    return measure_losses(
+    losses = measure_losses(
         rows,
         weight=weight.get(content.measures["loss"].name),
         importance=space.weights.importance,
     )
+    return (*losses, *compare_matches(rows, matches))
 
 
 def place_rows(
@@ -50,6 +64,8 @@ def place_rows(
     codebook: Codebook,
     domains: Sequence[Domain],
     subject: str | None = None,
+    *,
+    counts: Counts | None = None,
 ) -> PlacedRows:
     """Place the rows of a source among the groups of a written release.
 
@@ -60,6 +76,7 @@ def place_rows(
     batches : of the source: its quasi-identifiers, and its subject if it has one.
     numbers : the row map, of each released row its number in the source.
     subject : the column of people; None: every row is a person.
+    counts : of the population; None: nobody else is known.
 
     Memory: O(rows x columns), 1 to 4 bytes for a value.
     """
@@ -84,7 +101,16 @@ def place_rows(
         covered.astype(np.float64),
         [*map(len, domains)],
         _number_people(people) if people else None,
+        people_of=None if counts is None else partial(_count_population, counts),
     )
+
+
+def _count_population(counts: Counts, values: NDArray[Any]) -> NDArray[np.float64]:
+    """Count the people of the population with each of (m, q) combinations."""
+    cell = number_tuples(*np.concatenate([values.astype(np.int64), counts.codes]).T)
+    own, others = np.split(cell, [len(values)])
+    people = np.bincount(others, counts.population, int(cell.max(initial=0)) + 1)
+    return np.asarray(people[own], dtype=np.float64)
 
 
 def _released_groups(
@@ -102,8 +128,8 @@ def _released_groups(
 
 def _number_people(names: Sequence[pa.Array]) -> NDArray[np.int64]:
     """Number people; a row without a name is a person of its own."""
-    known, places = encode_cells(pa.chunked_array(names))
-    nobody = np.array([name is None for name in known], dtype=np.bool_)[places]
-    numbers = places.astype(np.int64)
-    numbers[nobody] = len(known) + np.arange(int(nobody.sum()))
+    coded = pa.chunked_array(names).combine_chunks().dictionary_encode()
+    numbers: NDArray[np.int64] = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
+    nobody = numbers < 0
+    numbers[nobody] = len(coded.dictionary) + np.arange(int(nobody.sum()))
     return numbers

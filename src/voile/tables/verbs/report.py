@@ -110,6 +110,8 @@ def sections(
     # a second public loss narrows the values that a person may have
     if is_measured := audience == "internal" and "information_loss" in figures:
         data = with_measured_losses(data, figures)
+    if "relative_risk" in figures and "chosen" in data:
+        data = {**data, "chosen": [figures["relative_risk"], *data["chosen"][1:]]}
     parts = [
         _summary(data, figures, public, private, audience, evidence, is_measured=is_measured),
         risks(data, figures, audience, _sensitive(public), public["constraints"]["k"]),

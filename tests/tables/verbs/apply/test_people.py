@@ -248,6 +248,16 @@ def test_trees_count_people_of_several_rows_as_their_release_does(tmp_path, key_
         assert all(holds is not False for _, holds in verify(release))
 
 
+def test_rows_of_a_tree_that_single_people_out_are_refused(tmp_path, key_file):
+    table = households(3)
+    kit = fitted(table, HOUSEHOLDS, family="tree", k=5)
+    with pytest.raises(
+        InfeasibleError, match=r"people have records that fewer than 5 .* who joins"
+    ):
+        run(kit, table, tmp_path / "a.csv", chosen=finest(kit), key_file=key_file)
+    assert not (tmp_path / "a.csv").exists()
+
+
 def naive_risks(table, weight_of=None):
     """Return each person's largest risk over her rows: 1 / the people with a row in the class."""
     groups, risks = {}, {}

@@ -1,0 +1,139 @@
+"""The cells of a released table with a value of HIPAA Safe Harbor's 18 categories.
+
+The categories are those of 45 CFR 164.514(b)(2)(i). A form is searched in every cell: a date finer
+than a year, an address of a network, a number of a telephone. Columns' names speak of the others:
+ages, ZIP codes, places, persons' names and numbers. It cannot see a name or a place within text,
+nor a picture: the value search compares text with the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from voile.data import Source
+from voile.data.column_words import find_words, mentions
+from voile.gate.finding import Adversary, GateFinding
+
+SAFE_HARBOR_FOUND = "safe_harbor_found"
+READER = Adversary("reads the released cells, and knows no person", "release and population")
+NOTHING = ("", "*", "any")
+"""Labels that distinguish no value."""
+ZIP_NAME = re.compile(r"zip|zcta|post(al)?[ _-]?code", re.IGNORECASE)
+MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+DATES = (
+    r"\b\d{4}-\d{2}-\d{2}|\b(18|19|20)\d{2}-(0[1-9]|1[0-2])\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b"
+    rf"|(?i:\b({MONTHS})[a-z]*\.? \d|\b\d{{1,2}}(st|nd|rd|th|\.)? ({MONTHS})[a-z]*\b)"
+)
+WHOLE_YEARS = (
+    (r"\b(\d{4})-01-01( to | and later)", r"\1\2"),
+    (r"( to )(\d{4})-12-31\b|(before )(\d{4})-01-01\b", r"\1\2\3\4"),
+)
+"""Ends of an interval of years, as releases write them."""
+AGES = r"(^|\D)(9[1-9]|1\d{2})(\D|$)|(^|\D)90(\.0)?\s*($|to|-|,|\])"
+"""An age over 89, unless it is in one group of all ages of 90 or more."""
+WHOLE_AREAS = r"(\d{3})00( to |-)(\d{3})99", r"\1\2\3"
+FORMS: Mapping[str, str] = {
+    "e-mail addresses": r"[\w.+-]+@[\w-]+\.\w+",
+    "web addresses": r"(?i)https?://|\bwww\.",
+    "IP addresses": r"\b(\d{1,3}\.){3}\d{1,3}\b",
+    "social security numbers": r"\b\d{3}-\d{2}-\d{4}\b",
+    "telephone and fax numbers": r"(\(\d{3}\) ?|\b\d{3}[-. ])\d{3}[-. ]\d{4}\b",
+}
+NAMED: Mapping[str, tuple[str, ...]] = {
+    "names": ("name",),
+    "numbers and codes of a person": ("number", "login", "possession"),
+    "geographic subdivisions": ("place", "address"),
+    "e-mail addresses": ("email",),
+    "telephone and fax numbers": ("phone",),
+}
+"""Meanings of columns' names of which every value is of a category."""
+OTHER, ZIPS, DAYS, OLD = "numbers and codes of a person", "ZIP codes", "dates", "ages over 89"
+IsFound = Callable[[pa.Array], pa.Array]
+
+
+def count_safe_harbor(
+    rows: Source, codes: Collection[str], small_areas: Collection[str]
+) -> tuple[GateFinding, ...]:
+    """Count the released cells with a value of the 18 categories, in all and by category.
+
+    Parameters
+    ----------
+    rows : the release. codes : its columns of pseudonyms.
+    small_areas : three-digit ZIP areas of 20,000 people or fewer.
+
+    Cost: one pass over the rows, O(distinct values of a batch) matches of a column.
+    """
+    tests = {
+        name: dict(_list_tests(name, kind, name in codes, small_areas))
+        for name, kind in rows.columns.items()
+    }
+    found, cells = Counter[str](), 0
+    for batch in rows.batches():
+        for column, own in zip(batch.columns, tests.values(), strict=True):
+            counts = column.value_counts()
+            values = pc.cast(counts.field("values"), pa.string())
+            is_any = pa.array([False] * len(values))
+            is_value = pc.invert(pc.is_in(values, pa.array([*NOTHING, None], pa.string())))
+            for category, is_found in own.items():
+                is_one = pc.and_(is_value, pc.fill_null(is_found(values), False))
+                found[category] += _sum(counts, is_one)
+                is_any = pc.or_(is_any, is_one)
+            cells += _sum(counts, is_any)
+    return (
+        READER.finds(SAFE_HARBOR_FOUND, cells, "cells"),
+        *(
+            READER.finds(SAFE_HARBOR_FOUND, n, "cells", of=of)
+            for of, n in sorted(found.items())
+            if n
+        ),
+    )
+
+
+def _list_tests(
+    name: str, kind: pa.DataType, is_code: bool, small_areas: Collection[str]
+) -> Iterator[tuple[str, IsFound]]:
+    """Yield the categories that a column's cells may be of, with their tests."""
+    if is_code:
+        yield OTHER, pc.is_valid
+        return
+    if pa.types.is_temporal(kind):
+        yield DAYS, pc.is_valid
+        return
+    if pa.types.is_nested(kind):
+        return
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        yield DAYS, _matches(DATES, *WHOLE_YEARS)
+        yield from ((category, _matches(form)) for category, form in FORMS.items())
+    words = find_words(name)
+    if ZIP_NAME.search(name):
+        small = "|".join(rf"{one}((-| to ){one})?" for one in sorted(small_areas))
+        yield ZIPS, _matches(rf"\d{{5}}{f'|^({small})[*xX]*$' if small else ''}", WHOLE_AREAS)
+    elif words is not None and mentions(name, "birth") and words[0].role == "quasi":
+        yield OLD, _matches(AGES)
+    elif words is not None:
+        about = [c for c, meanings in NAMED.items() if words[0] in _words_of(meanings)]
+        yield from ((category, pc.is_valid) for category in about)
+
+
+def _words_of(meanings: Collection[str]) -> list[object]:
+    from voile.data.column_words import glossary
+
+    return [glossary()[meaning] for meaning in meanings]
+
+
+def _matches(pattern: str, *replaced: tuple[str, str]) -> IsFound:
+    def is_found(values: pa.Array) -> pa.Array:
+        for old, new in replaced:
+            values = pc.replace_substring_regex(values, old, new)
+        return pc.match_substring_regex(values, pattern)
+
+    return is_found
+
+
+def _sum(counts: pa.StructArray, is_one: pa.Array) -> int:
+    return int(pc.sum(counts.field("counts").filter(is_one)).as_py() or 0)
