@@ -104,6 +104,25 @@ def _review_options() -> Any:
     return ReviewOptions
 
 
+def _accept(screen: Screen, *, options: Any, plan: str, part: str | None) -> int:
+    """Prove by reading that few identifiers are left in the texts of the release.
+
+    A local page shows the likeliest identifiers that are left, then words drawn at random, and some
+    seeded identifiers, which measure the reader. voile removes what readers find from the release,
+    measures it again, and replaces it. The proved limit enters the joint figures. Run the same
+    command again after an interruption. Exits with 1 when the goal is not proved, or not yet.
+    """
+    ended = _opened(plan).accept(options, screen, part=part)
+    screen.result(ended.result)
+    return ended.code
+
+
+def _reading_options() -> Any:
+    from voile.study.verbs.accept import ReadingOptions
+
+    return ReadingOptions
+
+
 def _apply(
     screen: Screen,
     *,
@@ -290,6 +309,7 @@ def study() -> None:
     voile study check study.toml
     voile study fit study.toml
     voile study apply study.toml
+    voile study accept study.toml
     voile study determine study.toml --context context.toml --out determination
     voile study attack study.toml --register register.csv
     voile study verify study.toml
@@ -305,6 +325,7 @@ KNOWN = "Table of what is known of each person, to look for in notes too. Repeat
 STAFF = "Table of people who may be named in any note, such as staff. Repeatable."
 REGISTER = "Identified register that the adversary holds, with the study's subject column."
 PART = click.Option(["--part"], metavar="NAME", help="Part of notes [the one that has an init].")
+TEXTS = click.Option(["--part"], metavar="NAME", help="Part of texts [each, one by one].")
 INIT = [
     argument("place"),
     click.Option(
@@ -348,6 +369,7 @@ for _verb in (
         flag("allow-set-aside", ALLOW),
         writes=True,
     ),
+    WingCommand("accept", _accept, [argument("plan"), TEXTS], _reading_options),
     _command(
         "attack",
         _attack,

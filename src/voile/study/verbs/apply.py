@@ -57,24 +57,35 @@ def apply(
             plan, kits, chosen, extract_in(kit), shown, private, staging.scratch(), progress
         )
         writing.write()
-        measuring = Measuring(writing)
-        public, hidden = measuring.manifests()
-        with entering(measuring, kit, override) as entry:
-            if entry is not None:
-                public, hidden = {**public, **entry.public}, {**hidden, **entry.private}
-                (private / LEDGER_FOLDER).mkdir(mode=0o700)
-                entry.write_beside(private / LEDGER_FOLDER)
-            (shown / MANIFEST).write_bytes(encode(public))
-            (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
-            (private / SEAL).write_bytes(_seal(shown, private, plan).to_bytes())
-            if entry is not None:
-                manifest = file_sha256(shown / MANIFEST)
-                entry.intend({RELEASE: _release_sha256(shown), RELEASE_MANIFEST: manifest})
-            with sending(plan, shown, force=force) as publish:
-                staging.commit(publish)
-            if entry is not None:
-                entry.finish()
+        publish(staging, writing, kit, override=override, force=force)
     return StudyRelease.open(out)
+
+
+def publish(
+    staging: Staging, writing: Writing, kit: Kit, *, override: str | None, force: bool
+) -> None:
+    """Measure what was written, write manifests and seal, and let the release appear.
+
+    Raises InfeasibleError: it breaks the promise of the plan, or that of the ledger.
+    """
+    plan, shown, private = writing.plan, writing.release, writing.private
+    measuring = Measuring(writing)
+    public, hidden = measuring.manifests()
+    with entering(measuring, kit, override) as entry:
+        if entry is not None:
+            public, hidden = {**public, **entry.public}, {**hidden, **entry.private}
+            (private / LEDGER_FOLDER).mkdir(mode=0o700)
+            entry.write_beside(private / LEDGER_FOLDER)
+        (shown / MANIFEST).write_bytes(encode(public))
+        (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
+        (private / SEAL).write_bytes(_seal(shown, private, plan).to_bytes())
+        if entry is not None:
+            manifest = file_sha256(shown / MANIFEST)
+            entry.intend({RELEASE: _release_sha256(shown), RELEASE_MANIFEST: manifest})
+        with sending(plan, shown, force=force) as send:
+            staging.commit(send)
+        if entry is not None:
+            entry.finish()
 
 
 def _release_sha256(release: Path) -> str:

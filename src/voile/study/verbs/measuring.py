@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +13,8 @@ import numpy as np
 from voile.core.rounding import rounded
 from voile.core.version import __version__, versions
 from voile.data import Source
+from voile.documents.verbs.local_page import types_on_page
+from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.people import ReleasedPart, count_people
 from voile.keys.seal import file_sha256
@@ -28,7 +29,7 @@ from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
 from voile.study.risk.guessing import Guess, gather, guess, sexes_in
 from voile.study.risk.joint import JointRisk
-from voile.study.risk.measure import Residue
+from voile.study.risk.measure import PartResidue, Residue
 from voile.study.risk.remedies import find_remedies
 from voile.study.risk.stating import StatedCategory, category_columns, measure_stated, true_values
 from voile.study.study_release import EXPORT, FORMAT, UNACCEPTED, UTILITY, VERSION, PartRelease
@@ -74,7 +75,7 @@ class Measuring:
         known = self._count_known()
         facts = list(known_facts(known))
         check_alone(self.plan, known, self.remedies)
-        self.residue = self._residue([one.by_person for one in counted.values()])
+        self.residue = self._residue(counted)
         figures = self.residue.figures(JointRisk.of(self.content.space, self.policy))
         stated = [one.column for one in self.stated if one.people]
         check_promise(self.plan, figures, self.guessed, stated)
@@ -155,21 +156,35 @@ class Measuring:
             "assumptions": self._assumptions(),
         }
 
-    def _residue(self, counted: Sequence[Mapping[str, Counter[str]]]) -> Residue:
+    def _residue(self, counted: Mapping[str, Certificate]) -> Residue:
         """Return what the written texts may still say, and what other rows show of each person."""
         table, _ = self.plan.table
-        kits, chosen = self.writing.kits, self.writing.chosen
         return Residue.of(
             self.content,
             self.plan.opened(table),
             self.writing.private / table,
             self.writing.rules(),
-            counted,
-            max((miss_of(kits[name], chosen[name]) for name in self.plan.texts), default=0.0),
+            [self._left_in(name, one) for name, one in counted.items()],
             guessed=self.guessed,
             beside=self._beside(),
             stated=self.stated,
         )
+
+    def _left_in(self, name: str, counted: Certificate) -> PartResidue:
+        """Return what the texts of a part may still contain, as its kit or its readers measured."""
+        kit, proof = self.writing.kits[name], self._proofs.get(name)
+        return PartResidue(
+            counted.by_person,
+            miss_of(kit, self.writing.chosen[name]),
+            None if proof is None else float(proof["share_of_subjects_at_most"]),
+            frozenset(types_on_page(kit.facts["labels"])),
+        )
+
+    @property
+    def _proofs(self) -> dict[str, Mapping[str, Any]]:
+        """What readers proved of each part of texts that they accepted."""
+        public = {name: self.writing.parts[name][0] for name in self.plan.texts}
+        return {name: own[ACCEPTANCE] for name, own in public.items() if ACCEPTANCE in own}
 
     @cached_property
     def content(self) -> Content:
@@ -309,12 +324,6 @@ class Measuring:
             if silent and self.plan.texts
             else []
         )
-        recall = (
-            f"nobody has checked how much the kit of {listed(self._unaccepted)} misses: "
-            "the figures are for all names hidden and for no name hidden"
-            if self._unaccepted
-            else "at recall: each mention is missed as often as the kit's test text says"
-        )
         export = [] if self.plan.export is None else [UNKNOWN]
         found = [*(one.says for one in self.stated), *(one.says for one in self.guesses)]
         capped = [
@@ -322,7 +331,24 @@ class Measuring:
             f"{rounded(one['left_out'] / (one['rows'] or 1), 'up'):.0%} of its rows are left out"
             for name, one in self._left_out.items()
         ]
-        return [*unsaid, *found, recall, *export, *capped]
+        return [*unsaid, *found, *self._assume_recall(), *export, *capped]
+
+    def _assume_recall(self) -> Iterator[str]:
+        """Yield what the figures at recall take the texts of each part to contain."""
+        proofs = self._proofs
+        if self._unaccepted:
+            yield (
+                f"nobody has checked how much the kit of {listed(self._unaccepted)} misses: "
+                "the figures are for all names hidden and for no name hidden"
+            )
+        for name, one in proofs.items():
+            yield (
+                f"at most {one['share_of_subjects_at_most']:.1%} of the people of {name} have an "
+                f"identifier left, with {one['confidence']:.0%} confidence, each as likely as "
+                "another" + f", {one['condition']}" * bool(one["condition"])
+            )
+        if len(proofs) + len(self._unaccepted) < max(1, len(self.plan.texts)):
+            yield "at recall: each mention is missed as often as the kit's test text says"
 
     @cached_property
     def _left_out(self) -> dict[str, dict[str, int]]:
@@ -332,8 +358,9 @@ class Measuring:
 
     @property
     def _unaccepted(self) -> list[str]:
-        """The parts of texts whose kit learnt from proposals that nobody checked."""
-        return [x for x in self.plan.texts if is_unchecked(self.writing.kits[x])]
+        """The parts of texts whose kit learnt from proposals, and that nobody accepted."""
+        kits, proofs = self.writing.kits, self._proofs
+        return [x for x in self.plan.texts if is_unchecked(kits[x]) and x not in proofs]
 
     def _certificate(self, name: str) -> Certificate:
         """Count, on the written bytes, the mentions that say more than their person's rows."""
