@@ -19,12 +19,13 @@ def describe_matches(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
 
     facts : of the kit or the public manifest: which parts of texts nobody accepted.
     """
-    from voile.study.study_release import unaccepted_in
+    from voile.study.study_release import has_proofs, unaccepted_in
 
     table, best, worst = (short(found[x]) for x in ("table", "joint", "joint_at_recall"))
     if unaccepted_in(facts):
         return f"table {table}, all parts with all names hidden {best}, with no name hidden {worst}"
-    return f"table {table}, all parts {best}, at the recall of the notes' kits {worst}"
+    limit = "limit that readers proved" if has_proofs(facts) else "recall of the notes' kits"
+    return f"table {table}, all parts {best}, at the {limit} {worst}"
 
 
 def say_export(screen: Screen, counts: dict[str, Any]) -> int:

@@ -5,58 +5,31 @@ from __future__ import annotations
 import base64
 import json
 import shutil
-from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from tests.study.carriers.exported import resources
+from tests.study.reading import Quiet, accept, see_all, see_nothing
 
 from voile.core.errors import RequestError, TamperedError
-from voile.core.progress import silent
-from voile.documents.verbs.options import ReadingOptions
+from voile.ledger.ledger import Ledger, create
+from voile.ledger.promise import Promise
 from voile.release.evidence import READ
 from voile.study import Study
 from voile.study.study_release import StudyRelease
 from voile.study.verbs.evidence import read_evidence
 
-GOAL = {"at_most": 8.0, "recall": 1.0}
 NAME = "quillfeather"
 SAID = f"then {NAME} rang twice."
-
-
-class Quiet:
-    """Report nothing but what a person must read."""
-
-    def __init__(self) -> None:
-        self.insisted: list[str] = []
-
-    def say(self, text: str) -> None: ...
-
-    def insist(self, text: str) -> None:
-        self.insisted.append(text)
-
-    def progress(self):
-        return nullcontext(silent)
 
 
 def attentive(line):
     """Mark the name that no kit knows, and all that is seeded."""
     if line.document < 0:
-        return [(0, len(line.text), "NAME")]
+        return see_all(line)
     start = line.text.find(NAME)
     return [] if start < 0 else [(start, start + len(NAME), "NAME")]
-
-
-def blind(line):
-    return []
-
-
-def accept(study: Study, answers=attentive, **given):
-    own = {name: x for name, x in given.items() if name not in ("part", "reporter")}
-    options = ReadingOptions(**{**GOAL, "answers": answers, **own})
-    reporter = given.get("reporter") or Quiet()
-    return study.accept(options, reporter, part=given.get("part"))
 
 
 def add_name(path: Path, column: str = "note") -> None:
@@ -89,7 +62,7 @@ def check_verified(study: Study) -> None:
 
 def test_a_release_is_mended_measured_and_certified(applied):
     before, old = StudyRelease.open(applied.plan.release), texts(applied)
-    ended = accept(applied)
+    ended = accept(applied, attentive)
     assert ended.code == 0
     release, new = StudyRelease.open(applied.plan.release), texts(applied)
     proof = release.public["parts"]["notes"]["acceptance"]
@@ -106,14 +79,14 @@ def test_a_release_is_mended_measured_and_certified(applied):
     (evidence,) = read_evidence(release, applied.plan.secret).of_part["notes"]
     assert evidence.attack == READ
     check_verified(applied)
-    again = accept(applied)
+    again = accept(applied, attentive)
     assert again.result == ended.result
     assert StudyRelease.open(applied.plan.release).public == release.public
 
 
 def test_a_reader_who_sees_nothing_proves_nothing(applied):
     old = texts(applied)
-    ended = accept(applied, blind)
+    ended = accept(applied, see_nothing)
     assert ended.code == 1
     release = StudyRelease.open(applied.plan.release)
     assert "acceptance" not in release.public["parts"]["notes"]
@@ -142,17 +115,17 @@ def test_forged_answers_change_nothing_in_the_release(applied, tmp_path):
     proof = {"share_of_subjects_at_most": 0.0, "confidence": 0.95, "condition": ""}
     copy.write_text(json.dumps({**json.loads(copy.read_text()), "acceptance": proof}))
     with pytest.raises(TamperedError):
-        accept(applied)
+        accept(applied, attentive)
     assert (applied.plan.release / "manifest.json").read_bytes() == before
 
 
 def test_a_release_that_was_applied_again_is_not_read_on(applied):
-    accept(applied, answers=attentive)
+    accept(applied, attentive)
     applied.apply(force=True)
     with pytest.raises(TamperedError, match="changed since its reading began"):
-        accept(applied)
+        accept(applied, attentive)
     shutil.rmtree(applied.plan.release.with_name("study.release.acceptance"))
-    assert accept(applied).code == 0
+    assert accept(applied, attentive).code == 0
 
 
 def test_a_text_column_is_mended_in_its_rows(folder, change):
@@ -162,7 +135,7 @@ def test_a_text_column_is_mended_in_its_rows(folder, change):
     study.apply()
     old = texts(study, "visits", "remark")
     table = pq.read_table(study.plan.release / "visits.parquet")
-    assert accept(study).code == 0
+    assert accept(study, attentive).code == 0
     new = texts(study, "visits", "remark")
     assert sum(NAME in x for x in new if x) < sum(NAME in x for x in old if x)
     now = pq.read_table(study.plan.release / "visits.parquet")
@@ -192,9 +165,32 @@ def test_an_export_has_the_mended_texts(fhir, tmp_path):
     study.apply()
     before = sum(NAME in one for one in exported_texts(study))
     assert before
-    assert accept(study).code == 0
+    assert accept(study, attentive).code == 0
     assert sorted(exported_texts(study)) == sorted(texts(study))
     assert sum(NAME in one for one in exported_texts(study)) < before
     release = StudyRelease.open(study.plan.release)
     assert 0 < release.public["figures"]["named_in_text"] < 1
     check_verified(study)
+
+
+def test_a_ledger_and_evidence_follow_the_mended_release(applied, folder):
+    create(folder / "county.ledger", Promise(expected_matches=10_000.0), folder / "study.key")
+    study = Study.open(folder / "study.toml", ledger=folder / "county.ledger")
+    study.apply(force=True)
+    study.attack()
+    reporter = Quiet()
+    assert accept(study, attentive, reporter=reporter).code == 0
+    assert reporter.insisted == ["evidence of the release as it was is gone: attack it again"]
+    acts = [line.content["act"] for line in Ledger.read(folder / "county.ledger").chain.lines]
+    assert acts == ["promise", "intent", "done", "intent", "done"]
+    study.attack(parts=True)
+    release = StudyRelease.open(study.plan.release)
+    attacks = {x.attack for x in read_evidence(release, study.plan.secret).of_part["notes"]}
+    assert READ in attacks
+    assert len(attacks) > 1
+    check_verified(study)
+
+
+def test_a_part_must_be_named_where_answers_are_of_one(applied):
+    with pytest.raises(RequestError, match="there is no such part of texts"):
+        accept(applied, see_nothing, part="visits")

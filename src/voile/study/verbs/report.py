@@ -32,11 +32,12 @@ from voile.report.wording import listed, share_and_odds
 from voile.study.adversary.acquaintance import GROUP, by_knowledge
 from voile.study.adversary.date_attack import GUESSED, KNOWS_DATES
 from voile.study.adversary.readings import read, sentence_at
-from voile.study.study_release import UTILITY, PartRelease, StudyRelease
+from voile.study.study_release import UTILITY, PartRelease, StudyRelease, has_proofs
 from voile.study.verbs.report_export import write_section
 
 AT_RECALL = "where the notes' kits miss as many mentions as in the text they were tested on"
 UNCHECKED = "if no name is hidden: nobody has checked how many identifiers the notes' kits miss"
+PROVED = "where as many people have an identifier left as the readers' proofs allow"
 MOST = 100
 """Sentences that are listed."""
 
@@ -122,7 +123,8 @@ _KNOWING = (
 def _joint(release: StudyRelease) -> Section:
     public, says_recall = release.public["figures"], _at_recall(release)
     hidden = "All names hidden" if release.unaccepted else "All parts"
-    missed = "No name hidden" if release.unaccepted else "At recall"
+    accepted = "At the proved limit" if has_proofs(release.public) else "At recall"
+    missed = "No name hidden" if release.unaccepted else accepted
     found = [
         ("Table alone", "table_mean_risk", "mean risk of a person, linked by the table"),
         (
@@ -143,8 +145,8 @@ def _joint(release: StudyRelease) -> Section:
         best, parts = public.get("joint_mean_risk", 0.0), listed(list(release.unaccepted))
         waits = (
             f"If all names are hidden, the mean chance is {share_and_odds(best)}. The true risk "
-            f"lies between the two figures. Waits for review: {parts}. No person has checked how "
-            "many identifiers remain in these texts."
+            f"lies between the two figures. Waits for voile study accept: {parts}. No person has "
+            "checked how many identifiers remain in these texts."
         )
         blocks.append(Prose((waits,)))
     blocks.append(Figures(figures))
@@ -248,7 +250,8 @@ KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all
 
 def _at_recall(release: StudyRelease) -> str:
     """Say what the figure at recall takes the kits to miss: every name, where nobody checked it."""
-    return UNCHECKED if release.unaccepted else AT_RECALL
+    accepted = PROVED if has_proofs(release.public) else AT_RECALL
+    return UNCHECKED if release.unaccepted else accepted
 
 
 def _in_short(public: Mapping[str, float], says_recall: str) -> Iterator[str]:
