@@ -104,7 +104,7 @@ def _review_options() -> Any:
     return ReviewOptions
 
 
-def _accept(screen: Screen, *, options: Any, plan: str, part: str | None) -> int:
+def _accept(screen: Screen, *, options: Any, study: str, part: str | None) -> int:
     """Prove by reading that few identifiers are left in the texts of the release.
 
     A local page shows the likeliest identifiers that are left, then words drawn at random, and some
@@ -112,7 +112,7 @@ def _accept(screen: Screen, *, options: Any, plan: str, part: str | None) -> int
     measures it again, and replaces it. The proved limit enters the joint figures. Run the same
     command again after an interruption. Exits with 1 when the goal is not proved, or not yet.
     """
-    ended = _opened(plan).accept(options, screen, part=part)
+    ended = _opened(study).accept(options, screen, part=part)
     screen.result(ended.result)
     return ended.code
 
@@ -325,6 +325,8 @@ KNOWN = "Table of what is known of each person, to look for in notes too. Repeat
 STAFF = "Table of people who may be named in any note, such as staff. Repeatable."
 REGISTER = "Identified register that the adversary holds, with the study's subject column."
 PART = click.Option(["--part"], metavar="NAME", help="Part of notes [the one that has an init].")
+STUDY = click.Argument(["study"], metavar="PLAN", type=click.Path())
+"""The plan of `accept`, which has an option --plan."""
 TEXTS = click.Option(["--part"], metavar="NAME", help="Part of texts [each, one by one].")
 INIT = [
     argument("place"),
@@ -369,7 +371,7 @@ for _verb in (
         flag("allow-set-aside", ALLOW),
         writes=True,
     ),
-    WingCommand("accept", _accept, [argument("plan"), TEXTS], _reading_options),
+    WingCommand("accept", _accept, [STUDY, TEXTS], _reading_options),
     _command(
         "attack",
         _attack,

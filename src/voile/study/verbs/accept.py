@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from voile.data.files.atomic import is_own, settle
 from voile.data.files.locks import locked
 from voile.documents.verbs.accept import accept as accept_texts
 from voile.documents.verbs.options import AcceptOptions, ReadingOptions
-from voile.keys.seal import SEAL
+from voile.keys.seal import SEAL, file_sha256
 from voile.release.evidence import READ, default_place, find_evidence, write_evidence
 from voile.release.kit import Kit
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, ROWS, Release, private_path
@@ -160,16 +160,11 @@ class _PartReading:
         public, hidden = _part_manifests(copy)
         if hidden != _part_manifests(self.release.part(self.name))[1]:
             evidence_is_there = (self.release.folder / EVIDENCE).exists()
-            self._publish((public, hidden))
+            self._publish(copy, (public, hidden))
             if evidence_is_there:
                 reporter.insist("evidence of the release as it was is gone: attack it again")
-        part = StudyRelease.open(self.release.path).part(self.name)
-        secret = self.plan.secret
-        read = [one for one in find_evidence(copy, secret) if one.attack == READ]
-        if read != [one for one in find_evidence(part, secret) if one.attack == READ]:
-            write_evidence(default_place(part), part, read, secret, force=True)
 
-    def _publish(self, manifests: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    def _publish(self, copy: Release, manifests: tuple[dict[str, Any], dict[str, Any]]) -> None:
         out = self.release.path
         with Staging(out, STUDY, force=True) as staging:
             shown = staging.folder(out)
@@ -193,7 +188,20 @@ class _PartReading:
             writing = self._reopened(shown, private, staging.scratch())
             writing.parts[self.name] = manifests
             writing.write_again()
+            self._keep_proofs(copy, writing)
             publish(staging, writing, self.kit, override=None, force=True)
+
+    def _keep_proofs(self, copy: Release, writing: Writing) -> None:
+        """Write what people read for again, for the parts in the file that changed."""
+        secret = self.plan.secret
+        for name in self.plan.texts:
+            if self.plan.file(name) == self.plan.file(self.name):
+                read = copy if name == self.name else self.release.part(name)
+                found = [one for one in find_evidence(read, secret) if one.attack == READ]
+                part = writing.part(name)
+                new = {**part.public, "sha256": file_sha256(writing.place(name))}
+                part = replace(part, public=new)
+                write_evidence(default_place(part), part, found, secret, force=True)
 
 
 def _part_manifests(release: Release) -> tuple[dict[str, Any], dict[str, Any]]:

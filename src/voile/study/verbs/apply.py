@@ -24,7 +24,7 @@ from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
 from voile.study.risk.together import Together
 from voile.study.study_kit import chosen_in, extract_in, unpack
-from voile.study.study_release import MANIFEST, STUDY, StudyRelease
+from voile.study.study_release import MANIFEST, OF_ATTACKS, STUDY, StudyRelease
 from voile.study.verbs.export import sending
 from voile.study.verbs.measuring import Measuring
 from voile.study.verbs.writing import Writing
@@ -101,7 +101,7 @@ def _seal(release: Path, private: Path, plan: Plan) -> Seal:
         str(path.relative_to(folder.parent)): file_sha256(path)
         for folder in (release, private)
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.name not in OF_ATTACKS
     }
     return Seal(files).under(plan.secret)
 
