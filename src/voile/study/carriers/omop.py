@@ -46,7 +46,7 @@ _KNOWN_AS = {
 }
 """What columns of the model are called that a kit of notes looks for."""
 _TIME = r"[T ]\d{2}:\d{2}.*$"
-_REFERRED = ("visit_occurrence", "visit_detail", "payer_plan_period")
+_REFERRED = ("visit_occurrence", "visit_detail", "payer_plan_period", "episode")
 """Tables to the rows of which columns of others refer; costs refer to those of their domains."""
 
 
@@ -94,7 +94,7 @@ class Omop:
             place = folder / f"{name}.{self.form or self._suffix}"
             with open_writer(place, schema_of(name)) as writer:
                 for batch in mixed:
-                    writer.write(writing.numbered(name, batch))
+                    writer.write(writing.numbered(name, batch, tallies[name]))
             tallies[name].check(name)
             rows[place.name] = tallies[name].released
         return carrier.Packed(rows, tallies)
