@@ -193,7 +193,7 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
     is found then is kept in the private folder for `determine`, as is what --parts finds.
     """
     from voile.gate.people import ALONE, MATCHES
-    from voile.study.adversary.acquaintance import GROUP, by_knowledge, unit_of
+    from voile.study.adversary.acquaintance import GROUP, by_knowledge
 
     with screen.progress() as progress:
         found = _opened(plan).attack(register, parts=parts, progress=progress)
@@ -209,7 +209,7 @@ def _attack(screen: Screen, *, plan: str, register: str | None, parts: bool) -> 
         matches = counts[MATCHES]
         screen.say(
             f"  knowing {knows}: {short(matches.value)} expected matches of "
-            f"{count(matches.n or 0, unit_of(knows))}, {counts[ALONE].value:,.0f} alone"
+            f"{count(matches.n or 0, 'person')}, {counts[ALONE].value:,.0f} alone"
         )
     for row in found.rejoined:
         screen.say(

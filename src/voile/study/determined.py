@@ -141,6 +141,7 @@ CRITERIA: tuple[Measure, ...] = (
     Attacked("singling-out", lambda _, found: found.quantity == ALONE),
     Certified("singling-out", "all_parts_alone", "people whom no other equals in all parts"),
     Certified("singling-out", "all_facts_alone", "people whom all facts and days single out"),
+    Certified("singling-out", "one_row_alone", "people with an unlinked row that nobody else has"),
     Certified("linkability", "three_dates_known_mean_risk", "people found by three true dates"),
     Certified(
         "linkability",

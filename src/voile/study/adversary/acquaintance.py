@@ -24,7 +24,7 @@ GROUP = "the table's columns"
 DAYS = "days"
 """The days of all parts, as a part of their own."""
 ONE_ROW = "one row of"
-"""What is known of a part whose rows have no pseudonym, before its name."""
+"""What is known of a part whose rows nothing joins, before its name."""
 FEW_FACTS = (1, 2, 3)
 
 
@@ -61,11 +61,6 @@ def reaches(
             are_months=are_months,
         )
     return tuple(found)
-
-
-def unit_of(knows: str) -> str:
-    """Return the unit of the counts of an adversary with some knowledge."""
-    return "row" if knows.startswith(ONE_ROW) else "person"
 
 
 def name_with(part: str) -> str:

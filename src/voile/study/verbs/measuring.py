@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,14 @@ from voile.data import Source
 from voile.documents.verbs.local_page import types_on_page
 from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
-from voile.gate.people import ReleasedPart, count_people
+from voile.gate.people import ReleasedPart, count_by_rows, count_people
 from voile.keys.seal import file_sha256
 from voile.release.found_values import VALUES, detail_values
 from voile.release.manifest import FINDINGS
 from voile.release.writing import Manifests
 from voile.report.wording import listed
 from voile.study.adversary import people
-from voile.study.adversary.acquaintance import ONE_ROW, known_facts, reaches
+from voile.study.adversary.acquaintance import GROUP, ONE_ROW, known_facts, reaches
 from voile.study.adversary.date_attack import attack_dates
 from voile.study.plan.entries import SIGNALS
 from voile.study.plan.plan import Plan
@@ -262,28 +263,29 @@ class Measuring:
         group = people.open_group(
             *self._part(plan.table[0]), plan.study.subject, self._said, is_joined=plan.study.join
         )
-        days = people.open_days(joined, self._name_person) if joined else None
         self.remedies = find_remedies(parts, [x for x in plan.linked_rows if x in parts], group)
-        alone = {
-            name: people.open_unlinked(*self._part(name), plan.study.subject)
-            for name in self._unlinked
-        }
+        own = {f"{ONE_ROW} {name}": self._opened(name) for name in self._unlinked}
+        own |= {} if plan.study.join else {GROUP: group}
         apart = [
             one
-            for name, part in alone.items()
-            for one in count_people({name: part}, of=f"{ONE_ROW} {name}", are_months=rule.months)
+            for of, part in own.items()
+            for one in count_by_rows(part, of=of, are_months=rule.months)
         ]
+        if not plan.study.join:  # messages of readings alone have a name for their person
+            alone = (count_people({x: part}, of=x) for x, part in parts.items())
+            return (*chain(*alone), *apart, *by_dates)
+        days = people.open_days(joined, self._name_person) if joined else None
         known = reaches(parts, are_months=rule.months, group=group, days=days)
         return (*known, *apart, *by_dates)
 
     @property
     def _unlinked(self) -> list[str]:
-        """The parts whose rows have no pseudonym, though those of other parts do."""
-        joins = self.plan.study.join
-        return [one for one in self.plan.files if joins and not self.plan.is_joined(one)]
+        """The parts whose rows nothing joins: they have no pseudonym, nor a name of their own."""
+        plan = self.plan
+        return [x for x in plan.files if not plan.is_joined(x) and plan.parts[x].kind != SIGNALS]
 
     def _name_person(self, person: str) -> str:
-        """Return how the written parts name a person; without pseudonyms the person joins them."""
+        """Return how the written parts name a person; without pseudonyms as the source does."""
         return self.writing.shown.name_of(person) if self.plan.study.join else person
 
     def _opened(self, name: str) -> ReleasedPart:
@@ -291,8 +293,8 @@ class Measuring:
             from voile.study.adversary.messages import open_readings
 
             return open_readings(*self._part(name), self._name_person)
-        own = self.plan.study
-        return people.open_part(*self._part(name), own.subject, is_joined=own.join)
+        subject, is_joined = self.plan.study.subject, self.plan.is_joined(name)
+        return people.open_part(*self._part(name), subject, is_joined=is_joined)
 
     def _part(self, name: str) -> tuple[PartRelease, Source]:
         return self.writing.part(name), self.plan.opened(name)
