@@ -45,6 +45,7 @@ class Fhir:
 
     as_of : the day on which ages are counted. drop : types that are not released. rules : a folder
     of rules besides voile's. marks : how resources show the operations on them.
+    most_rows : by type, the resources of a person that are released at most.
     """
 
     folder: Path
@@ -52,6 +53,7 @@ class Fhir:
     drop: frozenset[str] = frozenset()
     rules: Path | None = None
     marks: Marks = "resources"
+    most_rows: Mapping[str, int] = field(default_factory=dict)
     _index: ExportIndex | None = field(default=None, repr=False)
 
     @cached_property
@@ -75,7 +77,7 @@ class Fhir:
     def pack(self, released: carrier.Released, folder: Path, scratch: Path) -> carrier.Packed:
         """Write the released resources: new ids, shuffled lines, a file a type."""
         writing = FhirWriting(released, self.index, self.marks)
-        packing = FhirPacking(writing, scratch)
+        packing = FhirPacking(writing, scratch, carrier.RowLimits(self.most_rows))
         for one in read_export(self.folder):
             packing.add(one)
         rows = packing.write(folder)
@@ -164,13 +166,15 @@ class Fhir:
         return carrier.extract_between(filter(None, starts), days)
 
     def events(self, *, written: bool) -> Iterator[carrier.Event]:
+        ranks = Counter[tuple[str, str]]()
         for one in read_export(self.folder):  # a written patient's id is the pseudonym
             rule = self.released_rules.get(one.kind)
             who = None if rule is None else self._person_of(one)
             if rule is not None and who is not None:
                 days = tuple(rule.find_days(one.resource))
+                ranks[one.kind, who] += 1
                 for found in events_of(one.kind, one.resource):
-                    yield carrier.Event(who, *found, days)
+                    yield carrier.Event(who, *found, days, one.kind, ranks[one.kind, who])
 
     @property
     def index(self) -> ExportIndex:

@@ -50,6 +50,7 @@ class OmopWriting:
     released: carrier.Released
     people: Mapping[str, carrier.Person]
     owners: Owners
+    limits: carrier.RowLimits
     spans: dict[str, tuple[date, date]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
     _withheld: set[tuple[str, Any]] = field(default_factory=set)
@@ -145,6 +146,10 @@ class OmopWriting:
         lost = [name for name in lost if row[name] is not None]
         if rules.person is None and lost:
             return NO_COST
+        try:
+            self.limits.check(table, subject)
+        except carrier.WithheldError as why:
+            return str(why)
         tally.dropped.update(f"{name}: {LINKS}" for name in lost)
         if table == "note":
             made["note_text"] = text

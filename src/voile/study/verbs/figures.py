@@ -111,10 +111,9 @@ def public_facts(one: KnownFacts) -> dict[str, Any]:
 
 
 def public_remedy(one: Remedy) -> dict[str, Any]:
-    """Return a remedy with shares, two digits, the gain rounded down and the loss up."""
-    loss = None if one.left_out is None else rounded(one.left_out, "up")
+    """Return a remedy with its gain as a share, two digits rounded down."""
     helped = rounded(one.helped / one.alone, "down")
-    return {"part": one.part, "option": one.option, "helped": helped, "left_out": loss}
+    return {"place": one.place, "option": one.option, "helped": helped, "loss": one.loss}
 
 
 def _share(found: GateFinding) -> float:

@@ -36,9 +36,9 @@ from voile.study.risk.stating import StatedCategory, category_columns, measure_s
 from voile.study.study_release import EXPORT, FORMAT, UNACCEPTED, UTILITY, VERSION, PartRelease
 from voile.study.text.certify import Certificate, certify
 from voile.study.text.values import check_values, find_promised, public_value, search_release
-from voile.study.verbs.capping import count_left_out
+from voile.study.verbs.capping import count_left_out, find_limits
 from voile.study.verbs.checks import check_alone, check_promise
-from voile.study.verbs.export import UNKNOWN
+from voile.study.verbs.export import UNKNOWN, options_of_export
 from voile.study.verbs.exported import read_exported
 from voile.study.verbs.figures import (
     joint_counts,
@@ -263,7 +263,14 @@ class Measuring:
         group = people.open_group(
             *self._part(plan.table[0]), plan.study.subject, self._said, is_joined=plan.study.join
         )
-        self.remedies = find_remedies(parts, [x for x in plan.linked_rows if x in parts], group)
+        self.remedies = find_remedies(
+            parts,
+            [x for x in plan.linked_rows if x in parts],
+            group,
+            numbers=self.writing.numbers,
+            export=None if plan.export is None else options_of_export(plan.export),
+            are_months=rule.months,
+        )
         own = {f"{ONE_ROW} {name}": self._opened(name) for name in self._unlinked}
         own |= {} if plan.study.join else {GROUP: group}
         apart = [
@@ -329,7 +336,7 @@ class Measuring:
         export = [] if self.plan.export is None else [UNKNOWN]
         found = [*(one.says for one in self.stated), *(one.says for one in self.guesses)]
         capped = [
-            f"of {name} at most {self.plan.rows[name].most_rows} rows of each person are released: "
+            f"of {name} not all rows of each person are released: "
             f"{rounded(one['left_out'] / (one['rows'] or 1), 'up'):.0%} of its rows are left out"
             for name, one in self._left_out.items()
         ]
@@ -354,9 +361,9 @@ class Measuring:
 
     @cached_property
     def _left_out(self) -> dict[str, dict[str, int]]:
-        """The rows that `most_rows` leaves out of each part that has it."""
-        rows = self.plan.rows
-        return {x: count_left_out(self.plan, x) for x, own in rows.items() if own.most_rows}
+        """The rows that the plan's options leave out of each part that has them."""
+        limits = find_limits(self.plan)
+        return {name: count_left_out(self.plan, name, one) for name, one in limits.items()}
 
     @property
     def _unaccepted(self) -> list[str]:

@@ -231,17 +231,15 @@ def _informed(release: StudyRelease) -> Iterator[Block]:
 
 
 def _remedies(release: StudyRelease) -> Iterator[Block]:
-    """Yield the options of parts by which facts single out fewer people, with their loss."""
+    """Yield the options of a plan by which facts single out fewer people, with their loss."""
     rows = tuple(
-        (one["part"], one["option"], share(one["helped"]),
-         "its rows are not joined to people" if one["left_out"] is None
-         else f"{share(one['left_out'])} of its rows")
+        (one["place"], one["option"], share(one["helped"]), one["loss"])
         for one in release.public.get("remedies", ())
-    )  # fmt: skip
+    )
     if rows:
         yield Heading("Remedies")
         caption = "Each was measured by itself, on the released rows, for all facts of all parts."
-        columns = ("part", "option in the plan", "people alone who are not any more", "loss")
+        columns = ("table of the plan", "option", "people no longer alone", "loss")
         yield Grid(columns, rows, caption, numeric=(2,))
 
 
