@@ -20,7 +20,7 @@ from voile.data.fhir.versions import refuse_other_versions
 SUFFIXES = (".ndjson", ".json", ".ndjson.gz", ".json.gz")
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH")
 NO_METHOD = "no method"
-_KIND = re.compile(r"[A-Za-z]{1,64}")
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 
 
 class FoundResource(NamedTuple):
